@@ -266,6 +266,24 @@ class FactKind(StrEnum):
         ),
     )
 
+    # methods, pr3: one query becomes several, under summaries; what was found of each.
+    NOT_AUGMENTED = (
+        "not-augmented",
+        N_("the model wrote no query that could be read: the question itself was searched for"),
+    )
+    NO_SUMMARY = (
+        "no-summary",
+        N_("no summary is of the documents wanted: the queries were written without one"),
+    )
+    SUMMARIES_LEFT_OUT = (
+        "summaries-left-out",
+        N_("the context in use (chat.context) holds {n:,} of {total:,} summaries"),
+    )
+    ASPECT_WITHOUT_EVIDENCE = (
+        "aspect-without-evidence",
+        N_("no evidence was found for this aspect: {aspect}"),
+    )
+
     # methods, decon-hybrid: the answer is withheld.
     WITHHELD = "withheld", N_("the answer {answer} was withheld: no sentence found carries it")
 

@@ -17,7 +17,7 @@ from localrag.evaluation.datasets.declarations import declared
 from localrag.evaluation.datasets.loading import corpus_name
 from localrag.evaluation.measures import MEASURES
 from localrag.evaluation.record import evaluation_of
-from localrag.evaluation.report import claims, free_text, sections
+from localrag.evaluation.report import claims, free_text, rated, sections
 from localrag.evaluation.report.document import (
     DASH,
     Block,
@@ -34,6 +34,7 @@ from localrag.evaluation.report.figures import EntryFigures, figures
 from localrag.evaluation.report.sections import how_to_read
 from localrag.evaluation.types import CLAIMS, CONTAINS, Dataset, Entry, Evaluation, Question
 from localrag.methods.catalogue import NAMES, method
+from localrag.prepare.layers import MK_SUMMARIES, SYNTHETIC_QA
 from localrag_models.catalogue import catalogue
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "results.md"
@@ -49,6 +50,9 @@ _WHOLE = "embedding.provisions=whole"
 
 _TABLE_2 = "1,2,3,1-2,2-1,1-3,2-3,1-2-3"
 """The orders of stages of the published comparison (table 2)."""
+
+_OVER_ALL = "collection"
+"""The measure of questions over a collection."""
 
 _SAID = ("corpus", ".stamp", ".generation", "index.bm25.count", "embedding.model", ".query_prompt")
 """Endings of the names of what every row says under its conditions, or follows from that."""
@@ -206,6 +210,8 @@ def write(runs: Sequence[Path], path: Path, others: Collection[str] = ()) -> tup
     sections = [ReportSection("Results", [ReportText(Markdown(one)) for one in words], level=1)]
     for dataset, ours in by_dataset.values():
         sections += _sections(dataset, ours)
+    if not any(dataset.measure == _OVER_ALL for dataset, _ours in by_dataset.values()):
+        sections.append(over_collections())
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_text(path, markdown(sections))
@@ -215,6 +221,26 @@ def write(runs: Sequence[Path], path: Path, others: Collection[str] = ()) -> tup
             "Free space on the disk, or mend the permissions of the folder.",
         ) from error
     return (*left_out, *replaced)
+
+
+def over_collections() -> ReportSection:
+    """What stands in the place of figures on questions over a collection, where there are none."""
+    made, layers = "wiki.toml", f"{SYNTHETIC_QA},{MK_SUMMARIES}"
+    methods = ",".join(("chunks", "chunks-augmented", "pr3-plain", "pr3", "pr3-localrag"))
+    commands = [
+        _localrag(f"prepare --corpus wiki --layers {layers}", _EMBEDDING, f"chat.model={_MODEL}"),
+        _localrag(f"eval queries {made} --corpus wiki", _EMBEDDING, f"chat.model={_MODEL}"),
+        _localrag(
+            f"eval {made} --corpus wiki --method {methods} --model {_MODEL} --judge {_MODEL}",
+            _EMBEDDING,
+        ),
+    ]
+    words = (
+        "Questions over a whole collection are made of the corpus that is at hand "
+        "(`docs/collections.md`), here one called wiki: **not measured here**: "
+    )
+    listed = ", then ".join(f"`{command}`" for command in commands)
+    return ReportSection("Questions over a collection", [ReportText(Markdown(words + listed))])
 
 
 def _measured(
@@ -316,6 +342,9 @@ def _sections(dataset: Dataset, measured: Sequence[_Counted]) -> Iterator[Report
         "Verdicts": free_text.verdicts(entries, [one.run.judge for one in in_order]),
         "Search success": free_text.searches(entries),
         **sections.groups(entries),
+        "Ratings by a judge": [
+            block for run in runs for block in rated.blocks(rated.rated(run.ratings), run.judge)
+        ],
         "Runs": [Items(list(map(_run, runs)))] if runs else [],
     }
     for title, found in more.items():

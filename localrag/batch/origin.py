@@ -13,7 +13,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.durable import replace_text, storing
 from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
-from localrag.inference.opening import named
+from localrag.inference.opening import OFF, named
 from localrag.language import N_, _
 from localrag.methods.answering import named_method
 from localrag.methods.catalogue import method
@@ -143,7 +143,7 @@ def weights(workspace: Workspace, config: Config, section: str) -> dict[str, obj
     """
     name = getattr(getattr(config, section), "model", "")
     with named():
-        if not name or named_runtime(name):
+        if name in ("", OFF) or named_runtime(name):
             return {}
         model = ModelStore(workspace.models).find(name)
         found: dict[str, object] = {f"{section}.weights": model.id}

@@ -1,11 +1,19 @@
 """``localrag eval``: methods on questions whose answers are known, and the report about it."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from localrag.cli.session import CorpusSearched, DatasetName, Json, QuestionsFile, SplitName
+from localrag.cli.session import (
+    CorpusName,
+    CorpusSearched,
+    DatasetName,
+    Json,
+    QuestionsFile,
+    SplitName,
+)
 from localrag.cli.verbs import Group, group, verb
 from localrag.session import Session
 
@@ -33,6 +41,7 @@ app = group(
     examples=(
         "localrag eval lawqa --method statute-lexical",
         "localrag eval lawqa --method all --model qwen3-8b --orders 4",
+        "localrag eval queries wiki-queries.toml --corpus wiki",
         "localrag eval list",
         "localrag eval compare lawqa/before lawqa/after",
     ),
@@ -90,8 +99,9 @@ def run(
         typer.Option(
             "--judge",
             metavar="NAME",
-            help="Chat model that judges answers and derivations, where the dataset has them; "
-            "without it, a comparison by code alone does.",
+            help="Chat model that judges answers and derivations, where the dataset has them; of "
+            "questions over a collection it rates every two answers. Without it, a comparison by "
+            "code alone does.",
         ),
     ] = "",
     split: SplitName = "",
@@ -233,6 +243,86 @@ def run(
 def _separate(values: Iterable[str]) -> list[str]:
     """The values of an option that can be repeated, or given with commas between them."""
     return [part.strip() for value in values for part in value.split(",") if part.strip()]
+
+
+@verb(
+    app,
+    "queries",
+    examples=[
+        "localrag eval queries wiki-queries.toml --corpus wiki --n 40",
+        "localrag eval wiki-queries.toml --corpus wiki --method chunks,pr3 --judge qwen3-8b",
+    ],
+    exit_codes=(0, 2, 3, 5, 6, 7, 8, 130),
+)
+def queries(
+    context: typer.Context,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Declaration to write (.toml); the questions lie beside it (.jsonl).",
+            show_default=False,
+        ),
+    ],
+    n: Annotated[int, typer.Option("--n", metavar="N", min=1, help="Questions to make.")] = 40,
+    aspects: Annotated[
+        int,
+        typer.Option(
+            "--aspects",
+            metavar="N",
+            min=2,
+            max=10,
+            help="Documents that the answer to a question takes.",
+        ),
+    ] = 4,
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Have a model make questions over a whole collection, as a dataset that eval reads.
+
+    Each is made of prepared questions (localrag prepare --layers synthetic-qa) that come near each
+    other and are of different documents. They are its aspects: what a good answer tells of. The
+    report of an evaluation says how many of them are cited, and with --judge how a model rates
+    every two answers.
+
+    Stopping loses nothing: the same command goes on.
+    """
+    from localrag.cli.meter import Meter
+    from localrag.cli.render_batch import EVERY
+    from localrag.cli.terminal import emit, say
+    from localrag.evaluation.queries import make_queries
+    from localrag.language import _
+
+    session: Session = context.obj
+    opened = session.corpus(corpus).require()
+    with Meter(EVERY) as meter:
+        made = make_queries(
+            session.workspace,
+            opened.name,
+            opened.config,
+            file,
+            n,
+            aspects=aspects,
+            on_event=meter.update,
+        )
+    if as_json:
+        emit(
+            {
+                "declaration": str(file),
+                "questions": made.questions,
+                "earlier": made.earlier,
+                "refused": made.refused,
+                "calls": len(made.calls),
+            }
+        )
+        return
+    words = _("questions: {n:,}; made before: {earlier:,}; refused by code: {refused:,}")
+    say(words.format(n=made.questions, earlier=made.earlier, refused=made.refused))
+    say(
+        _("Measure methods on them: {command}").format(
+            command=f"localrag eval {file} --corpus {opened.name} --method chunks,pr3"
+        )
+    )
 
 
 @verb(app, "list", examples=["localrag eval list", "localrag eval list --json"], exit_codes=(0, 5))

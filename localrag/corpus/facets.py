@@ -182,6 +182,15 @@ class Facets:
             self._matching[where] = frozenset(set.intersection(*wanted.values()))
         return self._matching[where]
 
+    def spelt(self, where: Iterable[Label]) -> tuple[Label, ...]:
+        """Labels as the corpus spells them, each once.
+
+        Raises:
+            NotFoundError: as `matching`.
+        """
+        known = (Label(label.key, value) for label in where for value in self._known(label))
+        return tuple(dict.fromkeys(known))
+
     def spans(self, where: tuple[Label, ...]) -> dict[str, list[tuple[int, int]]]:
         """By document the characters that stand under the headings wanted.
 

@@ -40,7 +40,7 @@ from localrag.journal import Journal
 from localrag.language import N_
 from localrag.methods.toolkit import EVIDENCE
 from localrag.methods.types import Method
-from localrag.reading.types import Derivation, FactCheck
+from localrag.reading.types import Citation, Claim, Derivation, FactCheck
 
 
 def cause_of_error(
@@ -100,6 +100,8 @@ class Answered:
     Attributes:
         text: of the answer; "" where there is none.
         checked: what became of a claim; None where the answer has no verdict.
+        claims: its statements.
+        citations: that these rest on.
         derivation: what it follows from; without a step where the row has none.
         stages: of its trace, in their order.
     """
@@ -108,13 +110,22 @@ class Answered:
     derivation: Derivation
     stages: Sequence[StageSummary]
     checked: FactCheck | None = None
+    claims: Sequence[Claim] = ()
+    citations: Sequence[Citation] = ()
 
     @classmethod
     def of(cls, row: WrittenRow) -> "Answered":
         """Read it from a row, failed ones included."""
         if isinstance(row, FailedRow):
             return cls("", Derivation(()), _stages(row))
-        return cls(row.answer, row.derivation or Derivation(()), _stages(row), row.checked)
+        return cls(
+            row.answer,
+            row.derivation or Derivation(()),
+            _stages(row),
+            row.checked,
+            row.claims,
+            row.citations,
+        )
 
 
 def read_rows(
@@ -293,6 +304,9 @@ def _measured(
     """The score, the figures and the verdict on an answer in free text."""
     if measure.of_checks:
         figures = measure.of_checks(answer.checked, question)
+        return figures[measure.score], figures, {}
+    if measure.of_claims:
+        figures = measure.of_claims(answer.claims, answer.citations, question)
         return figures[measure.score], figures, {}
     given = (answer.text, answer.derivation.triples, question)
     figures = measure.figures(*given)

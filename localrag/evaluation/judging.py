@@ -46,7 +46,7 @@ from localrag.evaluation.types import (
     Verdict,
 )
 from localrag.inference.opening import open_chat
-from localrag.journal import Journal
+from localrag.journal import Journal, Row
 from localrag.language import N_, _
 from localrag.progress import Phase, Progress
 from localrag.prompts import language_of, prompt
@@ -112,12 +112,12 @@ def pending(
 ) -> list[tuple[Setup, _ToJudge]]:
     """The entries with answers that the judge of a plan has given no verdict on yet, and these.
 
-    Opens no model; of a plan without a judge there are none.
+    Opens no model; of a plan without a judge there are none, nor where it rates answers in pairs.
 
     Raises:
         WorkspaceError, StorageError: answers or verdicts cannot be read.
     """
-    if plan.judge is None:
+    if plan.judge is None or plan.measure.rated:
         return []
     left = [(one, _to_judge(plan, plan.judge, one, retry_failed=retry_failed)) for one in setups]
     return [(setup, found) for setup, found in left if found]
@@ -143,7 +143,7 @@ def with_verdicts(
 
     Where there is no answer there is nothing to judge: code and judge agree.
     """
-    if plan.judge is None:
+    if plan.judge is None or plan.measure.rated:
         return results
     given = read_verdicts(plan.judge.journal(setup.folder))
     found = dict(results)
@@ -174,7 +174,7 @@ def _judge(
     begun = perf_counter()
     failed = 0
     with (
-        _opened(judge.journal(setup.folder)) as journal,
+        opened(_journal(judge.journal(setup.folder))) as journal,
         ThreadPoolExecutor(model.parallel) as pool,
     ):
         try:
@@ -330,18 +330,23 @@ def read_verdicts(path: Path) -> dict[str, Judgement]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Journal[Judgement]]:
-    """Open a journal to be added to; what a kill left unfinished is dropped."""
+def opened(journal: Journal[Row]) -> Iterator[Journal[Row]]:
+    """Open a journal to be added to; what a kill left unfinished is dropped.
+
+    Raises:
+        BusyError: another process writes it.
+        StorageError: it cannot be written.
+    """
     busy = BusyError(
         N_("Another process is writing {path}."),
         N_("Wait until it has finished, then go on."),
-        path=path,
+        path=journal.path,
     )
     with ExitStack() as held:
         goes_on = N_("Free some space or mend its permissions; the same command goes on.")
-        with storing(path, goes_on):
-            held.enter_context(locked(path.with_suffix(".lock"), busy))
-        yield held.enter_context(_journal(path))
+        with storing(journal.path, goes_on):
+            held.enter_context(locked(journal.path.with_suffix(".lock"), busy))
+        yield held.enter_context(journal)
 
 
 def _journal(path: Path) -> Journal[Judgement]:

@@ -3,6 +3,7 @@
 ::
 
     runs/answers/<dataset>/<fingerprint>/order-<n>.jsonl    shared by all runs
+    runs/answers/<dataset>/ratings-<fingerprint>.jsonl      likewise
     runs/eval/<dataset>/<run>/run.json, report.md …
 """
 
@@ -23,6 +24,11 @@ _NAME = re.compile(r"\w[\w.-]{0,63}(?<!\.)")
 def answers(workspace: Workspace, dataset: str, fingerprint: str) -> Path:
     """Folder of the answers made with the same settings, which need not exist."""
     return workspace.runs / "answers" / _plain(dataset, _DATASET) / fingerprint
+
+
+def ratings(workspace: Workspace, dataset: str, fingerprint: str) -> Path:
+    """The file of the ratings of a judge, which need not exist; shared by all runs."""
+    return answers(workspace, dataset, f"ratings-{fingerprint}.jsonl")
 
 
 def order_file(folder: Path, order: int) -> Path:

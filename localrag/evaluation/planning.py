@@ -345,13 +345,14 @@ def _stages(orders: Sequence[str], methods: Iterable[Method]) -> tuple[str, ...]
 
 def _judge(workspace: Workspace, config: Config, model: str, measure: Measure) -> Judge:
     """The judge that a model makes under these settings; opens nothing."""
-    if measure.verdict is None:
+    if measure.verdict is None and not measure.rated:
         raise UsageError(
             N_("Answers to these questions are measured without a judge."),
             Fact(FactKind.TO_LEAVE_JUDGE),
         )
     own = config.model_copy(update={"chat": config.chat.model_copy(update={"model": model})})
     chat = own.chat
+    judges = (_HERE / "judging.py", _HERE / "rating.py", *_HERE.glob("measures/*.py"))
     made_with = {
         "judge.model": model,
         **{f"judge.{name}": getattr(chat, name) for name in _OF_JUDGES},
@@ -361,7 +362,7 @@ def _judge(workspace: Workspace, config: Config, model: str, measure: Measure) -
             for name, value in weights(workspace, own, "chat").items()
         },
         "judge.prompts": _digest_of(_PROMPTS, _PROMPTS.glob("judge_*.jinja")),
-        "judge.code": _digest_of(_HERE, (_HERE / "judging.py", *_HERE.glob("measures/*.py"))),
+        "judge.code": _digest_of(_HERE, judges),
     }
     return Judge(model, own, made_with)
 

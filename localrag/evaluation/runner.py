@@ -14,7 +14,7 @@ from pathlib import Path
 from localrag import batch
 from localrag.batch.folder import BatchFolder
 from localrag.errors import BusyError, LocalragError, ModelUnusable
-from localrag.evaluation import places, record, report, statistics
+from localrag.evaluation import places, rating, record, report, statistics
 from localrag.evaluation.answers import forget, results
 from localrag.evaluation.judging import judged, pending, with_verdicts
 from localrag.evaluation.planning import Plan, Setup
@@ -94,7 +94,11 @@ def evaluate(
         for order in range(plan.orders)
         if left(plan, found[setup.name, order], retry_failed=retry_failed)
     ]
-    asks = bool(to_ask or pending(plan, plan.setups, retry_failed=retry_failed))
+    asks = bool(
+        to_ask
+        or pending(plan, plan.setups, retry_failed=retry_failed)
+        or rating.pending(plan, plan.setups, retry_failed=retry_failed)
+    )
     _require_models(plan, [setup for setup, _ in to_ask])
     if asks:
         _require_judge(plan)
@@ -128,6 +132,7 @@ def evaluate(
         lacking=plan.lacking,
         judge=plan.judge.made_with if plan.judge else {},
         measured_with=plan.measure.notes,
+        ratings=rating.ratings(plan, complete),
     )
     report.write(evaluation, folder)
     record.write(folder, _ended(recorded, date, asking.stopped))
@@ -229,8 +234,9 @@ class _Asking:
 
     def judge(self, setups: Sequence[Setup]) -> None:
         """Have the answers judged that are there; what stops the judge leaves them as they are."""
+        judge = rating.rate if self._plan.measure.rated else judged
         try:
-            judged(self._plan, setups, retry_failed=self._retry_failed, on_event=self._tell)
+            judge(self._plan, setups, retry_failed=self._retry_failed, on_event=self._tell)
         except (ModelUnusable, BusyError) as error:
             assert self._plan.judge
             name = f"judge {self._plan.judge.name}"
@@ -355,5 +361,7 @@ def _of(plan: Plan, setup: Setup, *, retry_failed: bool) -> Forecast:
 def _verdicts(plan: Plan, setup: Setup, to_ask: int, *, retry_failed: bool) -> int:
     if plan.judge is None:
         return 0
+    if plan.measure.rated:
+        return rating.expected(plan, setup)
     found = pending(plan, [setup], retry_failed=retry_failed)
     return to_ask + sum(len(answers) for _, answers in found)

@@ -15,7 +15,7 @@ from localrag.batch.types import Event as BatchEvent
 from localrag.corpus.types import Triple
 from localrag.facts import Fact
 from localrag.methods.choices import LABELS
-from localrag.reading.types import FactCheck, Stage
+from localrag.reading.types import Citation, Claim, FactCheck, Stage
 from localrag.retrieval.types import ModelCall, Query
 
 CONTAINS = "contains"
@@ -347,6 +347,32 @@ class NotMeasured:
     cure: str = ""
 
 
+Scores = Mapping[str, tuple[int, int]]
+"""By measure what two answers were given, 0 to 100."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairRating:
+    """What a judge gave the answers of two entries to one question.
+
+    Attributes:
+        question: its id.
+        first, second: the names of the entries.
+        as_named, swapped: scores of the first and of the second entry, where the answer of the
+            first was shown first, and where it was shown last; empty where the judge gave none.
+        problem: why it gave none in one of them; "" where it gave both.
+        spent: on both.
+    """
+
+    question: str
+    first: str
+    second: str
+    as_named: Scores
+    swapped: Scores
+    problem: str = ""
+    spent: Spent = Spent()
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One line of a report's table: a method under its settings, with all its results.
@@ -381,6 +407,7 @@ class Evaluation:
             which it lacks some, and only where a method searches.
         judge: by dotted name, what the verdicts of the judge were made with; empty without one.
         measured_with: what has to be known of the figures of the measure.
+        ratings: of a judge, where it rates answers in pairs: every two entries, every question.
     """
 
     id: str
@@ -393,6 +420,7 @@ class Evaluation:
     lacking: Mapping[str, tuple[Gold, ...]] = field(default_factory=dict)
     judge: Mapping[str, object] = field(default_factory=dict)
     measured_with: tuple[Fact, ...] = ()
+    ratings: tuple[PairRating, ...] = ()
 
 
 MOST = 4
@@ -457,6 +485,10 @@ class Measure:
             be made.
         of_checks: makes the figures of a claim that was checked, in the place of `figures`; None
             where the questions are no claims.
+        of_claims: makes the figures of the statements of an answer and of its citations, in the
+            place of `figures`; None where its text alone is measured.
+        rated: whether a judge rates answers in pairs (`localrag.evaluation.rating`), and gives no
+            verdicts.
     """
 
     score: str
@@ -464,6 +496,10 @@ class Measure:
     verdict: Measured[Verdict] | None = None
     notes: tuple[Fact, ...] = ()
     of_checks: Callable[[FactCheck | None, Question], Mapping[str, float]] | None = None
+    of_claims: (
+        Callable[[Sequence[Claim], Sequence[Citation], Question], Mapping[str, float]] | None
+    ) = None
+    rated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,6 +223,7 @@ def reply_shape(
     claims: int = _MOST_CLAIMS,
     cited: int = _MOST_CITED,
     longest: int = _LONGEST_CLAIM,
+    aspects: int = 0,
 ) -> type[ClaimsReply]:
     """The shape of a reply that can cite only the sentences there are.
 
@@ -231,12 +232,18 @@ def reply_shape(
         claims: in a reply, at most.
         cited: sentences of a claim, at most.
         longest: characters of a claim, at most.
+        aspects: of the question, one of which each claim names by its number; 0 where they name
+            none.
     """
     number = Annotated[int, Field(ge=1, le=sentences)]
+    aspect: dict[str, Any] = {}
+    if aspects:
+        aspect["aspect"] = Annotated[int, Field(ge=1, le=aspects)]
     # The numbers come first: what is claimed is then written with the sentences in view.
     claim = create_model(
         "Claimed",
         sentences=Annotated[list[number], Field(min_length=1, max_length=cited)],
+        **aspect,
         text=Annotated[str, Field(min_length=1, max_length=longest)],
     )
     listed: Any = Annotated[list[claim], Field(max_length=claims)]

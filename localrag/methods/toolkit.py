@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from localrag.config import ChatConfig
 from localrag.corpus.store import CorpusStore
@@ -15,14 +15,14 @@ from localrag.inference.opening import named
 from localrag.language import N_
 from localrag.methods.choices import labelled
 from localrag.methods.types import Resources
-from localrag.prepare.layers import digest
-from localrag.prepare.texts import FoundText, LayerText
+from localrag.prepare.layers import MK_SUMMARIES
+from localrag.prepare.summaries import Summary
+from localrag.prepare.texts import FoundText, LayerText, source_of
 from localrag.prompts import OptimisedPrompt, language_of, prompt
 from localrag.reading.answerability import answers
 from localrag.reading.asking import Shape, ask
 from localrag.reading.evidence import LONGEST, NumberedPassage, fitting, sources_of
 from localrag.reading.extractive import quotations
-from localrag.reading.pieces import Piece, sentences_of
 from localrag.reading.sentences import (
     ChosenSentences,
     Sentence,
@@ -139,7 +139,7 @@ class Toolkit:
             search = layers.by_words if words or stands_in else layers.nearest
             found = search(store, full_text(asked), k, layer, asked.filters, word)
             if layers.is_behind:
-                found = [one for one in found if _source_of(store, one.found)]
+                found = [one for one in found if source_of(store, one.found)]
             passages = store.by_ids(dict.fromkeys(one.found.passage for one in found))
         hits = [
             Hit(passages[one.found.passage], one.score, rank, layer)
@@ -150,6 +150,17 @@ class Toolkit:
             events.append(Fact(FactKind.LAYERS_BEHIND))
         self.note(layer, events, hits, perf_counter() - since, subject, asked.text)
         return found
+
+    def summaries(self) -> Sequence[Summary]:
+        """What the questions of documents that share metadata are about, fewer labels first.
+
+        Raises:
+            UsageError: none were prepared.
+        """
+        with self._resources.reading:
+            layers = self._resources.layers
+            layers.require(MK_SUMMARIES)
+            return layers.summaries
 
     def known(
         self, name: str, predicate: str, asked: Query, k: int, *, subject: str = ""
@@ -292,14 +303,26 @@ class Toolkit:
         Raises:
             ModelUnusable: the context of the model does not hold a single sentence.
         """
+        return self.fitting_sentences(
+            self.source_sentences(found, lambda one, _: one.sentence), messages
+        )
+
+    def source_sentences(
+        self, found: Iterable[LayerText], shown: Callable[[LayerText, Passage], str]
+    ) -> list[Sentence]:
+        """What texts of a layer were made of, without numbers; what is gone is left out.
+
+        Args:
+            found: the texts.
+            shown: what a model is shown of each, given the passage that holds its source.
+        """
         with self.store() as store:
-            sources = [(one, _source_of(store, one)) for one in found]
-        sentences = [
-            Sentence(0, source.piece, source.passage, one.sentence)
+            sources = [(one, source_of(store, one)) for one in found]
+        return [
+            Sentence(0, source.piece, source.passage, shown(one, source.passage))
             for one, source in sources
             if source
         ]
-        return self.fitting_sentences(sentences, messages)
 
     def fitting_sentences(
         self,
@@ -316,16 +339,12 @@ class Toolkit:
             ModelUnusable: the context of the model does not hold a single sentence.
         """
         since = perf_counter()
-        model, reply = self._resources.model, self._resources.settings.max_tokens
         numbered = [replace(one, number=number) for number, one in enumerate(sentences, 1)]
-        with named():
-            kept = bisect_left(
-                range(1, len(numbered) + 1),
-                True,
-                key=lambda n: model.count(messages(numbered[:n])) + reply > model.context,
-            )
-            if numbered and not kept:
-                self._too_small(messages(numbered[:1]))
+        kept = bisect_left(
+            range(1, len(numbered) + 1), True, key=lambda n: not self.fits(messages(numbered[:n]))
+        )
+        if numbered and not kept:
+            self._too_small(messages(numbered[:1]))
         events = []
         if kept < len(numbered):
             events.append(Fact(FactKind.SENTENCES_LEFT_OUT, n=kept))
@@ -342,12 +361,8 @@ class Toolkit:
         subject: str = "",
     ) -> Sequence[Sentence]:
         since = perf_counter()
-        model, reply = self._resources.model, self._resources.settings.max_tokens
         with named(), self._resources.reading:
-            chosen = choose(
-                self._resources.retriever,
-                lambda some: model.count(messages(some)) + reply <= model.context,
-            )
+            chosen = choose(self._resources.retriever, lambda some: self.fits(messages(some)))
         if not chosen.sentences:
             self._too_small(messages(chosen.least))
         shown = {sentence.passage.id for sentence in chosen.sentences}
@@ -391,18 +406,20 @@ class Toolkit:
             ModelUnusable: the context holds not even the prompt without any source.
         """
         since = perf_counter()
-        model, reply = self._resources.model, self._resources.settings.max_tokens
-        with named():
-            kept, events = fitting(
-                sources, lambda some: model.count(messages(some)) + reply <= model.context
-            )
-            if not kept and model.count(messages(())) + reply > model.context:
-                self._too_small(messages(()))
+        kept, events = fitting(sources, lambda some: self.fits(messages(some)))
+        if not kept and not self.fits(messages(())):
+            self._too_small(messages(()))
         hits = tuple(
             Hit(source.passage, 1 / rank, rank, EVIDENCE) for rank, source in enumerate(kept, 1)
         )
         self.note(EVIDENCE, events, hits, perf_counter() - since, subject)
         return kept
+
+    def fits(self, messages: Sequence[Message]) -> bool:
+        """Whether the context of the model holds a prompt beside the longest reply to it."""
+        model = self._resources.model
+        with named():
+            return model.count(messages) + self._resources.settings.max_tokens <= model.context
 
     def note(
         self,
@@ -560,17 +577,3 @@ def spans_of(sentences: Iterable[Sentence]) -> list[TextSpan]:
     """Where sentences stand in their documents."""
     pieces = (one.piece for one in sentences)
     return [TextSpan(one.passage.document_id, one.start, one.end) for one in pieces]
-
-
-class _Source(NamedTuple):
-    passage: Passage
-    piece: Piece
-
-
-def _source_of(store: CorpusStore, text: LayerText) -> _Source | None:
-    """The sentence that a text was made of, if it stands there as it did."""
-    for passage in store.by_ids([text.passage]).values():
-        for piece in sentences_of(store, passage):
-            if piece.start == text.start and digest(piece.text) == text.source:
-                return _Source(passage, piece)
-    return None

@@ -27,6 +27,7 @@ from localrag.ingest.events import Listener
 from localrag.ingest.state import ATTRIBUTES, IndexState
 from localrag.language import N_
 from localrag.prepare.layers import LAYERS, QUESTIONS, SEARCHED, SYNTHETIC_QA, DerivedLayer
+from localrag.prepare.summaries import Summary, summaries
 from localrag.prepare.texts import WORD, FoundText, LayerReading, LayerText, as_text, lines_of
 from localrag.progress import Phase, Stopwatch
 from localrag.retrieval.query import analyzer
@@ -181,6 +182,15 @@ class LayerIndex:
         """Every text of a layer, in the order of the corpus."""
         with _damage_named(self._place):
             yield from (text for _, text in lines_of(self._path) if text.layer == layer)
+
+    @cached_property
+    def summaries(self) -> Sequence[Summary]:
+        """What the questions of documents that share metadata are about, as they were made.
+
+        Raises:
+            StorageError, StoreError: their layer cannot be read.
+        """
+        return summaries(self._place)
 
     def close(self) -> None:
         """Let go of the files and of the model."""

@@ -95,6 +95,23 @@ def summary_for(made: Sequence[Summary], where: Sequence[Label]) -> Summary | No
     return max(fitting, key=lambda one: (len(one.labels), -one.questions), default=None)
 
 
+def summaries_for(made: Sequence[Summary], where: Sequence[Label]) -> list[Summary]:
+    """The summaries of the metadata that are wanted, each once.
+
+    Labels of one facet are alternatives: for each of them, with one of each other facet, there is
+    the summary that `summary_for` finds.
+
+    Args:
+        made: all there are.
+        where: labels as the corpus spells them; none for all documents.
+    """
+    of_facet: dict[str, list[Label]] = defaultdict(list)
+    for label in where:
+        of_facet[label.key].append(label)
+    found = (summary_for(made, some) for some in product(*of_facet.values()))
+    return list(dict.fromkeys(one for one in found if one is not None))
+
+
 class _Reply(BaseModel):
     summary: Annotated[str, Field(min_length=1, max_length=_LONGEST)]
 

@@ -11,6 +11,7 @@ from localrag.corpus.types import ARTICLES, PASSAGES, Document, Passage
 from localrag.errors import NotFoundError
 from localrag.ingest.state import attributes
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, SYNTHETIC_QA, DerivedRow, digest
+from localrag.reading.pieces import Piece, joined, sentences_of
 
 WORD = "word"
 """The attribute of a text that tells what a question asks with."""
@@ -60,6 +61,34 @@ class FoundText(NamedTuple):
 
     found: LayerText
     score: float
+
+
+class TextSource(NamedTuple):
+    """What a text was made of, as the corpus has it.
+
+    Attributes:
+        passage: that holds it.
+        piece: the sentence; of a synthetic question the sentences that answer it, as one.
+    """
+
+    passage: Passage
+    piece: Piece
+
+
+def source_of(store: CorpusStore, text: LayerText) -> TextSource | None:
+    """What a text was made of, if it stands there as it did.
+
+    Of sentences that go on in the next passage those of the first: a quotation is of one passage.
+    """
+    for passage in store.by_ids([text.passage]).values():
+        inside = [
+            piece for piece in sentences_of(store, passage) if text.start <= piece.start < text.end
+        ]
+        if not inside or inside[0].start != text.start:
+            continue
+        if digest(store.text(text.document, text.start, text.end)) == text.source:
+            return TextSource(passage, joined(passage, inside))
+    return None
 
 
 class LayerReading:

@@ -89,6 +89,28 @@ def with_context(pieces: Sequence[Piece]) -> list[Piece]:
     return list(complete.values())
 
 
+def joined(holder: Passage, pieces: Sequence[Piece]) -> Piece:
+    """Pieces that follow each other as one, from the first to the last.
+
+    Args:
+        holder: a passage that holds all of them.
+        pieces: at least one, in reading order.
+    """
+    first, last = pieces[0], pieces[-1]
+    if first is last:
+        return first
+    inside = first.passage if last.end <= first.passage.end else holder
+    below = dict.fromkeys(part for piece in pieces for part in piece.below)
+    return replace(
+        first,
+        passage=inside,
+        text=inside.text[first.start - inside.start : last.end - inside.start],
+        end=last.end,
+        below=tuple(part for part in below if part.start >= last.end),
+        is_stem=False,
+    )
+
+
 def _article_of(store: CorpusStore, unit: Passage) -> Passage:
     """The article that a provision stands in; the provision itself where it stands in none."""
     place = Locator(unit.locator.division, unit.locator.article)

@@ -101,6 +101,9 @@ _STEPS = {
     "sentences": N_("sentences"),
     "supplement": N_("supplementary context"),
     "analysis": N_("analysis"),
+    "augmentation": N_("augmentation"),
+    "chunks": N_("chunks"),
+    "aspects": N_("aspects"),
 }
 """Stages, what they are about, and what models are called for; of some there are several."""
 

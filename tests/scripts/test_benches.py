@@ -63,6 +63,14 @@ RUNS = {
     # On the questions whose digest is declared.
     "kill_optimize": ["--kills=1", "--questions=4", "--calls=8"],
     "evaluation": ["--limit=2", "--kills=0", "--method=statute-lexical"],
+    "question_index": [
+        "--questions=2",
+        "--beside=1",
+        "--model={chat}",
+        "--embedder={embedder}",
+        "--max-tokens=40",
+        "--threads=1",
+    ],
     "vector_index": ["--count=200", "--queries=5", "--dimension=8", "--only-ours"],
     "wikipedia": ["--articles=20", "--kills=1"],
     "lexical_engines": ["--articles=20", "--limit=3"],

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from localrag.corpus.types import Triple
-from localrag.evaluation.measures import answers, averitec, jemhopqa, multihop
+from localrag.evaluation.measures import answers, averitec, collection, jemhopqa, multihop
 from localrag.evaluation.types import CLAIMS, Measure, Question, Verdict
 
 __all__ = ["MEASURES", "Measure", "Verdict"]
@@ -19,6 +19,7 @@ MEASURES: Mapping[str, Callable[[Sequence[Path]], Measure]] = {
     "contains": lambda _: Measure("contains", _contains),
     "jemhopqa": jemhopqa.opened,
     "multihop": multihop.opened,
+    "collection": collection.opened,
     CLAIMS: averitec.opened,
 }
 """What opens each measure, given the dictionaries of synonyms that its dataset has at hand."""

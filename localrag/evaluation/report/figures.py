@@ -25,6 +25,7 @@ from localrag.evaluation.report.measured import (
     refusals,
     same_choice,
 )
+from localrag.evaluation.report.rated import Rated, rated
 from localrag.evaluation.report.retrieved import Recall, Shown, recall, sentences_shown, shown
 from localrag.evaluation.statistics import (
     Estimate,
@@ -116,11 +117,13 @@ class Figures:
 
     Attributes:
         baselines: what these questions give to whom does not read them.
+        rated: what a judge that rates answers in pairs gave; None without one.
     """
 
     entries: Sequence[EntryFigures]
     pairs: Sequence[Pair]
     baselines: Sequence[Baseline]
+    rated: Rated | None = None
 
 
 def figures(evaluation: Evaluation) -> Figures:
@@ -139,6 +142,7 @@ def figures(evaluation: Evaluation) -> Figures:
             *baselines(evaluation.questions.questions, evaluation.orders),
             *always(evaluation.questions.questions),
         ],
+        rated(evaluation.ratings),
     )
 
 

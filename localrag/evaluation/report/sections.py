@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from localrag.evaluation.report import claims, free_text
+from localrag.evaluation.report import claims, free_text, rated
 from localrag.evaluation.report.document import (
     DASH,
     Block,
@@ -124,6 +124,7 @@ def all_sections(
         _("Verdicts on claims"): claims.blocks({one.name: one.verdicts for one in entries}),
         _("Refusals"): free_text.refusals(entries),
         _("Verdicts"): free_text.verdicts(entries, [evaluation.judge]),
+        _("Ratings by a judge"): rated.blocks(figures.rated, evaluation.judge),
         _("Search success"): free_text.searches(entries),
         **groups(entries),
         _("Order of the options"): orders(entries),

@@ -76,7 +76,7 @@ def test_every_verb_teaches(cli: Callable[..., Any], verb: str) -> None:
         [],
         *([verb] for verb in VERBS),
         *(["data", verb] for verb in ("list", "show", "add", "download")),
-        *(["eval", verb] for verb in ("run", "compare", "list")),
+        *(["eval", verb] for verb in ("run", "queries", "compare", "list")),
         *(["optimize", verb] for verb in ("queries", "list", "show")),
         *(
             ["models", verb]

@@ -177,7 +177,7 @@ def test_a_dataset_of_a_user_has_a_section_of_what_was_measured(
     evaluated: Evaluated, written: Callable[..., tuple[str, object]]
 ) -> None:
     text, _ = written(evaluated(entries=[("statute-direct", 1.0)]))
-    section = text[text.index("## ferries") :]
+    section = text.partition("## ferries")[2].partition("\n## ")[0]
     assert "| statute-direct | qwen3-8b |" in section
     assert "not measured here" not in section
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from localrag.errors import InputError, LocalragError
 from localrag.evaluation.datasets.readers.averitec import read_averitec
 from localrag.evaluation.datasets.readers.choices import read_choice
+from localrag.evaluation.datasets.readers.collection import read_collection
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, entries, is_utf8
 from localrag.evaluation.datasets.readers.jemhopqa import read_jemhopqa
 from localrag.evaluation.datasets.readers.lawqa import read_lawqa
@@ -23,6 +24,7 @@ READERS: Mapping[str, Callable[[Fields, Sources], Question]] = {
     "jemhopqa": read_jemhopqa,
     "multihop": read_multihop,
     "averitec": read_averitec,
+    "collection": read_collection,
     "choices": read_choice,
 }
 """The formats by name."""

@@ -1,0 +1,93 @@
+"""The measures by code of answers over a whole collection, beside the ratings of a judge.
+
+They look at statements and verified citations alone, and at what a question was made of; what is
+said well or badly they do not see. They are localrag's own.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from localrag.corpus.types import Triple
+from localrag.evaluation.recall import place_of
+from localrag.evaluation.types import GoldSentence, Measure, Question
+from localrag.reading.types import Citation, Claim
+from localrag.retrieval.query import analyzer
+from localrag_indexes.analysis.normalize import without_blanks
+
+SAME = 0.8
+"""The share of the terms of a statement that an earlier one has, from which it says nothing new."""
+
+_NONE = dict.fromkeys(("aspects", "documents", "new", "carried"), 0.0)
+
+
+def opened(synonyms: Sequence[Path] = ()) -> Measure:
+    """The measure; it needs nothing that might not be installed."""
+    del synonyms
+    return Measure("aspects", _of_text, of_claims=measure, rated=True)
+
+
+def measure(
+    claims: Sequence[Claim], citations: Sequence[Citation], question: Question
+) -> Mapping[str, float]:
+    """The figures of one answer, 0 to 1 each; all 0 of one without a statement.
+
+    Args:
+        claims: its statements.
+        citations: of the answer.
+        question: with the aspects that its answer should tell of.
+
+    Returns:
+        ``aspects``, ``documents``: the share of the aspects, and of their documents, that a
+        verified citation is of. ``new``: the share of the statements that no earlier statement has
+        said (one minus the redundancy). ``carried``: the share of the statements with a verified
+        citation in which code has found them.
+    """
+    if not claims:
+        return _NONE
+    verified = [one for one in citations if one.verified]
+    cited = {place_of(one.passage_id).document for one in verified}
+    documents = [place_of(f"{one.document}#").document for one in question.gold]
+    return {
+        "aspects": _share([_is_cited(one, verified) for one in question.sentences]),
+        "documents": _share([one in cited for one in documents]),
+        "new": _share(_new([one.text for one in claims])),
+        "carried": _share(
+            [
+                not claim.mismatches
+                and any(citations[number - 1].verified for number in claim.citations)
+                for claim in claims
+            ]
+        ),
+    }
+
+
+def _share(held: Sequence[bool]) -> float:
+    return sum(held) / len(held) if held else 0.0
+
+
+def _is_cited(aspect: GoldSentence, citations: Sequence[Citation]) -> bool:
+    """Whether a citation is of the words of an aspect, or of a part of them."""
+    wanted = without_blanks(aspect.text)
+    document = place_of(f"{aspect.document}#").document
+    for one in citations:
+        quote = without_blanks(one.quote)
+        if place_of(one.passage_id).document == document and (quote in wanted or wanted in quote):
+            return True
+    return False
+
+
+def _new(statements: Sequence[str]) -> list[bool]:
+    """For each statement whether it says something that none before it does."""
+    found = []
+    earlier: list[set[str]] = []
+    for text in statements:
+        terms = set(analyzer().terms(text))
+        found.append(all(len(terms & one) < SAME * len(terms) for one in earlier))
+        earlier.append(terms)
+    return found
+
+
+def _of_text(answer: str, derivation: Sequence[Triple], question: Question) -> Mapping[str, float]:
+    """A text without statements cites nothing."""
+    del answer, derivation, question
+    return _NONE

@@ -1,0 +1,294 @@
+"""Making questions over a whole collection: a model asks what several documents answer together.
+
+Each question is made of a few synthetic questions that come near each other and are of different
+documents (PR3, evaluation; the prompt is localrag's own). They are its aspects: what a good answer
+tells of. The file is a dataset, which `localrag eval` reads by its declaration.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from random import Random
+from time import perf_counter
+from typing import Annotated
+
+import tomli_w
+from pydantic import BaseModel, Field, TypeAdapter
+
+from localrag.config import Config
+from localrag.corpus.store import CorpusStore
+from localrag.durable import replace_text, storing
+from localrag.errors import InputError, ModelUnusable, UsageError
+from localrag.evaluation.judging import opened
+from localrag.facts import Fact, FactKind
+from localrag.inference.opening import open_chat
+from localrag.journal import Journal
+from localrag.language import N_
+from localrag.prepare.index import LayerIndex
+from localrag.prepare.layers import SYNTHETIC_QA, digest
+from localrag.prepare.texts import LayerText
+from localrag.progress import Phase, Progress, ignore
+from localrag.prompts import language_of, prompt, template
+from localrag.reading.asking import ask
+from localrag.reading.evidence import element
+from localrag.retrieval.types import Filters, ModelCall
+from localrag.workspace import Workspace
+from localrag_indexes.analysis.normalize import letters_of
+from localrag_models.chat import ChatModel, Message
+from localrag_models.errors import ReplyInvalid
+
+ASPECTS = 4
+"""Synthetic questions that one question is made of, where nothing else is said."""
+PROMPT = "collection_query"
+MAKING = Phase(N_("asking over the collection"), N_("questions"))
+
+_LONGEST = 300
+# Synthetic questions among which the nearest of other documents are looked for.
+_NEAR = 50
+_SEED = 0
+# Digits of an id.
+_ID = 12
+
+
+class _Reply(BaseModel):
+    query: Annotated[str, Field(min_length=1, max_length=_LONGEST)]
+
+
+@dataclass(frozen=True, slots=True)
+class MadeAspect:
+    """Something that the answer to a question should tell of.
+
+    Attributes:
+        document: its id.
+        text: the sentences of it that tell of the aspect.
+        question, answer: that a model made of them (`localrag.prepare.synthetic`).
+    """
+
+    document: str
+    text: str
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class MadeQuery:
+    """A question over a collection, as the file holds it.
+
+    Attributes:
+        id: tells of what it was made: aspects, model and prompt.
+        question: what a model wrote.
+        aspects: that it was made of.
+    """
+
+    id: str
+    question: str
+    aspects: tuple[MadeAspect, ...]
+
+
+@dataclass(slots=True)
+class QueriesReport:
+    """What was made.
+
+    Attributes:
+        declaration: the file that `localrag eval` is given.
+        questions: in the file.
+        earlier: of these, those of earlier runs.
+        refused: replies of this run that were malformed twice, or no question of their own.
+        calls: of the model, in this run.
+    """
+
+    declaration: Path
+    questions: int = 0
+    earlier: int = 0
+    refused: int = 0
+    calls: list[ModelCall] = field(default_factory=list)
+
+
+def make_queries(
+    workspace: Workspace,
+    corpus: str,
+    config: Config,
+    declaration: Path,
+    n: int,
+    *,
+    aspects: int = ASPECTS,
+    on_event: Callable[[Progress], None] = ignore,
+    opener: Callable[[Workspace, Config], ChatModel | None] = open_chat,
+) -> QueriesReport:
+    """Make questions over a corpus; what ends it loses nothing, the same call goes on.
+
+    Args:
+        workspace: where the corpus lies.
+        corpus: its name.
+        config: names the model.
+        declaration: the file to be written (``.toml``); the questions lie beside it (``.jsonl``).
+        n: questions; fewer where the corpus has too few documents.
+        aspects: synthetic questions of other documents that each is made of.
+        on_event: told the progress.
+        opener: opens the model.
+
+    Raises:
+        NotFoundError: there is no such corpus.
+        UsageError: the file has another suffix, the synthetic questions are not prepared or too
+            few, or the settings name no model.
+        ModelUnusable: the model fails; what was made is kept.
+        BusyError: another process writes the same file.
+        InputError: the file is damaged.
+        StorageError: it cannot be written.
+    """
+    if declaration.suffix != ".toml":
+        raise UsageError(
+            N_("{path} is no name for a declaration."),
+            N_("Name a file that ends in .toml; the questions are written beside it."),
+            path=declaration,
+        )
+    workspace.corpus(corpus).require()
+    path = declaration.with_suffix(".jsonl")
+    report = QueriesReport(declaration)
+    with (
+        CorpusStore.open(workspace.corpus(corpus).store, read_only=True) as store,
+        LayerIndex.open(workspace, corpus, config, store) as layers,
+    ):
+        layers.require(SYNTHETIC_QA)
+        model = opener(workspace, config)
+        if model is None:
+            raise UsageError(
+                N_("Questions over a collection are made by a chat model, and none is named."),
+                Fact(FactKind.TO_SET_MODEL),
+            )
+        questions = Journal(path, TypeAdapter(MadeQuery), partial(_damaged, path))
+        with model, opened(questions) as journal:
+            _Writer(store, layers, model, config, report).write(journal, n, aspects, on_event)
+        if not report.questions:
+            raise UsageError(
+                N_("No question could be made of the corpus {corpus!r}."),
+                N_("Prepare questions of more documents, or use a larger model."),
+                corpus=corpus,
+            )
+        with storing(declaration):
+            replace_text(declaration, _declared(corpus, model.id, path))
+    return report
+
+
+class _Writer:
+    """Has a model write the questions."""
+
+    def __init__(
+        self,
+        store: CorpusStore,
+        layers: LayerIndex,
+        model: ChatModel,
+        config: Config,
+        report: QueriesReport,
+    ) -> None:
+        self._store = store
+        self._layers = layers
+        self._model = model
+        self._settings = config.chat
+        self._report = report
+        self._recipe = digest(model.id, template(PROMPT), str(config.chat.temperature))
+
+    def write(
+        self,
+        journal: Journal[MadeQuery],
+        n: int,
+        aspects: int,
+        on_event: Callable[[Progress], None],
+    ) -> None:
+        """Write as many as are wanted and not there yet."""
+        begun = perf_counter()
+        there = {line.row.id for line in journal.lines()}
+        report = self._report
+        report.questions = report.earlier = len(there)
+        for group in self._groups(aspects):
+            if report.questions >= n:
+                break
+            id_ = digest(self._recipe, *(one.text for one in group))[:_ID]
+            if id_ in there:
+                continue
+            if question := self._asked(group):
+                made = (
+                    MadeAspect(one.document, one.sentence, one.text, one.answer) for one in group
+                )
+                journal.append(MadeQuery(id_, question, tuple(made)))
+                report.questions += 1
+            else:
+                report.refused += 1
+            on_event(Progress(MAKING, report.questions, n, perf_counter() - begun))
+
+    def _groups(self, aspects: int) -> Iterator[list[LayerText]]:
+        """Synthetic questions of so many documents that come near each other, in a fixed order."""
+        by_document: dict[str, list[LayerText]] = {}
+        for text in self._layers.texts(SYNTHETIC_QA):
+            by_document.setdefault(text.document, []).append(text)
+        chooser = Random(_SEED)  # noqa: S311 - the same ones each time
+        documents = sorted(by_document)
+        chooser.shuffle(documents)
+        for document in documents:
+            first = chooser.choice(by_document[document])
+            group = {document: first}
+            for one in self._near(first):
+                group.setdefault(one.document, one)
+            if len(group) >= aspects:
+                yield list(group.values())[:aspects]
+
+    def _near(self, text: LayerText) -> Iterator[LayerText]:
+        search = self._layers.nearest if self._layers.has_vectors else self._layers.by_words
+        for one in search(self._store, text.text, _NEAR, SYNTHETIC_QA, Filters()):
+            yield one.found
+
+    def _asked(self, group: Sequence[LayerText]) -> str:
+        """The question that a model makes of some; "" where it is none of its own."""
+        messages = self._messages(group)
+        try:
+            reply = ask(
+                self._model, self._settings, messages, _Reply, self._report.calls.append, PROMPT
+            )
+        except ModelUnusable as error:
+            if error.kind != ReplyInvalid.__name__:
+                raise
+            return ""
+        query = " ".join(reply.query.split())
+        letters = letters_of(query)
+        return query if letters and letters not in {letters_of(one.text) for one in group} else ""
+
+    def _messages(self, group: Sequence[LayerText]) -> tuple[Message, ...]:
+        items = [
+            {"title": self._store.document(one.document).title, "question": one.text}
+            for one in group
+        ]
+        texts = [text for item in items for text in item.values()]
+        return prompt(
+            PROMPT,
+            language_of("".join(one.text for one in group)),
+            items=items,
+            tag=element("material", texts),
+        )
+
+
+def _declared(corpus: str, model: str, path: Path) -> str:
+    """The declaration of the questions in a file."""
+    return tomli_w.dumps(
+        {
+            "title": f"Questions over the collection {corpus}, made by {model}",
+            "source": f"made by {model} of synthetic questions of the corpus {corpus}",
+            "licence": "as the documents",
+            "reader": "collection",
+            "measure": "collection",
+            "caveats": [
+                "A model has made the questions of synthetic questions, in which some of the "
+                "methods search: what other questions ask of the collection they do not tell.",
+            ],
+            "splits": [{"name": "made", "file": path.name}],
+        }
+    )
+
+
+def _damaged(path: Path, line: int) -> InputError:
+    return InputError(
+        N_("Line {line} of {path} is no question over a collection."),
+        N_("Mend or delete the line, or name another file."),
+        line=line,
+        path=path,
+    )

@@ -1,0 +1,294 @@
+"""Having a model rate answers over a collection, two at a time, on the six measures of PR3.
+
+Every two entries are rated on every question, twice: the judge is shown either answer first once.
+It gives numbers from 0 to 100, and may give the same ones. Where it agrees with itself, whichever
+stood first, its ratings say something of the answers; the report tells how often. An answer without
+a word scores 0; of two of them nothing is asked.
+
+Ratings are kept by what was rated: a line of ``ratings-<fingerprint>.jsonl`` holds those of two
+answers in one order, or why there are none. The fingerprint is that of the judge.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import astuple, dataclass
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, NamedTuple
+
+from pydantic import BaseModel, Field, TypeAdapter
+
+from localrag.config import ChatConfig
+from localrag.errors import ModelUnusable, WorkspaceError
+from localrag.evaluation import places
+from localrag.evaluation.answers import Answered, read_rows
+from localrag.evaluation.judging import opened
+from localrag.evaluation.planning import Plan, Setup, fingerprint
+from localrag.evaluation.types import Judging, Listener, PairRating, Scores, Spent, Unjudged
+from localrag.inference.opening import open_chat
+from localrag.journal import Journal
+from localrag.language import N_, _
+from localrag.prepare.layers import digest
+from localrag.progress import Phase, Progress
+from localrag.prompts import language_of, prompt
+from localrag.reading.asking import ask
+from localrag.reading.evidence import element
+from localrag.retrieval.types import ModelCall
+from localrag_models.chat import ChatModel
+
+MEASURES = ("recall", "precision", "specificity", "breadth", "depth", "relevancy")
+"""What answers are rated on."""
+
+_PHASE = Phase(N_("rating"), N_("pairs of answers"))
+_STOPPED = N_("the judge was stopped before it came to these answers")
+_LONGEST_REASON = 300
+_Points = Annotated[int, Field(ge=0, le=100)]
+
+
+class _Given(BaseModel):
+    recall: _Points
+    precision: _Points
+    specificity: _Points
+    breadth: _Points
+    depth: _Points
+    relevancy: _Points
+
+
+class _Reply(BaseModel):
+    # The reason comes first: the numbers are then written with it in view.
+    reason: Annotated[str, Field(min_length=1, max_length=_LONGEST_REASON)]
+    first: _Given
+    second: _Given
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What a judge gave two answers in the order in which it was shown them.
+
+    Attributes:
+        pair: digest of the question and the answers in this order.
+        scores: of the answer shown first and of the other; empty where there are none.
+        problem: why there are none.
+        spent: on it.
+    """
+
+    pair: str
+    scores: Scores
+    problem: str
+    spent: Spent
+
+
+_RATINGS = TypeAdapter(Rating)
+
+
+class ShownPair(NamedTuple):
+    """Two answers to a question, as a judge is shown them."""
+
+    question: str
+    first: str
+    second: str
+
+    @property
+    def digest(self) -> str:
+        """What tells it from every other, the order included."""
+        return digest(*self)
+
+
+class _Pair(NamedTuple):
+    """The answers of two entries to a question of this id."""
+
+    id: str
+    names: tuple[str, str]
+    shown: ShownPair
+
+    @property
+    def orders(self) -> tuple[ShownPair, ShownPair]:
+        """The same answers, either of them first once."""
+        return self.shown, ShownPair(self.shown.question, self.shown.second, self.shown.first)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether there is anything to rate."""
+        return bool(self.shown.first or self.shown.second)
+
+
+def rate(plan: Plan, setups: Sequence[Setup], *, retry_failed: bool, on_event: Listener) -> int:
+    """Ask the judge of a plan for the ratings that are not there yet; returns how many it was for.
+
+    What it could not rate is asked again only with `retry_failed`.
+
+    Raises:
+        ModelUnusable: the judge cannot be used; its ratings so far are kept.
+        BusyError: another process has the same answers rated.
+        WorkspaceError, StorageError: answers or ratings cannot be read or written.
+    """
+    left = pending(plan, setups, retry_failed=retry_failed)
+    if plan.judge is None or not left:
+        return 0
+    model = open_chat(plan.workspace, plan.judge.config)
+    assert model is not None, "a judge has a name"
+    begun = perf_counter()
+    failed = 0
+    names = ", ".join(setup.name for setup in setups)
+    on_event(Judging(names, plan.judge.name, 1, 1))
+    with (
+        model,
+        opened(_journal(_path(plan))) as journal,
+        ThreadPoolExecutor(model.parallel) as pool,
+    ):
+        try:
+            settings = plan.judge.config.chat
+            asked = {pool.submit(rated, model, settings, pair): id_ for id_, pair in left}
+            for done, one in enumerate(as_completed(asked), 1):
+                rating = one.result()
+                journal.append(rating)
+                if rating.problem:
+                    failed += 1
+                    on_event(Unjudged(names, asked[one], rating.problem))
+                on_event(Progress(_PHASE, done, len(left), perf_counter() - begun, failed=failed))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return len(left)
+
+
+def pending(
+    plan: Plan, setups: Sequence[Setup], *, retry_failed: bool
+) -> list[tuple[str, ShownPair]]:
+    """Pairs of answers with no rating yet, each with the id of its question; opens no model.
+
+    Without a judge, and where a judge gives verdicts, there are none.
+
+    Raises:
+        WorkspaceError, StorageError: answers or ratings cannot be read.
+    """
+    if plan.judge is None or not plan.measure.rated:
+        return []
+    given = _read(_path(plan))
+    left: dict[str, tuple[str, ShownPair]] = {}
+    for pair in _pairs(plan, setups):
+        for shown in pair.orders if pair.has_words else ():
+            known = given.get(shown.digest)
+            if known is None or (retry_failed and known.problem):
+                left[shown.digest] = (pair.id, shown)
+    return list(left.values())
+
+
+def expected(plan: Plan, setup: Setup) -> int:
+    """How many ratings an entry will still take beside those before it, at most."""
+    before = plan.setups[: plan.setups.index(setup)]
+    given = _read(_path(plan))
+    known = sum(
+        shown.digest in given
+        for other in before
+        for pair in _pairs(plan, (other, setup))
+        for shown in pair.orders
+    )
+    return 2 * plan.n * len(before) - known
+
+
+def ratings(plan: Plan, setups: Sequence[Setup]) -> tuple[PairRating, ...]:
+    """What the judge of a plan gave every two entries; none without one, or where it rates none.
+
+    Raises:
+        WorkspaceError, StorageError: answers or ratings cannot be read.
+    """
+    if plan.judge is None or not plan.measure.rated:
+        return ()
+    given = _read(_path(plan))
+    return tuple(_rating(pair, given) for pair in _pairs(plan, setups))
+
+
+def rated(model: ChatModel, settings: ChatConfig, pair: ShownPair) -> Rating:
+    """Have a model rate two answers in the order in which they stand.
+
+    Returns:
+        Without scores where its reply stayed malformed after the retry, or its context does not
+        hold the prompt.
+
+    Raises:
+        ModelUnusable: the model fails otherwise.
+    """
+    begun = perf_counter()
+    calls: list[ModelCall] = []
+    messages = prompt(
+        "judge_pair",
+        language_of(pair.question),
+        question=pair.question,
+        first=pair.first,
+        second=pair.second,
+        longest=_LONGEST_REASON,
+        tag=element("text", pair),
+    )
+    scores: Scores = {}
+    problem = ""
+    try:
+        reply = ask(model, settings, messages, _Reply, calls.append, "judge pair")
+    except ModelUnusable as error:
+        if not error.of_one_request:
+            raise
+        problem = error.cause
+    else:
+        # An answer without a word is worth nothing, whatever a model makes of it.
+        first, second = (
+            given.model_dump() if text else dict.fromkeys(MEASURES, 0)
+            for given, text in ((reply.first, pair.first), (reply.second, pair.second))
+        )
+        scores = {measure: (first[measure], second[measure]) for measure in MEASURES}
+    return Rating(pair.digest, scores, problem, Spent.of(calls, perf_counter() - begun))
+
+
+def _pairs(plan: Plan, setups: Sequence[Setup]) -> Iterator[_Pair]:
+    """Every two answers to each question."""
+    answers = {
+        setup.name: read_rows(places.order_file(setup.folder, 0), Answered.of, plan.n)
+        for setup in setups
+    }
+    for one, other in combinations(answers, 2):
+        for row in sorted(answers[one].keys() & answers[other].keys()):
+            question = plan.asked[row - 1]
+            texts = answers[one][row].text.strip(), answers[other][row].text.strip()
+            yield _Pair(question.id, (one, other), ShownPair(question.query.text, *texts))
+
+
+def _rating(pair: _Pair, given: Mapping[str, Rating]) -> PairRating:
+    missing = Rating("", {}, _(_STOPPED), Spent())
+    if not pair.has_words:
+        missing = Rating("", dict.fromkeys(MEASURES, (0, 0)), "", Spent())
+    named, swapped = (given.get(shown.digest, missing) for shown in pair.orders)
+    turned = {measure: (first, second) for measure, (second, first) in swapped.scores.items()}
+    return PairRating(
+        pair.id,
+        *pair.names,
+        named.scores,
+        turned,
+        named.problem or swapped.problem,
+        Spent(*map(sum, zip(astuple(named.spent), astuple(swapped.spent), strict=True))),
+    )
+
+
+def _path(plan: Plan) -> Path:
+    assert plan.judge is not None, "there is a judge"
+    return places.ratings(
+        plan.workspace, plan.questions.dataset.name, fingerprint(plan.judge.made_with)
+    )
+
+
+def _read(path: Path) -> dict[str, Rating]:
+    """By digest; the newest of each counts."""
+    return {line.row.pair: line.row for line in _journal(path).lines()}
+
+
+def _journal(path: Path) -> Journal[Rating]:
+    return Journal(path, _RATINGS, partial(_damaged, path))
+
+
+def _damaged(path: Path, number: int) -> WorkspaceError:
+    return WorkspaceError(
+        N_("{path}, line {n} is no rating."),
+        N_("Delete that line: the answers are rated anew."),
+        path=path,
+        n=number,
+    )

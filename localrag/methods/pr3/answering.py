@@ -1,0 +1,124 @@
+"""The final call of the methods after PR3: statements on numbered sources, checked by code.
+
+The model gets the question, the queries it was augmented into, the sources and examples. A source
+is a sentence, or a synthetic question with its answer. What a statement cites, and is held against,
+is always the sentence of the document: a synthetic question stands for the sentences that answer
+it. Whether these speak of the question is not asked, for a statement tells of one aspect of it.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import groupby
+
+from localrag.facts import Fact, FactKind
+from localrag.methods.generative import ClaimChecker, drafted, reply_shape
+from localrag.methods.toolkit import Toolkit
+from localrag.reading.evidence import element
+from localrag.reading.sentences import Sentence, ShownSentences
+from localrag.reading.types import Answer, Claim, Status
+from localrag.retrieval.query import full_text
+from localrag.retrieval.types import Query
+from localrag_models.chat import Message
+
+ASPECTS = "aspects"
+"""The stage that tells which queries were left without evidence."""
+
+_MOST_CLAIMS, _MOST_CITED, _LONGEST = 8, 4, 400
+
+
+MessagesOf = Callable[[Sequence[Sentence]], tuple[Message, ...]]
+"""Makes the prompt for an answer of numbered sources."""
+
+
+def messages_of(
+    toolkit: Toolkit, asked: Query, queries: Sequence[str], *, aspects: bool
+) -> MessagesOf:
+    """What makes the prompt for an answer; arguments as of `answered`."""
+    return partial(_messages, toolkit, asked, queries, aspects)
+
+
+def answered(
+    toolkit: Toolkit,
+    asked: Query,
+    queries: Sequence[str],
+    sources: Sequence[Sentence],
+    *,
+    aspects: bool = False,
+) -> Answer:
+    """Answer a question from sources, by one call; without any by none.
+
+    Args:
+        toolkit: of the question.
+        asked: the question.
+        queries: that it was augmented into; none where it was not.
+        sources: best first; what the context does not hold is left out from their end.
+        aspects: whether each statement names the query that it answers. Those that no statement
+            answers which its sources carry are told in the trace.
+
+    Raises:
+        ModelUnusable: the model failed, or its reply is malformed for the second time.
+    """
+    messages = messages_of(toolkit, asked, queries, aspects=aspects)
+    sentences = toolkit.fitting_sentences(sources, messages) if sources else ()
+    if not sentences:
+        return Answer("", (), Status.NOT_FOUND, toolkit.trace)
+    shape = reply_shape(
+        len(sentences),
+        _MOST_CLAIMS,
+        _MOST_CITED,
+        _LONGEST,
+        aspects=len(queries) if aspects else 0,
+    )
+    reply = toolkit.ask(messages(sentences), shape, "answer", claims=drafted)
+    if not reply.claims:
+        return Answer("", (), Status.NOT_FOUND, toolkit.trace)
+    with toolkit.store() as store:
+        checker = ClaimChecker(store, sentences, full_text(asked))
+        claims = tuple(checker.check(one.text, one.sentences).claim for one in reply.claims)
+    if aspects:
+        told = [one.aspect for one in reply.claims]
+        _tell_aspects(toolkit, queries, told, claims)
+    carried = not any(claim.mismatches for claim in claims)
+    return Answer(
+        text="\n".join(claim.text for claim in claims),
+        citations=tuple(checker.citations),
+        status=Status.SUPPORTED if carried else Status.UNSUPPORTED,
+        trace=toolkit.trace,
+        claims=claims,
+    )
+
+
+def _tell_aspects(
+    toolkit: Toolkit, queries: Sequence[str], told: Sequence[int], claims: Sequence[Claim]
+) -> None:
+    """Tell the queries of which nothing is said that its sources carry."""
+    shown = {number for number, one in zip(told, claims, strict=True) if not one.mismatches}
+    left = [query for number, query in enumerate(queries, 1) if number not in shown]
+    toolkit.note(ASPECTS, [Fact(FactKind.ASPECT_WITHOUT_EVIDENCE, aspect=one) for one in left])
+
+
+def _messages(
+    toolkit: Toolkit,
+    asked: Query,
+    queries: Sequence[str],
+    aspects: bool,
+    sentences: Sequence[Sentence],
+) -> tuple[Message, ...]:
+    passages = [
+        ShownSentences(place, tuple(inside)) for place, inside in groupby(sentences, _place)
+    ]
+    texts = [text for one in sentences for text in (one.text, one.passage.header)]
+    return toolkit.prompt(
+        "pr3_answer",
+        asked,
+        options=asked.options,
+        queries=queries,
+        aspects=aspects,
+        passages=passages,
+        tag=element("text", [full_text(asked), *queries, *texts]),
+    )
+
+
+def _place(source: Sentence) -> str:
+    """Where a source stands, in words; a synthetic question says it itself."""
+    return "" if source.rewritten else source.passage.header
