@@ -7,6 +7,7 @@ later, an error's or a fact's. A catalogue lies in ``locale/<language>/LC_MESSAG
 
 import gettext
 import os
+from functools import cache
 from pathlib import Path
 
 LANGUAGES = {"en": "English", "ja": "日本語"}
@@ -19,12 +20,18 @@ _catalogue = gettext.NullTranslations()
 def use(code: str) -> None:
     """Take a language from now on; English for one without catalogues."""
     global _catalogue
-    _catalogue = gettext.NullTranslations()
-    for compiled in sorted(_LOCALE.joinpath(code, "LC_MESSAGES").glob("*.mo")):
+    _catalogue = _catalogue_in(_LOCALE / code)
+
+
+@cache
+def _catalogue_in(folder: Path) -> gettext.NullTranslations:
+    found = gettext.NullTranslations()
+    for compiled in sorted(folder.joinpath("LC_MESSAGES").glob("*.mo")):
         with compiled.open("rb") as file:
             room = gettext.GNUTranslations(file)
-        room.add_fallback(_catalogue)
-        _catalogue = room
+        room.add_fallback(found)
+        found = room
+    return found
 
 
 def in_use() -> str:
@@ -43,6 +50,13 @@ def _(message: str) -> str:
     """The message in the language in use."""
     # The empty message is the head of a catalogue.
     return _catalogue.gettext(message) if message else ""
+
+
+def in_every_language(message: str) -> tuple[str, ...]:
+    """The message in every language there is, each wording once."""
+    return tuple(
+        dict.fromkeys(_catalogue_in(_LOCALE / code).gettext(message) for code in LANGUAGES)
+    )
 
 
 def ngettext(one: str, many: str, count: int) -> str:

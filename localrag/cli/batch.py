@@ -73,8 +73,9 @@ def batch(
     """Answer every question of a file, as ask would.
 
     A row is {"question": "…"}, with an "id", "options" (a list, or an object of a, b, c, d) and
-    "documents" (a list of the ids of those that alone are searched) where wanted; or a row of CSV
-    under a header with question, id, option_a, option_b … The text is UTF-8.
+    "documents" (a list of the ids of those that alone are searched) or "where" ({"kind": "Act"}, or
+    "kind=Act; chapter=罰則") where wanted; or a row of CSV under a header with question, id, where,
+    option_a, option_b … The text is UTF-8.
 
     Stopping loses nothing, however it happens: the same command goes on where it stopped, and no
     answered question is asked twice. A row that fails does not stop the others: its error stands

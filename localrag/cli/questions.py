@@ -40,7 +40,8 @@ Type = Annotated[
     typer.Option(
         "--type",
         metavar="TYPE",
-        help="Only laws of this type: Act, CabinetOrder, MinisterialOrdinance …; may be repeated.",
+        help="Only laws of this type: Act (法律), CabinetOrder (政令), MinisterialOrdinance …; "
+        "may be repeated.",
     ),
 ]
 Layer = Annotated[
@@ -62,8 +63,9 @@ Where = Annotated[
     typer.Option(
         "--where",
         metavar="KEY=VALUE",
-        help="Only documents that are so (kind=Act, ministry=総務省, chapter=罰則; what there is "
-        "tells `overview`); may be repeated: of one key one of the values, of each key one.",
+        help="Only documents that are so (kind=Act or kind=法律, ministry=総務省, chapter=罰則; "
+        "what there is tells `overview`); may be repeated: of one key one of the values, of each "
+        "key one.",
     ),
 ]
 
@@ -162,16 +164,21 @@ def _known_layers(layers: list[str]) -> tuple[str, ...]:
 
 
 def _known_types(store: "CorpusStore", law_types: list[str]) -> tuple[str, ...]:
-    known = sorted({law.law_type for law in store.laws()} - {""}) if law_types else []
+    if not law_types:
+        return ()
+    from localrag.corpus.wording import kind_name, spellings_of_kind
+
+    known = sorted({law.law_type for law in store.laws()} - {""})
+    spelled = {spelling: one for one in known for spelling in spellings_of_kind(one)}
     for law_type in law_types:
-        if law_type not in known:
+        if law_type not in spelled:
             raise NotFoundError(
                 N_("The corpus has no law of type {name!r}."),
                 N_("There is: {known}.") if known else N_("It has no laws."),
                 name=law_type,
-                known=", ".join(known),
+                known=", ".join(map(kind_name, known)),
             )
-    return tuple(law_types)
+    return tuple(spelled[law_type] for law_type in law_types)
 
 
 def _date(option: str, value: str) -> str:
