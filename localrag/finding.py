@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from localrag.corpus.facets import read_label
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, TRIPLES, Locator, Passage
+from localrag.corpus.wording import kind_name, spellings_of_kind
 from localrag.errors import NotFoundError, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.ingest.state import LAYERS
@@ -174,7 +175,7 @@ def filters_of(
     Args:
         store: the corpus.
         laws: titles, abbreviations or ids.
-        law_types: ``Act``, ``CabinetOrder`` …
+        law_types: ``Act``, ``CabinetOrder`` …, or what they are called: 法律, 政令.
         layers: to be searched in.
         date_from: only texts of this day (ISO) or later.
         date_to: only texts of this day or earlier.
@@ -192,23 +193,30 @@ def filters_of(
                 name=layer,
                 known=", ".join(LAYERS),
             )
-    known = sorted({law.law_type for law in store.laws()} - {""}) if law_types else []
-    for law_type in law_types:
-        if law_type not in known:
-            raise NotFoundError(
-                N_("The corpus has no law of type {name!r}."),
-                N_("There is: {known}.") if known else N_("It has no laws."),
-                name=law_type,
-                known=", ".join(known),
-            )
     return Filters(
         documents=tuple(law_id for name in laws for law_id in laws_called(store, name)),
-        law_types=tuple(law_types),
+        law_types=_law_types(store, law_types),
         layers=tuple(layers),
         date_from=date_from,
         date_to=date_to,
         where=tuple(map(read_label, where)),
     )
+
+
+def _law_types(store: CorpusStore, written: Sequence[str]) -> tuple[str, ...]:
+    if not written:
+        return ()
+    known = sorted({law.law_type for law in store.laws()} - {""})
+    spelled = {spelling: one for one in known for spelling in spellings_of_kind(one)}
+    for law_type in written:
+        if law_type not in spelled:
+            raise NotFoundError(
+                N_("The corpus has no law of type {name!r}."),
+                N_("There is: {known}.") if known else N_("It has no laws."),
+                name=law_type,
+                known=", ".join(map(kind_name, known)),
+            )
+    return tuple(spelled[law_type] for law_type in written)
 
 
 def _cited(store: CorpusStore, written: str, names: LawNames | None) -> Passage:

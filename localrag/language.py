@@ -25,7 +25,7 @@ _own: ContextVar[gettext.NullTranslations | None] = ContextVar("language", defau
 def use(code: str) -> None:
     """Take a language from now on; English for one without catalogues."""
     global _catalogue
-    _catalogue = _read(code)
+    _catalogue = _catalogue_in(_LOCALE / code)
 
 
 @contextmanager
@@ -35,24 +35,22 @@ def using(code: str) -> Iterator[None]:
     Work that the block gives to another thread takes it along where its context is copied, as
     `asyncio.to_thread` does.
     """
-    token = _own.set(_kept(code))
+    token = _own.set(_catalogue_in(_LOCALE / code))
     try:
         yield
     finally:
         _own.reset(token)
 
 
-def _read(code: str) -> gettext.NullTranslations:
-    catalogue = gettext.NullTranslations()
-    for compiled in sorted(_LOCALE.joinpath(code, "LC_MESSAGES").glob("*.mo")):
+@cache
+def _catalogue_in(folder: Path) -> gettext.NullTranslations:
+    found = gettext.NullTranslations()
+    for compiled in sorted(folder.joinpath("LC_MESSAGES").glob("*.mo")):
         with compiled.open("rb") as file:
             room = gettext.GNUTranslations(file)
-        room.add_fallback(catalogue)
-        catalogue = room
-    return catalogue
-
-
-_kept = cache(_read)
+        room.add_fallback(found)
+        found = room
+    return found
 
 
 def _in_use() -> gettext.NullTranslations:
@@ -75,6 +73,13 @@ def _(message: str) -> str:
     """The message in the language in use."""
     # The empty message is the head of a catalogue.
     return _in_use().gettext(message) if message else ""
+
+
+def in_every_language(message: str) -> tuple[str, ...]:
+    """The message in every language there is, each wording once."""
+    return tuple(
+        dict.fromkeys(_catalogue_in(_LOCALE / code).gettext(message) for code in LANGUAGES)
+    )
 
 
 def ngettext(one: str, many: str, count: int) -> str:

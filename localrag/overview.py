@@ -1,9 +1,10 @@
 """What a corpus holds: its documents by what they are told apart by, its layers, its questions."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from localrag.corpus.facets import CHAPTER
 from localrag.corpus.store import CorpusStore
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 STARTING = 5
 """Questions to begin with that are offered, where nothing else is said."""
+
+# 法, 局: what is so short is defined for the sake of brevity, and nobody asks what it means.
+_SHORTEST_TERM = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class Overview:
         layers: what was prepared.
         summaries: of the questions by metadata, those of fewer labels first.
         questions: how many synthetic questions there are.
-        starting: some of them, to begin with.
+        starting: some questions to begin with; see `starting_questions`.
         redundancy: how many of them ask the same; None where they have no vectors.
     """
 
@@ -103,19 +107,23 @@ def overview(
         layers=prepared,
         summaries=tuple(summaries(place)),
         questions=next((one.texts for one in prepared if one.name == SYNTHETIC_QA), 0),
-        starting=starting_questions(place, n),
+        starting=starting_questions(place, store, n),
         redundancy=_redundancy(workspace, corpus, config, store),
     )
 
 
-def starting_questions(place: CorpusPaths, n: int = STARTING) -> tuple[str, ...]:
+def starting_questions(
+    place: CorpusPaths, store: CorpusStore, n: int = STARTING
+) -> tuple[str, ...]:
     """Some questions that a corpus answers, of as many documents as there can be.
 
-    The same ones until the questions change. None where no synthetic questions are prepared:
-    headings are no questions.
+    Synthetic ones where they are prepared; else what terms mean that laws define, which needs no
+    model. Of other documents there are none: headings are no questions. The same ones until the
+    documents, or the synthetic questions, change.
 
     Args:
         place: where the corpus lies.
+        store: of the corpus.
         n: how many at most.
 
     Raises:
@@ -125,16 +133,32 @@ def starting_questions(place: CorpusPaths, n: int = STARTING) -> tuple[str, ...]
     for row in DerivedLayer(place, SYNTHETIC_QA).standing():
         by_document.setdefault(row.document, []).extend(made.text for made in row.texts)
     answering = [questions for _, questions in sorted(by_document.items()) if questions]
-    chooser = Random(len(answering))  # noqa: S311 - the same ones each time
-    chooser.shuffle(answering)
+    if not answering:
+        return tuple(islice(_of_terms(store), n))
+    _shuffle(answering)
     found: dict[str, None] = {}
-    for turn in range(max(map(len, answering), default=0)):
+    for turn in range(max(map(len, answering))):
         for questions in answering:
             if len(found) < n and turn < len(questions):
                 found.setdefault(questions[turn])
         if len(found) >= n:
             break
     return tuple(found)
+
+
+def _of_terms(store: CorpusStore) -> Iterator[str]:
+    """What the first term means that a law defines for all that follows; a question a law."""
+    laws = store.laws()
+    _shuffle(laws)
+    for law in laws:
+        terms = (one.term for one in store.definitions_in(law.law_id) if not one.scope)
+        if term := next((one for one in terms if len(one) >= _SHORTEST_TERM), ""):
+            yield f"{law.title}で「{term}」とは何か。"
+
+
+def _shuffle(items: list[Any]) -> None:
+    """Mix a list, the same way each time."""
+    Random(len(items)).shuffle(items)  # noqa: S311 - nothing is to be kept secret
 
 
 def _prepared(place: CorpusPaths, name: str) -> PreparedLayer:

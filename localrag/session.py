@@ -247,8 +247,8 @@ class Corpus:
         Args:
             query: words or a question, or a `Query` with filters, options and history.
             k: how many; None for the setting ``retrieval.k``.
-            where: which documents, beside the filters: ``{"kind": ["Act", "CabinetOrder"]}``; what
-                there is tells `overview`.
+            where: which documents, beside the filters: ``{"kind": ["Act", "CabinetOrder"]}``, in
+                any language (``{"種別": "政令"}``); what there is tells `overview`.
 
         Raises:
             NotFoundError: there is no such corpus, or none of its documents is so.
@@ -259,7 +259,7 @@ class Corpus:
             raise UsageError(
                 N_("A search for {k} hits finds nothing."), N_("Ask for 1 or more."), k=k
             )
-        return self.retriever.search(_query(query, where), k)
+        return self.retriever.search(self._asked(query, where), k)
 
     def show(self, target: str, *, as_read_by: str = "") -> "Provision":
         """A provision, a passage or a subject, with what is tied to it; see `localrag.provision`.
@@ -371,15 +371,15 @@ class Corpus:
         return overview(self._workspace, self.name, self.config, self.store)
 
     def starting_questions(self, n: int = 5) -> tuple[str, ...]:
-        """Some questions that it answers, where a model has prepared any (`synthetic-qa`).
+        """Some questions that it answers; see `localrag.overview.starting_questions`.
 
         Raises:
             NotFoundError: there is no such corpus.
-            StoreError: they are damaged.
+            StoreError: those that were prepared are damaged.
         """
         from localrag.overview import starting_questions
 
-        return starting_questions(self.require().place, n)
+        return starting_questions(self.place, self.store, n)
 
     def ask(
         self,
@@ -400,7 +400,7 @@ class Corpus:
         """
         from localrag.reading.watching import UNWATCHED
 
-        return self.answerer().answer(_query(question, where), watch or UNWATCHED)
+        return self.answerer().answer(self._asked(question, where), watch or UNWATCHED)
 
     def batch(
         self,
@@ -504,6 +504,18 @@ class Corpus:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _asked(self, asked: "str | Query", where: "Where | None") -> "Query":
+        """A query with what is wanted of the documents as the corpus has it."""
+        from localrag.corpus.facets import labels
+        from localrag.retrieval.types import Query
+
+        query = Query(asked) if isinstance(asked, str) else asked
+        wanted = (*query.filters.where, *labels(where or {}))
+        if not wanted:
+            return query
+        wanted = self.retriever.store.facets.canonical(wanted)
+        return replace(query, filters=replace(query.filters, where=wanted))
+
     def _let_go_of_the_old(self) -> None:
         """Close what was opened before the corpus was indexed, removed or replaced."""
         from localrag.ingest.state import opened_from
@@ -512,12 +524,3 @@ class Corpus:
         if found != self._opened_from:
             self.close()
             self._opened_from = found
-
-
-def _query(asked: "str | Query", where: "Where | None" = None) -> "Query":
-    from localrag.corpus.facets import labels
-    from localrag.retrieval.types import Query
-
-    query = Query(asked) if isinstance(asked, str) else asked
-    wanted = (*query.filters.where, *labels(where or {}))
-    return replace(query, filters=replace(query.filters, where=wanted))

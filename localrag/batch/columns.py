@@ -26,6 +26,7 @@ _FIELDS = {
     "id": ("id", "番号", "no", "no."),
     "options": ("options", "選択肢"),
     "documents": ("documents", "文書"),
+    "where": ("where", "絞り込み"),
 }
 """The fields of a row, by the names that a column may have."""
 FIELDS = tuple(_FIELDS)
@@ -42,8 +43,8 @@ class Header:
 
     Attributes:
         fields: what each holds: ``question``, ``id``, ``options`` (one a line), ``documents``
-            (likewise) or ``option`` (one of them); of any other column its name as written, "" for
-            none.
+            (likewise), ``where`` or ``option`` (one of them); of any other column its name as
+            written, "" for none.
     """
 
     fields: tuple[str, ...]

@@ -12,9 +12,9 @@ from localrag.batch.asking import at_once, outcomes, settled
 from localrag.batch.folder import BatchFolder
 from localrag.batch.ledger import AnswerFile, Ledger
 from localrag.batch.origin import origin_of
-from localrag.batch.running import BatchCost, first_pass, tell_if_behind, with_concurrency
+from localrag.batch.running import BatchCost, first_pass, refusing, tell_if_behind, with_concurrency
 from localrag.batch.table import CheckedTable, open_table
-from localrag.batch.types import ANSWERING, AnswerSource, Listener, Opener, QuestionRow
+from localrag.batch.types import ANSWERING, AnswerSource, Listener, Opener, QuestionRow, Row
 from localrag.config import Config
 from localrag.methods.answering import answering_method, open_answers
 from localrag.progress import Progress, ignore
@@ -86,8 +86,11 @@ def estimate(
         sample, left, unanswerable = _sample(open_rows, _takes(config))
         if not sample:
             return BatchEstimate(len(checked), checked.unreadable, left, unanswerable=unanswerable)
-        with opener(workspace, corpus, config) as answers:
-            measured = _measure(sample, answers, concurrency, on_event)
+        with (
+            opener(workspace, corpus, config) as answers,
+            refusing(workspace, corpus, config) as refused,
+        ):
+            measured = _measure(list(map(refused, sample)), answers, concurrency, on_event)
     times = left / measured.spent.asked
     return BatchEstimate(
         len(checked),
@@ -156,7 +159,7 @@ class _Measured:
 
 
 def _measure(
-    sample: list[QuestionRow], answers: AnswerSource, concurrency: int, on_event: Listener
+    sample: list[Row], answers: AnswerSource, concurrency: int, on_event: Listener
 ) -> _Measured:
     """Answer one question to get going, then others as long as that takes a reasonable time."""
     list(settled(outcomes(sample[:1], answers, 1)))

@@ -13,9 +13,10 @@ from pydantic import BeforeValidator, Field, TypeAdapter
 
 from localrag.batch.table import digest
 from localrag.batch.types import QuestionRow, RowOutcome, cause_and_cure, error_type, is_transient
+from localrag.corpus.types import Label
 from localrag.facts import Fact, facts_of
 from localrag.reading.types import Citation, Claim, Derivation, FactCheck, Status
-from localrag.retrieval.types import ModelCall, TextSpan, Trace
+from localrag.retrieval.types import Filters, ModelCall, Query, TextSpan, Trace
 
 FAILED: Literal["failed"] = "failed"
 """Stands where an answered row has its status."""
@@ -96,6 +97,7 @@ class AnsweredRow:
     seconds: float = 0.0
     documents: Annotated[tuple[str, ...], Field(exclude_if=lambda ids: not ids)] = ()
     checked: Annotated[FactCheck | None, Field(exclude_if=lambda checked: checked is None)] = None
+    where: Annotated[tuple[Label, ...], Field(exclude_if=lambda where: not where)] = ()
 
     @property
     def outcome(self) -> str:
@@ -105,7 +107,8 @@ class AnsweredRow:
     @property
     def digest(self) -> int:
         """What stands for the question that was answered."""
-        return digest(self.id or "", self.question, self.options, self.documents)
+        filters = Filters(documents=self.documents, where=self.where)
+        return digest(self.id or "", Query(self.question, self.options, filters))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +166,7 @@ def written(outcome: RowOutcome) -> WrittenRow:
             seconds,
             query.filters.documents,
             answer.checked,
+            query.filters.where,
         )
     assert error is not None, "what is not answered has failed"
     return FailedRow(

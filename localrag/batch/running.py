@@ -180,10 +180,10 @@ def run(
                     if work.left:
                         with (
                             opener(workspace, corpus, config) as answers,
-                            _held(workspace, corpus, config) as held,
+                            refusing(workspace, corpus, config) as refused,
                             written.opened(),
                         ):
-                            work.ask(answers, concurrency, held)
+                            work.ask(answers, concurrency, refused)
                     written.put_in_order(folder.aside)
                     if folder.document is not None:
                         folder.document.write(written, workspace, corpus)
@@ -219,8 +219,8 @@ def with_concurrency(config: Config, concurrency: int) -> Config:
 
 
 @contextmanager
-def _held(workspace: Workspace, corpus: str, config: Config) -> Iterator[Callable[[Row], Row]]:
-    """Gives what refuses a row whose documents the corpus does not hold: it would find nothing."""
+def refusing(workspace: Workspace, corpus: str, config: Config) -> Iterator[Callable[[Row], Row]]:
+    """Gives what refuses a row that wants documents the corpus lacks: it would find nothing."""
     if not searches(config):
         yield lambda row: row
         return
@@ -228,15 +228,26 @@ def _held(workspace: Workspace, corpus: str, config: Config) -> Iterator[Callabl
         workspace.corpus(corpus).store, read_only=True, as_of=config.retrieval.day
     ) as store:
 
-        def held(row: Row) -> Row:
-            for id_ in row.query.filters.documents if isinstance(row, QuestionRow) else ():
+        def refused(row: Row) -> Row:
+            if not isinstance(row, QuestionRow):
+                return row
+            for id_ in row.query.filters.documents:
                 try:
                     store.document(id_)
                 except NotFoundError:
                     return UnreadableRow(row.row, row.line, _lacking(corpus, id_), row.id)
+            if where := row.query.filters.where:
+                try:
+                    store.facets.canonical(where)
+                except NotFoundError as error:
+                    # Of this row alone: another one may ask for what is there.
+                    problem = InputError(
+                        N_("{cause}"), N_("{cure}"), cause=error.cause, cure=error.cure
+                    )
+                    return UnreadableRow(row.row, row.line, problem, row.id)
             return row
 
-        yield held
+        yield refused
 
 
 def _lacking(corpus: str, document: str) -> InputError:
@@ -296,11 +307,11 @@ class _Work:
         """How many rows there are to ask."""
         return self._total - self._earlier
 
-    def ask(self, answers: AnswerSource, concurrency: int, held: Callable[[Row], Row]) -> None:
-        """Ask them as `held` gives them back; see `settled` for what ends it early."""
+    def ask(self, answers: AnswerSource, concurrency: int, refused: Callable[[Row], Row]) -> None:
+        """Ask them as `refused` gives them back; see `settled` for what ends it early."""
         started = perf_counter()
         threads = at_once(answers, concurrency)
-        with closing(outcomes(map(held, self._rows()), answers, threads)) as found:
+        with closing(outcomes(map(refused, self._rows()), answers, threads)) as found:
             for outcome in settled(found):
                 self._write(outcome)
                 self._asking = perf_counter() - started

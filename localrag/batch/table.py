@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -24,7 +24,9 @@ from localrag.batch.columns import (
     too_long,
 )
 from localrag.batch.types import QuestionRow, Row, UnreadableRow
+from localrag.corpus.facets import labels, read_labels
 from localrag.corpus.readers.jsonl import json_object, numbered_lines
+from localrag.corpus.types import Label
 from localrag.errors import InputError, LocalragError, NotFoundError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
@@ -44,8 +46,9 @@ class QuestionTable:
     """The questions of a stream that can be rewound.
 
     A row is a JSON object with ``question`` and, where wanted, ``id`` and ``options`` (a list, or
-    an object such as ``{"a": …, "b": …}``) and ``documents`` (the ids of those that alone are
-    searched); in CSV and in a sheet of Excel, a row under a header (see
+    an object such as ``{"a": …, "b": …}``), ``documents`` (the ids of those that alone are
+    searched) and ``where`` (what these are told apart by: ``{"kind": "Act"}``, or
+    ``"kind=Act; chapter=罰則"``); in CSV and in a sheet of Excel, a row under a header (see
     `localrag.batch.columns.Header`). The text is UTF-8; CSV may be what Excel in Japan writes.
 
     Attributes:
@@ -248,9 +251,11 @@ class CheckedTable:
         )
 
 
-def digest(id_: str, question: str, options: Sequence[str], documents: Sequence[str]) -> int:
+def digest(id_: str, query: Query) -> int:
     """A number of 8 bytes, never 0, that stands for the content of a row."""
-    return _short(json.dumps([id_, question, list(options), list(documents)])) or 1
+    content = [id_, query.text, query.options, query.filters.documents]
+    # Rows that were answered before there was such a field keep their numbers.
+    return _short(json.dumps([*content, *filter(None, [query.filters.where])])) or 1
 
 
 def _short(text: str) -> int:
@@ -263,8 +268,7 @@ def _short(text: str) -> int:
 def _digest_of(row: Row) -> int:
     if isinstance(row, UnreadableRow):
         return 0
-    query = row.query
-    return digest(row.id, query.text, query.options, query.filters.documents)
+    return digest(row.id, row.query)
 
 
 def _question(row: int, line: int, record: Mapping[str, Any]) -> QuestionRow:
@@ -274,10 +278,11 @@ def _question(row: int, line: int, record: Mapping[str, Any]) -> QuestionRow:
         InputError: a field is missing, of the wrong kind, or not Unicode.
         UsageError: the question holds no word or is too long.
     """
-    filters = Filters(documents=_documents(record))
+    filters = Filters(documents=_documents(record), where=_where(record))
     query = Query(text=_text(record), options=_options(record), filters=filters)
     id_ = _id(record)
-    _check_unicode(query.text, id_, *query.options, *filters.documents)
+    labels_said = chain.from_iterable(filters.where)
+    _check_unicode(query.text, id_, *query.options, *filters.documents, *labels_said)
     check_query(query)
     return QuestionRow(row, line, id_, query)
 
@@ -339,6 +344,22 @@ def _documents(record: Mapping[str, Any]) -> tuple[str, ...]:
     raise InputError(
         N_("The documents to search are no list of ids."),
         N_('Write "documents": ["…", "…"] in JSON Lines, or leave the field out.'),
+    )
+
+
+def _where(record: Mapping[str, Any]) -> tuple[Label, ...]:
+    where = record.get("where")
+    if where is None:
+        return ()
+    if isinstance(where, str):
+        return read_labels(where)
+    if isinstance(where, Mapping):
+        values = [one if isinstance(one, list) else [one] for one in where.values()]
+        if all(some and all(isinstance(one, str) for one in some) for some in values):
+            return labels(where)
+    raise InputError(
+        N_("What the documents to search are told apart by cannot be read."),
+        N_('Write "where": {"kind": "Act"} or "kind=Act; chapter=罰則", or leave the field out.'),
     )
 
 

@@ -81,8 +81,9 @@ def batch(
     """Answer every question of a file, as ask would.
 
     A row is {"question": "…"}, with an "id", "options" (a list, or an object of a, b, c, d) and
-    "documents" (a list of the ids of those that alone are searched) where wanted; or a row of CSV
-    under a header with question, id, option_a, option_b … The text is UTF-8.
+    "documents" (a list of the ids of those that alone are searched) or "where" ({"kind": "Act"}, or
+    "kind=Act; chapter=罰則") where wanted; or a row of CSV under a header with question, id, where,
+    option_a, option_b … The text is UTF-8.
 
     CSV may also be what Excel in Japan writes, and the columns may be called 質問, 番号, 選択肢1,
     選択肢2 … Of a workbook (.xlsx, .xlsm) the one visible sheet with such a header is read, as it

@@ -44,8 +44,8 @@ def overview(
 
     What documents are told apart by comes from the documents themselves, and from a model where
     they were sorted (localrag prepare --layers metadata). The questions are those that a model
-    has made of the documents, with answers that code has found in them; without a model there are
-    none.
+    has made of the documents, with answers that code has found in them; without a model those for
+    the meaning of terms that laws define.
     """
     with on(context.obj, as_of).corpus(corpus).require() as opened:
         found = opened.overview()
@@ -92,6 +92,9 @@ def _as_json(found: "Overview") -> dict[str, Any]:
 
 
 def _print(name: str, found: "Overview") -> None:
+    from localrag.corpus.facets import CHAPTER, value_name
+    from localrag.corpus.wording import facet_name
+
     documents = ngettext("{n:,} document", "{n:,} documents", found.documents)
     counts = _("{documents}, {passages:,} passages, {characters:,} characters").format(
         documents=documents.format(n=found.documents),
@@ -102,9 +105,10 @@ def _print(name: str, found: "Overview") -> None:
     if found.states:
         say(_("laws in several states: {n:,}").format(n=found.states))
     for key, values in found.facets.items():
-        say((key, "cyan"), colon(), _listed(values))
+        say((facet_name(key), "cyan"), colon(), _listed(key, values))
     if found.headings:
-        say(("chapter", "cyan"), colon(), _("{n:,} different headings").format(n=found.headings))
+        words = _("{n:,} different headings").format(n=found.headings)
+        say((facet_name(CHAPTER), "cyan"), colon(), words)
     if found.sorted_before:
         say(_("The documents have changed since a model sorted them: localrag prepare"))
     for layer in found.layers:
@@ -112,7 +116,7 @@ def _print(name: str, found: "Overview") -> None:
         refused = _("{n:,} refused by code").format(n=layer.refused)
         say(_("layer "), (layer.name, "cyan"), colon(), words, *_if(layer.refused, refused))
     for summary in found.summaries[:_SUMMARIES]:
-        where = ", ".join(map(str, summary.labels)) or _("all documents")
+        where = _(", ").join(map(value_name, summary.labels)) or _("all documents")
         rests = _("{n:,} questions").format(n=summary.questions)
         say((where, "cyan"), aside(rests), colon(), summary.text)
     if len(found.summaries) > _SUMMARIES:
@@ -127,7 +131,10 @@ def _print(name: str, found: "Overview") -> None:
             )
         )
     if found.starting:
-        say(_("It answers {n:,} questions, such as:").format(n=found.questions))
+        if found.questions:
+            say(_("It answers {n:,} questions, such as:").format(n=found.questions))
+        else:
+            say(_("It answers questions such as:"))
         for question in found.starting:
             say(question, indent=2)
 
@@ -136,7 +143,11 @@ def _if(wanted: int, words: str) -> list[str]:
     return [_(", "), words] if wanted else []
 
 
-def _listed(values: Mapping[str, int]) -> str:
-    shown = [f"{value} {n:,}" for value, n in list(values.items())[:_SHOWN]]
+def _listed(key: str, values: Mapping[str, int]) -> str:
+    from localrag.corpus.facets import value_name
+    from localrag.corpus.types import Label
+
+    some = list(values.items())[:_SHOWN]
+    shown = [f"{value_name(Label(key, value))} {n:,}" for value, n in some]
     more = [_("{n:,} more").format(n=len(values) - _SHOWN)] if len(values) > _SHOWN else []
     return _(", ").join((*shown, *more))

@@ -40,7 +40,8 @@ Type = Annotated[
     typer.Option(
         "--type",
         metavar="TYPE",
-        help="Only laws of this type: Act, CabinetOrder, MinisterialOrdinance …; may be repeated.",
+        help="Only laws of this type: Act (法律), CabinetOrder (政令), MinisterialOrdinance …; "
+        "may be repeated.",
     ),
 ]
 Layer = Annotated[
@@ -62,8 +63,9 @@ Where = Annotated[
     typer.Option(
         "--where",
         metavar="KEY=VALUE",
-        help="Only documents that are so (kind=Act, ministry=総務省, chapter=罰則; what there is "
-        "tells `overview`); may be repeated: of one key one of the values, of each key one.",
+        help="Only documents that are so (kind=Act or kind=法律, ministry=総務省, chapter=罰則; "
+        "what there is tells `overview`); may be repeated: of one key one of the values, of each "
+        "key one.",
     ),
 ]
 

@@ -12,14 +12,21 @@ constitution apart, which is the one law of its field by name.
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from localrag.corpus.states import INFO, DocumentInfo, enacted, info
 from localrag.corpus.types import ARTICLES, PASSAGES, Document, Label
+from localrag.corpus.wording import (
+    FACETS,
+    facet_name,
+    kind_name,
+    spellings_of_facet,
+    spellings_of_kind,
+)
 from localrag.database import Database
 from localrag.errors import NotFoundError, StoreError, UsageError
 from localrag.language import N_
@@ -34,7 +41,7 @@ ERA = "era"
 YEAR = "year"
 CHAPTER = "chapter"
 """A heading without its number (罰則); of passages, not of documents."""
-TOLD_BY_CODE = (KIND, MINISTRY, FIELD, ERA, YEAR, CHAPTER)
+TOLD_BY_CODE = tuple(FACETS)
 """The facets that no model is needed for, in the order in which they are shown."""
 
 _CONSTITUTION = "憲法"
@@ -50,9 +57,11 @@ _NUMBER = re.compile(
 )
 _SUPPLEMENT_NAME = "附則"
 _SUPPLEMENT = re.compile(r"附[\s　]*則")
+# Of two characters one may be another: 政例 is like 政令.
+_ALIKE = 0.5
 # Values that an error names, the most frequent first.
 _NAMED = 12
-# Combinations of labels whose documents are kept, of whatever clients ask for.
+# Combinations of labels of which is kept what they lead to, of whatever clients ask for.
 _KEPT = 64
 # The strings of records in JSON lines are facets too.
 _RECORDS = "jsonl"
@@ -85,6 +94,20 @@ def read_label(text: str) -> Label:
             text=text,
         )
     return Label(key, value)
+
+
+def read_labels(text: str) -> tuple[Label, ...]:
+    """Read what is written in one text: ``kind=Act; ministry=総務省``; none in an empty one.
+
+    Raises:
+        UsageError: a part of it is no label.
+    """
+    return tuple(map(read_label, filter(None, map(str.strip, text.split(";")))))
+
+
+def value_name(label: Label) -> str:
+    """A value as it is shown, and can be written after the name of its facet and ``=``."""
+    return kind_name(label.value) if label.key == KIND else label.value
 
 
 def ministries(law_num: str) -> tuple[str, ...]:
@@ -126,12 +149,26 @@ def labels_of(about: DocumentInfo | Document) -> Iterator[Label]:
         yield Label(YEAR, str(when.year))
 
 
+class Counted(NamedTuple):
+    """A label, and how many documents have it."""
+
+    label: Label
+    documents: int
+
+
 class _Headed(NamedTuple):
     """The characters below a heading."""
 
     document: str
     start: int
     end: int
+
+
+class _KeysUnder(NamedTuple):
+    """The keys of what stands under some headings."""
+
+    every: frozenset[int]
+    of_document: Mapping[str, Collection[int]]
 
 
 class Facets:
@@ -153,8 +190,10 @@ class Facets:
         self.told_for = told_for
         self._db = database
         # What was asked for is asked for again, by every stage of a search.
+        self._canonical: dict[Sequence[Label], tuple[Label, ...]] = {}
         self._matching: dict[Sequence[Label], frozenset[str]] = {}
-        self._under: dict[Sequence[Label], frozenset[int]] = {}
+        self._under: dict[Sequence[Label], _KeysUnder | None] = {}
+        self._by_letters: dict[str, Mapping[str, Sequence[str]]] = {}
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -163,108 +202,176 @@ class Facets:
         return (*known, *(key for key in self.documents if key not in known))
 
     def counts(self, key: str) -> Counter[str]:
-        """How many documents have each value of a facet."""
+        """How many documents have each value of a facet.
+
+        Raises:
+            NotFoundError: the documents are not told apart by it; names those like it.
+        """
         return Counter({value: len(ids) for value, ids in self._values(key).items()})
+
+    def canonical(self, where: tuple[Label, ...]) -> tuple[Label, ...]:
+        """The labels as the corpus has them, in whatever language and spelling they are written.
+
+        Raises:
+            NotFoundError: no document of the corpus has such a facet or value; names those like it.
+        """
+        if where not in self._canonical:
+            found = (one for label in where for one in self._known(label))
+            _make_room(self._canonical)
+            self._canonical[where] = tuple(dict.fromkeys(found))
+        return self._canonical[where]
 
     def matching(self, where: tuple[Label, ...]) -> frozenset[str]:
         """Ids of the documents that are wanted; see `labels`.
 
         Raises:
-            NotFoundError: no document of the corpus has such a facet or value; names those like it.
+            NotFoundError: as `canonical`.
         """
         if where not in self._matching:
             wanted: dict[str, set[str]] = defaultdict(set)
-            for label in where:
-                known = self._values(label.key)
-                for value in self._known(label):
-                    wanted[label.key] |= known[value]
+            for key, value in self.canonical(where):
+                wanted[key] |= self._values(key)[value]
             _make_room(self._matching)
             self._matching[where] = frozenset(set.intersection(*wanted.values()))
         return self._matching[where]
 
-    def spelt(self, where: Iterable[Label]) -> tuple[Label, ...]:
-        """Labels as the corpus spells them, each once.
+    def spans(self, where: tuple[Label, ...]) -> dict[str, list[tuple[int, int]]] | None:
+        """By document the characters that stand under the headings wanted; None where none are.
 
         Raises:
-            NotFoundError: as `matching`.
+            NotFoundError: as `canonical`.
         """
-        known = (Label(label.key, value) for label in where for value in self._known(label))
-        return tuple(dict.fromkeys(known))
-
-    def spans(self, where: tuple[Label, ...]) -> dict[str, list[tuple[int, int]]]:
-        """By document the characters that stand under the headings wanted.
-
-        Raises:
-            NotFoundError: as `matching`.
-        """
-        named = (label for label in where if label.key == CHAPTER)
+        named = [value for key, value in self.canonical(where) if key == CHAPTER]
         found: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        for name in dict.fromkeys(value for label in named for value in self._known(label)):
+        for name in named:
             for headed in self._headed[name]:
                 found[headed.document].append((headed.start, headed.end))
-        return dict(found)
+        return dict(found) if named else None
 
-    def keys_under(self, where: tuple[Label, ...]) -> frozenset[int]:
-        """The keys by which indexes know what stands under the headings wanted.
+    def keys_under(
+        self, where: tuple[Label, ...], documents: Collection[str] = ()
+    ) -> frozenset[int] | None:
+        """The keys by which indexes know what is wanted, where headings are; None as `spans`.
+
+        Args:
+            where: the labels.
+            documents: ids of those that alone are wanted; none for all.
 
         Raises:
-            NotFoundError: as `matching`.
+            NotFoundError: as `canonical`.
         """
         if where not in self._under:
             spans = self.spans(where)
-            rows = self._db.rows(
-                "SELECT id, start, coalesce(indexed_as, passages.key) FROM passages"
-                " JOIN shown ON shown.key = document JOIN layers ON layers.key = layer"
-                " WHERE layers.name IN (?, ?) AND id IN (SELECT value FROM json_each(?))",
-                (ARTICLES, PASSAGES, json.dumps(list(spans))),
-            )
             _make_room(self._under)
-            self._under[where] = frozenset(
-                key
-                for id_, position, key in rows
-                if any(start <= position < end for start, end in spans[id_])
-            )
-        return self._under[where]
+            self._under[where] = None if spans is None else self._keys_in(spans, where)
+        under = self._under[where]
+        if under is None or not documents:
+            return under and under.every
+        return frozenset().union(*(under.of_document.get(one, ()) for one in documents))
+
+    def _keys_in(
+        self, spans: Mapping[str, Sequence[tuple[int, int]]], where: tuple[Label, ...]
+    ) -> "_KeysUnder":
+        wanted = self.matching(where)
+        rows = self._db.rows(
+            "SELECT id, start, coalesce(indexed_as, passages.key) FROM passages"
+            " JOIN shown ON shown.key = document JOIN layers ON layers.key = layer"
+            " WHERE layers.name IN (?, ?) AND id IN (SELECT value FROM json_each(?))",
+            (ARTICLES, PASSAGES, json.dumps([id_ for id_ in spans if id_ in wanted])),
+        )
+        found: dict[str, set[int]] = defaultdict(set)
+        for id_, position, key in rows:
+            if any(start <= position < end for start, end in spans[id_]):
+                found[id_].add(key)
+        return _KeysUnder(frozenset().union(*found.values()), found)
+
+    def like(self, text: str, most: int) -> list[Counted]:
+        """What somebody may mean who types a value, a part of one, or ``key=`` and that.
+
+        Args:
+            text: what is typed; of a bare value all facets are looked through.
+            most: how many are wanted.
+
+        Returns:
+            The labels that are called so, then those that begin so, then those that hold it;
+            among these the facets told by code first, and the most frequent values.
+        """
+        key, equals, value = text.partition("=")
+        keys = self._keys_called(key) if equals else self.keys
+        wanted = letters_of(value if equals else text)
+        if not (wanted or equals):
+            return []
+        found: dict[Label, tuple[int, int, int]] = {}
+        for place, of in enumerate(keys):
+            counts = self.counts(of)
+            for letters, values in self._letters(of).items():
+                if wanted in letters:
+                    fit = (letters != wanted) + (not letters.startswith(wanted))
+                    for one in values:
+                        order = (fit, place, -counts[one])
+                        label = Label(of, one)
+                        found[label] = min(order, found.get(label, order))
+        best = sorted(found.items(), key=lambda one: one[1])[:most]
+        return [Counted(label, -order[2]) for label, order in best]
 
     def _values(self, key: str) -> Mapping[str, frozenset[str]]:
-        if key == CHAPTER:
-            return self._chapters
-        found = self.documents.get(key)
-        if found is None:
-            near = get_close_matches(key, self.keys, n=1)
-            raise NotFoundError(
-                N_("The documents of the corpus are not told apart by {key!r}."),
-                N_("Did you mean {near}? There is: {known}.") if near else N_("There is: {known}."),
-                key=key,
-                near=", ".join(near),
-                known=", ".join(self.keys),
-            )
-        return found
+        known = self._key(key)
+        return self._chapters if known == CHAPTER else self.documents[known]
 
-    def _known(self, label: Label) -> list[str]:
-        """The values of the corpus that a label names, in whatever spelling."""
+    def _key(self, key: str) -> str:
+        """A facet of the corpus, in whatever language and spelling it is written."""
+        if key in self.keys:
+            return key
+        if called := self._keys_called(key):
+            return called[0]
+        spelled = {letters_of(one): of for of in self.keys for one in spellings_of_facet(of)}
+        near = get_close_matches(letters_of(key), spelled, n=1)
+        raise NotFoundError(
+            N_("The documents of the corpus are not told apart by {key!r}."),
+            N_("Did you mean {near}? There is: {known}.") if near else N_("There is: {known}."),
+            key=key,
+            near=", ".join(facet_name(spelled[one]) for one in near),
+            known=", ".join(map(facet_name, self.keys)),
+        )
+
+    def _keys_called(self, name: str) -> list[str]:
+        wanted = letters_of(name)
+        return [
+            key for key in self.keys if wanted in map(letters_of, (key, *spellings_of_facet(key)))
+        ]
+
+    def _letters(self, key: str) -> Mapping[str, Sequence[str]]:
+        """The values of a facet of the corpus by the letters of each of their spellings."""
+        if key not in self._by_letters:
+            found: dict[str, list[str]] = defaultdict(list)
+            for value in self._values(key):
+                for spelling in spellings_of_kind(value) if key == KIND else (value,):
+                    found[letters_of(spelling)].append(value)
+            self._by_letters[key] = {
+                letters: list(dict.fromkeys(values)) for letters, values in found.items()
+            }
+        return self._by_letters[key]
+
+    def _known(self, written: Label) -> list[Label]:
+        """The labels of the corpus that one means, in whatever language and spelling."""
+        label = written._replace(key=self._key(written.key))
         values = self._values(label.key)
         if label.value in values:
-            return [label.value]
-        wanted = letters_of(label.value)
-        by_letters: dict[str, list[str]] = defaultdict(list)
-        for value in values:
-            by_letters[letters_of(value)].append(value)
+            return [label]
+        wanted, by_letters = letters_of(label.value), self._letters(label.key)
         if wanted in by_letters:
-            return by_letters[wanted]
-        near = [value for value in values if wanted and wanted in letters_of(value)]
-        near = near or [
-            value
-            for letters in get_close_matches(wanted, by_letters, n=3)
-            for value in by_letters[letters]
-        ]
+            return [Label(label.key, value) for value in by_letters[wanted]]
+        near = [letters for letters in by_letters if wanted and wanted in letters]
+        near = near or get_close_matches(wanted, by_letters, n=3, cutoff=_ALIKE)
+        meant = dict.fromkeys(value for letters in near for value in by_letters[letters])
         counts = self.counts(label.key).most_common(_NAMED)
         raise NotFoundError(
             N_("No document of the corpus has {label}."),
             N_("Did you mean {near}? There is: {known}.") if near else N_("There is: {known}."),
-            label=label,
-            near=", ".join(near[:3]),
-            known=", ".join(value for value, _ in counts) + (", …" if len(values) > _NAMED else ""),
+            label=written,
+            near=", ".join(value_name(Label(label.key, value)) for value in list(meant)[:3]),
+            known=", ".join(value_name(Label(label.key, value)) for value, _ in counts)
+            + (", …" if len(values) > _NAMED else ""),
         )
 
     @cached_property
@@ -285,9 +392,7 @@ class Facets:
         }
 
 
-def _make_room(
-    kept: dict[Sequence[Label], frozenset[str]] | dict[Sequence[Label], frozenset[int]],
-) -> None:
+def _make_room(kept: dict[Sequence[Label], Any]) -> None:
     """Forget the oldest of what is kept, where much is."""
     while len(kept) >= _KEPT:
         del kept[next(iter(kept))]

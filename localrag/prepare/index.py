@@ -32,7 +32,7 @@ from localrag.prepare.texts import WORD, FoundText, LayerReading, LayerText, as_
 from localrag.progress import Phase, Stopwatch
 from localrag.retrieval.query import analyzer
 from localrag.retrieval.types import Filters
-from localrag.retrieval.units import between, names_headings, where
+from localrag.retrieval.units import between, where
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.bm25 import BM25Index, TextEntry, build
 from localrag_indexes.errors import IndexingError, IndexVersionError
@@ -211,7 +211,7 @@ class LayerIndex:
         self, store: CorpusStore, search: "_Search", k: int, filters: Filters
     ) -> list[FoundText]:
         """The best texts that stand under the headings wanted, which the index does not know."""
-        under = store.facets.spans(filters.where) if names_headings(filters) else None
+        under = store.facets.spans(filters.where) if filters.where else None
         wanted = k
         while True:
             with _damage_named(self._place):

@@ -12,7 +12,7 @@ from localrag.inference.opening import OFF, embedder_id, embedder_name, named, o
 from localrag.language import N_
 from localrag.retrieval.query import full_text
 from localrag.retrieval.types import Query
-from localrag.retrieval.units import Admission, among, between, on_the_day, where
+from localrag.retrieval.units import Admission, conditions, on_the_day
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.errors import IndexingError, IndexVersionError, PackageMissing
 from localrag_indexes.generations import current
@@ -61,13 +61,14 @@ class Dense:
                 n=len(vector),
             )
         self._asked += 1
+        wanted = conditions(query.filters, store)
         try:
             search = partial(
                 self._vectors.search,
                 vector,
-                where=where(query.filters, store),
-                between=between(query.filters, store),
-                among=among(query.filters, store),
+                where=wanted.where,
+                between=wanted.between,
+                among=wanted.among,
                 exact=self._asked <= _FEW,
             )
             hits = on_the_day(store, search, _DEPTH)

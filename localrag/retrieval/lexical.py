@@ -13,7 +13,7 @@ from localrag.language import N_
 from localrag.question.everyday import EverydayWord
 from localrag.retrieval.query import analyzer, full_text
 from localrag.retrieval.types import Query
-from localrag.retrieval.units import Admission, among, between, caption_of, on_the_day, where
+from localrag.retrieval.units import Admission, caption_of, conditions, on_the_day
 from localrag.statutes.names import LawNames
 from localrag.workspace import CorpusPaths
 from localrag_indexes.bm25 import BM25Index
@@ -61,13 +61,14 @@ def lexical(
         query: the question.
         wordings: its everyday words, which are also looked up as the law has them.
     """
-    allowed, bounds = where(query.filters, store), between(query.filters, store)
     admission = Admission(store, query.filters)
-    under = among(query.filters, store)
+    wanted = conditions(query.filters, store)
     scores: dict[int, float] = {}
     for text, weight in ((full_text(query), 1.0), (in_law(wordings), _STANDING_IN)):
         terms = index.most_informative(analyzer().terms(text), _TERMS)
-        search = partial(index.search, terms, where=allowed, between=bounds, among=under)
+        search = partial(
+            index.search, terms, where=wanted.where, between=wanted.between, among=wanted.among
+        )
         for key, score in on_the_day(store, search, _DEPTH):
             scores[key] = scores.get(key, 0.0) + weight * score
     best = sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))[:_DEPTH]

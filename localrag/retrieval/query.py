@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from localrag.config import RetrievalConfig
-from localrag.corpus.facets import read_label
+from localrag.corpus.facets import read_labels
 from localrag.errors import UsageError
 from localrag.language import N_
 from localrag.question.laws import LawNamed, without_names
@@ -62,8 +62,7 @@ def checked(query: Query, settings: RetrievalConfig) -> Query:
         UsageError: as `check`, or the setting cannot be read.
     """
     check(query)
-    wanted = map(read_label, filter(None, map(str.strip, settings.where.split(";"))))
-    where = tuple(dict.fromkeys((*query.filters.where, *wanted)))
+    where = tuple(dict.fromkeys((*query.filters.where, *read_labels(settings.where))))
     return replace(query, filters=replace(query.filters, where=where))
 
 

@@ -12,7 +12,7 @@ from localrag.progress import ignore
 from localrag.question.everyday import EverydayWord
 from localrag.retrieval.scope import NO_LAWS, Scope
 from localrag.retrieval.types import Filters, Hit, StageRecord, Trace
-from localrag.retrieval.units import Scores, names_headings
+from localrag.retrieval.units import Scores
 
 StageListener = Callable[[StageRecord], None]
 
@@ -47,7 +47,7 @@ class Trail:
         self._k = k
         self._tell = on_stage
         self._scope = scope
-        self._under = store.facets.spans(filters.where) if names_headings(filters) else None
+        self._under = store.facets.spans(filters.where) if filters.where else None
         self._passages: dict[str, Passage | None] = {}
         self._stages: list[StageRecord] = []
         self._since = perf_counter()

@@ -7,8 +7,9 @@ passage, and every stage gives scores to units. A query's filters say which may 
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
-from localrag.corpus.facets import CHAPTER
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.errors import NotFoundError
@@ -85,6 +86,7 @@ class Admission:
         self._admits_all = filters == Filters()
         self._answers: dict[str, bool] = {}
         self._where = store.facets.matching(filters.where) if filters.where else None
+        self._tells_no_more = replace(filters, where=(), layers=()) == Filters()
 
     def admits(self, document_id: str) -> bool:
         """Whether passages of this document may be found; not when there is no such document."""
@@ -96,6 +98,11 @@ class Admission:
 
     def _ask(self, document_id: str) -> bool:
         filters = self._filters
+        # A look-up of each document would take longer than all else: most need none.
+        if self._where is not None and document_id not in self._where:
+            return False
+        if self._where is not None and self._tells_no_more:
+            return True
         try:
             about = self._store.document(document_id)
         except NotFoundError:
@@ -103,17 +110,11 @@ class Admission:
         date = about.metadata.get("date", "")
         return (
             (not filters.documents or document_id in filters.documents)
-            and (self._where is None or document_id in self._where)
             and (not filters.kinds or about.kind in filters.kinds)
             and (not filters.law_types or about.metadata.get("law_type") in filters.law_types)
             and (not filters.date_from or date >= filters.date_from)
             and (not filters.date_to or ("" < date <= filters.date_to))
         )
-
-
-def names_headings(filters: Filters) -> bool:
-    """Whether only passages under some headings are wanted, which no index knows."""
-    return any(label.key == CHAPTER for label in filters.where)
 
 
 def standing(store: Lookups, filters: Filters) -> Iterator[Fact]:
@@ -125,13 +126,27 @@ def standing(store: Lookups, filters: Filters) -> Iterator[Fact]:
         yield Fact(FactKind.METADATA_BEHIND)
 
 
-def among(filters: Filters, store: Lookups) -> frozenset[int] | None:
-    """The keys of all that stands under the headings wanted; None where none are named.
+class Conditions(NamedTuple):
+    """What an index of passages may find; see the arguments of its `search`."""
+
+    where: Mapping[str, Collection[str]]
+    between: Mapping[str, tuple[str, str]]
+    among: frozenset[int] | None
+
+
+def conditions(filters: Filters, store: Lookups) -> Conditions:
+    """What an index of passages may find.
 
     Raises:
-        NotFoundError: the corpus has no such headings.
+        NotFoundError: the corpus has no document with a facet or value that the filters name.
     """
-    return store.facets.keys_under(filters.where) if names_headings(filters) else None
+    allowed, among = where(filters, store), None
+    if filters.where:
+        among = store.facets.keys_under(filters.where, filters.documents)
+    if among is not None:
+        # The keys of what stands under the headings wanted tell the documents, too.
+        del allowed["document"]
+    return Conditions(allowed, between(filters, store), among)
 
 
 def where(filters: Filters, store: Lookups) -> dict[str, Collection[str]]:

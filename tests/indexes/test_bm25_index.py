@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+import tantivy
 
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.bm25 import BM25Index, TextEntry, build, update
+from localrag_indexes.bm25 import index as bm25_index
 from localrag_indexes.errors import (
     IndexDamaged,
     IndexingError,
@@ -118,6 +120,40 @@ def test_filters(index: BM25Index) -> None:
 def test_filters_leave_scores_as_they_are(index: BM25Index) -> None:
     filtered = index.search(["灯火"], 5, where={"law": ["B"]})
     assert filtered == [hit for hit in index.search(["灯火"], 5) if hit.key == 5]
+
+
+def _schema_without_keys(attributes: Iterable[str]) -> object:
+    """As indexes had it whose keys could not be looked up."""
+    builder = tantivy.SchemaBuilder()
+    builder.add_integer_field(bm25_index.KEY, fast=True)
+    for name in (bm25_index.HEADER, bm25_index.BODY, bm25_index.PAIRS):
+        builder.add_text_field(name, tokenizer_name="terms", index_option="freq")
+    for name in attributes:
+        field = bm25_index.attribute_field(name)
+        builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
+    return builder.build()
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+def test_only_what_has_some_keys_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, earlier: bool
+) -> None:
+    if earlier:
+        monkeypatch.setattr(bm25_index, "schema_of", _schema_without_keys)
+    entries = [
+        TextEntry(key, "", f"boat {'oar ' * (key % 7)}", {"law": "AB"[key % 2]})
+        for key in range(-30, 30)
+    ]
+    with BM25Index.open(make(tmp_path / "index", entries)) as index:
+        every = index.search(["boat", "oar"], 100)
+        for few in ({-30, 7, 8}, set(range(-25, 25)), {99}, set[int]()):
+            for law in (None, {"law": ["A"]}):
+                wanted = [
+                    hit for hit in every if hit.key in few and (law is None or hit.key % 2 == 0)
+                ]
+                among = frozenset(few)
+                assert index.search(["boat", "oar"], 100, among=among, where=law) == wanted
+                assert index.search(["boat", "oar"], 2, among=among, where=law) == wanted[:2]
 
 
 def test_an_unknown_attribute_is_refused(index: BM25Index) -> None:

@@ -11,45 +11,19 @@ from tiny_models.scripted import ScriptedChat
 from tiny_models.servers import OpenAIDouble
 
 import localrag
-from localrag.config import ChatConfig, Config, EmbeddingConfig
-from localrag.ingest.add import add
-from localrag.prepare.categories import Category
+from localrag.config import Config, EmbeddingConfig
 from localrag.prepare.layers import METADATA, MK_SUMMARIES, SYNTHETIC_QA
 from localrag.prepare.preparing import prepare
 from localrag.prepare.redundancy import Redundancy, redundancy
 from localrag.workspace import Workspace
 
-LAYERS = [METADATA, SYNTHETIC_QA, MK_SUMMARIES]
-
-
-def asked(question: str, answer: str) -> str:
-    return json.dumps({"pairs": [{"sentences": [1], "question": question, "answer": answer}]})
+from ..prepared import prepared_texts
 
 
 @pytest.fixture
 def prepared(home: Path) -> Workspace:
     """A corpus of two texts, with all layers of documents."""
-    folder = home / "texts"
-    folder.mkdir(parents=True)
-    (folder / "lake.txt").write_text("Lake Anvil is 90 metres deep.")
-    (folder / "mill.txt").write_text("The Otter Mill was built in 1871.")
-    workspace = Workspace.locate(home)
-    workspace.init()
-    add(workspace, "main", [folder])
-    model = ScriptedChat(
-        '{"subject": ["water"]}',
-        '{"subject": ["building"]}',
-        asked("How deep is Lake Anvil?", "90 metres"),
-        asked("When was the Otter Mill built?", "1871"),
-        json.dumps({"summary": "Depths and years."}),
-        json.dumps({"summary": "Depths and years of texts."}),
-    )
-    categories = {"subject": Category(about="what", values=("water", "building"))}
-    config = Config(chat=ChatConfig(max_tokens=200), embedding=EmbeddingConfig(model="off"))
-    prepare(
-        workspace, "main", config, LAYERS, categories=categories, least=2, opener=lambda *_: model
-    )
-    return workspace
+    return prepared_texts(home)
 
 
 def test_without_layers_documents_are_counted(sample_home: Path) -> None:
@@ -58,8 +32,19 @@ def test_without_layers_documents_are_counted(sample_home: Path) -> None:
         assert found.documents == len(corpus.documents())
         assert sum(found.facets["kind"].values()) == found.documents
         assert found.facets["ministry"]
-        assert (found.layers, found.summaries, found.starting) == ((), (), ())
-        assert corpus.starting_questions() == ()
+        assert (found.layers, found.summaries, found.questions) == ((), (), 0)
+
+
+def test_without_layers_terms_that_laws_define_are_asked_for(sample_home: Path) -> None:
+    with localrag.open(sample_home).corpus("main") as corpus:
+        questions = corpus.starting_questions()
+        assert questions == corpus.overview().starting
+        assert questions
+        assert corpus.starting_questions(1) == questions[:1]
+        for question in questions:
+            term = question.partition("「")[2].partition("」")[0]
+            answer = corpus.ask(question)
+            assert any(term in citation.quote for citation in answer.citations)
 
 
 def test_what_was_prepared_is_told(prepared: Workspace) -> None:
@@ -98,6 +83,16 @@ def test_the_command_shows_it(cli: Callable[..., Any], prepared: Workspace) -> N
     assert told["questions"] == 2
     missing = cli(*home, "overview", "elsewhere")
     assert missing.code == 3
+
+
+def test_values_are_told_in_the_language_of_the_interface(
+    cli: Callable[..., Any], sample_home: Path
+) -> None:
+    shown = cli("--home", str(sample_home), "--lang", "ja", "overview").out
+    assert "文書の種類" in shown
+    assert "政令 1" in shown
+    assert "CabinetOrder" not in shown
+    assert "CabinetOrder 1" in cli("--home", str(sample_home), "overview").out
 
 
 def test_questions_that_are_near_each_other_are_one_cluster() -> None:

@@ -104,7 +104,7 @@ async def test_wrong_keys_are_told(workbench, shown, until, keys, told):
 
 
 async def test_other_keys_do_the_same(workbench, until):
-    app = workbench(mode="models", overrides={"tui.keys": {"app.read": "F9, ctrl+t"}})
+    app = workbench(mode="models", overrides={"tui.keys": {"app.read": "F12, ctrl+t"}})
     async with app.run_test() as pilot:
         await until(pilot, lambda: app.current_mode == "models")
         await pilot.press("f3")

@@ -102,6 +102,7 @@ class Workbench(BaseApp):
         ),
         Binding("ctrl+g,g", "jump", N_("Go to a provision"), id="app.jump", show=False),
         Binding("ctrl+b", "jobs", N_("Jobs"), id="app.jobs", show=False),
+        Binding("f9", "overview", N_("Overview"), id="app.overview", show=False),
         Binding("f8", "settings", N_("Settings"), id="app.settings", show=False),
         Binding(
             "ctrl+p", "command_palette", N_("Commands"), id="app.palette", show=False, priority=True
@@ -240,7 +241,7 @@ class Workbench(BaseApp):
 
         Where one is already, the key of the screen is free for the screen itself.
         """
-        if action in ("go", "jump", "jobs", "settings") and self.screen.is_modal:
+        if action in ("go", "jump", "jobs", "overview", "settings") and self.screen.is_modal:
             return False
         if action == "go" and parameters == (self.current_mode,):
             return False
@@ -285,6 +286,12 @@ class Workbench(BaseApp):
         from localrag_tui.jobs.view import JobsDialogue
 
         self.push_screen(JobsDialogue())
+
+    def action_overview(self) -> None:
+        """Show what is in the corpus in use; go on with what is chosen of it."""
+        from localrag_tui.overview import show_overview
+
+        self.run_worker(show_overview(self))
 
     def action_settings(self) -> None:
         """Change what people change most: language, theme, model, how is searched."""

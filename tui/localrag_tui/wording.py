@@ -1,4 +1,4 @@
-"""What several rooms call alike: kinds of documents, statuses, numbers, times."""
+"""What several rooms call alike: stages, cures, numbers, times."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -11,29 +11,6 @@ from localrag.reading import wording
 from localrag.reading.types import Citation
 from localrag.retrieval.types import FOLLOW_UP
 from localrag_tui.shown import one_line
-
-DOCUMENTS = {
-    "Constitution": N_("Constitution"),
-    "Act": N_("Acts"),
-    "CabinetOrder": N_("Cabinet orders"),
-    "ImperialOrder": N_("Imperial orders"),
-    "MinisterialOrdinance": N_("Ministerial ordinances"),
-    "Rule": N_("Rules"),
-    "Misc": N_("Other laws"),
-    "law": N_("Laws"),
-    "text": N_("Text files"),
-    "markdown": N_("Markdown"),
-    "html": N_("Web pages"),
-    "pdf": N_("PDF files"),
-    "docx": N_("Word files"),
-    "jsonl": N_("Records"),
-    "multihop": N_("Multi-hop paragraphs"),
-    "squad": N_("Reading passages"),
-    "wikipedia": N_("Wikipedia"),
-    "wikidata": N_("Wikidata"),
-    "triples": N_("Facts (subject, value)"),
-}
-"""Types of laws and kinds of documents, in the order in which they are listed."""
 
 _STAGES = {
     FOLLOW_UP: N_("question read"),

@@ -26,6 +26,8 @@ _BODY_WEIGHT = 1.0
 _PAIR_WEIGHT = 0.3
 
 _MOST_VALUES_COUNTED = 100
+# Keys are looked up where they are fewer than this share of all entries.
+_FEW = 8
 _ALL_KEYS = -(2**63), 2**63 - 1
 _KEYS_AT_ONCE = 200_000
 
@@ -42,6 +44,7 @@ class BM25Index:
         self._schema = fields
         self._searcher = searcher
         self._known_values: dict[str, list[str]] = {}
+        self._only_keys: tuple[Set[int], Any] = frozenset(), None
 
     @classmethod
     def open(cls, folder: Path, *, analyzer: str | None = None, deep: bool = False) -> Self:
@@ -121,10 +124,12 @@ class BM25Index:
             if weight * field_weight > 0
         ]
         limit = min(k, self.count)
-        if not matches or limit <= 0:
+        if not matches or limit <= 0 or among == frozenset():
             return []
         query = tantivy.Query.boolean_query(matches)
         filters = self._filters(where or {}, between or {})
+        if among is not None and (only := self._only(among)) is not None:
+            filters, among = [*filters, only], None
         if filters:
             conditions = [
                 (tantivy.Occur.Must, tantivy.Query.const_score_query(condition, 0.0))
@@ -137,7 +142,6 @@ class BM25Index:
 
     def _found(self, query: Any, k: int, among: Set[int] | None) -> list[Scored]:
         """The best `k` entries, in no order; those with other keys are passed over."""
-        # Tantivy has no filter by keys that costs less than to look so much further.
         further = self.count // (2 * max(len(among), 1)) if among is not None else 1
         limit = min(k * max(further, 1), self.count)
         while True:
@@ -151,6 +155,23 @@ class BM25Index:
             if len(found) >= k or len(hits) < limit or limit == self.count:
                 return found[:k]
             limit = min(2 * limit, self.count)
+
+    def _only(self, keys: Set[int]) -> Any | None:
+        """The condition that an entry has one of these keys.
+
+        None where it costs less to pass over what is found besides, and where none can be looked
+        up, as in an index that was made before its keys could be.
+        """
+        import tantivy
+
+        if len(keys) * _FEW > self.count:
+            return None
+        # Every stage of a search, and the next search, asks for the same keys.
+        if keys is not self._only_keys[0]:
+            known = any(self._searcher.doc_freq(KEY, key) for key in keys)
+            condition = tantivy.Query.term_set_query(self._schema, KEY, list(keys))
+            self._only_keys = keys, condition if known else None
+        return self._only_keys[1]
 
     def most_informative(self, terms: Sequence[str], n: int) -> list[str]:
         """Keep the `n` rarest of the terms, in their order; those the index lacks are dropped.
@@ -250,7 +271,7 @@ def schema_of(attributes: Iterable[str]) -> Any:
     import tantivy
 
     builder = tantivy.SchemaBuilder()
-    builder.add_integer_field(KEY, fast=True)
+    builder.add_integer_field(KEY, fast=True, indexed=True)
     for field in (HEADER, BODY, PAIRS):
         builder.add_text_field(field, tokenizer_name=_TOKENIZER, index_option="freq")
     for name in attributes:

@@ -86,7 +86,7 @@ def summaries_wanted(toolkit: Toolkit, asked: Query) -> list[Summary]:
     """
     made = toolkit.summaries()
     with toolkit.store() as store:
-        where = store.facets.spelt(asked.filters.where)
+        where = store.facets.canonical(asked.filters.where)
     found = summaries_for(made, where)
     if not found:
         toolkit.note(QUERIES, [Fact(FactKind.NO_SUMMARY)])

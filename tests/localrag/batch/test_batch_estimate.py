@@ -55,6 +55,14 @@ def test_what_is_done_is_not_counted(bench: Any, scripted: Any) -> None:
     assert judged(bench, scripted(), out=bench.out) == BatchEstimate(14, 0, 0)
 
 
+def test_a_row_that_wants_what_the_corpus_lacks_counts_as_failed(bench: Any, scripted: Any) -> None:
+    wanted = [{"where": {"kind": "Boat"}}, {"documents": ["no"]}]
+    bench.write(*(json.dumps({"question": "a?", **where}) for where in wanted))
+    answers = scripted()
+    found = judged(bench, answers)
+    assert (found.sampled, found.failed, answers.asked) == (1, 1, [])
+
+
 def test_one_question_is_enough(bench: Any, scripted: Any) -> None:
     bench.ask(TEXTS[0])
     assert judged(bench, scripted()).sampled == 1

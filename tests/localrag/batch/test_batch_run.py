@@ -178,6 +178,33 @@ def test_a_row_that_names_a_document_which_is_not_there_fails(bench: Any, script
     assert "'main' holds no document 'no'" in row["error"]["cause"]
 
 
+def test_what_a_row_wants_of_documents_is_kept_and_compared(bench: Any, scripted: Any) -> None:
+    wanted: list[Any] = [{"kind": ["政令", "Act"]}, "chapter=罰則", None]
+    bench.write(*(json.dumps({"question": "a?", "where": where}) for where in wanted))
+    bench.run(scripted())
+    answered = [
+        json.loads(line).get("where") for line in bench.out.read_text(encoding="utf-8").splitlines()
+    ]
+    assert answered == [[["kind", "政令"], ["kind", "Act"]], [["chapter", "罰則"]], None]
+    assert bench.run(scripted()).earlier == 3
+    bench.write(*(json.dumps({"question": "a?", "where": "kind=Act"}) for _ in wanted))
+    with pytest.raises(UsageError, match="answers another question than row 1 asks now"):
+        bench.run(scripted())
+
+
+def test_a_row_that_wants_what_the_corpus_lacks_fails_alone(bench: Any, scripted: Any) -> None:
+    bench.write(
+        json.dumps({"id": "x", "question": "a?", "where": {"kind": "政例"}}),
+        json.dumps({"id": "y", "question": "b?", "where": {"kind": "政令"}}),
+    )
+    answers = scripted()
+    report = bench.run(answers)
+    assert (report.failed, report.answered, answers.asked) == ({"InputError": 1}, 1, ["b?"])
+    failed, _ = map(json.loads, bench.out.read_text(encoding="utf-8").splitlines())
+    assert "kind=政例" in failed["error"]["cause"]
+    assert "CabinetOrder" in failed["error"]["cure"]
+
+
 def test_other_settings_are_noticed(bench: Any, scripted: Any) -> None:
     bench.ask(*TEXTS[:3])
     bench.run(scripted())

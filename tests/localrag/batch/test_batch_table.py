@@ -84,6 +84,20 @@ def test_documents_that_alone_are_searched(tmp_path: Path) -> None:
     assert found == [("x", "y"), ()]
 
 
+@pytest.mark.parametrize(
+    ("content", "suffix"),
+    [
+        ('{"question": "a?", "where": {"kind": ["Act", "Rule"], "chapter": "罰則"}}', ".jsonl"),
+        ('{"question": "a?", "where": "kind=Act; kind=Rule;chapter = 罰則"}', ".jsonl"),
+        ("question,where\na?,kind=Act; kind=Rule; chapter=罰則", ".csv"),
+    ],
+)
+def test_what_the_documents_are_told_apart_by(content: str, suffix: str, tmp_path: Path) -> None:
+    (row,) = rows(content, tmp_path, suffix)
+    assert isinstance(row, QuestionRow)
+    assert row.query.filters.where == (("kind", "Act"), ("kind", "Rule"), ("chapter", "罰則"))
+
+
 def test_names_of_fields_that_are_not_read(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text('{"question": "a?", "choices": [], "level": 1}\n')
@@ -103,6 +117,14 @@ BAD_LINES = {
     "id of another kind": (b'{"id": true, "question": "a?"}', "The id"),
     "options of another kind": (b'{"question": "a?", "options": "x|y"}', "The options"),
     "documents of another kind": (b'{"question": "a?", "documents": "x"}', "The documents"),
+    "where of another kind": (b'{"question": "a?", "where": 3}', "told apart by"),
+    "where without a value": (b'{"question": "a?", "where": {"kind": []}}', "told apart by"),
+    "where with a number": (b'{"question": "a?", "where": {"year": 1993}}', "told apart by"),
+    "where that is no label": (b'{"question": "a?", "where": "Act"}', "told apart by"),
+    "half a character in a value": (
+        b'{"question": "a?", "where": {"kind": "\\ud800"}}',
+        "not valid UTF-8",
+    ),
     "no document": (b'{"question": "a?", "documents": []}', "The documents"),
     "an option of another kind": (b'{"question": "a?", "options": [1]}', "The options"),
     "not UTF-8": ('{"question": "水位"}'.encode("cp932"), "not valid UTF-8"),

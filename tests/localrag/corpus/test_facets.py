@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 import localrag
+from localrag import language
 from localrag.corpus import readers
-from localrag.corpus.facets import heading_name, labels, ministries, read_label
+from localrag.corpus.facets import heading_name, labels, ministries, read_label, read_labels
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Document, Label
 from localrag.errors import NotFoundError, StoreError, UsageError
@@ -99,7 +100,10 @@ def test_of_one_facet_one_value_must_hold_and_of_each_facet_one(store: CorpusSto
     ("label", "words"),
     [
         ("kin=Act", ["'kin'", "Did you mean kind?", "ministry"]),
-        ("kind=Acts", ["kind=Acts", "Did you mean Act?", "CabinetOrder"]),
+        ("kid=政令", ["'kid'", "Did you mean kind?"]),
+        ("kind=Acta", ["kind=Acta", "Did you mean Act?", "CabinetOrder"]),
+        ("kind=政例", ["kind=政例", "Did you mean CabinetOrder?"]),
+        ("種別=Boat", ["種別=Boat", "There is: ", "CabinetOrder"]),
         ("ministry=国交省", ["ministry=国交省", "国土交通省"]),
         ("chapter=罰則則", ["罰則"]),
     ],
@@ -116,6 +120,84 @@ def test_what_is_not_there_is_told_with_what_is_like_it(
 def test_a_label_is_a_key_and_a_value(text: str) -> None:
     with pytest.raises(UsageError, match="KEY=VALUE"):
         read_label(text)
+
+
+@pytest.mark.parametrize("language_in_use", ["en", "ja"])
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("kind=政令", "kind=CabinetOrder"),
+        ("kind=法律", "kind=Act"),
+        ("kind=府省令", "kind=MinisterialOrdinance"),
+        ("kind=省令", "kind=MinisterialOrdinance"),
+        ("kind=Cabinet orders", "kind=CabinetOrder"),
+        ("種別=政令", "kind=CabinetOrder"),
+        ("府省=国土交通省", "ministry=国土交通省"),
+        ("見出し=罰則", "chapter=罰則"),
+        ("Heading=罰則", "chapter=罰則"),
+    ],
+)
+def test_words_of_every_language_are_understood(
+    store: CorpusStore, written: str, meant: str, language_in_use: str
+) -> None:
+    language.use(language_in_use)
+    try:
+        with store:
+            facets = store.facets
+            assert facets.canonical(read_labels(written)) == (read_label(meant),)
+            assert facets.matching(read_labels(written)) == facets.matching((read_label(meant),))
+    finally:
+        language.use("en")
+
+
+def test_what_is_there_is_named_in_the_language_in_use(store: CorpusStore) -> None:
+    language.use("ja")
+    try:
+        with store, pytest.raises(NotFoundError) as raised:
+            store.facets.canonical((read_label("kind=政例"),))
+        assert all(word in raised.value.cure for word in ("政令 のこと", "法律", "府省令"))
+        assert "CabinetOrder" not in raised.value.cure
+    finally:
+        language.use("en")
+
+
+def test_own_facets_of_records_keep_their_names(tmp_path: Path) -> None:
+    records = tmp_path / "boats.jsonl"
+    row = '{"id": "%s", "title": "%s", "text": "A boat.", "種別": "%s"}\n'
+    records.write_text(row % ("a", "a", "政令") + row % ("b", "b", "Canoe"), encoding="utf-8")
+    with localrag.open(tmp_path / "home").corpus("main") as corpus:
+        corpus.add(records)
+        facets = corpus.store.facets
+        assert facets.canonical(read_labels("種別=政令")) == (Label("種別", "政令"),)
+        assert len(facets.matching(read_labels("種別=政令"))) == 1
+        assert [one.label for one in facets.like("政", 5)] == [Label("種別", "政令")]
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [
+        ("政", "kind=CabinetOrder"),
+        ("国土", "ministry=国土交通省"),
+        ("罰則", "chapter=罰則"),
+        ("種別=法", "kind=Act"),
+        ("kind=府", "kind=MinisterialOrdinance"),
+    ],
+)
+def test_what_a_part_of_a_value_may_mean_is_offered(
+    store: CorpusStore, typed: str, first: str
+) -> None:
+    with store:
+        label, documents = store.facets.like(typed, 3)[0]
+        assert label == read_label(first)
+        assert documents == store.facets.counts(label.key)[label.value]
+
+
+def test_nothing_typed_offers_nothing_and_a_facet_alone_its_values(store: CorpusStore) -> None:
+    with store:
+        assert store.facets.like("", 5) == store.facets.like("zzqx", 5) == []
+        offered = [one.label.value for one in store.facets.like("kind=", 50)]
+        assert offered == [value for value, _ in store.facets.counts("kind").most_common()]
+        assert len(store.facets.like("kind=", 2)) == 2
 
 
 def test_a_damaged_file_of_metadata_is_told(sample: Path) -> None:
@@ -143,7 +225,9 @@ def test_only_what_stands_under_a_heading_is_found(sample_home: Path) -> None:
     with localrag.open(sample_home).corpus("main") as corpus:
         every = corpus.search("渡し舟の運航", 50).hits
         found = corpus.search("渡し舟の運航", 50, where={"chapter": "罰則"}).hits
-        spans = corpus.store.facets.spans((Label("chapter", "罰則"),))
+        in_japanese = corpus.search("渡し舟の運航", 50, where={"見出し": "罰則"}).hits
+        assert [hit.passage.id for hit in in_japanese] == [hit.passage.id for hit in found]
+        spans = corpus.store.facets.spans((Label("chapter", "罰則"),)) or {}
         assert 0 < len(found) < len(every)
         for hit in found:
             passage = hit.passage
@@ -179,6 +263,9 @@ def test_where_on_the_command_line(cli: Callable[..., Any], sample_home: Path) -
     assert '"where"' in found.out
     assert "599CO0000000002" in found.out
     assert '"599AC0000000001#' not in found.out
+    japanese = cli(*home, "search", "渡し舟", "--where", "kind=政令")
+    assert japanese.code == 0
+    assert japanese.out == cli(*home, "search", "渡し舟", "--type", "政令").out
     bad = cli(*home, "search", "渡し舟", "--where", "kind=Boat")
     assert bad.code == 3
     assert "CabinetOrder" in bad.err

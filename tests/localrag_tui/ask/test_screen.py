@@ -535,7 +535,8 @@ async def test_a_question_is_offered_to_begin_with(workbench, engine, answers, u
     engine.will(answers.supported)
     app = workbench()
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
-        await until(pilot, lambda: "for example (Tab, Enter): 渡し舟を運航" in shown(app))
+        await until(pilot, lambda: "for example (Tab, Enter):" in shown(app))
+        await until(pilot, lambda: "渡し舟を運航" in shown(app))
         await pilot.press("tab", "enter")
         await until(pilot, lambda: "supported  all that it claims" in shown(app))
         assert engine.asked[0][2].text == "渡し舟を運航してはならない水位の基準は何か。"

@@ -246,9 +246,9 @@ async def test_nothing_is_there_yet(workbench: Any, shown: Any, until: Any) -> N
 async def test_hints_name_the_keys_as_they_were_remapped(
     workbench: Any, shown: Any, until: Any
 ) -> None:
-    app = workbench(mode="runs", overrides={"tui.keys": {"runs.batch": "f9"}})
+    app = workbench(mode="runs", overrides={"tui.keys": {"runs.batch": "f12"}})
     async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: "F9 begins a batch, e an evaluation." in shown(app))
+        await until(pilot, lambda: "F12 begins a batch, e an evaluation." in shown(app))
 
 
 async def test_what_is_finished_without_a_failure_has_nothing_to_be_asked_again(

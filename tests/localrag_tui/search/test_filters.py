@@ -1,10 +1,13 @@
 """Filters: chosen in the dialogue, shown as chips, cleared by a key."""
 
+import pytest
 from textual.widgets import Input
 
+from localrag.corpus.types import Label
+from localrag.errors import NotFoundError
 from localrag.retrieval.types import Filters
 from localrag_tui.search.facets import FilterChips
-from localrag_tui.search.filters import FilterDialogue, LawChoice
+from localrag_tui.search.filters import FilterDialogue, LabelChoice, LawChoice
 from localrag_tui.search.results import Results
 from localrag_tui.widgets.listing import CheckList
 
@@ -50,9 +53,9 @@ async def test_tab_goes_past_the_list_of_laws_while_it_is_empty(workbench, until
     async with app.run_test(size=(80, 24)) as pilot:
         dialogue = await opened(app, pilot, until)
         laws = dialogue.query_one(LawChoice).query_one(CheckList)
-        await pilot.press("tab")
+        await pilot.press("tab", "tab")
         assert app.focused is dialogue.query_one("#values")
-        await pilot.press("shift+tab", *"渡し舟")
+        await pilot.press("shift+tab", "shift+tab", *"渡し舟")
         await until(pilot, lambda: laws.option_count)
         await pilot.press("tab")
         assert app.focused is laws
@@ -100,6 +103,42 @@ async def test_every_kind_of_value_can_be_chosen_and_cleared(workbench, until, s
         await until(pilot, lambda: "type: all" in shown(app))
 
 
+@pytest.mark.parametrize(("language", "word"), [("en", "Cabinet orders"), ("ja", "政令")])
+async def test_metadata_narrow_the_search(workbench, until, shown, searched, language, word):
+    app = workbench(language, mode="search")
+    async with app.run_test(size=(80, 24)) as pilot:
+        results = await searched(pilot, "渡し舟")
+        dialogue = await opened(app, pilot, until)
+        choice = dialogue.query_one(LabelChoice)
+        choice.query_one(Input).focus()
+        offered = choice.query_one(CheckList)
+        await pilot.press(*"政")
+        await until(pilot, lambda: f"{word}  1" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: offered.selected == ["kind=CabinetOrder"])
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: {hit.passage.document_id for hit in results.hits} == {ORDER})
+        assert word in shown(app).split("\n")[2]
+        assert app.screen.query_one(FilterChips)._values == {"where": word}
+        # It is there when the dialogue is opened again, and is taken away as it was chosen.
+        again = (await opened(app, pilot, until)).query_one(LabelChoice)
+        assert again.labels == (Label("kind", "CabinetOrder"),)
+        again.query_one(CheckList).focus()
+        await pilot.press("down", "space", "ctrl+s")
+        await until(pilot, lambda: len({hit.passage.document_id for hit in results.hits}) > 1)
+
+
+async def test_questions_are_limited_to_metadata(workbench, until, shown, engine):
+    limits = {"where": [["chapter", "罰則"], ["kind", "Gone"]]}
+    app = workbench(mode="ask", asked_of=limits)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "only: 罰則" in shown(app))
+        engine.will(NotFoundError("It is not there.", ""))
+        await pilot.press(*"罰金は", "enter")
+        await until(pilot, lambda: engine.asked)
+        assert engine.asked[0][2].filters == Filters(where=(Label("chapter", "罰則"),))
+
+
 async def test_left_the_filters_stay_as_they_were(workbench, until, shown):
     app = workbench(mode="search", filters={"documents": [ACT]})
     async with app.run_test(size=(100, 30)) as pilot:
@@ -111,7 +150,12 @@ async def test_left_the_filters_stay_as_they_were(workbench, until, shown):
 
 
 async def test_what_the_corpus_does_not_hold_is_dropped(workbench, until, shown):
-    gone = {"documents": ["gone"], "law_types": ["Act", "Gone"], "kinds": ["gone"]}
+    gone = {
+        "documents": ["gone"],
+        "law_types": ["Act", "Gone"],
+        "kinds": ["gone"],
+        "where": [["kind", "Act"], ["kind", "Gone"], ["gone", "Act"]],
+    }
     app = workbench(mode="search", filters=gone, search="渡し守")
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: app.screen.query("Results"))

@@ -15,7 +15,7 @@ def test_every_screen_says_what_it_is_for():
 
 
 async def test_it_names_the_keys_of_the_focus_the_screen_and_everywhere(plain, shown, until):
-    app = plain(mode="models", overrides={"tui.keys": {"app.jump": "f9,ctrl+t"}})
+    app = plain(mode="models", overrides={"tui.keys": {"app.jump": "f12,ctrl+t"}})
     async with app.run_test(size=(100, 50)) as pilot:
         await pilot.press("f1")
         await until(pilot, lambda: "Everywhere" in shown(app))
@@ -24,7 +24,7 @@ async def test_it_names_the_keys_of_the_focus_the_screen_and_everywhere(plain, s
             for heading in ("Where you are", "On this screen", "Everywhere")
         )
         assert here < shown(app).index("Ctrl+J") < on_screen
-        assert on_screen < shown(app).index("Ctrl+N") < everywhere < shown(app).index("F9 Ctrl+T")
+        assert on_screen < shown(app).index("Ctrl+N") < everywhere < shown(app).index("F12 Ctrl+T")
         await until(pilot, lambda: "what they take of its memory" in shown(app))
         assert "Ctrl+G" not in shown(app)
         await until(pilot, lambda: "plain.begin" in shown(app))
@@ -94,4 +94,4 @@ async def test_who_asks_how_keys_are_changed_reads_that_first(plain, shown, unti
         await until(pilot, lambda: "how to change them" in shown(app))
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, Help))
-        await until(pilot, lambda: '"app.help" = "f9"' in shown(app))
+        await until(pilot, lambda: '"app.help" = "f12"' in shown(app))

@@ -82,7 +82,7 @@ def test_a_key_that_fields_need_is_refused(key):
     "chosen",
     [
         {"app.help": "ctrl+h"},
-        {"ask.send": "f9,enter"},
+        {"ask.send": "f12,enter"},
         {"models.use": "y"},
     ],
 )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from localrag_tui.ask.chooser import Way
     from localrag_tui.ask.evidence import SourceSide
     from localrag_tui.ask.transcript import Transcript
-    from localrag_tui.ask.welcome import EmptyConversation, Example
+    from localrag_tui.ask.welcome import EmptyConversation, Examples
     from localrag_tui.search.facets import Facets
     from localrag_tui.work.jobs import Job
 
@@ -70,7 +70,7 @@ class AskScreen(WorkbenchScreen):
         Binding("escape", "leave", N_("Back"), id="ask.leave"),
         Binding("ctrl+o", "choose", N_("Answer with"), id="ask.choose"),
         Binding("ctrl+r", "conversations", N_("Conversations"), id="ask.conversations"),
-        Binding("ctrl+l", "limit", N_("Limit to laws"), id="ask.limit", show=False),
+        Binding("ctrl+l", "limit", N_("Limit to laws or metadata"), id="ask.limit", show=False),
         Binding("ctrl+n", "new", N_("New conversation"), id="ask.new", show=False),
         Binding("pageup", "page(-1)", N_("Scroll up"), id="ask.page_up", show=False),
         Binding("pagedown", "page(1)", N_("Scroll down"), id="ask.page_down", show=False),
@@ -147,7 +147,7 @@ class AskScreen(WorkbenchScreen):
         filters = self.bench.memory.choices.asked_of
         self._ask(replace(event.query, history=history, filters=filters))
 
-    def on_example_asked(self, event: "Example.Asked") -> None:
+    def on_examples_asked(self, event: "Examples.Asked") -> None:
         """Ask what is offered where nothing was asked yet."""
         from localrag.retrieval.types import Query
 
@@ -341,7 +341,9 @@ class AskScreen(WorkbenchScreen):
         # Nothing is read for the many questions that are not limited.
         if limited != Filters():
             with suppress(LocalragError):
-                known = await self.bench.library.read_names(facets)
+                known = await self.bench.library.read_names(
+                    lambda store, names: facets(store, names, limited)
+                )
                 memory.remember(asked_of=kept(limited, known))
                 words = _limited(memory.choices.asked_of, known)
         self.query_one(StatusLine).limit(words)

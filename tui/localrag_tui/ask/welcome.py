@@ -1,6 +1,7 @@
 """What stands where a conversation has no question yet: what can be asked, or what is missing."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -8,72 +9,73 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static
+from textual.widgets import OptionList, Static
 
 from localrag.errors import LocalragError
 from localrag.language import N_, _, ngettext
 from localrag_tui.corpora.work import CorpusRow, overview
 from localrag_tui.shell.keys import bench_key, key_of
-from localrag_tui.shown import content
-from localrag_tui.widgets.paragraph import Paragraph
+from localrag_tui.shown import content, one_line
+from localrag_tui.widgets.listing import Listing, Valued
+from localrag_tui.widgets.paragraph import BrokenText, Paragraph
 from localrag_tui.wording import palette
 
 if TYPE_CHECKING:
+    from localrag.corpus.store import CorpusStore
     from localrag_tui.app import Workbench
-    from localrag_tui.library import Library
 
 
-async def question_for(library: "Library") -> str:
-    """A question that a corpus answers; "" where none is known: only the sample has one.
+# Questions that are offered: more would cover what stands above them.
+_OFFERED = 5
+
+
+async def questions_for(bench: "Workbench", corpus: str) -> tuple[str, ...]:
+    """Questions that a corpus answers: the sample's own, and those to begin with.
 
     Raises:
         LocalragError: the corpus cannot be read.
     """
+    from localrag.overview import starting_questions
     from localrag.sample import ANSWERED_BY, QUESTION
 
-    passage = await library.read(lambda store: store.by_id(ANSWERED_BY))
-    return QUESTION if passage is not None else ""
+    library, place = bench.library_of(corpus), bench.workspace.corpus(corpus)
+
+    def found(store: "CorpusStore") -> tuple[str, ...]:
+        own = () if store.by_id(ANSWERED_BY) is None else (QUESTION,)
+        return (*own, *starting_questions(place, store, _OFFERED))[:_OFFERED]
+
+    return await library.read(found)
 
 
-class Example(Static, can_focus=True):
-    """The question; Enter or a click asks it."""
+class Examples(Listing):
+    """Questions to begin with; Enter or a click asks one."""
 
     DEFAULT_CSS: ClassVar[str] = """
-    Example {
-        width: auto; max-width: 100%; margin-top: 1; padding: 0 1;
-        background: $panel; color: $foreground; display: none;
-        &:focus { background: $block-cursor-blurred-background; text-style: bold; }
-        &:hover { background: $block-cursor-blurred-background; }
-        &.-known { display: block; }
-    }
+    Examples { height: auto; max-height: 1fr; padding: 0 1; background: $panel; display: none; }
+    Examples.-known { display: block; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "ask", N_("Ask this"), id="ask.example"),
+        Binding("enter", "select", N_("Ask this"), id="ask.example"),
     ]
 
     class Asked(Message):
-        """The question is to be asked."""
+        """A question is to be asked."""
 
         def __init__(self, question: str) -> None:
             super().__init__()
             self.question = question
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._question = ""
+    def offer(self, questions: Sequence[str]) -> None:
+        """Offer questions, or none."""
+        self.clear_options()
+        self.add_options(Valued(BrokenText(content(one_line(one))), one) for one in questions)
+        self.highlighted = 0 if questions else None
+        self.set_class(bool(questions), "-known")
 
-    def offer(self, question: str) -> None:
-        """Offer a question; "" offers none."""
-        self._question = question
-        self.set_class(bool(question), "-known")
-        hint = _("for example (Tab, Enter):")
-        self.update(Content.assemble((f"{hint} ", "$foreground-muted"), content(question)))
-
-    def action_ask(self) -> None:
-        self.post_message(self.Asked(self._question))
-
-    def on_click(self) -> None:
-        self.action_ask()
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        assert isinstance(event.option, Valued)
+        self.post_message(self.Asked(event.option.value))
 
 
 class EmptyConversation(Vertical):
@@ -81,23 +83,26 @@ class EmptyConversation(Vertical):
 
     DEFAULT_CSS: ClassVar[str] = """
     EmptyConversation {
-        width: 100%; padding: 2 4;
+        width: 100%; padding: 2 4 0 4;
         Static { width: 100%; height: auto; }
+        #hint { margin-top: 1; color: $foreground-muted; display: none; }
+        #hint.-known { display: block; }
     }
     """
 
     def compose(self) -> ComposeResult:
         yield Paragraph(id="begin")
-        yield Example()
+        yield Static(_("for example (Tab, Enter):"), id="hint")
+        yield Examples()
 
     async def look(self, bench: "Workbench") -> None:
         """Look at the corpus that is chosen, and say what can be done."""
         from localrag_tui.corpora.work import changes
 
-        name, example = bench.corpus, self.query_one(Example)
+        name = bench.corpus
         job = next((job for job in bench.jobs.running if changes(job, name)), None)
         if job is not None:
-            example.offer("")
+            self._offer(())
             shows = _("{key} shows how far it is.").format(key=bench_key(bench, "app.jobs"))
             self._say(_lines(f"{job.title} …", shows))
             return
@@ -106,9 +111,13 @@ class EmptyConversation(Vertical):
         self._say(_words(bench, name, row))
         ready = row is not None and row.index == "fresh"
         try:
-            example.offer(await question_for(bench.library_of(name)) if ready else "")
+            self._offer(await questions_for(bench, name) if ready else ())
         except LocalragError as error:
             bench.tell(error)
+
+    def _offer(self, questions: Sequence[str]) -> None:
+        self.query_one("#hint").set_class(bool(questions), "-known")
+        self.query_one(Examples).offer(questions)
 
     def _say(self, words: Content) -> None:
         self.query_one("#begin", Paragraph).show(words)

@@ -15,13 +15,14 @@ from textual.message import Message
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
+from localrag.corpus.wording import KINDS
 from localrag.errors import LocalragError
 from localrag.language import N_, _
 from localrag_tui.library import Library
 from localrag_tui.screen import bench_of
 from localrag_tui.shown import one_line
 from localrag_tui.spot import Spot
-from localrag_tui.wording import DOCUMENTS, called
+from localrag_tui.wording import called
 
 if TYPE_CHECKING:
     from localrag.corpus.outline import OutlineEntry
@@ -63,9 +64,9 @@ def shelves(store: "CorpusStore", names: "LawNames") -> list[DocumentShelf]:
     kinds = store.kinds()
     kinds.pop("law", None)
     found += [DocumentShelf(name, laws=False, count=count) for name, count in kinds.items()]
-    order = list(DOCUMENTS)
+    order = list(KINDS)
     return sorted(
-        found, key=lambda shelf: order.index(shelf.name) if shelf.name in DOCUMENTS else len(order)
+        found, key=lambda shelf: order.index(shelf.name) if shelf.name in KINDS else len(order)
     )
 
 
@@ -454,7 +455,7 @@ def _around(node: Node, position: int) -> Node | None:
 def _label(branch: DocumentShelf | Title | DocumentPart) -> Text:
     match branch:
         case DocumentShelf(name, _laws, count):
-            kind = called(name, DOCUMENTS)
+            kind = called(name, KINDS)
             return Text.assemble((kind, "bold"), f"  {count:,}")
         case Title(document_id, title):
             return Text(one_line(title) or one_line(document_id))

@@ -12,16 +12,20 @@ from textual.events import Click
 from textual.message import Message
 from textual.widgets import Static
 
+from localrag.corpus.types import Label
+from localrag.corpus.wording import FACETS, KINDS
+from localrag.errors import NotFoundError
 from localrag.language import N_, _
 from localrag.retrieval.types import Filters
 from localrag_tui.shown import cut, one_line
-from localrag_tui.wording import DOCUMENTS, called
+from localrag_tui.wording import called
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
     from localrag.statutes.names import LawNames
 
 
+_NONE = Filters()
 _LAYERS = {
     "articles": N_("articles"),
     "passages": N_("passages"),
@@ -31,7 +35,17 @@ _LAYERS = {
 
 def kind_name(name: str) -> str:
     """What a type of law or a kind of document is called."""
-    return called(name, DOCUMENTS)
+    return called(name, KINDS)
+
+
+def facet_title(key: str) -> str:
+    """What a facet is called."""
+    return called(key, FACETS)
+
+
+def value_title(label: Label) -> str:
+    """What a value of a facet is called."""
+    return kind_name(label.value) if label.key == "kind" else one_line(label.value)
 
 
 def layer_name(name: str) -> str:
@@ -42,8 +56,9 @@ def layer_name(name: str) -> str:
 TITLES = {
     "documents": N_("law"),
     "law_types": N_("type"),
-    "kinds": N_("kind"),
+    "kinds": N_("format"),
     "layers": N_("layer"),
+    "where": N_("metadata"),
     "dates": N_("as of"),
 }
 """What can be filtered by, in the order in which it is shown."""
@@ -53,6 +68,7 @@ ABOUT = {
     "law_types": N_("Only laws of these types are searched"),
     "kinds": N_("Only documents of these kinds are searched"),
     "layers": N_("Only these layers are searched"),
+    "where": N_("Only documents that are so are searched"),
     "dates": N_("Only texts as they stood at these dates are searched"),
 }
 """What each of them does."""
@@ -67,23 +83,33 @@ class Facets:
         kinds: how many documents of each kind.
         layers: what is searched.
         titles: the title of each law.
+        lacking: what filters want documents to be told apart by, and the corpus does not know.
     """
 
     law_types: dict[str, int]
     kinds: dict[str, int]
     layers: tuple[str, ...]
     titles: dict[str, str]
+    lacking: frozenset[Label] = frozenset()
 
 
-def facets(store: "CorpusStore", names: "LawNames") -> Facets:
-    """Look what a corpus holds."""
+def facets(store: "CorpusStore", names: "LawNames", filters: Filters = _NONE) -> Facets:
+    """Look what a corpus holds, and what it lacks of that by which filters tell it apart."""
     from collections import Counter
 
     from localrag.ingest.state import LAYERS
 
     types = Counter(row.law_type for row in names.rows.values() if row.law_type)
     titles = {law_id: row.title for law_id, row in names.rows.items()}
-    return Facets(dict(types.most_common()), store.kinds(), LAYERS, titles)
+    lacking = frozenset(label for label in filters.where if not _has(store, label))
+    return Facets(dict(types.most_common()), store.kinds(), LAYERS, titles, lacking)
+
+
+def _has(store: "CorpusStore", label: Label) -> bool:
+    try:
+        return bool(store.facets.canonical((label,)))
+    except NotFoundError:
+        return False
 
 
 def kept(filters: Filters, known: Facets) -> Filters:
@@ -95,7 +121,7 @@ def kept(filters: Filters, known: Facets) -> Filters:
         tuple(layer for layer in filters.layers if layer in known.layers),
         filters.date_from,
         filters.date_to,
-        filters.where,
+        tuple(label for label in filters.where if label not in known.lacking),
     )
 
 
@@ -107,6 +133,7 @@ def in_words(filters: Filters, known: Facets) -> dict[str, str]:
         "law_types": _listed([kind_name(name) for name in filters.law_types]),
         "kinds": _listed([kind_name(name) for name in filters.kinds]),
         "layers": _listed([layer_name(name) for name in filters.layers]),
+        "where": _listed([value_title(label) for label in filters.where]),
         "dates": _span(filters.date_from, filters.date_to),
     }
 
@@ -142,7 +169,7 @@ class FilterChips(Horizontal, can_focus=True):
         .chip {
             display: none;
             width: auto;
-            margin-right: 2;
+            margin-right: 1;
             color: $foreground-muted;
             &:hover { color: $foreground; }
             &.-shown { display: block; }

@@ -1,6 +1,6 @@
 """The dialogue in which a search is narrowed, to laws by their names too."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len, set_cell_size
@@ -12,12 +12,20 @@ from textual.content import Content
 from textual.widgets import Button, Input, Label, SelectionList, Static
 from textual.widgets.selection_list import Selection
 
+from localrag.corpus.types import Label as CorpusLabel
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
 from localrag.retrieval.types import Filters
 from localrag_tui.library import Library
 from localrag_tui.screen import Dialogue
-from localrag_tui.search.facets import TITLES, Facets, kind_name, layer_name
+from localrag_tui.search.facets import (
+    TITLES,
+    Facets,
+    facet_title,
+    kind_name,
+    layer_name,
+    value_title,
+)
 from localrag_tui.shown import one_line
 from localrag_tui.widgets.listing import CheckList
 from localrag_tui.widgets.paragraph import Paragraph
@@ -33,39 +41,51 @@ if TYPE_CHECKING:
 _OFFERED = 30
 
 
-class LawChoice(Vertical):
-    """A field, and below it the laws that are chosen, then those that fit what is typed.
+class Choice(Vertical):
+    """A field, and below it what is chosen, then what fits what is typed.
 
     Args:
         library: the corpus.
-        titles: the title of each of its laws.
-        chosen: ids of those chosen already.
+        chosen: what is chosen already.
 
     Attributes:
-        chosen: ids of those chosen, in the order in which they were.
+        chosen: what is chosen, in the order in which it was.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
-    LawChoice {
+    Choice {
         height: 1fr;
         Input, Input:focus { height: 1; border: none; padding: 0 1; background: $panel; }
     }
     """
+    EXAMPLES: ClassVar[str] = ""
+    """What stands in the field while it is empty; a message."""
 
-    def __init__(self, library: Library, titles: dict[str, str], chosen: tuple[str, ...]) -> None:
+    def __init__(self, library: Library, chosen: Iterable[str]) -> None:
         super().__init__()
-        self._library = library
-        self._titles = titles
+        self.library = library
         self.chosen = [*chosen]
         self._shown: list[str] = []
         self._offers = Latest(self._offer)
 
     def compose(self) -> ComposeResult:
-        yield TextField(placeholder=_("金商法, 民法 …"), max_length=100)
+        yield TextField(placeholder=_(self.EXAMPLES), max_length=100)
         yield CheckList()
 
     def on_mount(self) -> None:
         self._show([])
+
+    async def fitting(self, typed: str) -> Sequence[str]:
+        """What fits what is typed, the likeliest first.
+
+        Raises:
+            LocalragError: the corpus cannot be read.
+        """
+        raise NotImplementedError
+
+    def named(self, value: str) -> Content:
+        """What is shown for something that can be chosen."""
+        raise NotImplementedError
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -74,9 +94,9 @@ class LawChoice(Vertical):
 
     @on(Input.Submitted)
     def _take_first(self, event: Input.Submitted) -> None:
-        """Enter takes the first law that fits and is not chosen yet."""
+        """Enter takes the first that fits and is not chosen yet."""
         event.stop()
-        offered = [law_id for law_id in self._shown if law_id not in self.chosen]
+        offered = [value for value in self._shown if value not in self.chosen]
         if event.value and offered:
             self.chosen.append(offered[0])
             event.input.clear()
@@ -84,33 +104,95 @@ class LawChoice(Vertical):
     @on(SelectionList.SelectionToggled)
     def _toggled(self, event: SelectionList.SelectionToggled[str]) -> None:
         event.stop()
-        law_id = event.selection.value
-        if law_id in self.chosen:
-            self.chosen.remove(law_id)
+        value = event.selection.value
+        if value in self.chosen:
+            self.chosen.remove(value)
         else:
-            self.chosen.append(law_id)
+            self.chosen.append(value)
 
     async def _offer(self, typed: str) -> None:
-        def fitting(_: "CorpusStore", names: "LawNames") -> list[str]:
+        try:
+            self._show(await self.fitting(typed))
+        except LocalragError as error:
+            self.notify(f"{error.cause}\n{cure_of(error)}", severity="error", markup=False)
+
+    def _show(self, values: Iterable[str]) -> None:
+        self._shown = [*dict.fromkeys((*self.chosen, *values))]
+        offered = self.query_one(CheckList)
+        offered.clear_options()
+        offered.add_options(
+            Selection(self.named(value), value, value in self.chosen) for value in self._shown
+        )
+        # Nothing is seen of an empty list: Tab goes past it.
+        offered.display = bool(self._shown)
+
+
+class LawChoice(Choice):
+    """Chooses laws by a part of a name; what is chosen are their ids.
+
+    Args:
+        library: the corpus.
+        titles: the title of each of its laws.
+        chosen: ids of those chosen already.
+    """
+
+    EXAMPLES = N_("金商法, 民法 …")
+
+    def __init__(self, library: Library, titles: dict[str, str], chosen: Iterable[str]) -> None:
+        super().__init__(library, chosen)
+        self._titles = titles
+
+    async def fitting(self, typed: str) -> Sequence[str]:
+        """The laws that a part of a name fits."""
+
+        def suggested(_: "CorpusStore", names: "LawNames") -> list[str]:
             from localrag.statutes.names import suggest
 
             return [found.law_id for found in suggest(names, typed, _OFFERED)]
 
-        try:
-            self._show(await self._library.read_names(fitting))
-        except LocalragError as error:
-            self.notify(f"{error.cause}\n{cure_of(error)}", severity="error", markup=False)
+        return await self.library.read_names(suggested)
 
-    def _show(self, law_ids: list[str]) -> None:
-        self._shown = [*dict.fromkeys((*self.chosen, *law_ids))]
-        laws = self.query_one(CheckList)
-        laws.clear_options()
-        laws.add_options(
-            Selection(Content(one_line(self._titles.get(id_, id_))), id_, id_ in self.chosen)
-            for id_ in self._shown
+    def named(self, value: str) -> Content:
+        """The title of a law."""
+        return Content(one_line(self._titles.get(value, value)))
+
+
+class LabelChoice(Choice):
+    """Chooses what documents are told apart by, by a part of a value (総務) or ``key=value``.
+
+    Args:
+        library: the corpus.
+        chosen: the labels chosen already.
+    """
+
+    EXAMPLES = N_("政令, 総務省, 罰則 …")
+
+    def __init__(self, library: Library, chosen: Iterable[CorpusLabel]) -> None:
+        self._labels = {str(label): label for label in chosen}
+        self._counts: dict[CorpusLabel, int] = {}
+        super().__init__(library, self._labels)
+
+    @property
+    def labels(self) -> tuple[CorpusLabel, ...]:
+        """The labels that are chosen."""
+        return tuple(self._labels[value] for value in self.chosen)
+
+    async def fitting(self, typed: str) -> Sequence[str]:
+        """The labels that somebody may mean."""
+        found = await self.library.read(lambda store: store.facets.like(typed, _OFFERED))
+        self._labels |= {str(label): label for label, _ in found}
+        self._counts |= dict(found)
+        return [str(label) for label, _ in found]
+
+    def named(self, value: str) -> Content:
+        """The facet and the value of a label, and how many documents have it."""
+        label = self._labels[value]
+        count = self._counts.get(label)
+        return Content.assemble(
+            (f"{facet_title(label.key)} ", "$foreground-muted"),
+            value_title(label),
+            (f"  {count:,}" if count is not None else "", "$foreground-muted"),
         )
-        # Nothing is seen of an empty list: Tab goes past it.
-        laws.display = bool(self._shown)
 
 
 class FilterDialogue(Dialogue):
@@ -156,15 +238,17 @@ class FilterDialogue(Dialogue):
         self._filters = filters
 
     def body(self) -> ComposeResult:
-        """Laws on the left, the other values on the right, dates and buttons below."""
+        """Laws and metadata on the left, the rest on the right, dates and buttons below."""
         filters = self._filters
         yield Static(_("Filters"), classes="heading")
         with Horizontal(id="choices"):
             with Vertical(classes="column -first"):
                 yield Label(Content(_("Laws: a name, Enter takes the first")))
                 yield LawChoice(self._library, self._known.titles, filters.documents)
+                yield Label(Content(_("Metadata: Enter takes the first")))
+                yield LabelChoice(self._library, filters.where)
             with Vertical(classes="column"):
-                yield Label(Content(_("Type, kind and layer")))
+                yield Label(Content(_("Type, format and layer")))
                 yield CheckList(*self._offered(), id="values")
         with Horizontal(id="dates"):
             yield Label(Content(_("Texts as of: from")))
@@ -196,7 +280,8 @@ class FilterDialogue(Dialogue):
             return
         documents = tuple(self.query_one(LawChoice).chosen)
         kinds, types, layers = map(self._chosen, ("kinds", "law_types", "layers"))
-        self.dismiss(Filters(documents, kinds, types, layers, start, end))
+        where = self.query_one(LabelChoice).labels
+        self.dismiss(Filters(documents, kinds, types, layers, start, end, where))
 
     @on(Button.Pressed, "#clear")
     def action_clear(self) -> None:

@@ -12,6 +12,7 @@ from textual.events import Paste
 from textual.message import Message
 from textual.widgets import Input
 
+from localrag.corpus.types import Label
 from localrag.errors import LocalragError
 from localrag.language import N_, _
 from localrag.retrieval.types import Filters, Query
@@ -73,6 +74,14 @@ class SearchField(TextField):
                 markup=False,
             )
         self.replace(text[:room], *self.selection)
+
+
+class SearchWithin(Message):
+    """Only documents that are so are to be searched."""
+
+    def __init__(self, labels: tuple[Label, ...]) -> None:
+        super().__init__()
+        self.labels = labels
 
 
 # Seconds without a key after which the hit under the cursor is shown beside the list.
@@ -233,7 +242,8 @@ class SearchScreen(WorkbenchScreen):
         """Look what the corpus in use holds; filters by what it does not hold are dropped."""
         try:
             library = self.bench.library
-            known = await library.read_names(facets)
+            filters = self._filters
+            known = await library.read_names(lambda store, names: facets(store, names, filters))
             place = self.bench.workspace.corpus(library.corpus)
             notice = await library.read(lambda store: index_notice(store, place))
             day = await library.read(lambda store: store.as_of)
@@ -285,6 +295,12 @@ class SearchScreen(WorkbenchScreen):
     def action_to_hits(self) -> None:
         """Go to what was found."""
         self._found.enter()
+
+    @on(SearchWithin)
+    def _search_within(self, event: SearchWithin) -> None:
+        event.stop()
+        self._use(Filters(where=event.labels))
+        self.action_field()
 
     @on(FilterChips.Pressed)
     def _chips_pressed(self) -> None:

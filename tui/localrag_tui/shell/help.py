@@ -170,7 +170,7 @@ def help_on(
 def _changing(settings: Path) -> Content:
     """How a key is changed, with that of the help for an example."""
     how = _("Change a key in {path}, from the next start on:").format(path=settings)
-    lines = '[tui.keys]\n"app.help" = "f9"'
+    lines = '[tui.keys]\n"app.help" = "f12"'
     return Content.assemble(
         (_("Keys"), "$foreground-muted"), "\n", one_line(how), "\n", (lines, "bold")
     )

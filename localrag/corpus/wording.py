@@ -1,0 +1,84 @@
+"""What the kinds of documents, and what documents are told apart by, are called.
+
+They are stored under English names. What is shown is in the language of the interface; what a
+person writes may be in any: ``kind=政令`` is ``kind=CabinetOrder``, whoever asks.
+"""
+
+from collections.abc import Mapping
+
+from localrag.language import N_, _, in_every_language
+
+KINDS = {
+    "Constitution": N_("Constitution"),
+    "Act": N_("Acts"),
+    "CabinetOrder": N_("Cabinet orders"),
+    "ImperialOrder": N_("Imperial orders"),
+    "MinisterialOrdinance": N_("Ministerial ordinances"),
+    "Rule": N_("Rules"),
+    "Misc": N_("Other laws"),
+    "law": N_("Laws"),
+    "text": N_("Text files"),
+    "markdown": N_("Markdown"),
+    "html": N_("Web pages"),
+    "pdf": N_("PDF files"),
+    "docx": N_("Word files"),
+    "jsonl": N_("Records"),
+    "multihop": N_("Multi-hop paragraphs"),
+    "squad": N_("Reading passages"),
+    "wikipedia": N_("Wikipedia"),
+    "wikidata": N_("Wikidata"),
+    "triples": N_("Facts (subject, value)"),
+}
+"""Types of laws and kinds of documents, in the order in which they are listed."""
+
+FACETS = {
+    "kind": N_("kind"),
+    "ministry": N_("ministry"),
+    "field": N_("field"),
+    "era": N_("era"),
+    "year": N_("year"),
+    "chapter": N_("heading"),
+}
+"""What code tells documents apart by, in the order in which it is shown."""
+
+# Beside the words that are shown: what the texts of statutes say, and short words.
+_ALSO_CALLED = {
+    "MinisterialOrdinance": ("省令", "府令"),
+    "kind": ("種別", "種類"),
+    "ministry": ("省庁",),
+    "era": ("年号",),
+    "chapter": ("章",),
+}
+
+
+def kind_name(kind: str) -> str:
+    """A type of laws or kind of documents as it is shown, and can be written after ``kind=``."""
+    return _own_word(kind, KINDS)
+
+
+def facet_name(key: str) -> str:
+    """A facet as it is shown, and can be written before the ``=``."""
+    return _own_word(key, FACETS)
+
+
+def spellings_of_kind(kind: str) -> tuple[str, ...]:
+    """What a type of laws or kind of documents may be called, its stored name first."""
+    return _spellings(kind, KINDS)
+
+
+def spellings_of_facet(key: str) -> tuple[str, ...]:
+    """What a facet may be called, its stored name first."""
+    return _spellings(key, FACETS)
+
+
+def _own_word(name: str, words: Mapping[str, str]) -> str:
+    # English is the language of the stored names: what is stored is what people know to write.
+    english = words.get(name, name)
+    word = _(english)
+    return name if word == english else word
+
+
+def _spellings(name: str, words: Mapping[str, str]) -> tuple[str, ...]:
+    if name not in words:
+        return (name,)
+    return (name, *in_every_language(words[name]), *_ALSO_CALLED.get(name, ()))
