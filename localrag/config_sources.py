@@ -27,6 +27,7 @@ _OTHER_VARIABLES = {
 
 _TABLES = {"tui.keys"}
 """Settings whose value is a table."""
+_DEEPEST = 3
 
 
 class HasSettings(Protocol):
@@ -156,7 +157,7 @@ def _read(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(
             N_("{path} cannot be read ({problem})."),
             N_("Mend the line, or delete the file: localrag init writes a new one."),
@@ -167,7 +168,9 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _flatten(tree: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
     for name, value in tree.items():
-        if isinstance(value, dict) and f"{prefix}{name}" not in _TABLES:
+        # No setting lies deeper, and a file may be nested as deeply as it is long.
+        deeper = prefix.count(".") < _DEEPEST and f"{prefix}{name}" not in _TABLES
+        if isinstance(value, dict) and deeper:
             yield from _flatten(cast("dict[str, object]", value), f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value

@@ -90,7 +90,7 @@ class IndexManifest:
             raise IndexMissing(folder) from None
         except OSError as error:
             raise IndexDamaged(path, UNREADABLE, why=error.strerror) from error
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise IndexDamaged(
                 path, N_("index file {file} is no manifest ({why})"), why=error
             ) from error
