@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from localrag.errors import ConfigError, UsageError
-from localrag.language import N_
+from localrag.language import N_, _
 
 _PREFIX = "LOCALRAG_"
 # Variables that begin with the prefix and are no settings.
@@ -28,6 +28,7 @@ _OTHER_VARIABLES = {
 _TABLES = {"tui.keys"}
 """Settings whose value is a table."""
 _DEEPEST = 3
+_MOST_DOTS = 200
 
 
 class HasSettings(Protocol):
@@ -154,7 +155,11 @@ def _of_corpus(corpus: HasSettings) -> dict[str, tuple[object, str]]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
+        # Reading a key takes Python as long as the square of its parts.
+        if max((line.count(".") for line in text.splitlines()), default=0) > _MOST_DOTS:
+            raise ValueError(_("a line has more than {n} dots").format(n=_MOST_DOTS))
+        return tomllib.loads(text)
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError, RecursionError) as error:

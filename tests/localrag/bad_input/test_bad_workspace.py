@@ -37,6 +37,11 @@ def garbage_inside(path: Path) -> None:
     path.write_bytes(content[:4096] + os.urandom(len(content) - 8192) + content[-4096:])
 
 
+def no_longer_text(path: Path) -> None:
+    """What SQLite says of it cannot be decoded."""
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE works", b"CREATE T\xf1BLE works"))
+
+
 def of_version_999(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 999")
@@ -48,6 +53,7 @@ STORES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "truncated": (lambda path: os.truncate(path, 40_000), "is damaged", "add the documents"),
     "garbage": (lambda path: path.write_bytes(b"x" * 9000), "is damaged", "Put back a copy"),
     "garbage inside": (garbage_inside, "is damaged", "Put back a copy"),
+    "in its own words": (no_longer_text, "is damaged", "Put back a copy"),
     "a folder": (into_a_folder, "is a folder", "Move it away"),
     "newer": (of_version_999, "has version 999", "Use the newer localrag"),
 }
