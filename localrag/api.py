@@ -19,6 +19,8 @@ from localrag.errors import (
 from localrag.facts import Fact, FactKind
 from localrag.ingest.add import AddReport
 from localrag.ingest.index import IndexReport
+from localrag.ingest.undo import LawChange, LawChangeKind
+from localrag.ingest.update import UpdateReport
 from localrag.overview import Overview
 from localrag.provision import LookedUp, Provision
 from localrag.reading.types import Answer, Citation, Claim, FactCheck, Status, Unanswered, Veracity
@@ -49,6 +51,8 @@ __all__ = [
     "IndexReport",
     "IndexUnusable",
     "InputError",
+    "LawChange",
+    "LawChangeKind",
     "LocalragError",
     "LookedUp",
     "ModelUnusable",
@@ -64,6 +68,7 @@ __all__ = [
     "StoreError",
     "Trace",
     "Unanswered",
+    "UpdateReport",
     "UsageError",
     "Veracity",
     "Verdict",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from localrag.errors import ConfigError, UsageError
-from localrag.language import N_
+from localrag.language import N_, _
 
 _PREFIX = "LOCALRAG_"
 # Variables that begin with the prefix and are no settings.
@@ -27,6 +27,8 @@ _OTHER_VARIABLES = {
 
 _TABLES = {"tui.keys"}
 """Settings whose value is a table."""
+_DEEPEST = 3
+_MOST_DOTS = 200
 
 
 class HasSettings(Protocol):
@@ -153,10 +155,14 @@ def _of_corpus(corpus: HasSettings) -> dict[str, tuple[object, str]]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
+        # Reading a key takes Python as long as the square of its parts.
+        if max((line.count(".") for line in text.splitlines()), default=0) > _MOST_DOTS:
+            raise ValueError(_("a line has more than {n} dots").format(n=_MOST_DOTS))
+        return tomllib.loads(text)
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(
             N_("{path} cannot be read ({problem})."),
             N_("Mend the line, or delete the file: localrag init writes a new one."),
@@ -167,7 +173,9 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _flatten(tree: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
     for name, value in tree.items():
-        if isinstance(value, dict) and f"{prefix}{name}" not in _TABLES:
+        # No setting lies deeper, and a file may be nested as deeply as it is long.
+        deeper = prefix.count(".") < _DEEPEST and f"{prefix}{name}" not in _TABLES
+        if isinstance(value, dict) and deeper:
             yield from _flatten(cast("dict[str, object]", value), f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value

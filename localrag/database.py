@@ -1,6 +1,7 @@
 """SQLite files: how they are opened, how they are written, and what their errors mean to a user."""
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -23,6 +24,14 @@ _COLUMNS = (
     "SELECT tables.name, columns.name FROM sqlite_schema AS tables"
     " JOIN pragma_table_info(tables.name) AS columns WHERE tables.type = 'table'"
 )
+_OF_THE_DISK = (
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_IOERR,
+)
+# Bytes that the memory shared by the readers of a log, and the log itself, begin with.
+_COMPANIONS = 1 << 17
 _READING = ("temp_store = MEMORY", "cache_size = -32768")
 _WRITING = (*_READING, "journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON")
 
@@ -251,6 +260,9 @@ class Database:
             yield
         except LocalragError:
             raise
+        except UnicodeDecodeError as error:
+            # Of damage, SQLite may tell in words that are damaged themselves.
+            raise _damaged(error, self.path, self._schema) from error
         except (sqlite3.Error, OSError) as error:
             raise _translated(error, self.path, self._schema) from error
 
@@ -335,6 +347,25 @@ def _tried(path: Path, mode: str) -> sqlite3.Connection:
     return connection
 
 
+def _is_full(path: Path) -> bool:
+    """Whether a disk has no room for what SQLite makes beside a file: it tells so otherwise."""
+    try:
+        return shutil.disk_usage(path.parent).free < _COMPANIONS
+    except OSError:
+        return False
+
+
+def _damaged(error: Exception, path: Path, schema: Schema) -> StoreError:
+    return StoreError(
+        N_("The {name} {path} is damaged ({problem})."),
+        N_("Put back a copy of it, or move it away and {again}"),
+        name=_(schema.name),
+        path=path,
+        problem=error,
+        again=_(schema.again),
+    )
+
+
 def _translated(error: sqlite3.Error | OSError, path: Path, schema: Schema) -> LocalragError:
     # The primary result code is the low byte of the extended one.
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
@@ -345,26 +376,14 @@ def _translated(error: sqlite3.Error | OSError, path: Path, schema: Schema) -> L
             path=path,
         )
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return StoreError(
-            N_("The {name} {path} is damaged ({problem})."),
-            N_("Put back a copy of it, or move it away and {again}"),
-            name=_(schema.name),
-            path=path,
-            problem=error,
-            again=_(schema.again),
-        )
-    if code == sqlite3.SQLITE_FULL:
+        return _damaged(error, path, schema)
+    if code == sqlite3.SQLITE_FULL or (code in _OF_THE_DISK and _is_full(path)):
         return StorageError(
             N_("The disk that holds {path} is full."),
             N_("Free some space and run the command again; nothing stored before was lost."),
             path=path,
         )
-    if isinstance(error, OSError) or code in (
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_PERM,
-        sqlite3.SQLITE_IOERR,
-    ):
+    if isinstance(error, OSError) or code in _OF_THE_DISK:
         return StorageError(
             N_("{path} cannot be opened or written ({problem})."),
             N_(

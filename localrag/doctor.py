@@ -211,6 +211,16 @@ def _store(workspace: Workspace, name: str) -> Fact:
                 " ".join(problems),
                 N_("Put back a copy of it, or add the documents to a new corpus."),
             )
+        if altered := list(store.altered()):
+            raise LocalragError(
+                N_("{n:,} documents are not as they were stored: {first}."),
+                N_(
+                    "Put back a copy of the store, or remove them and add their files again: {verb}"
+                ),
+                n=len(altered),
+                first=", ".join(altered[:_NAMED]),
+                verb=f"localrag remove --corpus {name} {' '.join(altered[:_NAMED])}",
+            )
         return Fact(FactKind.STORE_SOUND, n=store.extent().documents)
 
 
@@ -271,7 +281,7 @@ def _vectors(workspace: Workspace, name: str, config: Config) -> Iterator[Findin
 
 def _to_index(corpus: str) -> tuple[Fact, Fact]:
     """What brings an index up to date, and what makes a damaged one anew."""
-    # Without --rebuild only sizes are compared, which finds nothing wrong with changed bytes.
+    # What is damaged is made anew, whatever a comparison finds by then.
     return Fact(FactKind.TO_INDEX, corpus=corpus), Fact(FactKind.TO_REBUILD, corpus=corpus)
 
 

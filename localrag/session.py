@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from localrag.check import CheckReport
     from localrag.config import Config
     from localrag.corpus.facets import Where
+    from localrag.corpus.readers import Limits
     from localrag.corpus.store import CorpusStore, DocumentInfo
     from localrag.history import Comparison, History
     from localrag.ingest.add import AddReport
     from localrag.ingest.events import Listener
     from localrag.ingest.index import IndexReport
+    from localrag.ingest.update import UpdateReport
     from localrag.methods.answering import Answerer
     from localrag.overview import Overview
     from localrag.provision import LookedUp, Provision
@@ -169,11 +171,9 @@ class Corpus:
                 script needs the usual ``if __name__ == "__main__"`` guard.
             on_event: told every event.
         """
-        from localrag.corpus.readers import Limits
         from localrag.ingest.add import add
 
         self.close()
-        limits = Limits(file_bytes=self.config.ingest.max_file_mb * 1_000_000)
         return add(
             self._workspace,
             self.name,
@@ -181,7 +181,7 @@ class Corpus:
             prune=prune,
             check_content=check_content,
             workers=workers or self.config.ingest.processes,
-            limits=limits,
+            limits=self._limits,
             on_event=on_event or ignore,
         )
 
@@ -220,6 +220,47 @@ class Corpus:
                 elsewhere=elsewhere,
                 on_event=on_event or ignore,
             )
+
+    def update(
+        self,
+        *paths: str | PathLike[str],
+        whole: bool = False,
+        dry_run: bool = False,
+        workers: int = 1,
+        before: "Callable[[UpdateReport], object]" = ignore,
+        on_event: "Listener | None" = None,
+    ) -> "UpdateReport":
+        """Take the laws of an archive in; see `localrag.ingest.update.update`, also for its errors.
+
+        Args:
+            paths: the archive, as for `add`.
+            whole: remove the laws that it lacks.
+            dry_run: only tell what would change.
+            workers: processes, as for `add`.
+            before: told what changes, before it does.
+            on_event: told every event.
+        """
+        from localrag.ingest.update import update
+
+        self.require().close()
+        return update(
+            self._workspace,
+            self.name,
+            [Path(path) for path in paths],
+            whole=whole,
+            dry_run=dry_run,
+            workers=workers or self.config.ingest.processes,
+            limits=self._limits,
+            before=before,
+            on_event=on_event or ignore,
+        )
+
+    def undo_update(self, *, dry_run: bool = False) -> "UpdateReport":
+        """Take the last update back; see `localrag.ingest.update`, also for the errors."""
+        from localrag.ingest.update import undo_update
+
+        self.require().close()
+        return undo_update(self._workspace, self.name, dry_run=dry_run)
 
     def remove(self, *documents: str) -> None:
         """Remove documents by their ids; see `localrag.ingest.remove`, also for the errors."""
@@ -515,6 +556,13 @@ class Corpus:
             return query
         wanted = self.retriever.store.facets.canonical(wanted)
         return replace(query, filters=replace(query.filters, where=wanted))
+
+    @property
+    def _limits(self) -> "Limits":
+        """What a file may hold that is added."""
+        from localrag.corpus.readers import Limits
+
+        return Limits(file_bytes=self.config.ingest.max_file_mb * 1_000_000)
 
     def _let_go_of_the_old(self) -> None:
         """Close what was opened before the corpus was indexed, removed or replaced."""

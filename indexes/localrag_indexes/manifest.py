@@ -1,11 +1,17 @@
 """The manifest: what lies in an index folder, and whether it still does.
 
-``manifest.json`` is written last, so a folder without one is not an index.
+``manifest.json`` is written last, so a folder without one is not an index. Beside it a note says
+which files were compared with it byte by byte: their numbers on the disk, when they were written.
+Those that are other files now, because they were copied, restored or written to, are compared once
+more.
 """
 
 import hashlib
 import json
+import os
+import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +28,8 @@ from localrag_indexes.errors import (
 FORMAT = 1
 """Raised whenever an index of the version before can no longer be read."""
 FILE_NAME = "manifest.json"
+COMPARED = "manifest.compared"
+"""Name of the note on the files that were compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +67,7 @@ class IndexManifest:
         """Write it into `folder` as ``manifest.json``."""
         text = json.dumps(asdict(self), ensure_ascii=False, indent=1)
         (folder / FILE_NAME).write_text(text, encoding="utf-8")
+        self._note(folder)
 
     @classmethod
     def read(cls, folder: Path) -> "IndexManifest":
@@ -81,7 +90,7 @@ class IndexManifest:
             raise IndexMissing(folder) from None
         except OSError as error:
             raise IndexDamaged(path, UNREADABLE, why=error.strerror) from error
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise IndexDamaged(
                 path, N_("index file {file} is no manifest ({why})"), why=error
             ) from error
@@ -91,8 +100,9 @@ class IndexManifest:
 
         Args:
             folder: where the index lies.
-            deep: compare every byte by checksum; otherwise only presence and size, which finds
-                what a broken copy or a full disk leaves behind and costs microseconds.
+            deep: compare every byte by checksum; otherwise presence and size, and the bytes only
+                where a file is another one than when they were compared last, which costs
+                microseconds where none is.
 
         Raises:
             IndexDamaged: names the first file that differs.
@@ -101,7 +111,6 @@ class IndexManifest:
             path = folder / name
             try:
                 size = path.stat().st_size
-                changed = deep and size == record.size and _sha256(path) != record.sha256
             except FileNotFoundError:
                 raise IndexDamaged(path, N_("index file {file} is missing")) from None
             except OSError as error:
@@ -113,8 +122,51 @@ class IndexManifest:
                     size=size,
                     expected=record.size,
                 )
+        if deep or not self._is_noted(folder):
+            self._compare(folder)
+            # Without the right to write it, or room, it is compared again next time.
+            with suppress(OSError):
+                self._note(folder)
+
+    def _compare(self, folder: Path) -> None:
+        for name, record in self.files.items():
+            path = folder / name
+            try:
+                changed = _sha256(path) != record.sha256
+            except OSError as error:
+                raise IndexDamaged(path, UNREADABLE, why=error.strerror) from error
             if changed:
                 raise IndexDamaged(path, CHANGED)
+
+    def _is_noted(self, folder: Path) -> bool:
+        try:
+            noted = json.loads((folder / COMPARED).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return False
+        return isinstance(noted, dict) and all(
+            noted.get(name) == one for name, one in self._marks(folder).items()
+        )
+
+    def _note(self, folder: Path) -> None:
+        """Note that the bytes of these files are those of the manifest."""
+        noted = json.dumps(self._marks(folder)).encode()
+        # Its owner's alone, whatever the umask; others may read at the same time.
+        unfinished = folder / f"{COMPARED}.{uuid.uuid4().hex[:12]}"
+        try:
+            descriptor = os.open(unfinished, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(noted)
+            unfinished.replace(folder / COMPARED)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    def _marks(self, folder: Path) -> dict[str, list[int]]:
+        """Number on the disk and time of writing of every file."""
+        found = {}
+        for name in self.files:
+            status = (folder / name).stat()
+            found[name] = [status.st_ino, status.st_mtime_ns]
+        return found
 
 
 def describe_files(folder: Path) -> dict[str, IndexFile]:
@@ -122,7 +174,7 @@ def describe_files(folder: Path) -> dict[str, IndexFile]:
     return {
         path.relative_to(folder).as_posix(): IndexFile(path.stat().st_size, _sha256(path))
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != FILE_NAME
+        if path.is_file() and path.name not in (FILE_NAME, COMPARED)
     }
 
 

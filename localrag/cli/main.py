@@ -27,6 +27,7 @@ from localrag.workspace import Workspace
 
 _VERBS = (
     "corpora",
+    "update",
     "search",
     "history",
     "check",

@@ -134,21 +134,24 @@ def print_add_report(corpus: str, report: AddReport, indexing: str) -> None:
     if report.gone:
         gone = _("gone, with documents that --prune drops: {n:,} files")
         say(gone.format(n=len(report.gone)))
-    if report.failures:
-        failed = ngettext(
-            "{n:,} source could not be entered",
-            "{n:,} sources could not be entered",
-            report.failures,
-        )
-        say((failed.format(n=report.failures), "bold red"), _("; see above"))
+    print_failures(report.failures)
     if report.added or report.replaced or report.removed:
         say(_("Next, make it searchable: "), (indexing, "bold"))
+
+
+def print_failures(count: int) -> None:
+    """Print how much could not be entered; nothing where all was."""
+    if count:
+        failed = ngettext(
+            "{n:,} source could not be entered", "{n:,} sources could not be entered", count
+        )
+        say((failed.format(n=count), "bold red"), _("; see above"))
 
 
 def add_report_as_json(corpus: str, report: AddReport) -> dict[str, Any]:
     """Give the JSON of ``localrag add``."""
     told = asdict(replace(report, failed=[]))
-    return {"corpus": corpus, **told, "failed": list(map(_failed, report.failed))}
+    return {"corpus": corpus, **told, "failed": list(map(failed_as_json, report.failed))}
 
 
 def print_index_report(corpus: str, report: IndexReport) -> None:
@@ -183,8 +186,9 @@ def print_index_report(corpus: str, report: IndexReport) -> None:
 def index_report_as_json(corpus: str, report: IndexReport) -> dict[str, Any]:
     """Give the JSON of ``localrag index``."""
     told = asdict(replace(report, failed=()))
-    return {"corpus": corpus, **told, "failed": list(map(_failed, report.failed))}
+    return {"corpus": corpus, **told, "failed": list(map(failed_as_json, report.failed))}
 
 
-def _failed(failed: FileFailed) -> dict[str, str]:
+def failed_as_json(failed: FileFailed) -> dict[str, str]:
+    """Give the JSON of what could not be entered, or not be indexed as a whole."""
     return {"source": failed.source, "cause": failed.cause, "cure": failed.cure}

@@ -14,7 +14,7 @@ from localrag.corpus.rows import DocumentRows, block_range, prepare
 from localrag.corpus.states import DocumentInfo
 from localrag.corpus.types import Document, LawRow
 from localrag.database import Database, Schema
-from localrag.errors import StoreError, UsageError
+from localrag.errors import LocalragError, StoreError, UsageError
 from localrag.language import N_, _
 
 CORPUS = Schema(
@@ -307,7 +307,8 @@ class CorpusStore(Lookups):
         """
         rows = prepare(document) if isinstance(document, Document) else document
         with self._changing():
-            key = self._require(rows.id)
+            # An id without a date is also that of the state in force.
+            key = self._exact(rows.id) or self._require(rows.id)
             about = "SELECT kind, metadata FROM documents WHERE key = ?"
             before, known = self._db.row(about, (key,)), states.indexed(self._db, key)
             self._empty(key)
@@ -376,11 +377,16 @@ class CorpusStore(Lookups):
 
     def note_indexed(self) -> None:
         """Note that an index of the content as it is now was switched in."""
-        self._db.write(
-            "INSERT INTO meta VALUES ('indexed_stamp', ?)"
-            " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            (self.stamp,),
-        )
+        self._note("indexed_stamp", self.stamp)
+
+    @property
+    def last_update(self) -> int:
+        """The number of the update that was applied last and can be undone; 0 without one."""
+        return self._meta("last_update")
+
+    def note_update(self, number: int) -> None:
+        """Note the number of an update, with the transaction that applies it."""
+        self._note("last_update", number)
 
     def linked_names(self) -> list[LawRow]:
         """The names of laws with which the stored references were found; none before."""
@@ -415,6 +421,29 @@ class CorpusStore(Lookups):
     def check(self) -> list[str]:
         """Read the whole file and say what is wrong, a sentence each; nothing when it is sound."""
         return _faults(self._db)
+
+    def altered(self) -> Iterator[str]:
+        """Yield the ids of the documents that are not as they were stored, whatever changed them.
+
+        SQLite itself finds only what breaks the order of its pages. Here every document is compared
+        with the fingerprint of its text and its passages.
+        """
+        for key, id_, fingerprint in self._db.stream(
+            "SELECT key, id, fingerprint FROM documents ORDER BY key"
+        ):
+            try:
+                same = prepare(self.read(key)).fingerprint == fingerprint
+            except (LocalragError, ValueError, LookupError, TypeError, AttributeError):
+                same = False
+            if not same:
+                yield id_
+
+    def _note(self, name: str, value: int) -> None:
+        self._db.write(
+            "INSERT INTO meta VALUES (?, ?)"
+            " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            (name, value),
+        )
 
     @contextmanager
     def _changing(self) -> Iterator[None]:

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 
-from localrag.corpus.readers import Limits, grows, supported
+from localrag.corpus.readers import Limits, supported
 from localrag.corpus.store import CorpusStore, FileRecord
 from localrag.errors import InputError
 from localrag.ingest.entering import REMOVED_AT_ONCE, FileEntry
@@ -32,7 +31,7 @@ from localrag.ingest.reading import (
     FoundFile,
     Reader,
     Walk,
-    in_processes,
+    contents,
     still_there,
     walk,
 )
@@ -41,10 +40,6 @@ from localrag.language import N_
 from localrag.progress import Progress, Stopwatch, ignore
 from localrag.workspace import Workspace
 
-# Above this size a file is streamed document by document instead of being read as a whole.
-_LARGE = 4_000_000
-# Below this many bytes, starting processes costs more than it saves.
-_WORTH_PROCESSES = 2_000_000
 # Of each kind in a report; events name the others too.
 _NAMED = 1_000
 
@@ -214,23 +209,13 @@ class _Addition:
     def _read(self, tasks: Sequence[FileToRead]) -> Iterator[Event]:
         total = sum(task.file.bytes for task in tasks)
         done = 0
-        for task, content in self._contents(tasks):
+        for task, content in contents(self._reader, tasks, self._workers, self._tell_check):
             for event in self._enter(task, content):
                 yield event
                 if isinstance(event, DocumentsStored) and event.bytes:
                     self._watch(READING, done + event.bytes, total)
             done += task.file.bytes
             self._watch(READING, done, total)
-
-    def _contents(self, tasks: Sequence[FileToRead]) -> Iterator[tuple[FileToRead, Content]]:
-        # Large files come last, so that the order of documents does not depend on the workers.
-        small = [task for task in tasks if not _is_streamed(task.file)]
-        worth = len(small) > 1 and sum(task.file.bytes for task in small) >= _WORTH_PROCESSES
-        yield from in_processes(self._reader, small, self._workers if worth else 1)
-        for task in tasks:
-            if _is_streamed(task.file):
-                tell = partial(self._tell_check, task.file.bytes)
-                yield task, self._reader.stream(task, self._workers, tell)
 
     def _tell_check(self, total: int, done: int) -> None:
         self._watch(COMPARING, done, total)
@@ -290,10 +275,6 @@ class _Addition:
 def missing(store: CorpusStore, found: Walk) -> list[str]:
     """List the files of a corpus below the roots of a walk which no longer exist."""
     return [path for path in store.files.all() if found.covers(path) and not still_there(path)]
-
-
-def _is_streamed(file: FoundFile) -> bool:
-    return file.bytes > _LARGE or grows(file.path)
 
 
 def _is_like(record: FileRecord, file: FoundFile) -> bool:

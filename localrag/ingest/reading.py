@@ -4,6 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -150,6 +151,10 @@ Outcome = DocumentRows | ReadFailure | Omission | Mark
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+# Above this size a file is streamed document by document instead of being read as a whole.
+_LARGE = 4_000_000
+# Below this many bytes, starting processes costs more than it saves.
+_WORTH_PROCESSES = 2_000_000
 _BLOCK = 1 << 22
 # Of a file as it lies on the disk: compressed texts have some hundred bytes a document.
 _BYTES_A_DOCUMENT = 10
@@ -235,6 +240,36 @@ class Reader:
         workers = workers if isinstance(first, LineBlock) else 1
         read = in_processes(work, chain([first], found), workers)
         yield from _given_up(chain.from_iterable(done for _, done in read), file, self._limits)
+
+
+def contents(
+    reader: Reader,
+    tasks: Sequence[FileToRead],
+    workers: int,
+    on_check: Callable[[int, int], None],
+) -> Iterator[tuple[FileToRead, Content]]:
+    """Read files: small ones as a whole, in some processes; large ones as they are asked for.
+
+    Args:
+        reader: what reads them.
+        tasks: the files.
+        workers: processes.
+        on_check: told of a large file how many bytes it has, and how many have been compared.
+
+    Raises:
+        StorageError: a process was killed.
+    """
+    # Large files come last, so that the order of documents does not depend on the workers.
+    small = [task for task in tasks if not _is_streamed(task.file)]
+    worth = len(small) > 1 and sum(task.file.bytes for task in small) >= _WORTH_PROCESSES
+    yield from in_processes(reader, small, workers if worth else 1)
+    for task in tasks:
+        if _is_streamed(task.file):
+            yield task, reader.stream(task, workers, partial(on_check, task.file.bytes))
+
+
+def _is_streamed(file: FoundFile) -> bool:
+    return file.bytes > _LARGE or readers.grows(file.path)
 
 
 def _given_up(outcomes: Iterable[Outcome], file: FoundFile, limits: Limits) -> Iterator[Outcome]:

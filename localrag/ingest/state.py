@@ -46,7 +46,7 @@ def index_state(workspace: Workspace, corpus: str, *, deep: bool = False) -> Ind
     Args:
         workspace: where the corpus lies.
         corpus: its name.
-        deep: compare every byte with its checksum, not only sizes.
+        deep: compare every byte with its checksum, also of files that were compared before.
 
     Raises:
         NotFoundError: there is no such corpus.
@@ -96,7 +96,7 @@ def vector_state(
         model: id of the embedder they should be of; any will do where none is named.
         provisions: what should be embedded of the provisions of statutes; either will do where
             nothing is said.
-        deep: compare every byte with its checksum, not only sizes.
+        deep: compare every byte with its checksum, also of files that were compared before.
     """
     manifest = _manifest(place.vectors, deep=deep)
     if isinstance(manifest, IndexState):

@@ -159,7 +159,7 @@ def _read(text: str, named: str) -> Categories:
             _check_key(key)
         if not categories:
             raise ValueError(_("it holds none"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         problem = str(error)
         if isinstance(error, ValidationError):
             first = error.errors()[0]

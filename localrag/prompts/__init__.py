@@ -137,7 +137,7 @@ class OptimisedPrompt:
                 name=name,
                 known=known,
             ) from error
-        except (OSError, ValueError, LookupError, TypeError) as error:
+        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
             raise WorkspaceError(
                 N_("The optimised prompt {path} cannot be read."),
                 N_("Restore it from a copy, or delete it and optimise again."),

@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -323,14 +324,27 @@ def test_a_file_cut_short_or_gone_is_named(tmp_path: Path) -> None:
         BM25Index.open(folder)
 
 
-def test_a_changed_byte_is_found_by_the_deep_check(tmp_path: Path) -> None:
+def overwrite(path: Path, content: bytes, *, unseen: bool) -> None:
+    """Write a file anew; `unseen`, as a failing disk would: it says of no writing."""
+    before = path.stat()
+    path.write_bytes(content)
+    if unseen:
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+@pytest.mark.parametrize("how", ["written", "copied", "unseen"])
+def test_a_changed_byte_is_found(tmp_path: Path, how: str) -> None:
+    """By whoever opens it first after the file was written or copied, else by the deep check."""
     folder = make(tmp_path / "index")
     lengths = _index_file(folder, ".fieldnorm")
-    content = bytearray(lengths.read_bytes())
-    content[0] ^= 1
-    lengths.write_bytes(content)
-    with pytest.raises(IndexDamaged, match=r"the content of .* has changed"):
-        BM25Index.open(folder, deep=True)
+    content = lengths.read_bytes()
+    overwrite(lengths, bytes([content[0] ^ 1]) + content[1:], unseen=how != "written")
+    if how == "copied":
+        shutil.copytree(folder, tmp_path / "copy")
+        folder = tmp_path / "copy"
+    for _ in "12":
+        with pytest.raises(IndexDamaged, match=r"the content of .* has changed"):
+            BM25Index.open(folder, deep=how == "unseen")
 
 
 @pytest.mark.parametrize("suffix", [".idx", ".term", ".fast", ".fieldnorm", ".store", ".json"])
@@ -338,12 +352,26 @@ def test_a_changed_byte_is_found_by_the_deep_check(tmp_path: Path) -> None:
 def test_garbage_of_the_right_size_is_an_error_not_a_crash(tmp_path: Path, suffix: str) -> None:
     folder = make(tmp_path / "index")
     victim = folder / "meta.json" if suffix == ".json" else _index_file(folder, suffix)
-    victim.write_bytes(b"\xff" * victim.stat().st_size)
+    overwrite(victim, b"\xff" * victim.stat().st_size, unseen=True)
     with (
         pytest.raises(IndexDamaged, match="cannot be read"),
         BM25Index.open(folder) as index,
     ):
         index.search(["灯火"], 5, where={"law": ["B"]})
+
+
+def test_what_was_compared_is_noted(tmp_path: Path) -> None:
+    """Also that of a copy, from its first opening on; a note that is damaged is written anew."""
+    shutil.copytree(make(tmp_path / "index"), tmp_path / "copy")
+    note = tmp_path / "copy" / "manifest.compared"
+    before = note.read_bytes()
+    for damage in (lambda: None, lambda: note.write_bytes(b"[1]"), note.unlink):
+        damage()
+        BM25Index.open(tmp_path / "copy").close()
+        assert note.read_bytes() != before
+        written = note.stat().st_mtime_ns
+        BM25Index.open(tmp_path / "copy").close()
+        assert note.stat().st_mtime_ns == written, "compared once"
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,9 @@ def test_explain_names_the_source_of_every_value(
         ("retrieval = 3\n", "no setting 'retrieval'"),
         ("[retrieval\n", "cannot be read.*line 1"),
         ("k = 1\nk = 2\n", "cannot be read"),
+        (f"k = {'[' * 5_000}", "cannot be read.*recursion"),
+        (f"{'a.' * 150}k = 1", r"no setting 'a\.a\.a\.a'"),
+        (f"{'a.' * 100_000}k = 1", "more than 200 dots"),
     ],
 )
 def test_bad_files_are_refused_with_the_cause(

@@ -1,5 +1,6 @@
 """Every benchmark runs, on data so small that its figures mean nothing."""
 
+import subprocess
 import sys
 from importlib import import_module
 from importlib.util import find_spec
@@ -57,6 +58,12 @@ RUNS = {
     "incremental": ["--laws=3", "--questions=1", "--kills=1"],
     "kill_embedding": ["--rounds=1", "--files=1", "--graph-from=10"],
     "kill_prepare": ["--rounds=1", "--paragraphs=3"],
+    "kill_update": ["--rounds=1", "--files=3"],
+    "kill_conversation": ["--rounds=1", "--seconds=0.1"],
+    "flipped": ["--rounds=1", "--parts", "settings"],
+    "full_disk": ["--rounds=1", "--jobs", "update"],
+    "fuzz": ["--seconds=0.3", "--parsers", "settings", "--growth-to=4000"],
+    "sockets": ["--steps", "search", "--files=1"],
     "layers": ["--first=2", "--embedder={embedder}", "--split=gold", "--read", "--model={chat}"],
     "facets": ["--laws=3", "--questions=2"],
     "prepare": ["--first=3", "--model={chat}", "--max-tokens=8", "--kills=1"],
@@ -107,6 +114,16 @@ SMALLER = {
 }
 
 
+def can_run(program: str) -> bool:
+    """Whether a program is there and may do what a benchmark has it do."""
+    options = {"strace": ["-f", "-qq"], "unshare": ["--user", "--map-root-user", "--net"]}
+    try:
+        tried = subprocess.run([program, *options[program], "true"], capture_output=True)
+    except OSError:
+        return False
+    return tried.returncode == 0
+
+
 def test_every_benchmark_is_run():
     scripts = {path.stem for path in BENCHES.glob("*.py") if "__main__" in path.read_text()}
     assert scripts == set(RUNS)
@@ -127,6 +144,10 @@ def test_it_runs(
 ):
     if find_spec(package := NEEDS.get(name, "localrag")) is None:
         pytest.skip(f"needs {package}, which is not installed")
+    if name == "full_disk":
+        request.getfixturevalue("small_disk")
+    if name == "sockets" and not all(map(can_run, ("strace", "unshare"))):
+        pytest.skip("needs strace, and the right to take a network away (Linux)")
     if name == "kill_optimize":
         data = request.getfixturevalue("data_as_declared")
     if name == "serve":

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from localrag_indexes.errors import UNREADABLE, IndexDamaged, IndexVersionError
 from localrag_indexes.fusion import Scored
-from localrag_indexes.manifest import FILE_NAME, IndexManifest
+from localrag_indexes.manifest import COMPARED, FILE_NAME, IndexManifest
 
 KIND = "bm25"
 KEY = "key"
@@ -53,7 +53,8 @@ class BM25Index:
         Args:
             folder: where it lies.
             analyzer: id of the analyzer that will make the queries' terms, to be checked.
-            deep: compare the checksum of every file, not only its size (0.6 s per gigabyte).
+            deep: compare the checksum of every file, also of those that were compared before and
+                not written to since (0.6 s per gigabyte).
 
         Raises:
             IndexMissing, IndexDamaged, IndexVersionError: as their names say.
@@ -295,7 +296,7 @@ def copy(previous: Path, folder: Path) -> Any:
     import tantivy
 
     for path in previous.iterdir():
-        if path.name != FILE_NAME and path.suffix != ".lock":
+        if path.name not in (FILE_NAME, COMPARED) and path.suffix != ".lock":
             try:
                 (folder / path.name).hardlink_to(path)
             except OSError:

@@ -192,7 +192,8 @@ class VectorIndex:
             folder: where it lies.
             model: id of the embedder that will make the queries' vectors, to be checked.
             dimension: of these vectors, to be checked.
-            deep: compare the checksum of every file, not only its size (0.6 s per gigabyte).
+            deep: compare the checksum of every file, also of those that were compared before and
+                not written to since (0.6 s per gigabyte).
 
         Raises:
             IndexMissing, IndexDamaged, IndexVersionError, PackageMissing: as their names say.

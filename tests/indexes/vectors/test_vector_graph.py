@@ -157,6 +157,13 @@ def test_damage_is_named_before_native_code_sees_it(
     assert error.value.file == path
 
 
+def overwrite(path: Path, content: bytes) -> None:
+    """Change a file as a failing disk would, which says of no writing."""
+    before = path.stat()
+    path.write_bytes(content)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
 def test_changed_bytes_of_the_graph_are_found_before_it_is_loaded(
     make: Make, clustered: Any, entries_of: Any
 ) -> None:
@@ -164,7 +171,7 @@ def test_changed_bytes_of_the_graph_are_found_before_it_is_loaded(
     path = folder / "graph.bin"
     content = bytearray(path.read_bytes())
     content[len(content) // 2 :] = b"\xff" * (len(content) - len(content) // 2)
-    path.write_bytes(content)
+    overwrite(path, content)
     with VectorIndex.open(folder) as index, pytest.raises(IndexDamaged, match="has changed"):
         index.search(clustered(1)[0], 3)
     with pytest.raises(IndexDamaged, match="has changed"):
@@ -177,7 +184,7 @@ def test_garbage_of_the_right_size_is_an_error_not_a_crash(
 ) -> None:
     folder = make("index", entries_of(clustered(300)))
     path = folder / name
-    path.write_bytes(b"\x93" * path.stat().st_size)
+    overwrite(path, b"\x93" * path.stat().st_size)
     with pytest.raises(IndexDamaged):
         VectorIndex.open(folder).search(clustered(1)[0], 3, where={"law": ["L1", "L2", "L3"]})
 

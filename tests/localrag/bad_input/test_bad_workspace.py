@@ -37,6 +37,11 @@ def garbage_inside(path: Path) -> None:
     path.write_bytes(content[:4096] + os.urandom(len(content) - 8192) + content[-4096:])
 
 
+def no_longer_text(path: Path) -> None:
+    """What SQLite says of it cannot be decoded."""
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE works", b"CREATE T\xf1BLE works"))
+
+
 def of_version_999(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 999")
@@ -48,6 +53,7 @@ STORES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "truncated": (lambda path: os.truncate(path, 40_000), "is damaged", "add the documents"),
     "garbage": (lambda path: path.write_bytes(b"x" * 9000), "is damaged", "Put back a copy"),
     "garbage inside": (garbage_inside, "is damaged", "Put back a copy"),
+    "in its own words": (no_longer_text, "is damaged", "Put back a copy"),
     "a folder": (into_a_folder, "is a folder", "Move it away"),
     "newer": (of_version_999, "has version 999", "Use the newer localrag"),
 }
@@ -81,6 +87,26 @@ def test_a_store_that_cannot_be_used(
         assert (sample / "indexes" / path.relative_to(sample.parent / "before")).exists()
 
 
+def test_a_text_that_was_changed_in_the_store_is_told(cli: Cli, sample: Path) -> None:
+    """SQLite has no checksums: a letter that becomes another one breaks nothing of its own."""
+    path = store(sample)
+    content = path.read_bytes()
+    old, new = "渡し守の資格".encode(), "渡し守の死角".encode()
+    assert content.count(old)
+    assert len(old) == len(new)
+    path.write_bytes(content.replace(old, new, 1))
+    doctor = cli("doctor", "--json")
+    assert doctor.code == 5
+    finding = next(f for f in doctor.json if f["check"] == "store main")
+    assert "1 documents are not as they were stored" in finding["detail"]
+    cure = finding["cure"].partition("localrag ")[2].split()
+    assert cli(*cure).code == 0
+    assert cli("add", "--sample").code == 0
+    assert cli("index").code == 0
+    assert cli("doctor").code == 0
+    assert store(sample).read_bytes().count(new) == 0
+
+
 def garbage_of_the_same_size(folder: Path) -> None:
     for path in folder.iterdir():
         if path.name != "manifest.json":
@@ -103,7 +129,7 @@ INDEXES: dict[str, tuple[Callable[[Path], object], str]] = {
     "missing file": (lambda f: largest(f).unlink(), "missing"),
     "truncated file": (lambda f: os.truncate(largest(f), 7), "7 bytes instead of"),
     "file that is a folder": (lambda f: into_a_folder(largest(f)), "damaged"),
-    "garbage": (garbage_of_the_same_size, "damaged"),
+    "garbage": (garbage_of_the_same_size, "has changed"),
     "generation gone": (shutil.rmtree, "no index"),
 }
 

@@ -21,6 +21,7 @@ VERBS = [
     "list",
     "remove",
     "index",
+    "update",
     "search",
     "show",
     "history",

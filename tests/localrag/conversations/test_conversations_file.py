@@ -106,6 +106,27 @@ def test_a_file_that_is_locked_for_long(
             other.new()
 
 
+@pytest.mark.parametrize(("table", "column"), [("answers", "body"), ("turns", "query")])
+def test_a_letter_that_became_another_one_in_the_file(
+    conversations: Conversations, answer: MakeAnswer, table: str, column: str
+) -> None:
+    """What is left is valid JSON, and would be shown as what was asked or answered."""
+    talk = conversations.new()
+    for text in ("水位は？", "水位は何か"):
+        turn = conversations.begin(talk.id, Query(text), "main", "", "")
+        conversations.finish(turn.id, answer(text="水位は二メートル"), 1)
+    key = "turn" if table == "answers" else "id"
+    conversations._db.write(
+        f"UPDATE {table} SET {column} = replace({column}, '水', '氷') WHERE {key} = ?", (turn.id,)
+    )
+    first, second = conversations.turns(talk.id)
+    assert first.answer is not None
+    assert second.answer is None
+    assert "is damaged" in second.cause
+    assert "氷" not in second.query.text
+    assert conversations.questions(5)[0] == "水位は？"
+
+
 @pytest.mark.parametrize(
     ("body", "cause"),
     [

@@ -316,7 +316,7 @@ def test_workers_change_nothing_but_the_time(
     for number in range(1, 9):
         write_law(number, articles=30 * (9 - number))
     (laws / "bad.xml").write_text("<Law>")
-    monkeypatch.setattr("localrag.ingest.add._WORTH_PROCESSES", 1)
+    monkeypatch.setattr("localrag.ingest.reading._WORTH_PROCESSES", 1)
     alone, together = [
         add(workspace, name, [laws], workers=workers) for name, workers in (("one", 1), ("two", 2))
     ]
@@ -331,7 +331,7 @@ def test_workers_change_nothing_but_the_time(
 def test_large_files_are_stored_bit_by_bit(
     workspace: Workspace, laws: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("localrag.ingest.add._LARGE", 1)
+    monkeypatch.setattr("localrag.ingest.reading._LARGE", 1)
     monkeypatch.setattr("localrag.ingest.entering._BATCH_CHARACTERS", 500)
     records(laws / "pages.jsonl", {f"d{n}": "舟が出る。" * 10 for n in range(20)})
     seen: list[Event] = []

@@ -1,4 +1,5 @@
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -97,8 +98,11 @@ def test_damage_is_seen_and_mended_by_indexing(filled: Workspace) -> None:
     folder = current(filled.corpus("main").bm25)
     assert folder is not None
     largest = max(folder.iterdir(), key=lambda path: path.stat().st_size)
-    content = largest.read_bytes()
+    content, before = largest.read_bytes(), largest.stat()
     largest.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    assert index_state(filled, "main") is IndexState.DAMAGED
+    # As a disk would change it, which says of no writing.
+    os.utime(largest, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert index_state(filled, "main") is IndexState.FRESH
     assert index_state(filled, "main", deep=True) is IndexState.DAMAGED
     largest.write_bytes(content[:-1])

@@ -61,7 +61,7 @@ def test_a_record_that_moves_to_a_file_read_earlier(
     workspace: Workspace, folder: Path, moved: str, large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if large:
-        monkeypatch.setattr("localrag.ingest.add._LARGE", 1)
+        monkeypatch.setattr("localrag.ingest.reading._LARGE", 1)
     a, z = folder / "a.jsonl", folder / "z.jsonl"
     records(a, "A")
     records(z, "X", "Z")

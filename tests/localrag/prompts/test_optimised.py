@@ -77,6 +77,7 @@ def test_a_name_is_never_a_path(tmp_path: Path, name: str) -> None:
         b'text = " "\n[provenance]',
         b'text = "x"\nprovenance = 1',
         b"\xff\xfe",
+        b"text = " + b"[" * 5_000,
     ],
 )
 def test_a_damaged_prompt_is_refused(tmp_path: Path, content: bytes) -> None:

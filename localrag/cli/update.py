@@ -1,0 +1,197 @@
+"""``localrag update``: the laws of a newer archive taken into a corpus, and taken back."""
+
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from localrag.cli.session import CorpusName, Json
+from localrag.cli.terminal import aside, colon, confirm, emit, say, tell
+from localrag.cli.verbs import app, verb
+from localrag.errors import UsageError
+from localrag.language import N_, _, ngettext
+from localrag.session import Corpus, Session
+
+if TYPE_CHECKING:
+    from localrag.ingest.undo import LawChange
+    from localrag.ingest.update import UpdateReport
+
+# Of each kind on a screen; --json has all.
+_SHOWN = 20
+_HEADINGS = {
+    "added": N_("added"),
+    "amended": N_("amended, a further state"),
+    "corrected": N_("corrected, another text of the same state"),
+    "repealed": N_("repealed, not in the archive any more"),
+    "withdrawn": N_("withdrawn, a state that was to come"),
+}
+"""What `LawChangeKind` says."""
+
+
+@verb(
+    app,
+    "update",
+    examples=[
+        "localrag update all_xml.zip --dry-run",
+        "localrag update all_xml.zip --whole",
+        "localrag update ~/egov/new --corpus law",
+        "localrag update --undo",
+    ],
+    exit_codes=(0, 2, 3, 4, 5, 6, 7, 8, 130),
+)
+def update(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="PATH",
+            help="The archive: e-Gov's zip, a folder of its files, or some of them.",
+            readable=False,
+        ),
+    ] = None,
+    whole: Annotated[
+        bool,
+        typer.Option(
+            "--whole", help="The archive has all laws in force: remove those that it lacks."
+        ),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List what would change, and change nothing.")
+    ] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Take the last update back.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask before laws are removed.")
+    ] = False,
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Bring the laws of a corpus up to date by a newer archive.
+
+    Laws that the corpus lacks are added; of an amended law the new state stands beside the older
+    ones; another text of a state that is there takes its place. What is no law stays as it is.
+    A law that the archive lacks is removed only with --whole, and after a question.
+
+    All of it happens, or nothing does, also if the process is killed; then the index is brought up
+    to date. The last update can be taken back with --undo.
+    """
+    if undo == bool(paths) or (undo and whole):
+        raise UsageError(
+            N_("Name an archive, or take the last update back with --undo."),
+            N_("localrag update --help"),
+        )
+    from localrag.cli.render_ingest import (
+        index_report_as_json,
+        print_index_report,
+        shown_events,
+    )
+
+    session: Session = context.obj
+    opened = session.corpus(corpus).require()
+    if undo:
+        report = opened.undo_update(dry_run=dry_run)
+    else:
+        report = _update(opened, paths or [], whole=whole, dry_run=dry_run, yes=yes)
+    if not as_json:
+        _print(opened.name, report)
+    indexed = None
+    if not dry_run:
+        # Also where nothing changed: what a kill left behind is brought up to date.
+        with shown_events() as listener:
+            indexed = opened.index(workers=0, on_event=listener)
+    if as_json:
+        told = indexed and index_report_as_json(opened.name, indexed)
+        emit({"corpus": opened.name, **_as_json(report), "index": told})
+    elif indexed:
+        print_index_report(opened.name, indexed)
+    if report.failures or (indexed and indexed.failed):
+        raise typer.Exit(4)
+
+
+def _update(
+    corpus: Corpus, paths: list[Path], *, whole: bool, dry_run: bool, yes: bool
+) -> "UpdateReport":
+    from localrag.cli.render_ingest import shown_events
+    from localrag.ingest.undo import REMOVING
+
+    with ExitStack() as showing:
+        listener = showing.enter_context(shown_events())
+
+        def ask(report: "UpdateReport") -> None:
+            showing.close()
+            removed = [change for kind in REMOVING for change in report.laws(kind)]
+            if not removed or yes or dry_run:
+                return
+            for change in removed[:_SHOWN]:
+                tell(_law(change))
+            question = ngettext(
+                "Remove {n:,} law that the archive lacks?",
+                "Remove {n:,} laws that the archive lacks?",
+                len(removed),
+            )
+            refused = N_("Nothing was changed.")
+            confirm(question.format(n=len(removed)), yes=False, refused=refused)
+
+        return corpus.update(
+            *paths, whole=whole, dry_run=dry_run, workers=0, before=ask, on_event=listener
+        )
+
+
+def _print(corpus: str, report: "UpdateReport") -> None:
+    from localrag.cli.render_ingest import print_failures
+    from localrag.ingest.undo import LawChangeKind
+
+    for kind in LawChangeKind:
+        laws = report.laws(kind)
+        if laws:
+            say((_(_HEADINGS[kind.value]), "bold"), colon(), f"{len(laws):,}")
+        for change in laws[:_SHOWN]:
+            say(_law(change), indent=2)
+        if len(laws) > _SHOWN:
+            say(_("… and {n:,} more; --json has all").format(n=len(laws) - _SHOWN), indent=2)
+    if report.passed_over:
+        words = _("left out, no laws: {n:,}")
+        say(words.format(n=report.passed_over))
+    print_failures(report.failures)
+    say(_outcome(corpus, report))
+    if report.undo_bytes:
+        words = _("To take it back: {verb} (for that {size:,.1f} MB stay on the disk)")
+        verb = f"localrag update --undo --corpus {corpus}"
+        say(words.format(verb=verb, size=report.undo_bytes / 1e6))
+
+
+def _outcome(corpus: str, report: "UpdateReport") -> str:
+    """What was done in all, or would be."""
+    if not report.changes:
+        words = _("corpus {corpus}: nothing to change; {unchanged:,} texts are as in the archive")
+    elif report.made:
+        words = (
+            _("corpus {corpus}: {n:,} texts are as they were before the update of {made}")
+            if report.applied
+            else _("corpus {corpus}: {n:,} texts of the update of {made} would be taken back")
+        )
+    elif report.applied:
+        words = _("corpus {corpus}: {n:,} texts changed, {unchanged:,} unchanged ({seconds:.1f} s)")
+    else:
+        words = _("corpus {corpus}: {n:,} texts would change, {unchanged:,} would not")
+    return words.format(
+        corpus=corpus,
+        n=len(report.changes),
+        unchanged=report.unchanged,
+        made=report.made,
+        seconds=report.seconds,
+    )
+
+
+def _law(change: "LawChange") -> str:
+    """A law with its id, and from when to when the text is that came, went or changed."""
+    days = " → ".join(filter(None, (change.earlier, change.state)))
+    return f"{change.title}{aside(', '.join(filter(None, (change.law_id, days))))}"
+
+
+def _as_json(report: "UpdateReport") -> dict[str, Any]:
+    from localrag.cli.render_ingest import failed_as_json
+
+    told = asdict(replace(report, failed=[]))
+    return {**told, "failed": list(map(failed_as_json, report.failed))}
