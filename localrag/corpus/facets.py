@@ -265,8 +265,10 @@ class Facets:
             _make_room(self._under)
             self._under[where] = None if spans is None else self._keys_in(spans, where)
         under = self._under[where]
-        if under is None or not documents:
-            return under and under.every
+        if under is None:
+            return None
+        if not documents:
+            return under.every
         return frozenset().union(*(under.of_document.get(one, ()) for one in documents))
 
     def _keys_in(

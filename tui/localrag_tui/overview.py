@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from localrag.corpus.facets import CHAPTER
 from localrag.corpus.types import Label
 from localrag.errors import LocalragError
 from localrag.language import N_, _, ngettext
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
 
 # Values of a facet that are shown, the most frequent first; the filters of a search offer all.
 _VALUES = 20
-_CHAPTER = "chapter"
-
-Chosen = tuple[Label, ...] | str
-"""What to search within, or a question to ask."""
 
 
 async def show_overview(bench: "Workbench") -> None:
@@ -66,7 +63,7 @@ def _look(workspace: Workspace, name: str, config: "Config") -> _Look:
     with Session(workspace).corpus(name) as corpus:
         corpus.config = config
         found = corpus.overview()
-        return _Look(found, corpus.store.facets.counts(_CHAPTER).most_common(_VALUES))
+        return _Look(found, corpus.store.facets.counts(CHAPTER).most_common(_VALUES))
 
 
 class OverviewList(Listing):
@@ -147,7 +144,7 @@ def _options(look: _Look) -> Iterator[Option]:
     for key, counts in found.facets.items():
         yield from _values(key, list(counts.items())[:_VALUES], len(counts))
     if look.headings:
-        yield from _values(_CHAPTER, look.headings, found.headings)
+        yield from _values(CHAPTER, look.headings, found.headings)
     if found.summaries:
         yield from _headed(_("What questions are about"))
         for summary in found.summaries:

@@ -168,11 +168,13 @@ class BM25Index:
         if len(keys) * _FEW > self.count:
             return None
         # Every stage of a search, and the next search, asks for the same keys.
-        if keys is not self._only_keys[0]:
-            known = any(self._searcher.doc_freq(KEY, key) for key in keys)
-            condition = tantivy.Query.term_set_query(self._schema, KEY, list(keys))
-            self._only_keys = keys, condition if known else None
-        return self._only_keys[1]
+        last, condition = self._only_keys
+        if keys is not last:
+            condition = None
+            if any(self._searcher.doc_freq(KEY, key) for key in keys):
+                condition = tantivy.Query.term_set_query(self._schema, KEY, list(keys))
+            self._only_keys = keys, condition
+        return condition
 
     def most_informative(self, terms: Sequence[str], n: int) -> list[str]:
         """Keep the `n` rarest of the terms, in their order; those the index lacks are dropped.

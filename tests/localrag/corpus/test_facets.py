@@ -234,6 +234,26 @@ def test_only_what_stands_under_a_heading_is_found(sample_home: Path) -> None:
             assert any(start <= passage.start < end for start, end in spans[passage.document_id])
 
 
+@pytest.mark.parametrize(
+    ("documents", "where", "found"),
+    [
+        ((), {"chapter": "罰則", "kind": "Act"}, True),
+        ((), {"chapter": "罰則", "kind": "CabinetOrder"}, False),
+        (("599AC0000000001",), {"chapter": "罰則"}, True),
+        (("599CO0000000002",), {"chapter": "罰則"}, False),
+    ],
+)
+def test_headings_meet_other_filters(
+    sample_home: Path, documents: tuple[str, ...], where: dict[str, str], found: bool
+) -> None:
+    with localrag.open(sample_home).corpus("main") as corpus:
+        filters = Filters(documents=documents, where=labels(where))
+        hits = corpus.search(Query("渡し舟の運航", filters=filters), 50).hits
+        assert {hit.passage.document_id for hit in hits} == (
+            {"599AC0000000001"} if found else set()
+        )
+
+
 @pytest.mark.parametrize("lexical", [True, False])
 def test_filters_reach_words(sample_home: Path, lexical: bool) -> None:
     with localrag.open(sample_home).corpus("main") as corpus:

@@ -12,6 +12,7 @@ from textual.events import Click
 from textual.message import Message
 from textual.widgets import Static
 
+from localrag.corpus.facets import KIND
 from localrag.corpus.types import Label
 from localrag.corpus.wording import FACETS, KINDS
 from localrag.errors import NotFoundError
@@ -45,7 +46,7 @@ def facet_title(key: str) -> str:
 
 def value_title(label: Label) -> str:
     """What a value of a facet is called."""
-    return kind_name(label.value) if label.key == "kind" else one_line(label.value)
+    return kind_name(label.value) if label.key == KIND else one_line(label.value)
 
 
 def layer_name(name: str) -> str:
