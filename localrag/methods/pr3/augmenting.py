@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from localrag.errors import ModelUnusable
 from localrag.facts import Fact, FactKind
 from localrag.methods.toolkit import Toolkit
-from localrag.prepare.summaries import Summary, named, summaries_for
+from localrag.prepare.summaries import Place, Summary, named, summaries_for
 from localrag.reading.evidence import element
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import analyzer, full_text
@@ -105,8 +105,11 @@ def summaries_near(toolkit: Toolkit, asked: Query) -> list[Summary]:
         return summaries_wanted(toolkit, asked)
     with toolkit.retriever() as retriever:
         near = _likeness(retriever, full_text(asked), [one.text for one in made])
-    best = sorted(range(len(made)), key=lambda at: -near[at])
-    return [made[at] for at in best[:_NEAREST]]
+    found: dict[tuple[Place, ...], Summary] = {}
+    for at in sorted(range(len(made)), key=lambda at: -near[at]):
+        # Documents that share one label may all share another one, too.
+        found.setdefault(made[at].rests_on, made[at])
+    return list(found.values())[:_NEAREST]
 
 
 def _likeness(retriever: Retriever, text: str, others: Sequence[str]) -> Sequence[float]:

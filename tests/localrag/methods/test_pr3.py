@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from localrag.ingest.index import index_as_set
 from localrag.ingest.remove import remove_documents
 from localrag.methods.catalogue import method
 from localrag.methods.pr3.chunking import chunks_of
-from localrag.prepare.layers import MK_SUMMARIES, SYNTHETIC_QA
+from localrag.prepare.layers import MK_SUMMARIES, SYNTHETIC_QA, DerivedLayer, DerivedText
 from localrag.prepare.preparing import prepare
 from localrag.reading.types import Status
 from localrag.retrieval.types import Filters, Query, Trace
@@ -359,6 +360,20 @@ def test_without_metadata_the_summary_is_that_of_the_corpus_or_of_the_nearest(as
     assert plan.index("Barns, weirs.") < plan.index("Mills."), "the nearest first"
     plain = ask("pr3-plain", WRITTEN, NOTHING).prompts[0]
     assert "ummar" not in plain
+
+
+def test_of_summaries_of_the_same_questions_the_nearest_is_shown(
+    ask: Ask, pages: Path, home: Path
+) -> None:
+    shutil.copytree(pages, home)
+    layer = DerivedLayer(Workspace.locate(home).corpus("main"), MK_SUMMARIES)
+    (all_documents, *_) = layer.standing()
+    same = replace(all_documents, document="x=y", labels=(Label("x", "y"),))
+    with layer.opened():
+        layer.append(replace(same, texts=(DerivedText("What happened to mills and waters."),)))
+    plan = ask("pr3-localrag", WRITTEN, NOTHING, home=home).prompts[0]
+    assert "What happened to mills and waters." in plan
+    assert SUMMARIES[""] not in plan
 
 
 def test_only_documents_with_the_metadata_wanted_are_searched(ask: Ask) -> None:
