@@ -1,6 +1,5 @@
 """The laws of a corpus as a check asks for them: provisions, their words, their other states."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -11,11 +10,10 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Locator, Passage
 from localrag.history import Change, ChangeKind, compare
 from localrag.provision import citation_of, is_deleted
+from localrag.retrieval.units import caption_of
 from localrag.statutes.names import LawNames, former_titles
 from localrag.statutes.provisions import StoredProvisions
 from localrag.statutes.resolver import CitationResolver, Target
-
-_CAPTION = re.compile(r"（([^（）]{1,80})）$")
 
 
 class Stood(NamedTuple):
@@ -80,8 +78,7 @@ class LawTexts:
     def caption(self, target: Target) -> str:
         """The caption of an article; "" for none, and for what stands in an article."""
         passage = self.at(target) if not target.locator.paragraph else None
-        found = _CAPTION.search(passage.header) if passage and passage.locator.article else None
-        return found[1] if found else ""
+        return caption_of(passage.header) if passage and passage.locator.article else ""
 
     def captioned(self, law_id: str, caption: str) -> list[Target]:
         """The articles of a law under a caption."""
@@ -89,7 +86,7 @@ class LawTexts:
         return [
             Target(law_id, passage.locator)
             for passage, _ in self._articles(law_id)
-            if (found := _CAPTION.search(passage.header)) and letters(found[1]) == wanted
+            if letters(caption_of(passage.header)) == wanted
         ]
 
     def _holding(self, law_id: str, words: str) -> Passage | None:

@@ -274,6 +274,22 @@ class Lookups(Browsing):
     def _find_ids(self, documents: Collection[int]) -> dict[int, str]:
         return dict(self._rows_by_key("SELECT key, id FROM shown", "key", documents))
 
+    def headings_alone(self, passage_ids: Iterable[str]) -> dict[str, str]:
+        """Find the headings that have one of these passages alone under them, without numbers.
+
+        第九章　改正 has article 96 of a constitution, which has no caption besides.
+        """
+        ids = {key: id_ for id_ in passage_ids if (key := self.key_of(id_)) is not None}
+        rows = self._rows_by_key(
+            "SELECT passages.key, title FROM passages"
+            " JOIN sections ON sections.document = passages.document"
+            ' AND sections."end" = passages."end"'
+            " AND passages.start - sections.start - length(title) BETWEEN 0 AND 1",
+            "passages.key",
+            ids.keys(),
+        )
+        return {ids[key]: title.partition("　")[2] for key, title in rows}
+
     def by_id(self, passage_id: str) -> Passage | None:
         """Find the passage with this id."""
         return self.by_ids([passage_id]).get(passage_id)

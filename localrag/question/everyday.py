@@ -22,6 +22,9 @@ _KATAKANA = re.compile("[ァ-ヺー]")
 _KANJI = re.compile("[一-鿿々]")
 _COMPOUND = re.compile("[一-鿿々]{3,}")
 _LATIN = re.compile("[A-Za-zＡ-Ｚａ-ｚ]")
+# 家賃の値上げ, 会社を辞め, 年金が払えない: what stands between two words, and what also may.
+_PARTICLE = re.compile("(?<=[^ぁ-ん])[のをが](?=[一-鿿々ァ-ヺ])")
+_ALSO = {"の": ("を", "が", "は"), "を": ("は", ""), "が": ("は", "")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,17 @@ def _japanese_words() -> _WordsByKey[str]:
         for said in entry.said
         if not _ENGLISH.fullmatch(said)
     }
+    for word, entry in list(words.items()):
+        for also in _said_otherwise(word):
+            words.setdefault(also, entry)
     return _WordsByKey(words, _longest(words))
+
+
+def _said_otherwise(word: str) -> Iterator[str]:
+    """The same with another particle, or none: 家賃を値上げ, 家賃は値上げ; 会社は辞め, 会社辞め."""
+    for particle in _PARTICLE.finditer(word):
+        for other in _ALSO[particle[0]]:
+            yield word[: particle.start()] + other + word[particle.end() :]
 
 
 @cache

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from localrag.corpus.lookups import Lookups
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, Passage
 from localrag.question.asked import crimes_named, figure_asked, penalty_asked
@@ -282,12 +283,13 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
     )
     topic = Topic(asked, wordings, weight, penalty=bool(retrieval.doing))
     best = max((hit.score for hit in retrieval.hits), default=0.0) or 1.0
+    headings = _headings_alone(retriever.store, retrieval)
     candidates = []
     for hit in retrieval.hits:
         if hit.beside:
             continue
         pieces = pieces_of(retriever.store, hit.passage)
-        header = hit.passage.header
+        header = hit.passage.header + headings.get(hit.passage.id, "")
         supports = scorer.score(pieces, header, hit.score / best)
         if _is_namesake(hit.passage, retrieval):
             # The number that the question names is of another law, and no word of this one.
@@ -304,6 +306,16 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
                 fit += NAMES_IT * COVERAGE * mention.tells
             candidates.append(_Candidate(piece, support, fit, hit.passage))
     return candidates
+
+
+def _headings_alone(store: Lookups, retrieval: Retrieval) -> dict[str, str]:
+    """What stands for the caption of provisions without one, written as captions are."""
+    bare = (
+        hit.passage.id
+        for hit in retrieval.hits
+        if hit.passage.layer != PASSAGES and not caption_of(hit.passage.header)
+    )
+    return {id_: f"（{title}）" for id_, title in store.headings_alone(bare).items() if title}
 
 
 def _named_laws(retrieval: Retrieval) -> list[tuple[str, ...]]:

@@ -1,7 +1,7 @@
 """Stage `lexical`: BM25 over headers and texts, and what speaks for a unit besides its words."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import islice
 from typing import NamedTuple
@@ -91,11 +91,19 @@ def weigh(
     found: Mapping[str, LexicalMatch],
     query: Query,
     names: LawNames,
+    headings_alone: Callable[[Iterable[str]], Mapping[str, str]],
     wordings: Sequence[EverydayWord] = (),
 ) -> dict[str, float]:
     """The scores, more for what has a title out of the question, less for supplementary provisions.
 
     Where the question speaks of these, nothing is less.
+
+    Args:
+        found: what is weighed.
+        query: the question.
+        names: of the laws.
+        headings_alone: finds the headings of articles that stand alone under one.
+        wordings: the everyday words of the question.
     """
     asks_for_supplement = _SUPPLEMENT in full_text(query)
     weighed = {}
@@ -105,10 +113,12 @@ def weigh(
         weighed[unit] = score
     asked = set(analyzer().terms(f"{query.text}\n{in_law(wordings)}"))
     asks_for_exception = _SPECIAL in full_text(query)
-    for unit in islice(sorted(weighed, key=weighed.__getitem__, reverse=True), _TITLES_READ):
+    best = list(islice(sorted(weighed, key=weighed.__getitem__, reverse=True), _TITLES_READ))
+    titles = {unit: _title_of(unit, found[unit].header, names) for unit in best}
+    # An article has no caption where the heading says it: 第四款　敷金 of one article.
+    titles |= headings_alone(unit for unit, title in titles.items() if not title)
+    for unit, title in titles.items():
         is_statute = unit.partition("#")[0] in names.rows
-        header = found[unit].header
-        title = caption_of(header) if is_statute else header.rpartition(" > ")[2]
         if (terms := _terms_of(title)) and terms <= asked:
             weighed[unit] *= _TITLED
         elif is_statute and not asks_for_exception and _SPECIAL in title:
@@ -116,9 +126,15 @@ def weigh(
     return weighed
 
 
+def _title_of(unit: str, header: str, names: LawNames) -> str:
+    """The caption of an article, or the innermost heading of an ordinary document."""
+    is_statute = unit.partition("#")[0] in names.rows
+    return caption_of(header) if is_statute else header.rpartition(" > ")[2]
+
+
 @lru_cache(maxsize=8192)
 def _terms_of(title: str) -> frozenset[str]:
-    """The terms of an article's caption, or of the innermost heading of an ordinary document."""
+    """The terms of a title."""
     return frozenset(analyzer().terms(title))
 
 

@@ -472,7 +472,7 @@ class Retriever:
 
     def _by_words(self, asked: Query, everyday: Sequence[EverydayWord]) -> dict[str, float]:
         matches = lexical.lexical(self.store, self._index, asked, everyday)
-        return lexical.weigh(matches, asked, self.names, everyday)
+        return lexical.weigh(matches, asked, self.names, self.store.headings_alone, everyday)
 
     @cached_property
     def names(self) -> LawNames:

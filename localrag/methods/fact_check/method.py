@@ -19,7 +19,9 @@ The steps of the published study on AVeriTeC, in its order; every number is a se
 and in which order: of `fact-check-rerank-context` the sentences that the reranker has chosen get a
 context; in `fact-check-context-rerank` all candidates get one, and the reranker reads both.
 
-`fact-check-localrag` is ours: step 5 is that of `localrag.methods.fact_check.deciding`.
+`fact-check-localrag` is ours: step 5 is that of `localrag.methods.fact_check.deciding`, and step 3
+looks for the claim itself, too, before the questions: what contradicts it is often worded like it,
+and a small model asks of other things.
 """
 
 from collections.abc import Callable, Sequence
@@ -45,17 +47,22 @@ def _before(
     return [put_before(one) for one in supplemented(case, toolkit, subject, found)]
 
 
-def _answer(case: Case, toolkit: Toolkit, steps: Sequence[Step], conclude: _Conclude) -> Answer:
-    """Check one claim by the steps at the head of this file."""
+def _answer(
+    case: Case, toolkit: Toolkit, steps: Sequence[Step], conclude: _Conclude, *, of_claim: bool
+) -> Answer:
+    """Check one claim by the steps at the head of this file; `of_claim` looks for it, too."""
     hits = finding.documents(case, toolkit)
     asked = finding.questions(case, toolkit)
-    found = finding.sentences(case, toolkit, hits, asked, steps)
+    sought = dict.fromkeys((case.query.text, *asked)) if of_claim else asked
+    found = finding.sentences(case, toolkit, hits, tuple(sought), steps)
     return conclude(case, toolkit, asked, found)
 
 
 _SOURCE = N_("study of fact-checking with supplementary context on AVeriTeC")
 # Of three questions with three sentences each, or ten candidates, as the settings are by default.
 _SENTENCES, _CANDIDATES = 9, 30
+# Those that the claim itself finds.
+_OF_CLAIM = 3
 
 
 def _method(
@@ -64,12 +71,13 @@ def _method(
     *steps: Step,
     more: int = 0,
     conclude: _Conclude = concluded,
+    of_claim: bool = False,
     source: str = _SOURCE,
 ) -> Method:
     return Method(
         name=name,
         about=about,
-        answer=partial(_answer, steps=steps, conclude=conclude),
+        answer=partial(_answer, steps=steps, conclude=conclude, of_claim=of_claim),
         source=source,
         # The last one falls away where nothing is found.
         calls=Calls(fixed=2, more=more),
@@ -111,7 +119,8 @@ LOCALRAG = _method(
     "fact-check-localrag",
     N_("like fact-check-context, and a claim is refuted only by a sentence that contradicts it"),
     supplemented,
-    more=_SENTENCES,
+    more=_SENTENCES + _OF_CLAIM,
     conclude=decided,
+    of_claim=True,
     source="",
 )

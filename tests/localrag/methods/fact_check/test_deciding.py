@@ -128,3 +128,14 @@ def test_where_nothing_is_found_no_model_is_asked_for_findings(check: Check) -> 
     played = check(METHOD, "Zzyzx qwrtp.", {"questions": ["Zzyzx?"]})
     assert played.answer.checked.veracity is Veracity.NOT_ENOUGH
     assert len(played.requests) == 1
+
+
+def test_the_claim_itself_is_looked_for_beside_the_questions(check: Check) -> None:
+    claim = "The town hall of Tarn cost 90 percent of the budget."
+    asked = {"questions": ["Who kept the keys?"]}
+    published = {"reason": "nothing", "sentences": [], "label": "Not Enough Evidence"}
+    answer = check("fact-check", claim, asked, published, sentences=1).answer
+    assert [one.citation.quote for one in answer.checked.evidence] == ["The clerk kept the keys."]
+    answer = check(METHOD, claim, asked, NOTE, NOTE, NOTHING, sentences=1).answer
+    assert answer.checked.questions == ("Who kept the keys?",)
+    assert answer.checked.veracity is Veracity.REFUTED

@@ -287,7 +287,7 @@ def test_the_calls_that_each_variant_promises() -> None:
         "fact-check-rerank": (2, 2),
         "fact-check-rerank-context": (2, 11),
         "fact-check-context-rerank": (2, 32),
-        "fact-check-localrag": (2, 11),
+        "fact-check-localrag": (2, 14),
     }
     assert all(method(name).checks for name in promised)
 
