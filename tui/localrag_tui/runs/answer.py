@@ -18,6 +18,7 @@ from localrag.reading import wording
 from localrag.reading.types import Citation, Claim, Status
 from localrag.reading.wording import FAILURES, STATUSES
 from localrag_tui.screen import Dialogue
+from localrag_tui.search.facets import facet_title, value_title
 from localrag_tui.shown import content, flat, harmless, one_line
 from localrag_tui.widgets.paragraph import BrokenText, Paragraph
 from localrag_tui.wording import called, provenance
@@ -136,6 +137,10 @@ def _parts(row: "WrittenRow") -> Iterator[Content]:
         cure = (harmless(f"\n{row.error.cure}".rstrip()), "$foreground-muted")
         yield Content.assemble(harmless(row.error.cause), cure)
         return
+    if row.where:
+        wanted = (f"{facet_title(one.key)} {value_title(one)}" for one in row.where)
+        only = _("only: {values}").format(values=_(", ").join(wanted))
+        yield Content.styled(only, "$foreground-muted")
     if row.label:
         yield content(_("Choice: {label}").format(label=row.label), "bold $text-primary")
     if row.claims:
