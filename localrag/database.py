@@ -299,7 +299,8 @@ def _make(path: Path, schema: Schema) -> None:
         # Made beforehand, for its owner alone: SQLite goes by the umask.
         open_file(unfinished, "xb").close()
         with closing(_connect(unfinished, "rw")) as connection:
-            connection.execute("PRAGMA journal_mode = OFF")
+            # Without any, a disk that gets full meanwhile leaves a file that passes for damaged.
+            connection.execute("PRAGMA journal_mode = MEMORY")
             schema.upgrade(connection)
         try:
             os.link(unfinished, path)

@@ -1,5 +1,6 @@
 """Disks that are full or read-only: what is there is read, what cannot be written is told."""
 
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -108,6 +109,23 @@ def test_conversations_are_read(small_disk: Any) -> None:
     small_disk.fill()
     with pytest.raises(StorageError, match="conversations"):
         Conversations.open(workspace)
+
+
+def test_a_file_that_cannot_be_made_as_a_whole(small_disk: Any) -> None:
+    workspace = Workspace.locate(small_disk.folder / "home")
+    workspace.init()
+    small_disk.fill()
+    filling = small_disk.folder / "filling"
+    causes = []
+    for _ in range(20):
+        try:
+            Conversations.open(workspace).close()
+            break
+        except StorageError as error:
+            causes.append(str(error))
+            os.truncate(filling, filling.stat().st_size - 4096)
+    assert 3 < len(causes) < 20
+    assert all("is full" in cause for cause in causes)
 
 
 def test_a_store_is_there_as_a_whole_or_not_at_all(
