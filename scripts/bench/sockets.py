@@ -59,7 +59,7 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
     """Run the steps chosen, one after the other."""
     files = sorted((chosen.data / "egov" / "xml").glob("*.xml"), key=lambda p: p.stat().st_size)
     # Large ones, for which processes are started.
-    laws = [str(path) for path in files[-chosen.files :]]
+    laws = [str(path) for path in files[len(files) - chosen.files :]]
     (folder / "questions.jsonl").write_text(json.dumps({"question": QUESTION}) + "\n", "utf-8")
     home = prepared(folder / "home", chosen)
     print(f"{'step':<8}{'pairs':>7}{'others':>8}{'same without a network':>24}  others")
