@@ -291,7 +291,8 @@ def _fingerprint(
     passages: tuple[PassageRow, ...],
     derived: tuple[TripleRow | NameRow, ...],
 ) -> str:
-    # Covers the passages too, so that a better reader counts as a change.
+    # Covers the passages too, so that a better reader counts as a change. Stores are checked with
+    # it (`CorpusStore.altered`): whatever makes another one of the same rows has to lift them.
     digest = blake2b(digest_size=16)
     for part in (document.title, document.kind, metadata, document.text):
         digest.update(f"{len(part)}\n{part}".encode())
