@@ -497,6 +497,9 @@ class Corpus:
         from localrag.corpus.store import CorpusStore
 
         self._let_go_of_the_old()
+        if self._retriever is not None:
+            # What it has read is kept there already.
+            return self._retriever.store
         if self._store is None:
             opened = CorpusStore.open(
                 self.require().place.store, read_only=True, as_of=self.config.retrieval.day
