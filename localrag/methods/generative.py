@@ -89,22 +89,24 @@ class ClaimChecker:
         self._sentences = sentences
         self._question = question
 
-    def check(self, text: str, numbers: Sequence[int]) -> CheckedClaim:
+    def check(self, text: str, numbers: Sequence[int], *, narrow: bool = False) -> CheckedClaim:
         """Check one claim, and add its citations.
 
         Args:
             text: what the model claims.
             numbers: of the sentences that it cites, from 1.
+            narrow: whether of the sentences cited only those count that carry it alone, where some
+                do: a model likes to cite what stands beside them, too.
         """
         chosen = [self._sentences[number - 1] for number in dict.fromkeys(numbers)]
         found = self._mismatches(text, chosen)
         moved = False
         if found and (carrying := self._carrying(text, chosen)):
             chosen, found, moved = carrying, (), True
-        claim = Claim(text, self.cite(chosen), found, moved)
         # Of two sentences cited one may answer the question, and the other say what is claimed.
         alone = [one for one in chosen if not found and not self._mismatches(text, [one])]
-        return CheckedClaim(claim, alone or chosen)
+        cited = self.cite(alone or chosen if narrow else chosen)
+        return CheckedClaim(Claim(text, cited, found, moved), alone or chosen)
 
     def cite(self, chosen: Sequence[Sentence]) -> tuple[int, ...]:
         """Add the citations of sentences, each with what it is read with; their numbers."""

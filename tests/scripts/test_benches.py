@@ -71,11 +71,11 @@ RUNS = {
     "kill_optimize": ["--kills=1", "--questions=4", "--calls=8"],
     "evaluation": ["--limit=2", "--kills=0", "--method=statute-lexical"],
     "question_index": [
-        "--questions=2",
+        "--questions=1",
         "--beside=1",
         "--model={chat}",
         "--embedder={embedder}",
-        "--max-tokens=40",
+        "--max-tokens=8",
         "--threads=1",
     ],
     "vector_index": ["--count=200", "--queries=5", "--dimension=8", "--only-ours"],

@@ -37,28 +37,30 @@ def measure(
         question: with the aspects that its answer should tell of.
 
     Returns:
-        ``aspects``, ``documents``: the share of the aspects, and of their documents, that a
-        verified citation is of. ``new``: the share of the statements that no earlier statement has
-        said (one minus the redundancy). ``carried``: the share of the statements with a verified
-        citation in which code has found them.
+        ``carried``: the share of the statements with a verified citation in which code has found
+        them. ``aspects``, ``documents``: the share of the aspects, and of their documents, that
+        such a statement cites. ``new``: the share of the statements that no earlier statement has
+        said (one minus the redundancy).
     """
     if not claims:
         return _NONE
-    verified = [one for one in citations if one.verified]
-    cited = {place_of(one.passage_id).document for one in verified}
+    verified = [
+        [] if claim.mismatches else [one for one in _cited(claim, citations) if one.verified]
+        for claim in claims
+    ]
+    cited = [one for some in verified for one in some]
+    of_documents = {place_of(one.passage_id).document for one in cited}
     documents = [place_of(f"{one.document}#").document for one in question.gold]
     return {
-        "aspects": _share([_is_cited(one, verified) for one in question.sentences]),
-        "documents": _share([one in cited for one in documents]),
+        "aspects": _share([_is_cited(one, cited) for one in question.sentences]),
+        "documents": _share([one in of_documents for one in documents]),
         "new": _share(_new([one.text for one in claims])),
-        "carried": _share(
-            [
-                not claim.mismatches
-                and any(citations[number - 1].verified for number in claim.citations)
-                for claim in claims
-            ]
-        ),
+        "carried": _share([bool(some) for some in verified]),
     }
+
+
+def _cited(claim: Claim, citations: Sequence[Citation]) -> list[Citation]:
+    return [citations[number - 1] for number in claim.citations]
 
 
 def _share(held: Sequence[bool]) -> float:

@@ -3,7 +3,8 @@
 The model gets the question, the queries it was augmented into, the sources and examples. A source
 is a sentence, or a synthetic question with its answer. What a statement cites, and is held against,
 is always the sentence of the document: a synthetic question stands for the sentences that answer
-it. Whether these speak of the question is not asked, for a statement tells of one aspect of it.
+it. Of several sources those are cited that carry the statement alone, where some do. Whether they
+speak of the question is not asked, for a statement tells of one aspect of it.
 """
 
 from collections.abc import Callable, Sequence
@@ -74,7 +75,9 @@ def answered(
         return Answer("", (), Status.NOT_FOUND, toolkit.trace)
     with toolkit.store() as store:
         checker = ClaimChecker(store, sentences, full_text(asked))
-        claims = tuple(checker.check(one.text, one.sentences).claim for one in reply.claims)
+        claims = tuple(
+            checker.check(one.text, one.sentences, narrow=True).claim for one in reply.claims
+        )
     if aspects:
         told = [one.aspect for one in reply.claims]
         _tell_aspects(toolkit, queries, told, claims)

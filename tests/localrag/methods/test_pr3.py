@@ -287,6 +287,16 @@ def test_what_the_sources_do_not_say_is_unsupported(ask: Ask, name: str) -> None
     assert all(one.quote in texts for one in bad.citations)
 
 
+def test_what_stands_beside_the_source_is_not_cited(ask: Ask) -> None:
+    prompt = ask("chunks", NOTHING).prompts[-1]
+    built, deep = number(prompt, "Ada Frost built"), number(prompt, "Lake Anvil is 90 metres deep")
+    both = [built, deep]
+    answer = ask("chunks", said(("Ada Frost built the Otter Mill.", both))).answer
+    assert [one.quote for one in answer.citations] == ["Ada Frost built the Otter Mill in 1871."]
+    together = "Ada Frost built the Otter Mill, and Lake Anvil is 90 metres deep."
+    assert len(ask("chunks", said((together, both))).answer.citations) == 2
+
+
 def test_chunks_are_sentences_under_their_place(ask: Ask) -> None:
     prompt = ask("chunks", NOTHING).prompts[-1]
     assert "mill\n1: Ada Frost built the Otter Mill in 1871.\n2: She sold it" in prompt

@@ -1,6 +1,7 @@
 """A small prepared collection, and a model that plays every role of an evaluation over it."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,14 +26,13 @@ PAGES = {
 CONFIG = Config(chat=ChatConfig(max_tokens=100), embedding=EmbeddingConfig(model="off"))
 
 
-@pytest.fixture
-def workspace(home: Path) -> Workspace:
-    """`PAGES`, indexed, with a synthetic question each."""
-    folder = home / "texts"
-    folder.mkdir(parents=True)
+@pytest.fixture(scope="session")
+def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with `PAGES`, indexed, with a synthetic question each; never write to it."""
+    folder = tmp_path_factory.mktemp("texts")
     for name, (text, _, _) in PAGES.items():
         (folder / name).write_text(text)
-    workspace = Workspace.locate(home)
+    workspace = Workspace.locate(tmp_path_factory.mktemp("collection") / "home")
     workspace.init()
     add(workspace, "main", [folder])
     index(workspace, "main")
@@ -43,7 +43,14 @@ def workspace(home: Path) -> Workspace:
     model = ScriptedChat(*replies)
     (report,) = prepare(workspace, "main", CONFIG, [SYNTHETIC_QA], opener=lambda *_: model)
     assert report.outcomes["made"] == 4
-    return workspace
+    return workspace.home
+
+
+@pytest.fixture
+def workspace(collection: Path, home: Path) -> Workspace:
+    """The same, to be written to."""
+    shutil.copytree(collection, home)
+    return Workspace.locate(home)
 
 
 class Playing(ScriptedChat):

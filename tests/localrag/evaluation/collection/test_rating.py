@@ -301,6 +301,6 @@ def test_the_figures_of_an_answer() -> None:
         Claim("The mill sank.", (2,), (Mismatch(MismatchKind.WORDS, "sank"),)),
     ]
     assert measure(claims, citations, QUESTION) == pytest.approx(
-        {"aspects": 2 / 3, "documents": 2 / 3, "new": 3 / 4, "carried": 2 / 4}
+        {"aspects": 1 / 3, "documents": 1 / 3, "new": 3 / 4, "carried": 2 / 4}
     )
     assert set(measure([], [], QUESTION).values()) == {0.0}
