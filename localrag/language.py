@@ -7,6 +7,7 @@ later, an error's or a fact's. A catalogue lies in ``locale/<language>/LC_MESSAG
 
 import gettext
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 LANGUAGES = {"en": "English", "ja": "日本語"}
@@ -19,12 +20,23 @@ _catalogue = gettext.NullTranslations()
 def use(code: str) -> None:
     """Take a language from now on; English for one without catalogues."""
     global _catalogue
-    _catalogue = gettext.NullTranslations()
+    _catalogue = _read(code)
+
+
+def _read(code: str) -> gettext.NullTranslations:
+    catalogue = gettext.NullTranslations()
     for compiled in sorted(_LOCALE.joinpath(code, "LC_MESSAGES").glob("*.mo")):
         with compiled.open("rb") as file:
             room = gettext.GNUTranslations(file)
-        room.add_fallback(_catalogue)
-        _catalogue = room
+        room.add_fallback(catalogue)
+        catalogue = room
+    return catalogue
+
+
+def translated(messages: Iterable[str], code: str) -> dict[str, str]:
+    """Messages in a language, whichever is in use."""
+    catalogue = _read(code)
+    return {message: catalogue.gettext(message) for message in messages}
 
 
 def in_use() -> str:

@@ -43,6 +43,7 @@ _VERBS = (
     "evaluate",
     "optimize",
     "models",
+    "bundle",
 )
 """The modules of the verbs, in the order of the help."""
 

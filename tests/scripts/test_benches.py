@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 from tiny_models.full_size import Shape
 
+from localrag.bundle.make import Contents
+
 from ..patience import PATIENCE
+from ..tiny_bundle import make_bundle
 
 BENCHES = Path(__file__).parents[2] / "scripts" / "bench"
 # By benchmark its arguments, with what the tests make in braces.
@@ -48,6 +51,7 @@ RUNS = {
     "typed_citations": ["--count=3", "--misses"],
     "streaming": ["--tokens=20", "--runs=1"],
     "startup": ["--rounds=1", "--home={home}"],
+    "bundle": ["{bundle}"],
     "batch": ["--questions=2", "--kills=1", "--tokens=8"],
     "kill": ["--rounds=1", "--files=3"],
     "incremental": ["--laws=3", "--questions=1", "--kills=1"],
@@ -125,6 +129,8 @@ def test_it_runs(
         "home": sample_home,
         "lawyers": lawyers,
     }
+    if name == "bundle":
+        made["bundle"] = make_bundle(work, Contents())
     given = [argument.format(**made) for argument in RUNS[name]]
     if "work=True" in path.read_text():
         given.append(f"--work={work}")
