@@ -53,7 +53,7 @@ class Contents:
         standalone: whether a Python goes along.
     """
 
-    extras: tuple[str, ...] = ("docs",)
+    extras: tuple[str, ...] = ()
     pythons: tuple[str, ...] = (".".join(platform.python_version_tuple()[:2]),)
     processors: tuple[str, ...] = (platform.machine(),)
     models: tuple[str, ...] = ()
@@ -184,11 +184,11 @@ def minisign_signer(secret: Path, ask: Callable[[], str]) -> Signer:
 
 
 def script() -> str:
-    """The text of the install.py of a bundle: the installer, what it checks with, its languages."""
+    """The text of the install.py of a bundle: the installer, all that it imports, its languages."""
     text = Path(installer.__file__).read_text(encoding="utf-8")
     signing = Path(signature.__file__).read_text(encoding="utf-8")
     before, _line, after = text.partition("from localrag.bundle.signature import")
-    text = before + signing[signing.index("def is_genuine") :] + after.partition("\n")[2]
+    text = before + signing + after.partition("\n")[2]
     said = [json.loads(message) for message in _TEXTS.findall(text)]
     words = {code: language.translated(said, code) for code in language.LANGUAGES if code != "en"}
     empty = "WORDS: dict[str, dict[str, str]] = {}"

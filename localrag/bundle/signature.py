@@ -2,8 +2,8 @@
 
 Where a bundle is installed there is nothing else yet, and that library has no signatures: so this
 is Ed25519 as RFC 8032 has it (section 5.1), compared with `cryptography` in the tests. A check uses
-nothing secret, so how long it takes tells nobody anything. `localrag bundle make` writes what
-follows the imports into the install.py of a bundle.
+nothing secret, so how long it takes tells nobody anything. This text stands in the install.py of
+every bundle.
 """
 
 import base64

@@ -5,6 +5,7 @@ no instructions that another processor of the kind may lack, and no library that
 lacks (llama.cpp works without OpenMP).
 """
 
+import errno
 import json
 import os
 import platform
@@ -89,6 +90,7 @@ def collect(
     Raises:
         UsageError: there is no such interpreter here.
         InputError: pip fails; its words are told.
+        OSError: the disk is full.
     """
     common = work / "without-common.cmake"
     common.write_text(_COMMON, encoding="ascii")
@@ -180,6 +182,7 @@ def _run(command: list[str], environment: dict[str, str] | None = None) -> None:
 
     Raises:
         InputError: it fails.
+        OSError: the disk is full.
     """
     done = subprocess.run(  # noqa: S603 - pip and uv
         command,
@@ -190,6 +193,8 @@ def _run(command: list[str], environment: dict[str, str] | None = None) -> None:
     )
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip()[-2_000:]
+        if os.strerror(errno.ENOSPC) in said:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         raise InputError(
             N_("{program} failed: {said}"),
             N_("Mend that, then run the command again; it goes on where it was."),

@@ -5,19 +5,24 @@ nothing in it: in ``--root``, a system of its own such as Debian's
 
     debootstrap --variant=minbase --include=python3 bookworm ROOT
 
-makes (no compiler, no pip; needs root), else in this one. Make the bundle first:
+makes (no compiler, no pip; needs root), else in this one. With ``--kills`` it is killed at random
+moments: what then starts has to be whole, and the next run has to go on. Make the bundle first:
 
     localrag bundle make BUNDLE --extra docs --extra llama-cpp --extra dense --model NAME
 """
 
 import argparse
 import os
+import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 NOBODY = "65534:65534"
@@ -32,6 +37,7 @@ def main() -> int:
     parser.add_argument("bundle", type=Path, help="a bundle that is a folder")
     parser.add_argument("--root", type=Path, metavar="FOLDER", help="a fresh system")
     parser.add_argument("--rounds", type=int, default=1, metavar="N", help="installations (1)")
+    parser.add_argument("--kills", type=int, default=0, metavar="N", help="killed ones (0)")
     arguments = parser.parse_args()
     files = [path for path in arguments.bundle.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files)
@@ -39,36 +45,106 @@ def main() -> int:
     isolated = _isolated(arguments.root)
     network = " ".join(isolated[:2]) or "as it is"
     print(f"{len(files)} files, {size / 1e6:.1f} MB; {place}, network: {network}")
-    print(f"{'round':<8}{'copied':>8}{'answered':>10}{'done':>8}   seconds, from the copy on")
+    print(f"{'round':<8}{'answered':>10}{'done':>8}   seconds after the copy")
     for number in range(arguments.rounds):
-        folder = Path(tempfile.mkdtemp(dir=arguments.root and arguments.root / "tmp"))
-        try:
-            _measure(number, arguments, folder, isolated)
-        finally:
-            shutil.rmtree(folder)
+        with _installation(arguments, isolated) as installation:
+            seconds = installation.measure(number + 1)
+    if arguments.kills:
+        _kill(arguments, isolated, seconds)
     return 0
 
 
-def _measure(number: int, arguments: argparse.Namespace, folder: Path, isolated: list[str]) -> None:
-    started = time.perf_counter()
-    shutil.copytree(arguments.bundle, folder / "bundle")
-    copied = time.perf_counter() - started
-    inside = folder
-    if arguments.root:
-        inside = Path("/") / folder.relative_to(arguments.root)
-        subprocess.run(["chown", "--recursive", NOBODY, folder], check=True)
-    python = "python3" if arguments.root else sys.executable
-    command = [*isolated, python, str(inside / "bundle" / "install.py"), str(inside / "target")]
-    started, answered, told = time.perf_counter(), 0.0, []
-    for line in _lines(command):
-        told.append(line)
-        if line.startswith(ANSWERED):
-            answered = time.perf_counter() - started
-    done = time.perf_counter() - started
-    if not answered:
-        sys.exit("not installed:\n" + "\n".join(told))
-    print(f"{number + 1:<8}{copied:>8.1f}{answered:>10.1f}{done:>8.1f}")
-    print("\n".join(f"        {line}" for line in told))
+@dataclass
+class Installation:
+    """A copy of the bundle, and the folder that it is installed into.
+
+    Attributes:
+        folder: what holds both, as it is called here.
+        prefix: what runs a command there.
+        inside: the folder as it is called there.
+        python: what runs the installer there.
+    """
+
+    folder: Path
+    prefix: list[str]
+    inside: Path
+    python: str
+
+    def start(self) -> "subprocess.Popen[str]":
+        """Start the installer, in a group of its own."""
+        script, target = self.inside / "bundle" / "install.py", self.inside / "target"
+        return subprocess.Popen(
+            [*self.prefix, self.python, str(script), str(target)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "HOME": "/nonexistent"},
+            start_new_session=True,
+        )
+
+    def measure(self, number: int) -> float:
+        """Install, and print how long it takes from the copy on; gives the seconds."""
+        answered, told, started = 0.0, [], time.perf_counter()
+        with self.start() as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                told.append(f"        {line.rstrip()}")
+                if line.startswith(ANSWERED):
+                    answered = time.perf_counter() - started
+        done = time.perf_counter() - started
+        if not answered or process.returncode:
+            sys.exit("not installed:\n" + "\n".join(told))
+        print(f"{number:<8}{answered:>10.1f}{done:>8.1f}")
+        print("\n".join(told))
+        return done
+
+    def starts(self) -> bool:
+        """Whether there is something to start; it has to be whole.
+
+        Raises:
+            SystemExit: it is not.
+        """
+        command = self.inside / "target" / "bin" / "localrag"
+        if not (self.folder / "target" / "bin" / "localrag").exists():
+            return False
+        done = subprocess.run(
+            [*self.prefix, str(command), "--version"], capture_output=True, text=True
+        )
+        if done.returncode:
+            sys.exit(f"what looks whole is not:\n{done.stderr}")
+        return True
+
+
+def _kill(arguments: argparse.Namespace, isolated: list[str], seconds: float) -> None:
+    """Kill installations at random moments, each going on where the one before was killed."""
+    chance, killed, finished = random.Random(20), 0, 0
+    while killed < arguments.kills:
+        with _installation(arguments, isolated) as installation:
+            while killed < arguments.kills and not installation.starts():
+                process = installation.start()
+                try:
+                    process.communicate(timeout=chance.uniform(0, seconds))
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.communicate()
+                    killed += 1
+            installation.measure(0)
+            finished += installation.starts()
+    print(f"killed {killed} times, then finished: {finished} installations, all whole")
+
+
+@contextmanager
+def _installation(arguments: argparse.Namespace, isolated: list[str]) -> Iterator[Installation]:
+    root: Path | None = arguments.root
+    folder = Path(tempfile.mkdtemp(dir=root and root / "tmp"))
+    try:
+        shutil.copytree(arguments.bundle, folder / "bundle")
+        if root:
+            subprocess.run(["chown", "--recursive", NOBODY, folder], check=True)
+        inside = Path("/") / folder.relative_to(root) if root else folder
+        yield Installation(folder, isolated, inside, "python3" if root else sys.executable)
+    finally:
+        shutil.rmtree(folder)
 
 
 def _isolated(root: Path | None) -> list[str]:
@@ -78,16 +154,6 @@ def _isolated(root: Path | None) -> list[str]:
     command = ["unshare", "--user", "--net", "--"]
     works = shutil.which(command[0]) and not subprocess.run([*command, "true"]).returncode
     return command if works else []
-
-
-def _lines(command: list[str]) -> Iterator[str]:
-    """What a command says, line by line as it says it."""
-    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "HOME": "/nonexistent"}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-    ) as process:
-        assert process.stdout is not None
-        yield from (line.rstrip() for line in process.stdout)
 
 
 if __name__ == "__main__":

@@ -24,13 +24,14 @@ from ...tiny_bundle import offline, write_wheel
 from .conftest import enter, public, rewrite
 
 Cli = Callable[..., Any]
+Keys = tuple[minisign.SecretKey, minisign.SecretKey]
 
 
 def run_installer(
-    bundle: Path, target: Path, **environment: str
+    bundle: Path, target: Path, *options: str, **environment: str
 ) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-I", str(bundle / "install.py"), str(target)],
+        [sys.executable, "-I", str(bundle / "install.py"), str(target), *options],
         capture_output=True,
         text=True,
         env={**os.environ, **environment},
@@ -46,10 +47,15 @@ def start(target: Path) -> str:
 
 
 def test_installing_and_bringing_up_to_date(
-    bundle: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+    bundle: Path, keys: Keys, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / "a folder"
     target.mkdir()
+    rewrite(bundle, dict, keys[0])
+    refused = run_installer(bundle, target, "--key", public(keys[1]))
+    assert refused.returncode == 4, refused.stderr
+    assert "manifest.json.minisig is missing, or no signature" in refused.stdout
+    assert list(target.iterdir()) == []
     (target / "fail").touch()
     failed = run_installer(bundle, target)
     assert failed.returncode == 5, failed.stderr
@@ -57,16 +63,18 @@ def test_installing_and_bringing_up_to_date(
     assert not (target / "bin").exists()
     assert not (target / "current").exists()
     (target / "fail").unlink()
-    done = run_installer(bundle, target)
+    done = run_installer(bundle, target, "--key", public(keys[0]))
     assert done.returncode == 0, done.stderr + done.stdout
     assert "files are as the manifest says" in done.stdout
+    assert "installing localrag" not in done.stdout, "the packages are there from the run before"
     assert start(target) == "localrag 1.0\n"
     verify(bundle)
     # The next version holds one package anew, and leaves pip to the first.
     offline(monkeypatch)
     wheel = write_wheel(tmp_path, "1.1")
-    made = cli("bundle", "make", str(tmp_path / "new.tar"), f"--project={wheel}",
-               f"--since={bundle}", "--extra=docs", "--json")  # fmt: skip
+    (tmp_path / "key").write_bytes(bytes(keys[0]))
+    options = [f"--since={bundle}", "--extra=docs", f"--sign={tmp_path / 'key'}", "--json"]
+    made = cli("bundle", "make", str(tmp_path / "new.tar"), f"--project={wheel}", *options)
     assert made.code == 0, made.err
     assert made.json["held"] == 1
     with tarfile.open(tmp_path / "new.tar") as tar:
@@ -78,6 +86,24 @@ def test_installing_and_bringing_up_to_date(
     assert start(target) == "localrag 1.1\n"
     assert first.exists(), "whoever still runs it needs it"
     assert not list(tmp_path.glob("*unpacked*"))
+    older = cli("bundle", "install", str(bundle), str(target))
+    assert older.code == 4
+    assert "1.1, which is newer, is installed" in older.err
+
+
+def test_a_full_disk(bundle: Path, small_disk: Any, cli: Cli, tmp_path: Path) -> None:
+    small_disk.fill()
+    for words in (
+        ("install", str(bundle), str(small_disk.folder / "target")),
+        (
+            "make",
+            str(small_disk.folder / "b"),
+            f"--project={next(bundle.glob('wheels/localrag*'))}",
+        ),
+    ):
+        outcome = cli("bundle", *words)
+        assert outcome.code == 7, outcome.err
+        assert "No space left on device" in outcome.err
 
 
 def test_what_is_made(small: Path) -> None:
