@@ -71,7 +71,7 @@ class BundleError(Exception):
         fields: the values that both name.
     """
 
-    exit_code = 5
+    exit_code: int = 5
 
     def __init__(self, cause: str, cure: str = "", /, **fields: object) -> None:
         super().__init__(cause, cure)
@@ -495,7 +495,7 @@ def _run(command: list[str], *, heard: bool = False) -> str:
         heard: what it says on standard error is shown, not kept for the message.
 
     Raises:
-        BundleError: it fails.
+        BundleError: it fails; if it was heard, with the exit code that it left with.
         OSError: the disk is full.
     """
     err = None if heard else subprocess.PIPE
@@ -503,9 +503,13 @@ def _run(command: list[str], *, heard: bool = False) -> str:
     done = subprocess.run(  # noqa: S603 - as said above
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err, env=own, check=False
     )
+    if done.returncode and heard:
+        failed = BundleError(N_("What was installed does not work here, as said above."))
+        failed.exit_code = max(BundleError.exit_code, done.returncode)
+        raise failed
     if done.returncode:
         said = (done.stderr or b"").decode(errors="replace").strip()
-        if os.strerror(errno.ENOSPC) in said or done.returncode == 7:
+        if os.strerror(errno.ENOSPC) in said:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         name = " ".join(Path(word).name for word in command[:5])
         told = said[-2_000:] or f"exit code {done.returncode}"

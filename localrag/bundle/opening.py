@@ -16,12 +16,18 @@ from typing import Any, BinaryIO
 from localrag.bundle import installer
 from localrag.bundle.installer import LARGEST_MANIFEST, MANIFEST, SIGNATURE, Bundle, Refused
 from localrag.durable import storing
-from localrag.errors import BusyError, InputError, LocalragError, WorkspaceError
+from localrag.errors import (
+    BusyError,
+    InputError,
+    LocalragError,
+    StorageError,
+    WorkspaceError,
+)
 from localrag.language import N_
 
 Member = tuple[str, BinaryIO | None]
 
-_ERRORS: dict[int, type[LocalragError]] = {4: InputError, 6: BusyError}
+_ERRORS: dict[int, type[LocalragError]] = {4: InputError, 6: BusyError, 7: StorageError}
 _FREE = N_("Check the path and the disk, and free some space there.")
 _NO_BUNDLE = N_("{folder} is no bundle, or not a whole one: manifest.json is missing.")
 _CHANGED = N_("{name} is damaged.")

@@ -99,8 +99,9 @@ def collect(
     # A cache of its own: what was compiled elsewhere may be for that processor alone.
     cache = ["--cache-dir", str(work / "pip"), "--disable-pip-version-check", "--quiet"]
     pip, chosen = [sys.executable, "-m", "pip"], f"[{','.join(extras)}]" if extras else ""
-    for version in pythons:
-        at = [*pip, "--python", interpreter(version), "wheel", *cache, *project.pins]
+    interpreters = {version: interpreter(version) for version in pythons}
+    for version, python in interpreters.items():
+        at = [*pip, "--python", python, "wheel", *cache, *project.pins]
         _run([*at, "--wheel-dir", str(folder), f"{project.path}{chosen}", "pip"], portable)
         for processor in processors:
             if processor != platform.machine():

@@ -150,7 +150,11 @@ def _installation(arguments: argparse.Namespace, isolated: list[str]) -> Iterato
 def _isolated(root: Path | None) -> list[str]:
     """What runs a command without a network, and without root; nothing where that cannot be."""
     if root:
-        return ["unshare", "--net", "chroot", f"--userspec={NOBODY}", str(root)]
+        # Processes are seen in any system; the mount is gone with the namespace.
+        enter = (
+            f'mount --rbind /proc "{root}/proc" && exec chroot --userspec={NOBODY} "{root}" "$@"'
+        )
+        return ["unshare", "--net", "--mount", "--", "sh", "-c", enter, "sh"]
     command = ["unshare", "--user", "--net", "--"]
     works = shutil.which(command[0]) and not subprocess.run([*command, "true"]).returncode
     return command if works else []
