@@ -16,7 +16,6 @@ from localrag import language
 from localrag.access import make_folder
 from localrag.backup import restore_corpus
 from localrag.bundle.installer import MANIFEST, Bundle
-from localrag.config import load
 from localrag.doctor import Health, examine
 from localrag.durable import replace_text, storing
 from localrag.errors import LocalragError, NotFoundError, WorkspaceError
@@ -33,6 +32,13 @@ Tell = Callable[[str], object]
 
 _TRIAL = "bundle-trial"
 """The corpus that the sample question is asked of; it is removed again."""
+_AS_SET: dict[str, object] = {"retrieval.where": "", "retrieval.as_of": "", "method.name": ""}
+_WITHOUT_MODELS: dict[str, object] = {
+    "method.name": "extractive",
+    "embedding.model": "off",
+    "retrieval.dense": "off",
+    "retrieval.rerank": "off",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,7 @@ class Entered:
         new, changed, gone: names of packages, compared with the one before.
         entered: what is new in the workspace: settings, models, corpora.
         answer: where the answer to the sample question stands, as it is cited.
-        broken: what `doctor` finds broken, with what mends it.
+        broken: what `doctor` finds broken, with what mends it, and which models gave no answer.
     """
 
     localrag: str
@@ -80,11 +86,13 @@ def enter(folder: Path, home: Path, before: Bundle | None, tell: Tell) -> Entere
         for name in kind(session, folder, files, tell):
             tell(_("{name} is in the workspace").format(name=name))
             entered.append(name)
-    answer = _tried(session)
+    failed: list[str] = []
+    answer = _tried(session, failed)
     tell(_("asked {question}").format(question=QUESTION))
     tell(_("answered from {place}").format(place=answer))
     findings = list(examine(session.workspace, {}))
     broken = [f"{f.title}: {f.detail} {f.cure}" for f in findings if f.health is Health.BROKEN]
+    broken += failed
     tell(_("doctor: {n} checks, {broken} broken").format(n=len(findings), broken=len(broken)))
     for finding in broken:
         tell(finding)
@@ -192,29 +200,37 @@ def _held(path: str) -> LocalragError:
     )
 
 
-def _tried(session: Session) -> str:
+def _tried(session: Session, failed: list[str]) -> str:
     """Where the answer to the sample question stands.
+
+    Args:
+        session: its workspace. What its owner has set for searches of his own does not hold here.
+        failed: gets why the models of the settings gave none; the question is then asked without.
 
     Raises:
         WorkspaceError: there is none.
     """
-    corpus = session.corpus(_TRIAL)
-    corpus.add(FOLDER)
-    corpus.index()
     try:
-        cited = corpus.ask(QUESTION).citations
-        if not cited and load(session.workspace, {}).chat.model:
+        for settings in (_AS_SET, _AS_SET | _WITHOUT_MODELS):
+            corpus = Corpus(session.with_settings(settings), _TRIAL)
+            try:
+                corpus.add(FOLDER)
+                corpus.index()
+                cited = corpus.ask(QUESTION).citations
+            except LocalragError as error:
+                failed.append(f"{error.cause} {error.cure}")
+                continue
+            if cited:
+                return cited[0].label
             # A small model may write what nothing supports; what is installed works all the same.
-            quoting = session.with_settings({"method.name": "extractive"})
-            cited = Corpus(quoting, _TRIAL).ask(QUESTION).citations
     finally:
-        corpus.delete()
-    if not cited:
-        raise WorkspaceError(
-            N_("The sample question was not answered."),
-            N_("Find out what is wrong: localrag doctor"),
-        )
-    return cited[0].label
+        if session.corpus(_TRIAL).place.store.exists():
+            session.corpus(_TRIAL).delete()
+    raise WorkspaceError(
+        N_("The sample question was not answered. {why}"),
+        N_("Find out what is wrong: localrag doctor"),
+        why=" ".join(failed),
+    )
 
 
 def _packages(files: Files) -> dict[str, str]:

@@ -14,6 +14,7 @@ moments: what then starts has to be whole, and the next run has to go on. Make t
 import argparse
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -45,7 +46,7 @@ def main() -> int:
     isolated = _isolated(arguments.root)
     network = " ".join(isolated[:2]) or "as it is"
     print(f"{len(files)} files, {size / 1e6:.1f} MB; {place}, network: {network}")
-    print(f"{'round':<8}{'answered':>10}{'done':>8}   seconds after the copy")
+    print(f"{'round':<8}{'answered':>10}{'done':>8}{'CPU':>8}   seconds after the copy")
     for number in range(arguments.rounds):
         with _installation(arguments, isolated) as installation:
             seconds = installation.measure(number + 1)
@@ -84,7 +85,7 @@ class Installation:
 
     def measure(self, number: int) -> float:
         """Install, and print how long it takes from the copy on; gives the seconds."""
-        answered, told, started = 0.0, [], time.perf_counter()
+        answered, told, started, used = 0.0, [], time.perf_counter(), _processor_seconds()
         with self.start() as process:
             assert process.stdout is not None
             for line in process.stdout:
@@ -94,7 +95,8 @@ class Installation:
         done = time.perf_counter() - started
         if not answered or process.returncode:
             sys.exit("not installed:\n" + "\n".join(told))
-        print(f"{number:<8}{answered:>10.1f}{done:>8.1f}")
+        used = _processor_seconds() - used
+        print(f"{number:<8}{answered:>10.1f}{done:>8.1f}{used:>8.1f}")
         print("\n".join(told))
         return done
 
@@ -145,6 +147,12 @@ def _installation(arguments: argparse.Namespace, isolated: list[str]) -> Iterato
         yield Installation(folder, isolated, inside, "python3" if root else sys.executable)
     finally:
         shutil.rmtree(folder)
+
+
+def _processor_seconds() -> float:
+    """Those of the processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _isolated(root: Path | None) -> list[str]:

@@ -240,7 +240,8 @@ def test_a_python_that_uv_fetches(
 
 def test_what_comes_into_the_workspace(bundle: Path, tmp_path: Path, cli: Cli) -> None:
     home = tmp_path / "target" / "home"
-    enter(bundle, "settings.toml", b'language = "en"\n[ingest]\nworkers = 1\n')
+    settings = b"[ingest]\nworkers = 1\n[retrieval]\nwhere = 'kind=none'\n"
+    enter(bundle, "settings.toml", settings)
     told: list[str] = []
     done = enter_workspace(bundle, home, None, told.append)
     assert done.entered == ("localrag.toml", "tiny", "main", "more")
@@ -253,8 +254,15 @@ def test_what_comes_into_the_workspace(bundle: Path, tmp_path: Path, cli: Cli) -
 
     assert at("list", "--json").json
     assert Workspace(home).corpora() == ["main", "more"]
-    assert "届け出る" in at("search", "甲は乙に届け出る", "--corpus", "more").out
-    assert "渡し守" in at("search", "渡し守").out
+    unlimited = ("--set", "retrieval.where=", "search")
+    assert "届け出る" in at(*unlimited, "甲は乙に届け出る", "--corpus", "more").out
+    assert "渡し守" in at(*unlimited, "渡し守").out
+    # A model that does not answer is told, and keeps nothing from being installed.
+    (home / "localrag.toml").write_text('[ingest]\nworkers = 1\n[chat]\nmodel = "gone"\n')
+    without = enter_workspace(bundle, home, None, told.append)
+    assert without.answer == done.answer
+    assert any("'gone'" in problem for problem in without.broken)
+    (home / "localrag.toml").write_text("[ingest]\nworkers = 1\n")
     # Again, with another state of the corpus: the one before stays, nothing else comes twice.
     again = enter_workspace(bundle, home, verify(bundle), told.append)
     assert again.entered == ()
