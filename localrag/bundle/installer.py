@@ -473,7 +473,8 @@ def _switch(target: Path, version: Path, current: Path) -> None:
         "# Starts the localrag that `current` leads to, on the workspace beside it.\n"
         f"here={shlex.quote(str(target))}\n"
         'export LOCALRAG_HOME="${LOCALRAG_HOME:-$here/home}"\n'
-        'exec "$here/current/program/bin/python" -I -m localrag "$@"\n'
+        # What runs goes on as it is when the link leads elsewhere.
+        'exec "$(readlink -f "$here/current")/program/bin/python" -I -m localrag "$@"\n'
     )
     new.chmod(0o755)
     new.replace(start)

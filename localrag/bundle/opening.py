@@ -99,9 +99,10 @@ def install(
 
 def installed_in() -> Path:
     """The folder that this localrag was installed into by a bundle, else where one would be."""
-    program = Path(sys.prefix)
-    if len(program.parents) > 2 and (program.parents[2] / "current" / "bundle.json").exists():
-        return program.parents[2]
+    # FOLDER/versions/NAME/program
+    folder = Path(sys.prefix).resolve().joinpath("..", "..", "..").resolve()
+    if (folder / "current" / "bundle.json").exists():
+        return folder
     return Path("~/localrag").expanduser()
 
 

@@ -27,6 +27,8 @@ from localrag.language import N_
 _COMMON = "set(LLAMA_BUILD_COMMON OFF)\n"
 """Read by CMake before llama.cpp: its command-line tools, which nobody loads, are left out."""
 _LLAMA = "-DLLAVA_BUILD=OFF -DGGML_NATIVE=OFF -DGGML_OPENMP=OFF"
+_EPOCH = "315532800"
+"""The first moment that a zip knows: what is packed again without a change has the same hash."""
 _TAG = re.compile(r"manylinux_2_(\d+)_|(manylinux2014)_|(?<![a-z])(linux)_")
 
 
@@ -95,7 +97,7 @@ def collect(
     common = work / "without-common.cmake"
     common.write_text(_COMMON, encoding="ascii")
     arguments = f"{_LLAMA} -DCMAKE_PROJECT_llama_cpp_INCLUDE={common}"
-    portable = {"CMAKE_ARGS": arguments, "HNSWLIB_NO_NATIVE": "1"}
+    portable = {"CMAKE_ARGS": arguments, "HNSWLIB_NO_NATIVE": "1", "SOURCE_DATE_EPOCH": _EPOCH}
     # A cache of its own: what was compiled elsewhere may be for that processor alone.
     cache = ["--cache-dir", str(work / "pip"), "--disable-pip-version-check", "--quiet"]
     pip, chosen = [sys.executable, "-m", "pip"], f"[{','.join(extras)}]" if extras else ""

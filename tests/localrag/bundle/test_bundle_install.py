@@ -80,7 +80,9 @@ def test_installing_and_bringing_up_to_date(
     with tarfile.open(tmp_path / "new.tar") as tar:
         assert [name for name in tar.getnames() if "pip" in name] == []
     first = (target / "current").resolve()
-    done = cli("bundle", "install", str(tmp_path / "new.tar"), str(target), "--json")
+    # Without a folder, into that of the localrag that runs.
+    monkeypatch.setattr(sys, "prefix", str(target / "current" / "program"))
+    done = cli("bundle", "install", str(tmp_path / "new.tar"), "--json")
     assert done.code == 0, done.err
     assert done.json["before"] is True
     assert start(target) == "localrag 1.1\n"
