@@ -11,6 +11,7 @@ import re
 import shutil
 import tarfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -21,8 +22,8 @@ from localrag import __version__, language
 from localrag.backup import back_up
 from localrag.bundle import installer, parts, signature, wheels
 from localrag.bundle.parts import Part
-from localrag.durable import flush_folder, replace_text, replacing, storing
-from localrag.errors import FileExistsAlready, UsageError
+from localrag.durable import flush_folder, locked, replace_text, replacing, storing
+from localrag.errors import BusyError, FileExistsAlready, UsageError
 from localrag.inference.opening import named
 from localrag.language import N_
 from localrag.workspace import Workspace
@@ -35,6 +36,7 @@ _SETTINGS = {"chat": "chat", "embedder": "embedding", "reranker": "reranking"}
 """The table of the settings that names a model, by what the model does."""
 _LICENCE = "Apache-2.0"
 _FREE = N_("Free some space, then run the command again; it goes on where it was.")
+_WAIT = N_("Wait until it has finished, then try again.")
 _TEXTS = re.compile(r'N_\(\s*("(?:[^"\\]|\\.)*")\s*\)')
 
 
@@ -123,17 +125,21 @@ def make(
         UsageError: something of that name is there, or what is asked for cannot be had.
         InputError: pip or uv fails.
         ModelUnusable, NotFoundError: a model or a corpus is not there.
+        BusyError: another process makes it.
         StorageError: it cannot be written.
     """
     _require_extra()
     target = target.expanduser().absolute()
     if target.exists():
         raise FileExistsAlready(target)
-    with storing(target, _FREE), named():
+    with storing(target, _FREE), named(), ExitStack() as opened:
         store = ModelStore(workspace.models)
         models = [store.find(name) for name in contents.models]
-        work = _begun(target, contents, models, since)
+        work = target.with_name(f".{target.name}.making")
         files = work / "files"
+        busy = BusyError(N_("Another process makes this bundle."), _WAIT)
+        opened.enter_context(locked(work / "lock", busy))
+        _begin(work, contents, models, since)
         if not (files / installer.MANIFEST).exists():
             _collect(contents, project, files, work, tell)
             tell(N_("models, corpora and documents"))
@@ -205,18 +211,14 @@ def _require_extra() -> None:
         )
 
 
-def _begun(
-    target: Path,
-    contents: Contents,
-    models: list[InstalledModel],
-    since: installer.Bundle | None,
-) -> Path:
-    """The folder in which a bundle grows.
+def _begin(
+    work: Path, contents: Contents, models: list[InstalledModel], since: installer.Bundle | None
+) -> None:
+    """Make the folder in which a bundle grows; what a kill left in it half-written is removed.
 
     Raises:
         UsageError: another bundle has begun to grow there.
     """
-    work = target.with_name(f".{target.name}.making")
     chosen = asdict(contents)
     chosen["models"] = [model.id for model in models]
     chosen["since"] = since.digest if since else ""
@@ -229,8 +231,9 @@ def _begun(
             path=work,
         )
     (work / "files").mkdir(parents=True, exist_ok=True)
+    for unfinished in (*work.rglob(".*.new"), *work.rglob("*.partial")):
+        unfinished.unlink()
     replace_text(noted, choice)
-    return work
 
 
 def _collect(

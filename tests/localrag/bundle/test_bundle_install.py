@@ -17,6 +17,8 @@ from localrag.bundle.entering import enter as enter_workspace
 from localrag.bundle.installer import MANIFEST, verify
 from localrag.bundle.make import script
 from localrag.doctor import Health, examine
+from localrag.durable import locked
+from localrag.errors import BusyError
 from localrag.workspace import Workspace
 
 from ...patience import PATIENCE
@@ -134,11 +136,14 @@ def test_what_is_made(small: Path) -> None:
 
 def test_the_installer_speaks_japanese(bundle: Path, tmp_path: Path) -> None:
     assert '"Take another copy of the bundle; nothing of it was run.": "' in script()
+    whole = run_installer(bundle, tmp_path / "target", "--check")
+    assert (whole.returncode, whole.stdout) == (0, "8 files are as the manifest says\n")
     (bundle / "settings.toml").write_text("")
     told = run_installer(bundle, tmp_path / "target", LC_ALL="ja_JP.UTF-8", PYTHONUTF8="1")
     assert told.returncode == 4
     assert "settings.toml" in told.stdout
     assert "is damaged" not in told.stdout
+    assert not (tmp_path / "target").exists()
 
 
 def collect_from(small: Path, patch: pytest.MonkeyPatch) -> None:
@@ -163,6 +168,10 @@ def test_making_goes_on_after_a_stop(
     assert other.code == 2
     assert "beginnings of a bundle with other contents" in other.err
     (sample / "corpora" / "main").rename(sample / "corpora" / "later")
+    # What a kill leaves.
+    (tmp_path / ".b.making" / "files" / "corpora" / ".0.new").write_text("half")
+    with locked(tmp_path / ".b.making" / "lock", BusyError("")):
+        assert cli(*arguments, "--corpus=later").code == 6
 
     def fail(*_: object) -> None:
         pytest.fail("packages are collected twice")
