@@ -4,6 +4,7 @@ It grows in a folder beside its place, and is put there by one rename once it is
 is stopped leaves that folder; the next one for the same contents takes up what is in it.
 """
 
+import filecmp
 import hashlib
 import json
 import platform
@@ -287,7 +288,7 @@ def _copy(source: Path, folder: Path) -> None:
                 path=path,
             ) from error
         goal = folder / inside
-        if not (goal.exists() and goal.stat().st_size == path.stat().st_size):
+        if not (goal.exists() and filecmp.cmp(path, goal, shallow=False)):
             goal.parent.mkdir(parents=True, exist_ok=True)
             with path.open("rb") as reader, replacing(goal) as writer:
                 shutil.copyfileobj(reader, writer)

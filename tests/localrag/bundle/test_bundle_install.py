@@ -1,5 +1,6 @@
 """A bundle is made, goes on after a stop, and is installed as a whole or not at all."""
 
+import io
 import json
 import os
 import shutil
@@ -42,6 +43,17 @@ def run_installer(
     )
 
 
+def standalone_python() -> bytes:
+    """An archive of a Python, which starts the one that runs here."""
+    text = f'#!/bin/sh\nexec {sys.executable} "$@"\n'.encode()
+    info = tarfile.TarInfo("cpython-3.99/bin/python3")
+    info.size, info.mode = len(text), 0o755
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+        tar.addfile(info, io.BytesIO(text))
+    return packed.getvalue()
+
+
 def start(target: Path) -> str:
     return subprocess.run(
         [str(target / "bin" / "localrag")], capture_output=True, text=True, check=True
@@ -53,7 +65,9 @@ def test_installing_and_bringing_up_to_date(
 ) -> None:
     target = tmp_path / "a folder"
     target.mkdir()
-    rewrite(bundle, dict, keys[0])
+    # It brings a Python of its own, and needs none of this machine.
+    enter(bundle, "python/cpython-3.99.tar.gz", standalone_python())
+    rewrite(bundle, lambda manifest: manifest["needs"].update(pythons=["3.99"]), keys[0])
     refused = run_installer(bundle, target, "--key", public(keys[1]))
     assert refused.returncode == 4, refused.stderr
     assert "manifest.json.minisig is missing, or no signature" in refused.stdout
@@ -70,6 +84,7 @@ def test_installing_and_bringing_up_to_date(
     assert "files are as the manifest says" in done.stdout
     assert "installing localrag" not in done.stdout, "the packages are there from the run before"
     assert start(target) == "localrag 1.0\n"
+    assert (target / "current" / "python" / "cpython-3.99").is_dir()
     verify(bundle)
     # The next version holds one package anew, and leaves pip to the first.
     offline(monkeypatch)
