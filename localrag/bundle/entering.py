@@ -15,7 +15,7 @@ from typing import Any
 from localrag import language
 from localrag.access import make_folder
 from localrag.backup import restore_corpus
-from localrag.bundle.installer import MANIFEST, Bundle
+from localrag.bundle.installer import MANIFEST, Bundle, installed
 from localrag.doctor import Health, examine
 from localrag.durable import replace_text, storing
 from localrag.errors import LocalragError, NotFoundError, WorkspaceError
@@ -246,7 +246,7 @@ def _main(folder: Path, home: Path, before: Path) -> int:
     def tell(line: str) -> None:
         sys.stderr.write(harmless(line) + "\n")
 
-    earlier = Bundle(**json.loads(before.read_text())) if before.exists() else None
+    earlier = installed(before.parent) if before.exists() else None
     try:
         sys.stdout.write(json.dumps(asdict(enter(folder, home, earlier, tell))))
     except LocalragError as error:

@@ -326,10 +326,8 @@ def install(folder: Path, target: Path, key: str, tell: Callable[..., object]) -
         raise BundleError(N_("The bundle itself lies in {path}."), elsewhere, path=target)
     with _alone(target):
         current = (target / "current").resolve()
-        before = None
         if (current / "bundle.json").exists():
-            before = Bundle(**json.loads((current / "bundle.json").read_text()))
-            _require_successor(bundle, before, trusted=bool(key))
+            _require_successor(bundle, installed(current), trusted=bool(key))
         interpreter = _interpreter(bundle)
         version = target / "versions" / f"{bundle.version}-{bundle.digest[:12]}"
         if not (version / "bundle.json").exists():
@@ -357,6 +355,20 @@ def _alone(target: Path) -> Iterator[None]:
             wait = N_("Wait until it has finished, then try again.")
             raise Busy(N_("Another process installs into {path}."), wait, path=target) from None
         yield
+
+
+def installed(version: Path) -> Bundle:
+    """The bundle that a version was installed from.
+
+    Raises:
+        BundleError: what is noted of it is damaged.
+    """
+    try:
+        return Bundle(**json.loads((version / "bundle.json").read_bytes()))
+    except (ValueError, TypeError) as error:
+        elsewhere = N_("Install it into another folder.")
+        noted = version / "bundle.json"
+        raise BundleError(N_("{name} is damaged."), elsewhere, name=noted) from error
 
 
 def _require_successor(bundle: Bundle, before: Bundle, *, trusted: bool) -> None:

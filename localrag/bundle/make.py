@@ -17,12 +17,13 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from localrag import __version__, language
 from localrag.backup import back_up
 from localrag.bundle import installer, parts, signature, wheels
 from localrag.bundle.parts import Part
+from localrag.config import load
 from localrag.durable import flush_folder, locked, replace_text, replacing, storing
 from localrag.errors import BusyError, FileExistsAlready, UsageError
 from localrag.inference.opening import named
@@ -124,6 +125,7 @@ def make(
 
     Raises:
         UsageError: something of that name is there, or what is asked for cannot be had.
+        ConfigError: the settings are not valid.
         InputError: pip or uv fails.
         ModelUnusable, NotFoundError: a model or a corpus is not there.
         BusyError: another process makes it.
@@ -133,6 +135,8 @@ def make(
     target = target.expanduser().absolute()
     if target.exists():
         raise FileExistsAlready(target)
+    if contents.settings is not None:
+        _require_settings(contents.settings)
     with storing(target, _FREE), named(), ExitStack() as opened:
         store = ModelStore(workspace.models)
         models = [store.find(name) for name in contents.models]
@@ -210,6 +214,28 @@ def _require_extra() -> None:
             N_("pip install 'localrag[{extra}]'"),
             extra="bundle",
         )
+
+
+class _Given(NamedTuple):
+    """Settings that are those of no workspace yet."""
+
+    settings: Path
+
+
+def _require_settings(path: Path) -> None:
+    """Make sure that a file of settings will be understood over there.
+
+    Raises:
+        UsageError: there is none.
+        ConfigError: it is not valid.
+    """
+    if not path.is_file():
+        raise UsageError(
+            N_("There is no file {path}."),
+            N_("Name a file of settings, as localrag.toml."),
+            path=path,
+        )
+    load(_Given(path))
 
 
 def _begin(

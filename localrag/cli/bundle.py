@@ -14,7 +14,7 @@ from localrag.language import N_, _
 from localrag.session import Session
 
 if TYPE_CHECKING:
-    from localrag.bundle.make import BundleReport, Contents
+    from localrag.bundle.make import BundleReport
 
 _CODES = (0, 2, 3, 4, 5, 6, 7, 8, 130)
 _SHOWN = 5
@@ -116,7 +116,9 @@ def make(
     ] = None,
     standalone_python: Annotated[
         bool,
-        typer.Option("--standalone-python", help="Take a Python along, which uv fetches."),
+        typer.Option(
+            "--standalone-python", help="Take a Python along for this processor, which uv fetches."
+        ),
     ] = False,
     since: Annotated[
         Path | None,
@@ -151,8 +153,11 @@ def make(
     from localrag.bundle.wheels import Project
 
     session: Session = context.obj
+    here = making.Contents()
     contents = making.Contents(
         extras=tuple(extra or ()),
+        pythons=tuple(python or here.pythons),
+        processors=tuple(processor or here.processors),
         models=tuple(model or ()),
         corpora=tuple(corpus or ()),
         sources=tuple(map(_source, source or ())),
@@ -162,7 +167,7 @@ def make(
     report = making.make(
         session.workspace,
         target,
-        _for_machines(contents, python, processor),
+        contents,
         Project(project.resolve()) if project else Project.here(),
         since=manifest_of(since) if since else None,
         signer=making.minisign_signer(sign, _password) if sign else None,
@@ -172,18 +177,6 @@ def make(
         emit({**asdict(report), "path": str(report.path)})
     else:
         _print_made(report)
-
-
-def _for_machines(
-    contents: "Contents", pythons: list[str] | None, processors: list[str] | None
-) -> "Contents":
-    from dataclasses import replace
-
-    return replace(
-        contents,
-        pythons=tuple(pythons or contents.pythons),
-        processors=tuple(dict.fromkeys([*(processors or contents.processors)])),
-    )
 
 
 def _source(said: str) -> tuple[str, Path]:

@@ -286,6 +286,9 @@ def test_a_bundle_older_than_what_is_installed(bundle: Path, keys: Keys, tmp_pat
         (version / "bundle.json").write_text(json.dumps(before))
         with pytest.raises(InputError, match=cause):
             install(bundle, target, tell=silent)
+    (version / "bundle.json").write_text("{")
+    with pytest.raises(LocalragError, match="bundle.json is damaged"):
+        install(bundle, target, tell=silent)
     assert (target / "current").resolve() == version
 
 
