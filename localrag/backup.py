@@ -5,11 +5,13 @@ size and the SHA-256 of each. Databases are copied by SQLite's own backup, each 
 moment, whatever others write meanwhile. Models are left out: they are not made here, and large.
 
 A backup is unpacked beside the workspace, compared with its manifest, and put in its place by a
-rename; what was there before stays beside it under another name.
+rename; what was there before stays beside it under another name. A backup of one corpus alone, with
+its index, is put into a workspace in the same way.
 """
 
 import hashlib
 import os
+import shutil
 import sqlite3
 import tarfile
 from collections.abc import Iterator
@@ -17,6 +19,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BytesIO
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -54,6 +57,7 @@ class _Manifest(BaseModel):
     localrag: str
     made: str
     files: dict[str, _File]
+    corpus: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +80,13 @@ class BackupReport:
     before: Path | None = None
 
 
-def back_up(workspace: Workspace, target: Path) -> BackupReport:
+def back_up(workspace: Workspace, target: Path, corpus: str = "") -> BackupReport:
     """Write a backup, in the place of the file that may be there.
+
+    Args:
+        workspace: what to back up.
+        target: the file.
+        corpus: only this one, for `restore_corpus`; "" for everything.
 
     Raises:
         WorkspaceError: there is no workspace.
@@ -86,6 +95,8 @@ def back_up(workspace: Workspace, target: Path) -> BackupReport:
             that was there before stays.
     """
     workspace.require()
+    if corpus:
+        workspace.corpus(corpus).require()
     target = target.expanduser().resolve()
     if target.is_dir() or target.is_relative_to(workspace.home.resolve()):
         raise UsageError(
@@ -100,14 +111,16 @@ def back_up(workspace: Workspace, target: Path) -> BackupReport:
         replacing(target) as out,
         tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar,
     ):
-        for path in _kept(workspace.home):
+        for path in _kept(workspace, corpus):
             name = path.relative_to(workspace.home).as_posix()
             try:
                 files[name] = _enter(tar, name, path)
             except FileNotFoundError:
                 vanished.append(name)
         made = datetime.now(UTC).isoformat(timespec="seconds")
-        manifest = _Manifest(format=_FORMAT, localrag=__version__, made=made, files=files)
+        manifest = _Manifest(
+            format=_FORMAT, localrag=__version__, made=made, files=files, corpus=corpus
+        )
         _write_manifest(tar, manifest)
     return _report(target, manifest, vanished=tuple(vanished))
 
@@ -123,19 +136,85 @@ def restore(workspace: Workspace, source: Path) -> BackupReport:
         StorageError: the disk is full or cannot be written; the workspace is as it was.
     """
     for name in workspace.corpora():
-        if is_locked(workspace.corpus(name).store.with_name(WRITER_LOCK)):
-            raise BusyError(
-                N_("The corpus {name!r} is being written."),
-                N_("Wait until that has finished, then try again."),
-                name=name,
-            )
+        _require_idle(workspace, name)
     home = workspace.home
-    unpacked = home.with_name(f".{home.name}.{os.urandom(4).hex()}.restored")
-    with storing(home.parent, _FREE), _removed_on_failure(unpacked):
-        manifest = _unpack(source, unpacked)
+    with _unpacked(workspace, source) as (unpacked, manifest):
+        if manifest.corpus:
+            raise InputError(
+                N_("{file} is no backup of a workspace: it holds the corpus {name!r} alone."),
+                N_("Name a file that localrag backup has written."),
+                file=source,
+                name=manifest.corpus,
+            )
         before = _switch(home, unpacked)
     workspace.init()
     return _report(source, manifest, before=before)
+
+
+def restore_corpus(workspace: Workspace, source: Path) -> BackupReport:
+    """Put a backup of one corpus into a workspace; all of it, or nothing.
+
+    A corpus of its name stays as one of another name, with its index.
+
+    Returns:
+        Of the corpus that was there before, the folder, which has its new name.
+
+    Raises:
+        as `restore`.
+    """
+    workspace.require()
+    with _unpacked(workspace, source) as (unpacked, manifest):
+        name = manifest.corpus
+        if not name:
+            raise InputError(
+                N_("{file} is no backup of one corpus."),
+                N_("Take another copy of it; nothing was changed."),
+                file=source,
+            )
+        _require_idle(workspace, name)
+        before = None
+        if workspace.corpus(name).store.exists():
+            before = workspace.corpus(f"{name[:40]}.before-{_now()}").store.parent
+        # The index comes last: without one, a corpus is whole.
+        for kind in ("indexes", "corpora"):
+            here = workspace.home / kind / name
+            if before is None:
+                # What is left of a corpus that was removed.
+                shutil.rmtree(here, ignore_errors=True)
+            elif here.exists():
+                here.rename(workspace.home / kind / before.name)
+        for kind in ("corpora", "indexes"):
+            if (unpacked / kind / name).exists():
+                make_folder(workspace.home / kind)
+                (unpacked / kind / name).rename(workspace.home / kind / name)
+    workspace.settle()
+    return _report(source, manifest, before=before)
+
+
+def _require_idle(workspace: Workspace, name: str) -> None:
+    """Make sure that nobody writes a corpus.
+
+    Raises:
+        BusyError: somebody does.
+    """
+    if is_locked(workspace.corpus(name).store.with_name(WRITER_LOCK)):
+        raise BusyError(
+            N_("The corpus {name!r} is being written."),
+            N_("Wait until that has finished, then try again."),
+            name=name,
+        )
+
+
+@contextmanager
+def _unpacked(workspace: Workspace, source: Path) -> Iterator[tuple[Path, _Manifest]]:
+    """A backup as a folder beside the workspace, checked; whatever is left of it is removed."""
+    home = workspace.home
+    unpacked = home.with_name(f".{home.name}.{os.urandom(4).hex()}.restored")
+    try:
+        with storing(home.parent, _FREE):
+            yield unpacked, _unpack(source, unpacked)
+    finally:
+        shutil.rmtree(unpacked, ignore_errors=True)
 
 
 def _report(
@@ -149,9 +228,11 @@ def _report(
     return BackupReport(file, manifest.made, len(manifest.files), size, vanished, before)
 
 
-def _kept(home: Path) -> Iterator[Path]:
+def _kept(workspace: Workspace, corpus: str) -> Iterator[Path]:
     """The files of a backup, sorted: no models, no locks, nothing that is being written."""
-    for folder, folders, names in os.walk(home):
+    home, place = workspace.home, workspace.corpus(corpus) if corpus else None
+    tops = (place.store.parent, place.indexes) if place else (home,)
+    for folder, folders, names in chain.from_iterable(map(os.walk, tops)):
         if Path(folder) == home:
             folders[:] = [name for name in folders if name != _MODELS]
         folders[:] = sorted(name for name in folders if not name.endswith(_PASSING))
@@ -207,7 +288,7 @@ def _write(tar: tarfile.TarFile, name: str, file: IO[bytes]) -> _File:
 
 
 def _write_manifest(tar: tarfile.TarFile, manifest: _Manifest) -> None:
-    content = manifest.model_dump_json(indent=1).encode()
+    content = manifest.model_dump_json(indent=1, exclude_defaults=True).encode()
     info = tarfile.TarInfo(_MANIFEST)
     info.size, info.mode = len(content), 0o600
     tar.addfile(info, BytesIO(content))
@@ -342,17 +423,6 @@ def _copied(content: IO[bytes], out: IO[bytes]) -> _File:
     return _File(size=size, sha256=digest.hexdigest())
 
 
-@contextmanager
-def _removed_on_failure(folder: Path) -> Iterator[None]:
-    import shutil
-
-    try:
-        yield
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-
-
 def _switch(home: Path, unpacked: Path) -> Path | None:
     """Put the folder in the place of the workspace, with the models of that one.
 
@@ -361,8 +431,7 @@ def _switch(home: Path, unpacked: Path) -> Path | None:
     """
     before = None
     if home.exists():
-        stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-        before = home.with_name(f"{home.name}.before-{stamp}")
+        before = home.with_name(f"{home.name}.before-{_now()}")
         home.rename(before)
     try:
         unpacked.rename(home)
@@ -374,3 +443,7 @@ def _switch(home: Path, unpacked: Path) -> Path | None:
         (before / _MODELS).rename(home / _MODELS)
     flush_folder(home.parent)
     return before
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y%m%d-%H%M%S")

@@ -7,7 +7,7 @@ later, an error's or a fact's. A catalogue lies in ``locale/<language>/LC_MESSAG
 
 import gettext
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -55,6 +55,12 @@ def _catalogue_in(folder: Path) -> gettext.NullTranslations:
 
 def _in_use() -> gettext.NullTranslations:
     return _own.get() or _catalogue
+
+
+def translated(messages: Iterable[str], code: str) -> dict[str, str]:
+    """Messages in a language, whichever is in use."""
+    catalogue = _catalogue_in(_LOCALE / code)
+    return {message: catalogue.gettext(message) for message in messages}
 
 
 def in_use() -> str:

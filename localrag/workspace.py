@@ -13,6 +13,7 @@
     runs/                       evaluations, optimisations, notes of batches
     conversations.sqlite        questions and answers of the workbench
     tokens.toml                 who may use the server, by the digests of tokens
+    bundles                     hashes of what bundles have brought in
 
 Nothing that is needed to work in it refers to a place outside, so the folder can be copied to
 another machine. (A corpus notes the paths its files were read from, to recognise them when they

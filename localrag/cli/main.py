@@ -45,6 +45,7 @@ _VERBS = (
     "evaluate",
     "optimize",
     "models",
+    "bundle",
 )
 """The modules of the verbs, in the order of the help."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from localrag.backup import back_up, restore
+from localrag.backup import back_up, restore, restore_corpus
 from localrag.conversations.store import Conversations
 from localrag.corpus.store import CorpusStore
 from localrag.errors import BusyError, InputError, StorageError, UsageError
@@ -178,3 +178,23 @@ def test_nobody_is_asked_in_a_script(cli: Cli, backed_up: Path) -> None:
     refused = cli("restore", str(backed_up))
     assert refused.code == 2
     assert "--yes" in refused.err
+
+
+def test_one_corpus_alone(sample: Path, tmp_path: Path) -> None:
+    workspace = Workspace.locate()
+    whole = back_up(workspace, tmp_path / "law.tar").file
+    alone = back_up(workspace, tmp_path / "main.tar", "main").file
+    assert {name.split("/")[0] for name, _ in members(alone)} == {
+        "corpora",
+        "indexes",
+        "manifest.json",
+    }
+    with pytest.raises(InputError, match="it holds the corpus 'main' alone"):
+        restore(workspace, alone)
+    with pytest.raises(InputError, match="is no backup of one corpus"):
+        restore_corpus(workspace, whole)
+    write(alone, flipped("corpus.sqlite")(members(alone)))
+    with pytest.raises(InputError, match=r"corpus.sqlite is damaged"):
+        restore_corpus(workspace, alone)
+    assert workspace.corpora() == ["main"]
+    assert not list(sample.parent.glob(".home*"))

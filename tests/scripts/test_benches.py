@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from tiny_models.full_size import Shape
 
+from localrag.bundle.make import Contents
+
 from ..patience import PATIENCE
+from ..tiny_bundle import make_bundle
 
 BENCHES = Path(__file__).parents[2] / "scripts" / "bench"
 # By benchmark its arguments, with what the tests make in braces.
@@ -51,6 +54,7 @@ RUNS = {
     "streaming": ["--tokens=20", "--runs=1"],
     "serve": ["--home={home}", "--clients=2", "--searches=4", "--warm=1"],
     "startup": ["--rounds=1", "--home={home}"],
+    "bundle": ["{bundle}"],
     "batch": ["--questions=2", "--kills=1", "--tokens=8"],
     "ray_batch": ["--questions=2", "--kills=0", "--tokens=8", "--simulated=2", "--rounds=1"],
     "workbooks": ["--rows=30"],
@@ -164,6 +168,8 @@ def test_it_runs(
         "home": sample_home,
         "lawyers": lawyers,
     }
+    if name == "bundle":
+        made["bundle"] = make_bundle(work, Contents())
     given = [argument.format(**made) for argument in RUNS[name]]
     if "work=True" in path.read_text():
         given.append(f"--work={work}")

@@ -46,6 +46,7 @@ VERBS = [
     "eval",
     "optimize",
     "models",
+    "bundle",
 ]
 READMES = [Path(__file__).parents[3] / name for name in ("README.md", "README.ja.md")]
 
@@ -83,6 +84,7 @@ def test_every_verb_teaches(cli: Callable[..., Any], verb: str) -> None:
             ["models", verb]
             for verb in ("list", "pull", "add", "verify", "remove", "export", "import")
         ),
+        *(["bundle", verb] for verb in ("make", "verify", "install")),
     ],
     ids=" ".join,
 )

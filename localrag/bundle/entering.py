@@ -1,0 +1,259 @@
+"""What a bundle brings into a workspace, and whether what is installed works there.
+
+`localrag.bundle.installer` runs it as ``python -m localrag.bundle.entering``, in the localrag that
+has just been installed and before that one takes the place of the one before. It says on standard
+error how far it is, and prints what changed as JSON.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from localrag import language
+from localrag.access import make_folder
+from localrag.backup import restore_corpus
+from localrag.bundle.installer import MANIFEST, Bundle, installed
+from localrag.doctor import Health, examine
+from localrag.durable import replace_text, storing
+from localrag.errors import LocalragError, NotFoundError, WorkspaceError
+from localrag.harmless import harmless
+from localrag.inference.opening import named
+from localrag.language import N_, _
+from localrag.sample import FOLDER, QUESTION
+from localrag.session import Corpus, Session
+from localrag.workspace import Workspace
+from localrag_models.store import ModelStore
+
+Files = dict[str, dict[str, Any]]
+Tell = Callable[[str], object]
+
+_TRIAL = "bundle-trial"
+"""The corpus that the sample question is asked of; it is removed again."""
+_AS_SET: dict[str, object] = {"retrieval.where": "", "retrieval.as_of": "", "method.name": ""}
+_WITHOUT_MODELS: dict[str, object] = {
+    "method.name": "extractive",
+    "embedding.model": "off",
+    "retrieval.dense": "off",
+    "retrieval.rerank": "off",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """What an installation has changed, and what came of the try.
+
+    Attributes:
+        localrag, before: the version that is installed, and the one before; "" for none.
+        new, changed, gone: names of packages, compared with the one before.
+        entered: what is new in the workspace: settings, models, corpora.
+        answer: where the answer to the sample question stands, as it is cited.
+        broken: what `doctor` finds broken, with what mends it, and which models gave no answer.
+    """
+
+    localrag: str
+    before: str
+    new: tuple[str, ...]
+    changed: tuple[str, ...]
+    gone: tuple[str, ...]
+    entered: tuple[str, ...]
+    answer: str
+    broken: tuple[str, ...]
+
+
+def enter(folder: Path, home: Path, before: Bundle | None, tell: Tell) -> Entered:
+    """Bring what a bundle holds into a workspace, each thing once, and try what is installed.
+
+    A run that was stopped goes on where it was.
+
+    Args:
+        folder: the bundle, which is checked already.
+        home: the workspace, which need not exist.
+        before: the bundle that was installed before.
+        tell: told how far it is.
+
+    Raises:
+        LocalragError: something cannot be entered, or the sample question is not answered.
+    """
+    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    files: Files = manifest["files"]
+    session = Session(Workspace(home))
+    entered = [*_settings(folder, home)]
+    session.workspace.init()
+    for kind in (_models, _corpora, _sources):
+        for name in kind(session, folder, files, tell):
+            tell(_("{name} is in the workspace").format(name=name))
+            entered.append(name)
+    failed: list[str] = []
+    answer = _tried(session, failed)
+    tell(_("asked {question}").format(question=QUESTION))
+    tell(_("answered from {place}").format(place=answer))
+    findings = list(examine(session.workspace, {}))
+    broken = [f"{f.title}: {f.detail} {f.cure}" for f in findings if f.health is Health.BROKEN]
+    broken += failed
+    tell(_("doctor: {n} checks, {broken} broken").format(n=len(findings), broken=len(broken)))
+    for finding in broken:
+        tell(finding)
+    now, then = _packages(files), _packages(before.files if before else {})
+    done = Entered(
+        str(manifest["localrag"]),
+        before.version if before else "",
+        new=tuple(sorted(now.keys() - then.keys())),
+        changed=tuple(sorted(name for name in now.keys() & then.keys() if now[name] != then[name])),
+        gone=tuple(sorted(then.keys() - now.keys())),
+        entered=tuple(entered),
+        answer=answer,
+        broken=tuple(broken),
+    )
+    tell(_("localrag {before} → {now}").format(before=done.before or "-", now=done.localrag))
+    told = _("packages: {new} new, {changed} changed, {gone} gone")
+    counts = {kind: len(getattr(done, kind)) for kind in ("new", "changed", "gone")}
+    tell(told.format(**counts))
+    return done
+
+
+def _settings(folder: Path, home: Path) -> Iterator[str]:
+    """Settings are for a new workspace: those of an older one are its owner's."""
+    given, own = folder / "settings.toml", home / "localrag.toml"
+    if given.exists() and not own.exists():
+        with storing(own):
+            make_folder(home)
+            replace_text(own, given.read_text(encoding="utf-8"))
+        yield own.name
+
+
+def _models(session: Session, folder: Path, files: Files, tell: Tell) -> Iterator[str]:
+    with named():
+        store = ModelStore(session.workspace.models)
+        installed = {model.name: model.id for model in store.installed()}
+        for path, file in _below("models", files):
+            name = Path(path).stem
+            if installed.get(name) == file["id"]:
+                continue
+            if file.get("held"):
+                raise _held(path)
+            tell(_("the model {name} …").format(name=name))
+            if name in store.names():
+                store.remove(name)
+            store.import_(folder / path)
+            yield name
+
+
+def _corpora(session: Session, folder: Path, files: Files, tell: Tell) -> Iterator[str]:
+    for path, file in _unentered("corpora", session, files):
+        tell(_("the corpus {name} …").format(name=Path(path).stem))
+        report = restore_corpus(session.workspace, folder / path)
+        if report.before is not None:
+            tell(
+                _("What was there before is now the corpus {name}").format(name=report.before.name)
+            )
+        _note(session, [file])
+        yield Path(path).stem
+
+
+def _sources(session: Session, folder: Path, files: Files, tell: Tell) -> Iterator[str]:
+    corpora: dict[str, list[dict[str, Any]]] = {}
+    for path, file in _unentered("sources", session, files):
+        corpora.setdefault(path.split("/")[1], []).append(file)
+    for name, found in corpora.items():
+        tell(_("{n} files into the corpus {name} …").format(n=len(found), name=name))
+        corpus = session.corpus(name)
+        report = corpus.add(folder / "sources" / name, workers=0)
+        for failure in report.failed:
+            tell(str(failure.problem))
+        corpus.index(workers=0)
+        _note(session, found)
+        yield name
+
+
+def _below(folder: str, files: Files) -> Iterator[tuple[str, dict[str, Any]]]:
+    return (item for item in files.items() if item[0].startswith(f"{folder}/"))
+
+
+def _unentered(folder: str, session: Session, files: Files) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The files of a folder of the bundle that are in it, and not in the workspace yet."""
+    noted = _entered_before(session)
+    known = set(noted.read_text(encoding="ascii").split()) if noted.exists() else set()
+    for path, file in _below(folder, files):
+        if not file.get("held") and file["sha256"] not in known:
+            yield path, file
+
+
+def _note(session: Session, files: list[dict[str, Any]]) -> None:
+    noted = _entered_before(session)
+    with storing(noted), noted.open("a", encoding="ascii") as file:
+        file.writelines(f"{one['sha256']}\n" for one in files)
+
+
+def _entered_before(session: Session) -> Path:
+    """The list of hashes of what came into the workspace once: its owner may have changed it."""
+    return session.workspace.home / "bundles"
+
+
+def _held(path: str) -> LocalragError:
+    return NotFoundError(
+        N_("{name} belongs to an earlier bundle, and is not here."),
+        N_("Install the bundle that this one was made since, then this one."),
+        name=path,
+    )
+
+
+def _tried(session: Session, failed: list[str]) -> str:
+    """Where the answer to the sample question stands.
+
+    Args:
+        session: its workspace. What its owner has set for searches of his own does not hold here.
+        failed: gets why the models of the settings gave none; the question is then asked without.
+
+    Raises:
+        WorkspaceError: there is none.
+    """
+    try:
+        for settings in (_AS_SET, _AS_SET | _WITHOUT_MODELS):
+            corpus = Corpus(session.with_settings(settings), _TRIAL)
+            try:
+                corpus.add(FOLDER)
+                corpus.index()
+                cited = corpus.ask(QUESTION).citations
+            except LocalragError as error:
+                failed.append(f"{error.cause} {error.cure}")
+                continue
+            if cited:
+                return cited[0].label
+            # A small model may write what nothing supports; what is installed works all the same.
+    finally:
+        if session.corpus(_TRIAL).place.store.exists():
+            session.corpus(_TRIAL).delete()
+    raise WorkspaceError(
+        N_("The sample question was not answered. {why}"),
+        N_("Find out what is wrong: localrag doctor"),
+        why=" ".join(failed),
+    )
+
+
+def _packages(files: Files) -> dict[str, str]:
+    """The packages of a bundle, with their versions."""
+    names = (Path(path).name.split("-") for path, _file in _below("wheels", files))
+    return {name[0]: name[1] for name in names}
+
+
+def _main(folder: Path, home: Path, before: Path) -> int:
+    """Be the process that the installer starts."""
+    language.use(language.of_environment())
+
+    def tell(line: str) -> None:
+        sys.stderr.write(harmless(line) + "\n")
+
+    earlier = installed(before.parent) if before.exists() else None
+    try:
+        sys.stdout.write(json.dumps(asdict(enter(folder, home, earlier, tell))))
+    except LocalragError as error:
+        tell(f"{error.cause} {error.cure}")
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main(*map(Path, sys.argv[1:])))

@@ -1,0 +1,206 @@
+"""The packages of a bundle: downloaded, or compiled here, by pip in processes of its own.
+
+Only here does a bundle reach a network; where the packages are, pip knows. What is compiled takes
+no instructions that another processor of the kind may lack, and no library that a fresh system
+lacks (llama.cpp works without OpenMP).
+"""
+
+import errno
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from localrag.errors import InputError, UsageError
+from localrag.language import N_
+
+_COMMON = "set(LLAMA_BUILD_COMMON OFF)\n"
+"""Read by CMake before llama.cpp: its command-line tools, which nobody loads, are left out."""
+_LLAMA = "-DLLAVA_BUILD=OFF -DGGML_NATIVE=OFF -DGGML_OPENMP=OFF"
+_EPOCH = "315532800"
+"""The first moment that a zip knows: what is packed again without a change has the same hash."""
+_TAG = re.compile(r"manylinux_2_(\d+)_|(manylinux2014)_|(?<![a-z])(linux)_")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What is installed: localrag itself.
+
+    Attributes:
+        path: its source, or its wheel.
+    """
+
+    path: Path
+
+    @classmethod
+    def here(cls) -> "Project":
+        """The source that this process runs from.
+
+        Raises:
+            UsageError: it is not installed from a folder.
+        """
+        try:
+            said = json.loads(distribution("localrag").read_text("direct_url.json") or "{}")
+        except PackageNotFoundError:
+            said = {}
+        path = Path(url2pathname(urlsplit(said.get("url", "")).path))
+        if not (path / "pyproject.toml").is_file():
+            raise UsageError(
+                N_("The source of localrag is not at hand."),
+                N_("Name its folder, or its wheel: --project PATH"),
+            )
+        return cls(path)
+
+    @property
+    def pins(self) -> list[str]:
+        """Options of pip that pin every version, where the source lists them."""
+        pins = self.path / "constraints.txt"
+        if not pins.is_file():
+            return []
+        return ["--constraint", str(pins), "--build-constraint", str(pins)]
+
+
+def collect(
+    project: Project,
+    extras: Sequence[str],
+    pythons: Sequence[str],
+    processors: Sequence[str],
+    folder: Path,
+    work: Path,
+) -> None:
+    """Bring together the wheels of localrag and of all that it needs, and that of pip.
+
+    Args:
+        project: localrag.
+        extras: of localrag.
+        pythons: versions, as 3.11; of each there has to be an interpreter here.
+        processors: as `platform.machine` names them; of others than this one only what needs no
+            compiler can be had.
+        folder: where the wheels go.
+        work: where pip keeps what a later run after a stop takes up.
+
+    Raises:
+        UsageError: there is no such interpreter here.
+        InputError: pip fails; its words are told.
+        OSError: the disk is full.
+    """
+    common = work / "without-common.cmake"
+    common.write_text(_COMMON, encoding="ascii")
+    arguments = f"{_LLAMA} -DCMAKE_PROJECT_llama_cpp_INCLUDE={common}"
+    portable = {"CMAKE_ARGS": arguments, "HNSWLIB_NO_NATIVE": "1", "SOURCE_DATE_EPOCH": _EPOCH}
+    # A cache of its own: what was compiled elsewhere may be for that processor alone.
+    cache = ["--cache-dir", str(work / "pip"), "--disable-pip-version-check", "--quiet"]
+    pip, chosen = [sys.executable, "-m", "pip"], f"[{','.join(extras)}]" if extras else ""
+    interpreters = {version: interpreter(version) for version in pythons}
+    for version, python in interpreters.items():
+        at = [*pip, "--python", python, "wheel", *cache, *project.pins]
+        _run([*at, "--wheel-dir", str(folder), f"{project.path}{chosen}", "pip"], portable)
+        for processor in processors:
+            if processor != platform.machine():
+                wheel = f"{next(folder.glob('localrag-*.whl'))}{chosen}"
+                options = [*cache, *project.pins, *_foreign(version, processor, folder)]
+                _run([*pip, "download", *options, wheel])
+
+
+def _foreign(version: str, processor: str, folder: Path) -> list[str]:
+    """Options of pip to take wheels for another processor, as old as those of this system."""
+    minor = int(platform.libc_ver()[1].split(".")[1])
+    tags = [f"manylinux_2_{n}_{processor}" for n in range(5, minor + 1)]
+    tags += [f"manylinux2014_{processor}", f"linux_{processor}"]
+    platforms = [word for tag in tags for word in ("--platform", tag)]
+    places = ["--find-links", str(folder), "--dest", str(folder)]
+    return ["--only-binary", ":all:", "--python-version", version, *platforms, *places]
+
+
+def interpreter(version: str) -> str:
+    """The Python of a version that this machine has.
+
+    Raises:
+        UsageError: it has none.
+    """
+    if version == "{}.{}".format(*sys.version_info):
+        return sys.executable
+    found = shutil.which(f"python{version}")
+    # Some managers of versions answer to names that lead nowhere.
+    works = (
+        found
+        and not subprocess.run(  # noqa: S603 - a Python
+            [found, "-c", ""], capture_output=True, check=False
+        ).returncode
+    )
+    if not (found and works):
+        raise UsageError(
+            N_("There is no Python {version} here, which compiles what is made for it."),
+            N_("Install it, or leave it out."),
+            version=version,
+        )
+    return found
+
+
+def glibc(wheels: Iterable[str]) -> str:
+    """The oldest glibc that all wheels work with, by their names; "" where none needs any."""
+    needed = 0
+    for name in wheels:
+        found = [
+            int(minor) if minor else 17 if manylinux else int(platform.libc_ver()[1].split(".")[1])
+            for minor, manylinux, _linux in _TAG.findall(name)
+        ]
+        needed = max(needed, min(found, default=0))
+    return f"2.{needed}" if needed else ""
+
+
+def standalone(version: str, folder: Path, work: Path) -> None:
+    """Write a Python that needs none of the system, as an archive that the installer unpacks.
+
+    Raises:
+        UsageError: uv, which knows where it is to be had, is not here.
+        InputError: uv fails; its words are told.
+    """
+    uv = shutil.which("uv")
+    if uv is None:
+        raise UsageError(
+            N_("A Python for a machine that has none is fetched by uv, which is not here."),
+            N_("Install it: python3 -m pip install uv"),
+        )
+    place = work / "python"
+    _run([uv, "python", "install", "--install-dir", str(place), "--no-bin", version])
+    found = next(place.glob(f"cpython-{version}*"))
+    folder.mkdir(exist_ok=True)
+    with tarfile.open(folder / f"{found.name}.tar.gz", "w:gz") as tar:
+        tar.add(found, found.name)
+
+
+def _run(command: list[str], environment: dict[str, str] | None = None) -> None:
+    """Run a command that may reach a network.
+
+    Raises:
+        InputError: it fails.
+        OSError: the disk is full.
+    """
+    done = subprocess.run(  # noqa: S603 - pip and uv
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env={**os.environ, **(environment or {})},
+        check=False,
+    )
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip()[-2_000:]
+        if os.strerror(errno.ENOSPC) in said:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        raise InputError(
+            N_("{program} failed: {said}"),
+            N_("Mend that, then run the command again; it goes on where it was."),
+            program="uv" if Path(command[0]).name == "uv" else "pip",
+            said=said or f"exit code {done.returncode}",
+        )
