@@ -287,7 +287,7 @@ def test_a_bundle_older_than_what_is_installed(bundle: Path, keys: Keys, tmp_pat
         with pytest.raises(InputError, match=cause):
             install(bundle, target, tell=silent)
     (version / "bundle.json").write_text("{")
-    with pytest.raises(LocalragError, match="bundle.json is damaged"):
+    with pytest.raises(LocalragError, match=r"bundle\.json is damaged"):
         install(bundle, target, tell=silent)
     assert (target / "current").resolve() == version
 
