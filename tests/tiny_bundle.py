@@ -12,7 +12,9 @@ from localrag.bundle.make import Contents, make
 from localrag.bundle.wheels import Project
 from localrag.workspace import Workspace
 
-BUNDLED = Path(ensurepip.__file__).parent / "_bundled"
+# Debian keeps it apart.
+_PLACES = (Path(ensurepip.__file__).parent / "_bundled", Path("/usr/share/python-wheels"))
+BUNDLED = next(place for place in _PLACES if place.is_dir())
 ENTERING = """
 import json, pathlib, sys
 folder, home, before = map(pathlib.Path, sys.argv[1:])
