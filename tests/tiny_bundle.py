@@ -1,8 +1,10 @@
 """A bundle whose localrag only prints: made, spoiled and installed in no time."""
 
 import ensurepip
+import shutil
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,9 @@ from localrag.bundle.make import Contents, make
 from localrag.bundle.wheels import Project
 from localrag.workspace import Workspace
 
+# Debian keeps it apart.
+_PLACES = (Path(ensurepip.__file__).parent / "_bundled", Path("/usr/share/python-wheels"))
+BUNDLED = next(place for place in _PLACES if place.is_dir())
 ENTERING = """
 import json, pathlib, sys
 folder, home, before = map(pathlib.Path, sys.argv[1:])
@@ -44,13 +49,21 @@ def write_wheel(folder: Path, version: str) -> Path:
 def offline(patch: pytest.MonkeyPatch) -> None:
     """Let pip find what Python itself brings, and nothing else."""
     patch.setenv("PIP_NO_INDEX", "1")
-    patch.setenv("PIP_FIND_LINKS", str(Path(ensurepip.__file__).parent / "_bundled"))
+    patch.setenv("PIP_FIND_LINKS", str(BUNDLED))
     patch.setenv("PIP_CONFIG_FILE", "/dev/null")
+
+
+def collect(project: Project, *given: Any) -> None:
+    """Bring together what pip would: that localrag, and the pip that Python itself brings."""
+    folder: Path = given[3]
+    folder.mkdir(exist_ok=True)
+    for wheel in (project.path, next(BUNDLED.glob("pip-*.whl"))):
+        shutil.copy(wheel, folder)
 
 
 def make_bundle(folder: Path, contents: Contents) -> Path:
     """Make the bundle in a folder, with what the workspace in it, ``home``, has of the contents."""
     with pytest.MonkeyPatch.context() as patch:
-        offline(patch)
+        patch.setattr("localrag.bundle.wheels.collect", collect)
         project = Project(write_wheel(folder, "1.0"))
         return make(Workspace(folder / "home"), folder / "bundle", contents, project).path

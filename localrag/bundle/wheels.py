@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -96,7 +97,7 @@ def collect(
     """
     common = work / "without-common.cmake"
     common.write_text(_COMMON, encoding="ascii")
-    arguments = f"{_LLAMA} -DCMAKE_PROJECT_llama_cpp_INCLUDE={common}"
+    arguments = f"{_LLAMA} -DCMAKE_PROJECT_llama_cpp_INCLUDE={shlex.quote(str(common))}"
     portable = {"CMAKE_ARGS": arguments, "HNSWLIB_NO_NATIVE": "1", "SOURCE_DATE_EPOCH": _EPOCH}
     # A cache of its own: what was compiled elsewhere may be for that processor alone.
     cache = ["--cache-dir", str(work / "pip"), "--disable-pip-version-check", "--quiet"]

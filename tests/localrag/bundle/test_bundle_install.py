@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -23,7 +22,7 @@ from localrag.errors import BusyError
 from localrag.workspace import Workspace
 
 from ...patience import PATIENCE
-from ...tiny_bundle import offline, write_wheel
+from ...tiny_bundle import collect, offline, write_wheel
 from .conftest import enter, public, rewrite
 
 Cli = Callable[..., Any]
@@ -161,19 +160,10 @@ def test_the_installer_speaks_japanese(bundle: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "target").exists()
 
 
-def collect_from(small: Path, patch: pytest.MonkeyPatch) -> None:
-    """Have the packages of a bundle that is there, where pip would bring them together."""
-
-    def collect(*given: Any) -> None:
-        shutil.copytree(small / "wheels", given[4])
-
-    patch.setattr("localrag.bundle.wheels.collect", collect)
-
-
 def test_making_goes_on_after_a_stop(
     small: Path, sample: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    collect_from(small, monkeypatch)
+    monkeypatch.setattr("localrag.bundle.wheels.collect", collect)
     wheel = next(small.glob("wheels/localrag*"))
     arguments = ["bundle", "make", str(tmp_path / "b"), f"--project={wheel}"]
     stopped = cli(*arguments, "--corpus=later")
@@ -203,7 +193,7 @@ def test_making_goes_on_after_a_stop(
 def test_signing(small: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     pair = minisign.KeyPair.generate()
     (tmp_path / "key").write_bytes(bytes(pair.secret_key))
-    collect_from(small, monkeypatch)
+    monkeypatch.setattr("localrag.bundle.wheels.collect", collect)
     wheel = next(small.glob("wheels/localrag*"))
     made = cli("bundle", "make", str(tmp_path / "b"), f"--project={wheel}",
                f"--sign={tmp_path / 'key'}", f"--since={small}", "--json")  # fmt: skip
@@ -234,7 +224,7 @@ def test_what_cannot_be_made(
     arguments: list[str], cause: str,
 ) -> None:  # fmt: skip
     monkeypatch.setattr("shutil.which", lambda *_, **__: None)
-    collect_from(small, monkeypatch)
+    monkeypatch.setattr("localrag.bundle.wheels.collect", collect)
     if "--python=3.99" in arguments:
         monkeypatch.undo()
         monkeypatch.setenv("LOCALRAG_HOME", str(home))
@@ -255,7 +245,7 @@ def test_a_python_that_uv_fetches(
     )
     uv.chmod(0o755)
     monkeypatch.setenv("PATH", f"{uv.parent}:{os.environ['PATH']}")
-    collect_from(small, monkeypatch)
+    monkeypatch.setattr("localrag.bundle.wheels.collect", collect)
     wheel = next(small.glob("wheels/localrag*"))
     made = cli("bundle", "make", str(tmp_path / "b"), f"--project={wheel}", "--standalone-python",
                "--python=3.12", "--json")  # fmt: skip
