@@ -5,6 +5,7 @@ documents (PR3, evaluation; the prompt is localrag's own). They are its aspects:
 tells of. The file is a dataset, which `localrag eval` reads by its declaration.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,6 +26,7 @@ from localrag.facts import Fact, FactKind
 from localrag.inference.opening import open_chat
 from localrag.journal import Journal
 from localrag.language import N_
+from localrag.prepare.decontextualized import pointing_words
 from localrag.prepare.index import LayerIndex
 from localrag.prepare.layers import SYNTHETIC_QA, digest
 from localrag.prepare.texts import LayerText
@@ -47,6 +49,8 @@ _LONGEST = 300
 # Synthetic questions among which the nearest of other documents are looked for.
 _NEAR = 50
 _SEED = 0
+# What a question cannot speak of that is to be understood without the prompt.
+_OF_PROMPT = re.compile(r"\b(?:the (?:list|material)|listed|above)\b|資料|上記|挙げ", re.IGNORECASE)
 # Digits of an id.
 _ID = 12
 
@@ -94,7 +98,8 @@ class QueriesReport:
         declaration: the file that `localrag eval` is given.
         questions: in the file.
         earlier: of these, those of earlier runs.
-        refused: replies of this run that were malformed twice, or no question of their own.
+        refused: replies of this run that were malformed twice, copied a question, or could not be
+            understood alone.
         calls: of the model, in this run.
     """
 
@@ -239,7 +244,7 @@ class _Writer:
             yield one.found
 
     def _asked(self, group: Sequence[LayerText]) -> str:
-        """The question that a model makes of some; "" where it is none of its own."""
+        """The question that a model makes of some; "" where it is none of its own and alone."""
         messages = self._messages(group)
         try:
             reply = ask(
@@ -251,7 +256,9 @@ class _Writer:
             return ""
         query = " ".join(reply.query.split())
         letters = letters_of(query)
-        return query if letters and letters not in {letters_of(one.text) for one in group} else ""
+        copied = letters in {letters_of(one.text) for one in group}
+        is_alone = not (pointing_words(query) or _OF_PROMPT.search(query))
+        return query if letters and is_alone and not copied else ""
 
     def _messages(self, group: Sequence[LayerText]) -> tuple[Message, ...]:
         items = [

@@ -73,6 +73,14 @@ def test_replies_that_are_no_question_of_their_own_are_refused(make: Make) -> No
     assert (report.questions, report.refused, len(report.calls)) == (1, 3, 5)
 
 
+@pytest.mark.parametrize(
+    "text", ["Who directed the films listed?", "資料の映画は誰の作か。", "Was it?"]
+)
+def test_a_question_that_leans_on_the_prompt_is_refused(make: Make, text: str) -> None:
+    report, _ = make(json.dumps({"query": text}), ASKED, n=1)
+    assert (report.questions, report.refused) == (1, 1)
+
+
 def test_a_corpus_that_gives_none_is_an_error(make: Make, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="No question could be made"):
         make(aspects=5)
