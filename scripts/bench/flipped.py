@@ -72,6 +72,8 @@ max_file_mb = 120
 [chat]
 context = 4096
 max_tokens = 512
+[runtime]
+threads = 1
 [tui]
 theme = "auto"
 """
@@ -92,7 +94,9 @@ def main() -> None:
     chance = random.Random(chosen.seed)
     parts = chosen.parts or [name for name in PARTS if name != "vectors" or chosen.embedder]
     with tempfile.TemporaryDirectory() as folder:
-        base = prepared(Path(folder) / "base", chosen.embedder)
+        base = Path(folder) / "base"
+        # By a process of its own: threads of llama.cpp do not live on in what is forked.
+        result_of(partial(prepare, base, chosen.embedder), lambda: True)
         whole = looked(base)
         assert whole is not None
         assert [one for one in whole.values() if one[0]] == [], whole
@@ -131,8 +135,8 @@ def flips(
     print(f"{part:<15}{n:>5}{told}  {by_doctor}; {after}", flush=True)
 
 
-def prepared(home: Path, embedder: str) -> Path:
-    """A workspace with the sample corpus, a conversation with two answers, and settings."""
+def prepare(home: Path, embedder: str) -> None:
+    """Make a workspace with the sample corpus, a conversation with two answers, and settings."""
     workspace = Workspace.locate(home)
     workspace.init()
     workspace.settings.write_text(SETTINGS, encoding="utf-8")
@@ -147,7 +151,6 @@ def prepared(home: Path, embedder: str) -> Path:
         for question in (QUESTION, "渡し守の資格は何か。"):
             turn = kept.begin(conversation.id, Query(question), "main", "", "")
             kept.finish(turn.id, corpus.ask(question), 1.0)
-    return home
 
 
 def flip(part: Path, chance: random.Random) -> Path:
