@@ -17,9 +17,10 @@
 of text (`localrag.methods.pr3.chunking`) in the place of questions, the former for the query alone.
 
 `pr3-localrag` is ours: questions are searched by vectors and words, and passages beside them by the
-whole pipeline, which count as much as questions by both ways; the query itself is searched for, too; where the user names no metadata, it is
-augmented under several summaries, those nearest to it; the model sees the sentences behind the
-questions; and queries of which no statement with evidence tells are told.
+whole pipeline, which count as much as questions by both ways; the query itself is searched for,
+too; where the user names no metadata, it is augmented under several summaries, those nearest to it;
+the model sees the sentences behind the questions; and queries of which no statement with evidence
+tells are told.
 
 Source: Mombaerts et al., "Meta Knowledge for Retrieval Augmented Large Language Models" (2024).
 """
