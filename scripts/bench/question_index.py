@@ -118,6 +118,12 @@ def _ways(retriever: Retriever, layers: LayerIndex) -> dict[str, Way]:
     def of_questions(text: str) -> list[list[str]]:
         return [by_words(text), *([by_meaning(text)] if layers.has_vectors else [])]
 
+    def together(text: str) -> list[str]:
+        asked = of_questions(text)
+        # As in pr3-localrag, passages count as much as questions by all ways.
+        weights = [len(asked), *(1 for _ in asked)]
+        return list(reciprocal_rank_fusion([passages(text), *asked], weights))
+
     ways: dict[str, Way] = {"passages, words": partial(ranked, meaning=False)}
     if layers.has_vectors:
         ways["passages, meaning"] = partial(ranked, meaning=True)
@@ -125,9 +131,7 @@ def _ways(retriever: Retriever, layers: LayerIndex) -> dict[str, Way]:
     if layers.has_vectors:
         ways["questions, meaning"] = by_meaning
         ways["questions, both"] = lambda text: list(reciprocal_rank_fusion(of_questions(text)))
-    ways["passages and questions"] = lambda text: list(
-        reciprocal_rank_fusion([passages(text), *of_questions(text)])
-    )
+    ways["passages and questions"] = together
     return ways
 
 

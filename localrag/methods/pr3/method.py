@@ -17,17 +17,19 @@
 of text (`localrag.methods.pr3.chunking`) in the place of questions, the former for the query alone.
 
 `pr3-localrag` is ours: questions are searched by vectors and words, and passages beside them by the
-whole pipeline; the query itself is searched for, too; where the user names no metadata, it is
-augmented under several summaries, those nearest to it; the model sees the sentences behind the
-questions; and queries of which no statement with evidence tells are told.
+whole pipeline, which count as much as questions by both ways; the query itself is searched for,
+too; where the user names no metadata, it is augmented under several summaries, those nearest to it;
+the model sees the sentences behind the questions; and queries of which no statement with evidence
+tells are told.
 
 Source: Mombaerts et al., "Meta Knowledge for Retrieval Augmented Large Language Models" (2024).
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 from localrag.corpus.types import Passage
 from localrag.language import N_
@@ -51,6 +53,13 @@ _Asked = Sequence[tuple[Query, str]]
 """Queries, each with what the trace calls its search."""
 _Summaries = Callable[[Toolkit, Query], Sequence[Summary]]
 _Find = Callable[[Toolkit, _Asked], list[Sentence]]
+
+
+class _Ranking(NamedTuple):
+    """Sources that a search has found, best first, and how much it counts."""
+
+    sources: Sequence[Sentence]
+    weight: float = 1
 
 
 def nearest_questions(toolkit: Toolkit, queries: _Asked) -> list[Sentence]:
@@ -101,22 +110,25 @@ def _answer_from_both(case: Case, toolkit: Toolkit) -> Answer:
         return toolkit.quoted(asked, found)
     queries = augmented(toolkit, asked, summaries_near(toolkit, asked))
     messages = messages_of(toolkit, asked, queries, aspects=True)
-    rankings = list(_rankings(toolkit, asked, "", found.hits, messages))
+    rankings = _rankings(toolkit, asked, "", found.hits, messages)
     for one, subject in _labelled(asked, queries):
         hits = toolkit.retrieve(one, subject=subject).hits
         rankings += _rankings(toolkit, one, subject, hits, messages)
     sources: dict[tuple[str, int, int], Sentence] = {}
     # A sentence behind a question is shown with the question.
-    every = (one for ranking in rankings for one in ranking)
+    every = (one for ranking in rankings for one in ranking.sources)
     for source in sorted(every, key=lambda one: not one.rewritten):
         sources.setdefault(_place(source), source)
-    order = reciprocal_rank_fusion([[_place(one) for one in ranking] for ranking in rankings])
+    order = reciprocal_rank_fusion(
+        [[_place(one) for one in ranking.sources] for ranking in rankings],
+        [ranking.weight for ranking in rankings],
+    )
     return answered(toolkit, asked, queries, [sources[place] for place in order], aspects=True)
 
 
 def _rankings(
     toolkit: Toolkit, asked: Query, subject: str, hits: Sequence[Hit], messages: MessagesOf
-) -> Iterator[list[Sentence]]:
+) -> list[_Ranking]:
     """What is found for a query: questions by meaning and by words, sentences of passages."""
 
     def questions(*, words: bool) -> list[Sentence]:
@@ -126,12 +138,14 @@ def _rankings(
             lambda one, passage: _as_json(one, passage, text=one.sentence),
         )
 
-    yield questions(words=False)
-    if toolkit.layers_have_vectors:
-        yield questions(words=True)
+    ways = (False, True) if toolkit.layers_have_vectors else (False,)
+    found = [_Ranking(questions(words=words)) for words in ways]
     of_matter = [hit for hit in hits if not hit.beside]
     if of_matter:
-        yield list(toolkit.sentences(asked, of_matter, messages, subject=subject))
+        sentences = toolkit.sentences(asked, of_matter, messages, subject=subject)
+        # Passages count as much as questions by all ways together: of some no question was made.
+        found.append(_Ranking(sentences, len(ways)))
+    return found
 
 
 def _place(source: Sentence) -> tuple[str, int, int]:
