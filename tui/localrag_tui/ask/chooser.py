@@ -146,7 +146,7 @@ class Chooser(Dialogue):
 
     CSS: ClassVar[str] = """
     Chooser > .box {
-        width: 96; max-width: 96%; height: 94%; max-height: 44;
+        width: 96; max-width: 96%; height: 94%; max-height: 50;
         background: $surface; padding: 1 2 0 2;
         .heading { margin: 0 0 1 0; }
         OptionList {
