@@ -125,7 +125,7 @@ _NAMES = """
 localrag lawqa main train all staged extractive generative law id ID JSON CSV GPU MB GB kB ms
 CC BY SA RIKEN PDL Apache Meta Llama Community License MIT SHA GEPA RAG JEMHopQA python sqlite
 tantivy docs dense eval hub optimize ja en auto off none scores true false openings dark corpus
-language fusion naive Naive decon chain ranks tui BM TT InputError relevant choices AVeriTeC
+language fusion naive Naive decon chain chunks ranks tui BM TT InputError relevant choices AVeriTeC
 owner group everyone NC mcp serve office PEM TLS CPU
 """
 

@@ -1,5 +1,6 @@
 """What can go wrong between a chat model and its server, each with its typed error."""
 
+import re
 import socket
 import threading
 import time
@@ -78,9 +79,10 @@ def test_passwords_are_not_told(kind, address, shown):
     assert raised.value.cause.startswith(f"{shown} is not the address")
 
 
-def test_a_log_of_keys_that_cannot_be_written(monkeypatch):
-    monkeypatch.setenv("SSLKEYLOGFILE", "/nonexistent/log")
-    with pytest.raises(ServerRefused, match="/nonexistent/log") as raised:
+def test_a_log_of_keys_that_cannot_be_written(monkeypatch, tmp_path):
+    log = tmp_path / "missing" / "log"
+    monkeypatch.setenv("SSLKEYLOGFILE", str(log))
+    with pytest.raises(ServerRefused, match=re.escape(str(log))) as raised:
         OpenAIChat("tiny", server="https://127.0.0.1:1")
     assert "SSLKEYLOGFILE" in raised.value.cure
 
