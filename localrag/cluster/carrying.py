@@ -18,12 +18,13 @@ from localrag.config import Config
 from localrag.durable import storing
 from localrag.inference.opening import models_in_use
 from localrag.workspace import Workspace
+from localrag_indexes.manifest import COMPARED
 
 CHUNK = 32 << 20
 """Bytes that are sent at a time."""
 
-# What belongs to the process that writes, and not to what is written.
-_OF_WRITERS = ("lock", ".lock", "-shm", ".new")
+# What belongs to the process that writes, or to this disk, and not to what is written.
+_OF_HERE = ("lock", ".lock", "-shm", ".new", COMPARED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class Parcel:
                 )
                 for folder in wanted
                 for path in sorted(folder.rglob("*"))
-                if path.is_file() and not path.name.endswith(_OF_WRITERS)
+                if path.is_file() and not path.name.endswith(_OF_HERE)
             )
         return cls(files)
 
