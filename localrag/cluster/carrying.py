@@ -65,7 +65,7 @@ class Parcel:
                 )
                 for folder in wanted
                 for path in sorted(folder.rglob("*"))
-                if path.is_file() and not path.name.endswith(_OF_HERE)
+                if path.is_file() and not _is_of_here(path)
             )
         return cls(files)
 
@@ -76,6 +76,12 @@ class Parcel:
         for file in self.files:
             found.update(f"{file.path}\0{file.digest}\n".encode(errors="surrogateescape"))
         return found.hexdigest()
+
+
+def _is_of_here(path: Path) -> bool:
+    """Whether a file says nothing of the workspace elsewhere; so an empty log of a store."""
+    is_log = path.name.endswith("-wal")
+    return path.name.endswith(_OF_HERE) or (is_log and not path.stat().st_size)
 
 
 class Shelf:
