@@ -47,11 +47,15 @@ def write_report(report: CheckReport, path: Path, original: Path | None = None) 
         original: the file that was checked; comments go into a copy of it where it is of Word.
 
     Raises:
-        UsageError: there is no such form, or a folder is in its place.
+        UsageError: there is no such form, a folder is in its place, or it is the text itself.
         InputError: python-docx is missing.
         StorageError: the file cannot be written.
     """
     suffix = known_suffix(path)
+    if original is not None and path.exists() and path.samefile(original):
+        raise UsageError(
+            N_("{path} is the text itself."), N_("Name another file for the report."), path=path
+        )
     if suffix == ".docx":
         content = word_file.commented(report, original)
     else:

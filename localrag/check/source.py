@@ -72,7 +72,7 @@ def named_file(text: str) -> Path | None:
 
     What looks like the name of a file and is none is still taken for one, so that it is told.
     """
-    if "\n" in text or len(text) > _LONGEST_NAME:
+    if not text.strip() or "\n" in text or len(text) > _LONGEST_NAME:
         return None
     path = Path(text)
     looks_like_one = readers.supported(path) and not any(sign in text for sign in "。、 　「」")

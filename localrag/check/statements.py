@@ -22,6 +22,7 @@ from localrag.check.words import bare
 from localrag.corpus.types import ITEMS, Locator, Passage
 from localrag.facts import Fact, FactKind
 from localrag.reading.checking import covers, mismatches
+from localrag.reading.checking.contradicting import denies
 from localrag.reading.checking.forces import Force, carries
 from localrag.reading.checking.particulars import (
     Bound,
@@ -43,6 +44,8 @@ _FIGURES = frozenset(
 _OF_NO_WEIGHT = frozenset((MismatchKind.PROVISION, MismatchKind.NAME))
 _LENGTH = re.compile("[0-9０-９一二三四五六七八九十]{1,3}(?:月|年度)")
 _RANGE = re.compile("[〜～~]|から")
+# 1日8時間 is eight hours a day.
+_RATE = re.compile("[1１一](?:日|週間?|[か箇]?月|年).*[0-9０-９一二三四五六七八九十]")
 # 十年以下の拘禁刑: what is locked up for, and what is paid.
 _PENALTY = re.compile(
     r"(?P<most>[^、。（）\s]{1,15})以下の(?:(?P<prison>懲役|拘禁刑|禁錮|拘留)|罰金|科料|過料)"
@@ -57,14 +60,16 @@ _OTHER_SIDE = {
 _LAST_WORDS = 12
 _OPPOSITES = frozenset((MismatchKind.NEGATION, MismatchKind.MODALITY))
 # How much of what a sentence speaks of the provision must speak of, before it is called wrong.
-_FIGURE_FROM, _BOUND_FROM, _OPPOSITE_FROM, _HOLDS_FROM = 0.4, 0.4, 0.75, 0.5
+_FIGURE_FROM, _BOUND_FROM, _OPPOSITE_FROM = 0.4, 0.4, 0.75
+# How much of it must stand there before it is said to.
+_HOLDS_FROM = 0.99
 _QUOTES = re.compile("「[^「」]{12,}」")
 _LONGEST, _SHORTEST = 400, 10
 # The case, what others make of the law, other days, questions: not what the provision says.
 _OF_SOMETHING_ELSE = re.compile(
     "本件|原告|被告|申立人|当社|弊社|御社|貴社|当職|当該事案|事案|[甲乙丙丁]は|[甲乙丙丁]が|[A-ZＡ-Ｚ](?:社|氏|は)"
     "|判決|判例|判示|最判|最高裁|裁判例|学説|通説|解され|考え|検討|提案|予定|案では|見込|例えば|たとえば|仮に|とすると、"
-    "|改正前|従前|従来|かつて|旧|当時|改正によ|改正後|引き上げ|引き下げ|ではなく|でなく|とは異なり|違い|に対し、|一方"
+    "|改正前|従前|従来|かつて|旧|当時|改正によ|改正後|引き上げ|引き下げ|では(?:な|足り)|でなく|とは異なり|違い|に対し、|一方"
     "|だろうか|でしょうか|べきか|[?？]|契約|本条|特約|約定|合意"
 )
 
@@ -116,15 +121,15 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
         for cited in statement.cited
     )
 
-    def found(verdict: Verdict, problem: Fact | None) -> Finding:
+    def found(verdict: Verdict, problem: Fact | None, by: int = 0) -> Finding:
         return Finding(
             Part.STATEMENT,
             place,
             flow.written(place),
             verdict,
             problem,
-            *texts.told(passages[0]),
-            passages[0].text,
+            *texts.told(passages[by]),
+            passages[by].text,
         )
 
     if not passages:
@@ -143,8 +148,16 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
     wrong = mismatches(statement.text, sentences, headings=headings)
     for mismatch in wrong:
         if _is_shown(mismatch, share, statement.text, sentences):
-            return found(Verdict.FAILS, Fact(FactKind.SAID_OTHERWISE, words=mismatch.written))
-    if share >= _HOLDS_FROM and all(mismatch.kind in _OF_NO_WEIGHT for mismatch in wrong):
+            by = (
+                number
+                for number, sentence in enumerate(sentences)
+                if _is_shown(mismatch, share, statement.text, [sentence])
+            )
+            problem = Fact(FactKind.SAID_OTHERWISE, words=mismatch.written)
+            return found(Verdict.FAILS, problem, next(by, 0))
+    # 許される of what 許さない stands: the words alone are the same.
+    says_all = share >= _HOLDS_FROM and any(map(denies, sentences)) == denies(statement.text)
+    if says_all and all(mismatch.kind in _OF_NO_WEIGHT for mismatch in wrong):
         return found(Verdict.HOLDS, None)
     return found(Verdict.UNCHECKED, Fact(FactKind.SAID_IN_OTHER_WORDS))
 
@@ -177,7 +190,7 @@ def _is_shown(mismatch: Mismatch, share: float, said: str, sentences: Sequence[s
         return True
     if mismatch.kind not in _FIGURES or share < _FIGURE_FROM:
         return False
-    if _RANGE.search(mismatch.written):
+    if _RANGE.search(mismatch.written) or _RATE.match(mismatch.written):
         # 3〜5日: a rule of thumb that others give, unless the provision has a range itself.
         return False
     dimensions = {figure.dimension for figure in _read(mismatch.written).figures}

@@ -143,13 +143,14 @@ def _print(corpus: str, report: "UpdateReport") -> None:
     from localrag.ingest.undo import LawChangeKind
 
     for kind in LawChangeKind:
-        laws = report.laws(kind)
-        if laws:
-            say((_(_HEADINGS[kind.value]), "bold"), colon(), f"{len(laws):,}")
-        for change in laws[:_SHOWN]:
+        states = [change for change in report.changes if change.kind is kind]
+        if states:
+            number = f"{len(report.laws(kind)):,}"
+            say((_(_HEADINGS[kind.value]), "bold"), colon(), number)
+        for change in states[:_SHOWN]:
             say(_law(change), indent=2)
-        if len(laws) > _SHOWN:
-            say(_("… and {n:,} more; --json has all").format(n=len(laws) - _SHOWN), indent=2)
+        if len(states) > _SHOWN:
+            say(_("… and {n:,} more; --json has all").format(n=len(states) - _SHOWN), indent=2)
     if report.passed_over:
         words = _("left out, no laws: {n:,}")
         say(words.format(n=report.passed_over))

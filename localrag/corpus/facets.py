@@ -86,7 +86,8 @@ def read_label(text: str) -> Label:
     Raises:
         UsageError: it is no such thing.
     """
-    key, equals, value = (part.strip() for part in text.partition("="))
+    # Japanese keyboards write a wide sign.
+    key, equals, value = (part.strip() for part in text.replace("＝", "=", 1).partition("="))
     if not (key and equals and value):
         raise UsageError(
             N_("{text!r} says not what documents should be told apart by."),

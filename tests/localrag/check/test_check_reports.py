@@ -122,3 +122,17 @@ def test_bad_requests(cli: Callable[..., Any], sample: Path, tmp_path: Path) -> 
     assert cli("check", "渡し舟法第4条", "--as-of", "yesterday").code == 2
     unwritable = tmp_path / "no" / "folder" / "r.md"
     assert cli("check", "渡し舟法第4条", "--out", str(unwritable)).code == 7
+
+
+def test_a_report_does_not_take_the_place_of_the_text(
+    cli: Callable[..., Any], sample_home: Path, tmp_path: Path
+) -> None:
+    memo = tmp_path / "memo.md"
+    memo.write_text("渡し舟法第4条による。", encoding="utf-8")
+    link = tmp_path / "link.md"
+    link.symlink_to(memo)
+    for out in (memo, link):
+        refused = cli("--home", str(sample_home), "check", str(memo), "--out", str(out))
+        assert refused.code == 2
+        assert "is the text itself" in refused.err
+    assert memo.read_text(encoding="utf-8") == "渡し舟法第4条による。"

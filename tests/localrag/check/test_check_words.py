@@ -132,13 +132,33 @@ def test_figures_bounds_and_what_must_be_done(check: Check, text: str, words: st
     [
         "渡し舟法第6条の届出は、変更の日から30日以内にしなければならない。",
         "1. 登録の有効期間は5年である（渡し舟法4条3項）。",
-        "渡し舟法第16条によれば、無登録の営業は1年以下の拘禁刑又は100万円以下の罰金に処される。",
         "渡し舟法第8条第1項によれば、基準を超えるときは渡し舟を運航してはならない。",
     ],
 )
 def test_what_the_provision_says_holds(check: Check, text: str) -> None:
     (finding,) = of_part(check(text), "statement")
     assert finding.verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "渡し舟法第16条によれば、無登録の営業は1年以下の拘禁刑又は100万円以下の罰金に処される。",
+        # Half the words are those of the provision, and what is said is not what it says.
+        "渡し舟法第6条の届出は、変更の日から30日以内に船頭がしなければならない。",
+        "渡し舟法第4条第3項により、登録の有効期間は5年であり、10年ではない。",
+    ],
+)
+def test_what_code_cannot_find_word_for_word_is_not_checked(check: Check, text: str) -> None:
+    (finding,) = of_part(check(text), "statement")
+    assert finding.verdict is Verdict.UNCHECKED
+
+
+def test_the_provision_that_says_otherwise_is_told(check: Check) -> None:
+    text = "渡し舟法第7条の登録の有効期間は、10年である（渡し舟法第4条第3項）。"
+    (finding,) = of_part(check(text), "statement")
+    assert finding.verdict is Verdict.FAILS
+    assert finding.provision.endswith("第4条第3項")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ MEMO = (
     "渡し舟法第44条によれば、届出が要る。民法第709条も見よ。\n"
     "渡し舟法第8条は運航の制限である。\n"
 )
-WRONG = "does not hold 2, not checked 2, holds "
+WRONG = "does not hold 2, not checked 3, holds "
 
 pytestmark = pytest.mark.usefixtures("in_thread")
 
