@@ -11,10 +11,11 @@ import platform
 import re
 import shutil
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from importlib.metadata import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -135,6 +136,9 @@ def make(
     target = target.expanduser().absolute()
     if target.exists():
         raise FileExistsAlready(target)
+    contents = replace(contents, extras=_extras(contents.extras, since))
+    for name in contents.corpora:
+        workspace.corpus(name).require()
     if contents.settings is not None:
         _require_settings(contents.settings)
     with storing(target, _FREE), named(), ExitStack() as opened:
@@ -161,6 +165,26 @@ def make(
         report = _put_in_place(files, target)
         shutil.rmtree(work)
     return report
+
+
+def _extras(named: Sequence[str], since: installer.Bundle | None) -> tuple[str, ...]:
+    """The extras of a bundle: those named, and those of the bundle that it is made since.
+
+    Raises:
+        UsageError: localrag has no such extra.
+    """
+    # docs,office as pip takes them, too.
+    wanted = [one.strip() for text in named for one in text.split(",") if one.strip()]
+    known = sorted(metadata("localrag").get_all("Provides-Extra") or ())
+    for one in wanted:
+        if one not in known:
+            raise UsageError(
+                N_("localrag has no extra {name!r}."),
+                N_("There is: {known}."),
+                name=one,
+                known=", ".join(known),
+            )
+    return tuple(dict.fromkeys((*(since.manifest["extras"] if since else ()), *wanted)))
 
 
 def minisign_signer(secret: Path, ask: Callable[[], str]) -> Signer:

@@ -76,11 +76,11 @@ def serve(
         typer.Option(metavar="PORT", min=0, max=65535, help="Port; 0: any that is free."),
     ] = None,
     add_token: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--add-token", metavar="NAME", help="Make a token, print it, and serve nothing."
         ),
-    ] = "",
+    ] = None,
     for_: Annotated[
         list[str] | None,
         typer.Option(
@@ -111,7 +111,7 @@ def serve(
     session = session.with_settings(
         {"serve.host": host, "serve.port": port, "corpus": corpus or None}
     )
-    if add_token:
+    if add_token is not None:
         for name in for_ or ():
             session.corpus(name).require()
         token = Tokens(workspace.tokens).add(add_token, for_ or ())
@@ -123,6 +123,8 @@ def serve(
         return
     if for_:
         raise UsageError(N_("--for says what a token is for."), N_("Add --add-token NAME."))
+    if corpus:
+        session.corpus(corpus).require()
     _log_requests()
 
     def started(address: str) -> None:

@@ -1,5 +1,6 @@
 """A bundle is made, goes on after a stop, and is installed as a whole or not at all."""
 
+import errno
 import io
 import json
 import os
@@ -166,15 +167,27 @@ def test_making_goes_on_after_a_stop(
     monkeypatch.setattr("localrag.bundle.wheels.collect", collect)
     wheel = next(small.glob("wheels/localrag*"))
     arguments = ["bundle", "make", str(tmp_path / "b"), f"--project={wheel}"]
-    stopped = cli(*arguments, "--corpus=later")
-    assert stopped.code == 3, stopped.err
+    early = cli(*arguments, "--corpus=later", "--extra=docs,dense")
+    assert early.code == 3, "what it lacks is told before anything is collected"
+    assert cli(*arguments, "--extra=docs,nope").code == 2
+    assert list(tmp_path.iterdir()) == []
+    (sample / "corpora" / "main").rename(sample / "corpora" / "later")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("localrag.bundle.make._back_up", full)
+        stopped = cli(*arguments, "--corpus=later")
+    assert stopped.code == 7, stopped.err
     assert not (tmp_path / "b").exists()
-    other = cli(*arguments, "--corpus=main")
+    other = cli(*arguments, "--corpus=later", "--extra=docs")
     assert other.code == 2
     assert "beginnings of a bundle with other contents" in other.err
-    (sample / "corpora" / "main").rename(sample / "corpora" / "later")
     # What a kill leaves.
-    (tmp_path / ".b.making" / "files" / "corpora" / ".0.new").write_text("half")
+    begun = tmp_path / ".b.making" / "files" / "corpora"
+    begun.mkdir()
+    (begun / ".0.new").write_text("half")
     with locked(tmp_path / ".b.making" / "lock", BusyError("")):
         assert cli(*arguments, "--corpus=later").code == 6
 

@@ -215,6 +215,8 @@ def test_the_command_line_makes_a_token(cli, sample):
     assert made["corpora"] == ["main"]
     assert Tokens(sample / "tokens.toml").holder(made["token"]) == Holder("office", ("main",))
     assert cli("serve", "--add-token", "x", "--for", "none").code == 3
+    assert cli("serve", "--add-token", "").code == 2, "an empty variable starts no server"
+    assert cli("serve", "--corpus", "none").code == 3, "no other corpus answers in its place"
     assert cli("serve", "--for", "main").code == 2
     plain = cli("serve", "--add-token", "b")
     assert Tokens(sample / "tokens.toml").holder(plain.out.strip()) == Holder("b")
