@@ -408,7 +408,8 @@ def read_egov_xml(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         limits: of its memory.
 
     Raises:
-        InputError: the XML is damaged, declares entities, holds no law, or its id is unknown.
+        InputError: the XML is damaged, declares entities, holds no law, its id is unknown, or its
+            name has a day that there is not.
     """
     check_memory(data, MARKUP, limits)
     root = _parse(data)
@@ -436,12 +437,24 @@ def read_egov_xml(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         "law_num": law_num,
         "law_type": law.get("LawType", ""),
         "promulgated": _promulgated(law),
-        "date": "-".join(match.group(2, 3, 4)) if match and match.group(2) else "",
+        "date": _day(name, *match.group(2, 3, 4)) if match and match.group(2) else "",
         "amending_law": "" if _NO_AMENDMENT.fullmatch(amending) else amending,
         "abbreviations": heading.get("Abbrev", "") if heading is not None else "",
         "field": (root.findtext(".//revision_info/category") or "").strip(),
     }
     yield builder.document(name, {k: drop_controls(v) for k, v in metadata.items() if v})
+
+
+def _day(name: str, year: str, month: str, day: str) -> str:
+    try:
+        return date(int(year), int(month), int(day)).isoformat()
+    except ValueError as error:
+        raise InputError(
+            N_("The name {name!r} has a day that there is not: {day}."),
+            N_("Take the file from e-Gov again, with the name it has there."),
+            name=name,
+            day=f"{year}-{month}-{day}",
+        ) from error
 
 
 def _parse(data: bytes) -> etree._Element:

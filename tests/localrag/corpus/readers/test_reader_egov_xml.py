@@ -196,3 +196,8 @@ def test_constructions_that_the_schema_does_not_foresee(read_one, law_xml):
     )
     document = read_one(NAME, law_xml.replace("<Sentence>重ねて定める。</Sentence>", odd))
     assert "第二条　次の表による。\n一　甲\t乙\n以上" in document.text
+
+
+def test_a_day_that_there_is_not_is_refused(read_failure, law_xml):
+    problem = read_failure("599AC0000000001_21201399_000000000000000.xml", law_xml).problem
+    assert "a day that there is not: 2120-13-99" in str(problem)
