@@ -139,17 +139,19 @@ class IndexManifest:
                 raise IndexDamaged(path, CHANGED)
 
     def _is_noted(self, folder: Path) -> bool:
-        try:
-            noted = json.loads((folder / COMPARED).read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            return False
-        return isinstance(noted, dict) and all(
-            noted.get(name) == one for name, one in self._marks(folder).items()
-        )
+        noted = _noted(folder)
+        return all(noted.get(name) == one for name, one in self._marks(folder).items())
 
     def _note(self, folder: Path) -> None:
-        """Note that the bytes of these files are those of the manifest."""
-        noted = json.dumps(self._marks(folder)).encode()
+        """Note that the bytes of these files are those of the manifest; what else is noted stays.
+
+        Of an index with a graph its files alone are compared, too.
+        """
+        before = _noted(folder)
+        now = before | self._marks(folder)
+        if now == before:
+            return
+        noted = json.dumps(now).encode()
         # Its owner's alone, whatever the umask; others may read at the same time.
         unfinished = folder / f"{COMPARED}.{uuid.uuid4().hex[:12]}"
         try:
@@ -167,6 +169,15 @@ class IndexManifest:
             status = (folder / name).stat()
             found[name] = [status.st_ino, status.st_mtime_ns]
         return found
+
+
+def _noted(folder: Path) -> dict[str, Any]:
+    """What the note says; nothing where there is none that can be read."""
+    try:
+        noted = json.loads((folder / COMPARED).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return noted if isinstance(noted, dict) else {}
 
 
 def describe_files(folder: Path) -> dict[str, IndexFile]:

@@ -1,5 +1,6 @@
 """The graph: recall, filters, carrying it on, what happens to it on a bad disk."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -38,6 +39,18 @@ def test_a_graph_is_built_where_comparing_everything_is_slower(
 ) -> None:
     assert not has_graph(make("small", entries_of(clustered(250))))
     assert has_graph(make("large", entries_of(clustered(251))))
+
+
+def test_that_the_graph_was_compared_is_noted_beside_the_rest(
+    make: Make, clustered: Any, entries_of: Any
+) -> None:
+    folder = make("index", entries_of(clustered(300)))
+    with VectorIndex.open(folder) as index:
+        index.search(clustered(1, seed=2)[0], 5)
+    noted = json.loads((folder / "manifest.compared").read_text(encoding="utf-8"))
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    assert has_graph(folder)
+    assert noted.keys() == manifest["files"].keys()
 
 
 def test_the_graph_finds_what_comparing_everything_finds(
