@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -129,15 +130,23 @@ def starting_questions(
     Raises:
         StorageError, StoreError: the layer cannot be read.
     """
+    stamp = DerivedLayer(place, SYNTHETIC_QA).stamp
+    return _of_synthetic(place, stamp, n) or tuple(islice(_of_terms(store), n))
+
+
+@lru_cache(maxsize=4)
+def _of_synthetic(place: CorpusPaths, _stamp: str, n: int) -> tuple[str, ...]:
+    """Synthetic questions of as many documents as there can be; none where none are prepared.
+
+    All are read for a few, which are asked for whenever an empty conversation is shown.
+    """
     by_document: dict[str, list[str]] = {}
     for row in DerivedLayer(place, SYNTHETIC_QA).standing():
         by_document.setdefault(row.document, []).extend(made.text for made in row.texts)
     answering = [questions for _, questions in sorted(by_document.items()) if questions]
-    if not answering:
-        return tuple(islice(_of_terms(store), n))
     _shuffle(answering)
     found: dict[str, None] = {}
-    for turn in range(max(map(len, answering))):
+    for turn in range(max(map(len, answering), default=0)):
         for questions in answering:
             if len(found) < n and turn < len(questions):
                 found.setdefault(questions[turn])

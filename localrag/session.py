@@ -497,9 +497,10 @@ class Corpus:
         from localrag.corpus.store import CorpusStore
 
         self._let_go_of_the_old()
-        if self._retriever is not None:
+        retriever = self._retriever if self._answerer is None else self._answerer.retriever
+        if retriever is not None:
             # What it has read is kept there already.
-            return self._retriever.store
+            return retriever.store
         if self._store is None:
             opened = CorpusStore.open(
                 self.require().place.store, read_only=True, as_of=self.config.retrieval.day

@@ -14,9 +14,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from localrag.corpus.states import INFO, DocumentInfo, enacted, info
 from localrag.corpus.types import ARTICLES, PASSAGES, Document, Label
@@ -191,9 +191,9 @@ class Facets:
         self.told_for = told_for
         self._db = database
         # What was asked for is asked for again, by every stage of a search.
-        self._canonical: dict[Sequence[Label], tuple[Label, ...]] = {}
-        self._matching: dict[Sequence[Label], frozenset[str]] = {}
-        self._under: dict[Sequence[Label], _KeysUnder | None] = {}
+        self._canonical = lru_cache(_KEPT)(self._find_canonical)
+        self._matching = lru_cache(_KEPT)(self._find_matching)
+        self._under = lru_cache(_KEPT)(self._find_under)
         self._by_letters: dict[str, Mapping[str, Sequence[str]]] = {}
 
     @property
@@ -216,11 +216,10 @@ class Facets:
         Raises:
             NotFoundError: no document of the corpus has such a facet or value; names those like it.
         """
-        if where not in self._canonical:
-            found = (one for label in where for one in self._known(label))
-            _make_room(self._canonical)
-            self._canonical[where] = tuple(dict.fromkeys(found))
-        return self._canonical[where]
+        return self._canonical(where)
+
+    def _find_canonical(self, where: tuple[Label, ...]) -> tuple[Label, ...]:
+        return tuple(dict.fromkeys(one for label in where for one in self._known(label)))
 
     def matching(self, where: tuple[Label, ...]) -> frozenset[str]:
         """Ids of the documents that are wanted; see `labels`.
@@ -228,13 +227,13 @@ class Facets:
         Raises:
             NotFoundError: as `canonical`.
         """
-        if where not in self._matching:
-            wanted: dict[str, set[str]] = defaultdict(set)
-            for key, value in self.canonical(where):
-                wanted[key] |= self._values(key)[value]
-            _make_room(self._matching)
-            self._matching[where] = frozenset(set.intersection(*wanted.values()))
-        return self._matching[where]
+        return self._matching(where)
+
+    def _find_matching(self, where: tuple[Label, ...]) -> frozenset[str]:
+        wanted: dict[str, set[str]] = defaultdict(set)
+        for key, value in self.canonical(where):
+            wanted[key] |= self._values(key)[value]
+        return frozenset(set.intersection(*wanted.values()))
 
     def spans(self, where: tuple[Label, ...]) -> dict[str, list[tuple[int, int]]] | None:
         """By document the characters that stand under the headings wanted; None where none are.
@@ -261,20 +260,17 @@ class Facets:
         Raises:
             NotFoundError: as `canonical`.
         """
-        if where not in self._under:
-            spans = self.spans(where)
-            _make_room(self._under)
-            self._under[where] = None if spans is None else self._keys_in(spans, where)
-        under = self._under[where]
+        under = self._under(where)
         if under is None:
             return None
         if not documents:
             return under.every
         return frozenset().union(*(under.of_document.get(one, ()) for one in documents))
 
-    def _keys_in(
-        self, spans: Mapping[str, Sequence[tuple[int, int]]], where: tuple[Label, ...]
-    ) -> "_KeysUnder":
+    def _find_under(self, where: tuple[Label, ...]) -> _KeysUnder | None:
+        spans = self.spans(where)
+        if spans is None:
+            return None
         wanted = self.matching(where)
         rows = self._db.rows(
             "SELECT id, start, coalesce(indexed_as, passages.key) FROM passages"
@@ -306,12 +302,12 @@ class Facets:
             return []
         found: dict[Label, tuple[int, int, int]] = {}
         for place, of in enumerate(keys):
-            counts = self.counts(of)
+            known = self._values(of)
             for letters, values in self._letters(of).items():
                 if wanted in letters:
                     fit = (letters != wanted) + (not letters.startswith(wanted))
                     for one in values:
-                        order = (fit, place, -counts[one])
+                        order = (fit, place, -len(known[one]))
                         label = Label(of, one)
                         found[label] = min(order, found.get(label, order))
         best = sorted(found.items(), key=lambda one: one[1])[:most]
@@ -393,12 +389,6 @@ class Facets:
             name: frozenset(headed.document for headed in every)
             for name, every in self._headed.items()
         }
-
-
-def _make_room(kept: dict[Sequence[Label], Any]) -> None:
-    """Forget the oldest of what is kept, where much is."""
-    while len(kept) >= _KEPT:
-        del kept[next(iter(kept))]
 
 
 def facets_of(database: Database, told: Path) -> Facets:

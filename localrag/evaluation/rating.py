@@ -182,8 +182,8 @@ def expected(plan: Plan, setup: Setup) -> int:
     given = _read(_path(plan))
     known = sum(
         shown.digest in given
-        for other in before
-        for pair in _pairs(plan, (other, setup))
+        for pair in _pairs(plan, (*before, setup))
+        if pair.names[1] == setup.name
         for shown in pair.orders
     )
     return 2 * plan.n * len(before) - known

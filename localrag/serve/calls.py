@@ -73,6 +73,8 @@ _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Several = Annotated[tuple[_Name, ...], Field(max_length=50)]
 _Label = Annotated[str, Field(max_length=200, pattern=r"^\s*[^\s=][^=]*=[\s\S]*\S")]
 _LONGEST_TEXT = 100_000
+MOST_BEFORE = 50
+"""Questions asked before, at most, that one may lean on."""
 
 
 class Call(BaseModel):
@@ -172,7 +174,7 @@ class AskCall(_Filtered):
     options: Annotated[tuple[_Written, ...], Field(max_length=10)] = Field(
         (), description="Options of a multiple-choice question, for methods that choose."
     )
-    after: Annotated[tuple[_Question, ...], Field(max_length=50)] = Field(
+    after: Annotated[tuple[_Question, ...], Field(max_length=MOST_BEFORE)] = Field(
         (), description="Questions asked before, which this one may lean on; oldest first."
     )
     model: bool = Field(

@@ -12,9 +12,10 @@ import os
 import signal
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import date
@@ -28,7 +29,7 @@ import anyio.to_thread
 from localrag import language
 from localrag.as_json.found import CorpusJson
 from localrag.errors import LocalragError, NotFoundError
-from localrag.inference.opening import embedder_id, named, open_embedder
+from localrag.inference.opening import named, open_embedder
 from localrag.ingest.state import opened_from
 from localrag.language import N_
 from localrag.progress import ignore
@@ -66,6 +67,14 @@ class Refused(Exception):  # noqa: N818 - it says what became of the call
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(str(refusal))
         self.refusal = refusal
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    try:
+        yield
+    except LocalragError as error:
+        raise Refused(Refusal.of(error)) from error
 
 
 def _key(session: Session, call: Call) -> tuple[object, ...]:
@@ -227,7 +236,6 @@ class Desk:
         readers: calls that are looked up at once.
         questions: that a model answers at once.
         usual: the corpus of the settings.
-        embedder: the id of the model that embeds; "" for none.
 
     Args:
         session: the workspace and the settings.
@@ -240,7 +248,6 @@ class Desk:
         config = session.config()
         self.questions = config.chat.parallel
         self.usual = config.corpus
-        self.embedder = embedder_id(session.workspace, config)
         self._processes = processes
         self._here = Reader(session)
         self._pool: Executor | None = None
@@ -248,6 +255,8 @@ class Desk:
         self._seats = [_Seat() for _ in range(self.questions)]
         self._remembered = _Remembered()
         self._choosing = threading.Lock()
+        # To load a model takes seconds, in which questions find their seats.
+        self._loading = threading.Lock()
         self._answering: anyio.CapacityLimiter
         self._embedder: Embedder | None = None
 
@@ -290,10 +299,8 @@ class Desk:
             Refused: it has none.
         """
         code = language.in_use()
-        try:
+        with _refusals():
             place = self.session.workspace.corpus(call.corpus or self.usual)
-        except LocalragError as error:
-            raise Refused(Refusal.of(error)) from error
         # As long as the corpus is the same and the day is, so is the result.
         key = (name, call, code, date.today(), opened_from(place), _written(place))
         # Questions are answered each time: where a journal is kept, each has to stand in it.
@@ -315,10 +322,8 @@ class Desk:
         Raises:
             Refused: one of them cannot be read.
         """
-        try:
+        with _refusals():
             return await anyio.to_thread.run_sync(corpora_of, self.session, names)
-        except LocalragError as error:
-            raise Refused(Refusal.of(error)) from error
 
     async def ready(self) -> int:
         """Make sure that what looks things up does; gives the number of a process that does."""
@@ -331,10 +336,8 @@ class Desk:
         Raises:
             Refused: the settings are not valid, or there is no such corpus.
         """
-        try:
+        with _refusals():
             return writes(self.session, call)
-        except LocalragError as error:
-            raise Refused(Refusal.of(error)) from error
 
     async def ask(self, call: AskCall, tell: Callable[[str], None] = ignore) -> ToldJson:
         """Answer a question in a thread of this process, which a cancelled task ends early.
@@ -352,9 +355,8 @@ class Desk:
             work = partial(copy_context().run, self._ask, call, watch)
             answering = loop.run_in_executor(self._threads, work)
             try:
-                return await asyncio.shield(answering)
-            except LocalragError as error:
-                raise Refused(Refusal.of(error)) from error
+                with _refusals():
+                    return await asyncio.shield(answering)
             finally:
                 # A thread that nobody waits for any longer holds its place until it has seen this.
                 watch.cancel()
@@ -385,15 +387,13 @@ class Desk:
         Raises:
             Refused: there is none, or it cannot be used.
         """
-        try:
+        with _refusals():
             return await anyio.to_thread.run_sync(
                 partial(self._embed, texts, queries=queries), limiter=self._answering
             )
-        except LocalragError as error:
-            raise Refused(Refusal.of(error)) from error
 
     def _embed(self, texts: Sequence[str], *, queries: bool) -> "Vectors":
-        with self._choosing:
+        with self._loading:
             if self._embedder is None:
                 self._embedder = open_embedder(self.session.workspace, self.session.config())
             embedder = self._embedder

@@ -35,6 +35,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from localrag.durable import replace_text, storing
 from localrag.errors import ConfigError, NotFoundError, UsageError
+from localrag.inference.opening import embedder_id
 from localrag.language import N_, _
 from localrag.progress import ignore
 from localrag.serve.calls import TOLD, AskCall, Call, Refusal, ToldJson
@@ -225,13 +226,21 @@ class Gone(Exception):  # noqa: N818 - it says what the client is
 class GuardedDesk:
     """The desk as the clients of the server reach it: what they may use, so many at once.
 
+    Attributes:
+        desk: carries out the calls.
+        embedder: the id of the model that embeds; "" for none.
+
     Args:
         desk: carries out the calls.
         queue: calls that wait at most, of those that look up and of the questions for a model.
+
+    Raises:
+        ModelUnusable: the settings name an embedder that cannot be had.
     """
 
     def __init__(self, desk: Desk, queue: int) -> None:
         self.desk = desk
+        self.embedder = embedder_id(desk.session.workspace, desk.session.config())
         self.looking = Gate("looking-up", desk.readers, queue)
         self.asking = Gate("asking", desk.questions, queue)
 
@@ -285,6 +294,19 @@ class GuardedDesk:
             )
             raise Refused(Refusal.of(missing))
         return call.model_copy(update={"corpus": name})
+
+
+async def begun(work: Coroutine[Any, Any, _Result], seconds: float) -> "asyncio.Task[_Result]":
+    """Begin some work, and wait a little for it; raises what it fails with meanwhile."""
+    working = asyncio.create_task(work)
+    try:
+        await asyncio.wait({working}, timeout=seconds)
+    except asyncio.CancelledError:
+        working.cancel()
+        raise
+    if working.done():
+        working.result()
+    return working
 
 
 async def _while_there(request: Request, work: Coroutine[Any, Any, _Result]) -> _Result:

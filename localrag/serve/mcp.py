@@ -6,7 +6,7 @@ a provision by its address as a resource. What cannot be done is a result that s
 
 import json
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import anyio
@@ -98,7 +98,12 @@ def server_of(desk: Desk) -> Server[Any]:
 
 
 async def _list_tools(_: _Context, __: PaginatedRequestParams | None) -> ListToolsResult:
-    tools = [
+    return ListToolsResult(tools=list(_tools()))
+
+
+@cache
+def _tools() -> tuple[Tool, ...]:
+    tools = (
         Tool(
             name=name,
             description=work.about,
@@ -107,7 +112,7 @@ async def _list_tools(_: _Context, __: PaginatedRequestParams | None) -> ListToo
             annotations=_READS,
         )
         for name, work in WORK.items()
-    ]
+    )
     corpora = Tool(
         name=_CORPORA,
         description="List the corpora there are, with what they hold.",
@@ -115,7 +120,7 @@ async def _list_tools(_: _Context, __: PaginatedRequestParams | None) -> ListToo
         output_schema=_schema(dict[str, list[CorpusJson]]),
         annotations=_READS,
     )
-    return ListToolsResult(tools=[*tools, corpora])
+    return (*tools, corpora)
 
 
 def _schema(kind: Any) -> dict[str, Any]:

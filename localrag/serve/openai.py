@@ -26,16 +26,15 @@ from localrag.as_json.found import AnswerJson
 from localrag.errors import NotFoundError, UsageError
 from localrag.language import N_
 from localrag.retrieval.query import MAX_CHARACTERS
-from localrag.serve.calls import AskCall, Refusal, ToldJson, as_whole
+from localrag.serve.calls import MOST_BEFORE, AskCall, Refusal, ToldJson, as_whole
 from localrag.serve.desk import Refused
-from localrag.serve.guarding import Gone, GuardedDesk, note_of, sent
+from localrag.serve.guarding import Gone, GuardedDesk, begun, note_of, sent
 
 _OURS = "localrag"
 # Characters of a piece of a streamed reply.
 _PIECE = 80
 # Seconds without a word after which a client, or a proxy, would take the connection for dead.
 _SILENCE = 10.0
-_LEANT_ON = 50
 
 
 _Whole = Annotated[int, BeforeValidator(as_whole)]
@@ -204,15 +203,8 @@ async def _complete(request: Request) -> Response:
     if not asked.stream:
         told = await desk.ask(request, call)
         return JSONResponse(_completion(asked, told))
-    answering = asyncio.ensure_future(desk.ask(request, call))
-    try:
-        # What fails at once is told by its status.
-        await asyncio.wait({answering}, timeout=_SILENCE)
-        if answering.done():
-            answering.result()
-    except asyncio.CancelledError:
-        answering.cancel()
-        raise
+    # What fails at once is told by its status.
+    answering = await begun(desk.ask(request, call), _SILENCE)
     return StreamingResponse(_stream(request, asked, answering), media_type="text/event-stream")
 
 
@@ -235,7 +227,7 @@ def _question(asked: ChatRequest) -> AskCall:
         )
     after = [one.text for one in before if one.role == "user" and one.text]
     fitting = [text for text in after if len(text) <= MAX_CHARACTERS]
-    return AskCall(corpus=corpus, question=last.text, after=tuple(fitting[-_LEANT_ON:]))
+    return AskCall(corpus=corpus, question=last.text, after=tuple(fitting[-MOST_BEFORE:]))
 
 
 def _no_model(name: str) -> Refused:
@@ -314,7 +306,7 @@ def _event(value: Mapping[str, Any]) -> str:
 async def _embed(request: Request) -> Response:
     asked = await sent(request, EmbeddingRequest)
     desk: GuardedDesk = request.app.state.desk
-    if asked.model not in (_OURS, desk.desk.embedder):
+    if asked.model not in (_OURS, desk.embedder):
         raise _no_model(asked.model)
     texts = [asked.input] if isinstance(asked.input, str) else list(asked.input)
     async with desk.asking.passed():
@@ -326,7 +318,7 @@ async def _embed(request: Request) -> Response:
     )
     reply: Embeddings = {
         "object": "list",
-        "model": desk.desk.embedder,
+        "model": desk.embedder,
         "data": [
             {"object": "embedding", "index": place, "embedding": row}
             for place, row in enumerate(rows)
@@ -339,8 +331,8 @@ async def _embed(request: Request) -> Response:
 async def _models(request: Request) -> Response:
     desk: GuardedDesk = request.app.state.desk
     names = [f"{_OURS}/{name}" for name in desk.corpora(note_of(request).holder)]
-    if desk.desk.embedder:
-        names.append(desk.desk.embedder)
+    if desk.embedder:
+        names.append(desk.embedder)
     reply: Models = {
         "object": "list",
         "data": [

@@ -35,7 +35,7 @@ from localrag.prompts import language_of
 from localrag.reading import wording
 from localrag.serve.calls import AskCall, Refusal, ShowCall, ToldJson, told
 from localrag.serve.desk import Refused
-from localrag.serve.guarding import COOKIE, GuardedDesk, Holder, Refusing, note_of
+from localrag.serve.guarding import COOKIE, GuardedDesk, Holder, Refusing, begun, note_of
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _LANGUAGE = "localrag-language"
@@ -145,7 +145,6 @@ def _text(request: Request, template: str, **values: Any) -> str:
     holder = note_of(request).holder
     given = {
         "code": language.in_use(),
-        "path": request.url.path,
         "holder": holder.name,
         "corpora": desk.corpora(holder),
         "corpus": desk.desk.usual,
@@ -223,17 +222,11 @@ async def _answer(request: Request) -> Response:
     # With a corpus that is forgotten go the answers that quote it.
     request.app.state.desk.allowed(request, kept.call)
     if kept.told is None:
-        answering = asyncio.ensure_future(_answered(request, kept))
-        try:
-            await asyncio.wait({answering}, timeout=_SHORT)
-        except asyncio.CancelledError:
-            answering.cancel()
-            raise
+        answering = await begun(_answered(request, kept), _SHORT)
         if not answering.done():
             return StreamingResponse(
                 _awaited(request, kept, answering, language.in_use()), media_type="text/html"
             )
-        answering.result()
     beside = await _beside(request, kept.call.corpus)
     return _shown(request, "read.html", **_of(kept), **beside)
 

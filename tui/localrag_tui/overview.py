@@ -1,7 +1,7 @@
 """What is in a corpus: what its documents are told apart by, its layers, questions it answers."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 from textual import work
@@ -167,20 +167,20 @@ def _options(look: _Look) -> Iterator[Option]:
             yield Valued(BrokenText(content(f"  {one_line(question)}")), question)
 
 
-def _values(key: str, counts: Iterable[tuple[str, int]], number: int) -> Iterator[Option]:
+def _values(key: str, counts: Sequence[tuple[str, int]], number: int) -> Iterator[Option]:
     yield from _headed(facet_title(key))
-    shown = 0
     for value, n in counts:
         label = Label(key, value)
-        shown += 1
         yield Valued(
             BrokenText(
                 Content.assemble(f"  {value_title(label)}", (f"  {n:,}", "$foreground-muted"))
             ),
             (label,),
         )
-    if number > shown:
-        words = _("{n:,} more: the filters of a search offer them all").format(n=number - shown)
+    if number > len(counts):
+        words = _("{n:,} more: the filters of a search offer them all").format(
+            n=number - len(counts)
+        )
         yield Option(Content.styled(f"  {words}", "$foreground-muted"), disabled=True)
 
 
