@@ -66,7 +66,7 @@ class LocalragError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel between processes; what it was made of by name is no argument of it any more."""
-        return restored, (type(self), self.args, self.__dict__)
+        return type(self).__new__, (type(self), *self.args), self.__dict__
 
     # What could not be read carries its error as a value.
     def __eq__(self, other: object) -> bool:
@@ -74,15 +74,6 @@ class LocalragError(Exception):
 
     def __hash__(self) -> int:
         return hash((type(self), self.args))
-
-
-def restored(
-    kind: type[Exception], args: tuple[object, ...], state: dict[str, object]
-) -> Exception:
-    """Make an error again that came from another process."""
-    error = kind.__new__(kind, *args)
-    error.__dict__.update(state)
-    return error
 
 
 # What the system says of a file, as `OSError.strerror` has it.

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing.context import SpawnContext
 from multiprocessing.process import BaseProcess
 from typing import Any, Protocol, TypeVar
@@ -66,17 +67,10 @@ def map_stream(
         for item in items:
             yield item, work(item)
         return
-    pending: deque[tuple[Item, Future[Result]]] = deque()
     context = _RememberingContext()
     pool = ProcessPoolExecutor(workers, context, initializer=_start_worker, initargs=(work,))
     try:
-        for item in items:
-            pending.append((item, _submit(pool, item)))
-            if len(pending) >= workers * _IN_FLIGHT_PER_WORKER:
-                first, future = pending.popleft()
-                yield first, future.result()
-        for item, future in pending:
-            yield item, future.result()
+        yield from _in_order(partial(_submit, pool), items, workers * _IN_FLIGHT_PER_WORKER)
     except BrokenProcessPool as error:
         raise IndexingError(
             N_(
@@ -105,17 +99,25 @@ def map_threads(
             yield item, work(item)
         return
     pool = ThreadPoolExecutor(threads)
-    waiting: deque[tuple[Item, Future[Result]]] = deque()
+    ahead = threads * _WAITING_PER_THREAD + 1
     try:
-        for item in items:
-            waiting.append((item, pool.submit(work, item)))
-            if len(waiting) > threads * _WAITING_PER_THREAD:
-                first, future = waiting.popleft()
-                yield first, future.result()
-        for item, future in waiting:
-            yield item, future.result()
+        yield from _in_order(lambda item: pool.submit(work, item), items, ahead)
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _in_order(
+    submit: "Callable[[Item], Future[Result]]", items: Iterable[Item], ahead: int
+) -> Iterator[tuple[Item, Result]]:
+    """Yield each item with its result, in order; at most `ahead` wait for theirs."""
+    waiting: deque[tuple[Item, Future[Result]]] = deque()
+    for item in items:
+        waiting.append((item, submit(item)))
+        if len(waiting) >= ahead:
+            first, future = waiting.popleft()
+            yield first, future.result()
+    for item, future in waiting:
+        yield item, future.result()
 
 
 class _RememberingContext(SpawnContext):

@@ -1,6 +1,5 @@
 """Tables of named columns: what a header says, CSV as any program writes it, rows as records."""
 
-import codecs
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -226,8 +225,6 @@ def _text_lines(stream: IO[bytes], encoding: str) -> Iterator[str]:
     for number, line in numbered_lines(stream, LIMITS):
         if line is None:
             raise too_long(number)
-        if number == 1:
-            line = line.removeprefix(codecs.BOM_UTF8)
         # What is not UTF-8 becomes half characters, by which its row is known and refused.
         yield line.decode(encoding, errors="surrogateescape")
 

@@ -218,7 +218,7 @@ def _tried(session: Session, failed: list[str]) -> str:
                 corpus.index()
                 cited = corpus.ask(QUESTION).citations
             except LocalragError as error:
-                failed.append(f"{error.cause} {error.cure}")
+                failed.append(str(error))
                 continue
             if cited:
                 return cited[0].label
@@ -250,7 +250,7 @@ def _main(folder: Path, home: Path, before: Path) -> int:
     try:
         sys.stdout.write(json.dumps(asdict(enter(folder, home, earlier, tell))))
     except LocalragError as error:
-        tell(f"{error.cause} {error.cure}")
+        tell(str(error))
         return error.exit_code
     return 0
 

@@ -29,6 +29,7 @@ from localrag.durable import flush_folder, locked, replace_text, replacing, stor
 from localrag.errors import BusyError, FileExistsAlready, UsageError
 from localrag.inference.opening import named
 from localrag.language import N_
+from localrag.progress import ignore
 from localrag.workspace import Workspace
 from localrag_models.store import InstalledModel, ModelStore
 
@@ -111,7 +112,7 @@ def make(
     *,
     since: installer.Bundle | None = None,
     signer: Signer | None = None,
-    tell: Tell = str,
+    tell: Tell = ignore,
 ) -> BundleReport:
     """Make a bundle.
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from hashlib import blake2b, file_digest
 from pathlib import Path, PurePosixPath
 
-from localrag.access import make_folder, open_file
+from localrag.access import make_folder
 from localrag.config import Config
-from localrag.durable import storing
+from localrag.durable import replacing, storing
 from localrag.inference.opening import models_in_use
 from localrag.workspace import Workspace
 from localrag_indexes.manifest import COMPARED
@@ -111,18 +111,13 @@ class Shelf:
         """
         with storing(self._folder):
             make_folder(self._contents)
-            unfinished = self._contents / f".{secrets.token_hex(8)}.new"
             found = _hash()
-            try:
-                with open_file(unfinished, "xb") as file:
-                    for chunk in chunks:
-                        found.update(chunk)
-                        file.write(chunk)
+            with replacing(self._content(digest)) as file:
+                for chunk in chunks:
+                    found.update(chunk)
+                    file.write(chunk)
                 if found.hexdigest() != digest:
                     raise ValueError(digest)
-                unfinished.replace(self._content(digest))
-            finally:
-                unfinished.unlink(missing_ok=True)
 
     def unpacked(self, parcel: Parcel) -> Path:
         """The workspace that a parcel makes, whose contents are all here.

@@ -288,7 +288,8 @@ class Lookups(Browsing):
             "passages.key",
             ids.keys(),
         )
-        return {ids[key]: title.partition("　")[2] for key, title in rows}
+        named = ((ids[key], title.partition("　")[2]) for key, title in rows)
+        return {id_: name for id_, name in named if name}
 
     def by_id(self, passage_id: str) -> Passage | None:
         """Find the passage with this id."""

@@ -188,11 +188,8 @@ class _Addition:
 
     def run(self, *, prune: bool) -> Iterator[Event]:
         yield FilesFound(len(self._walk.files), self._walk.unsupported)
-        for path in self._walk.unreadable:
-            problem = InputError(
-                N_("It cannot be read."), N_("Check its permissions, or where the link leads.")
-            )
-            yield FileFailed(str(path), problem)
+        for source, problem in self._walk.problems():
+            yield FileFailed(source, problem)
         tasks = []
         for file in self._walk.files:
             record = self._known.get(file.path.as_posix())

@@ -53,6 +53,14 @@ class Walk:
     unsupported: dict[str, int]
     unreadable: tuple[Path, ...] = ()
 
+    def problems(self) -> Iterator[tuple[str, InputError]]:
+        """What could not be looked at, each with what to do about it."""
+        for path in self.unreadable:
+            problem = InputError(
+                N_("It cannot be read."), N_("Check its permissions, or where the link leads.")
+            )
+            yield str(path), problem
+
     def covers(self, path: str) -> bool:
         """Whether a path lies below one of the roots."""
         return any(Path(path).is_relative_to(root) for root in self.roots)

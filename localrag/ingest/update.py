@@ -219,11 +219,8 @@ class _Update:
         Raises:
             InputError: there is no law.
         """
-        for path in self._walk.unreadable:
-            problem = InputError(
-                N_("It cannot be read."), N_("Check its permissions, or where the link leads.")
-            )
-            self._fail_to_read(str(path), problem)
+        for source, problem in self._walk.problems():
+            self._fail_to_read(source, problem)
         tasks = [FileToRead(file, None) for file in self._walk.files]
         total, done = sum(task.file.bytes for task in tasks), 0
         for task, content in contents(reader, tasks, workers, self._tell_check):

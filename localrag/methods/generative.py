@@ -168,10 +168,15 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
         checker = ClaimChecker(store, sentences, full_text(asked))
         checked = [checker.check(claim.text, claim.sentences) for claim in reply.claims]
     claims = tuple(_held(toolkit, asked, found, one) for one in checked)
+    return answer_of(toolkit, claims, checker.citations)
+
+
+def answer_of(toolkit: Toolkit, claims: tuple[Claim, ...], citations: Sequence[Citation]) -> Answer:
+    """The answer that makes some claims, a line each, `supported` where all of them are carried."""
     carried = not any(claim.mismatches for claim in claims)
     return Answer(
         text="\n".join(claim.text for claim in claims),
-        citations=tuple(checker.citations),
+        citations=tuple(citations),
         status=Status.SUPPORTED if carried else Status.UNSUPPORTED,
         trace=toolkit.trace,
         claims=claims,

@@ -80,15 +80,17 @@ def source_of(store: CorpusStore, text: LayerText) -> TextSource | None:
 
     Of sentences that go on in the next passage those of the first: a quotation is of one passage.
     """
-    for passage in store.by_ids([text.passage]).values():
-        inside = [
-            piece for piece in sentences_of(store, passage) if text.start <= piece.start < text.end
-        ]
-        if not inside or inside[0].start != text.start:
-            continue
-        if digest(store.text(text.document, text.start, text.end)) == text.source:
-            return TextSource(passage, joined(passage, inside))
-    return None
+    passage = store.by_id(text.passage)
+    if passage is None:
+        return None
+    inside = [
+        piece for piece in sentences_of(store, passage) if text.start <= piece.start < text.end
+    ]
+    if not inside or inside[0].start != text.start:
+        return None
+    if digest(store.text(text.document, text.start, text.end)) != text.source:
+        return None
+    return TextSource(passage, joined(passage, inside))
 
 
 class LayerReading:

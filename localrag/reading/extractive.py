@@ -315,7 +315,7 @@ def _headings_alone(store: Lookups, retrieval: Retrieval) -> dict[str, str]:
         for hit in retrieval.hits
         if hit.passage.layer != PASSAGES and not caption_of(hit.passage.header)
     )
-    return {id_: f"（{title}）" for id_, title in store.headings_alone(bare).items() if title}
+    return {id_: f"（{title}）" for id_, title in store.headings_alone(bare).items()}
 
 
 def _named_laws(retrieval: Retrieval) -> list[tuple[str, ...]]:

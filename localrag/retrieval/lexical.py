@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from localrag.errors import IndexUnusable
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.question.everyday import EverydayWord
-from localrag.retrieval.query import analyzer, full_text
+from localrag.retrieval.query import analyzer, full_text, terms_of
 from localrag.retrieval.types import Query
 from localrag.retrieval.units import Admission, caption_of, conditions, on_the_day
 from localrag.statutes.names import LawNames
@@ -115,28 +115,21 @@ def weigh(
     asked = set(analyzer().terms(f"{query.text}\n{in_law(wordings)}"))
     asks_for_exception = _SPECIAL in full_text(query)
     best = list(islice(sorted(weighed, key=weighed.__getitem__, reverse=True), _TITLES_READ))
-    titles = {unit: _title_of(unit, found[unit].header, names) for unit in best}
+    captions = {
+        unit: caption_of(found[unit].header)
+        for unit in best
+        if unit.partition("#")[0] in names.rows
+    }
     # An article has no caption where the heading says it: 第四款　敷金 of one article.
-    titles |= headings_alone(unit for unit, title in titles.items() if not title)
-    for unit, title in titles.items():
-        is_statute = unit.partition("#")[0] in names.rows
-        if (terms := _terms_of(title)) and terms <= asked:
+    captions |= headings_alone(unit for unit, caption in captions.items() if not caption)
+    for unit in best:
+        is_article = unit in captions
+        title = captions[unit] if is_article else found[unit].header.rpartition(" > ")[2]
+        if (terms := terms_of(title)) and terms <= asked:
             weighed[unit] *= _TITLED
-        elif is_statute and not asks_for_exception and _SPECIAL in title:
+        elif is_article and not asks_for_exception and _SPECIAL in title:
             weighed[unit] *= _EXCEPTION
     return weighed
-
-
-def _title_of(unit: str, header: str, names: LawNames) -> str:
-    """The caption of an article, or the innermost heading of an ordinary document."""
-    is_statute = unit.partition("#")[0] in names.rows
-    return caption_of(header) if is_statute else header.rpartition(" > ")[2]
-
-
-@lru_cache(maxsize=8192)
-def _terms_of(title: str) -> frozenset[str]:
-    """The terms of a title."""
-    return frozenset(analyzer().terms(title))
 
 
 def open_index(place: CorpusPaths) -> BM25Index:

@@ -113,13 +113,13 @@ class Snippet:
 
 def snippet(query: Query, text: str, size: int) -> Snippet:
     """The window of at most `size` characters that shows most of the question's terms."""
-    terms = _terms(full_text(query))
+    terms = terms_of(full_text(query))
     start, end = best_window(text, terms, size)
     spans = highlight(text[start:end], terms)
     return Snippet(start, end, tuple((start + a, start + b) for a, b in spans))
 
 
-@lru_cache(maxsize=16)
-def _terms(text: str) -> frozenset[str]:
-    """The terms of a question, whose hits are shown one after the other."""
+@lru_cache(maxsize=8192)
+def terms_of(text: str) -> frozenset[str]:
+    """The terms of what is compared again and again: a question, the title of an article."""
     return frozenset(analyzer().terms(text))

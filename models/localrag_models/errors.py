@@ -113,16 +113,7 @@ class ModelError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel between processes; what it was made of by name is no argument of it any more."""
-        return restored, (type(self), self.args, self.__dict__)
-
-
-def restored(
-    kind: type[ModelError], args: tuple[object, ...], state: dict[str, object]
-) -> ModelError:
-    """Make an error again that came from another process."""
-    error = kind.__new__(kind, *args)
-    error.__dict__.update(state)
-    return error
+        return type(self).__new__, (type(self), *self.args), self.__dict__
 
 
 class ModelMissing(ModelError):  # noqa: N818 - the names of this tree say the state

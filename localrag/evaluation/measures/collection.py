@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from localrag.corpus.types import Triple
-from localrag.evaluation.recall import place_of
+from localrag.evaluation.recall import document_of, place_of
 from localrag.evaluation.types import GoldSentence, Measure, Question
 from localrag.reading.types import Citation, Claim
 from localrag.retrieval.query import analyzer
@@ -50,7 +50,7 @@ def measure(
     ]
     cited = [one for some in verified for one in some]
     of_documents = {place_of(one.passage_id).document for one in cited}
-    documents = [place_of(f"{one.document}#").document for one in question.gold]
+    documents = [document_of(one.document) for one in question.gold]
     return {
         "aspects": _share([_is_cited(one, cited) for one in question.sentences]),
         "documents": _share([one in of_documents for one in documents]),
@@ -70,7 +70,7 @@ def _share(held: Sequence[bool]) -> float:
 def _is_cited(aspect: GoldSentence, citations: Sequence[Citation]) -> bool:
     """Whether a citation is of the words of an aspect, or of a part of them."""
     wanted = without_blanks(aspect.text)
-    document = place_of(f"{aspect.document}#").document
+    document = document_of(aspect.document)
     for one in citations:
         quote = without_blanks(one.quote)
         if place_of(one.passage_id).document == document and (quote in wanted or wanted in quote):

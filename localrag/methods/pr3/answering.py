@@ -12,7 +12,7 @@ from functools import partial
 from itertools import groupby
 
 from localrag.facts import Fact, FactKind
-from localrag.methods.generative import ClaimChecker, drafted, reply_shape
+from localrag.methods.generative import ClaimChecker, answer_of, drafted, reply_shape
 from localrag.methods.toolkit import Toolkit
 from localrag.reading.evidence import element
 from localrag.reading.sentences import Sentence, ShownSentences
@@ -81,14 +81,7 @@ def answered(
     if aspects:
         told = [one.aspect for one in reply.claims]
         _tell_aspects(toolkit, queries, told, claims)
-    carried = not any(claim.mismatches for claim in claims)
-    return Answer(
-        text="\n".join(claim.text for claim in claims),
-        citations=tuple(checker.citations),
-        status=Status.SUPPORTED if carried else Status.UNSUPPORTED,
-        trace=toolkit.trace,
-        claims=claims,
-    )
+    return answer_of(toolkit, claims, checker.citations)
 
 
 def _tell_aspects(

@@ -98,10 +98,8 @@ def summaries_near(toolkit: Toolkit, asked: Query) -> list[Summary]:
 
     By meaning; where the corpus has no vectors by the weight of the words that both have.
     """
-    if asked.filters.where:
-        return summaries_wanted(toolkit, asked)
     made = toolkit.summaries()
-    if not made:
+    if asked.filters.where or not made:
         return summaries_wanted(toolkit, asked)
     with toolkit.retriever() as retriever:
         near = _likeness(retriever, full_text(asked), [one.text for one in made])

@@ -43,10 +43,5 @@ def read_collection(fields: Fields, known: Sources) -> Question:
         "\n".join(dict.fromkeys(answers)),
         "\n".join(dict.fromkeys(texts)),
         tuple(Gold(document) for document in dict.fromkeys(documents)),
-        sentences=tuple(
-            dict.fromkeys(
-                GoldSentence(document, text)
-                for document, text in zip(documents, texts, strict=True)
-            )
-        ),
+        sentences=tuple(dict.fromkeys(map(GoldSentence, documents, texts))),
     )
