@@ -30,13 +30,14 @@ from localrag.retrieval.types import ModelCall
 from localrag.statutes.appendices import LABEL
 from localrag.statutes.notation import SUPPLEMENT, cite
 from localrag.statutes.references import DELEGATES
+from localrag_indexes.analysis.japanese import morphemes
 from localrag_indexes.analysis.normalize import letters_of
 from localrag_indexes.analysis.sentences import split_sentences
 from localrag_models.chat import ChatModel, Message
 
 PROMPT = "decontextualized"
 # Changed when code makes another text of the same reply.
-_VERSION = "5"
+_VERSION = "6"
 # Characters that a rewritten sentence may have more than three times those of the sentence.
 _MORE = 200
 # Words of a sentence that a model names first, and characters of each name, at most. So much a
@@ -74,6 +75,11 @@ _REPLACEABLE = re.compile(
     r"|彼女?|それ|同(?:社|氏|国|地|市|県|町|村|校|大学|作|曲|書|誌|局|法)",
     re.IGNORECASE,
 )
+# Stands among these words for a subject that is left out, as Japanese leaves out what the sentence
+# before was about.
+_SUBJECT = "主語"
+# What は, も and が are that tell a subject or a topic; behind another one (には) they tell none.
+_PARTICLES = ("助詞-係助詞", "助詞-格助詞", "助詞-副助詞")
 # A clause is no name.
 _CLAUSE = re.compile(r"\b(?:is|are|was|were|ha[sd]|have)\b")
 # What a reference to all items of a paragraph ends with.
@@ -172,13 +178,26 @@ def curly(text: str) -> str:
 def pointing_words(sentence: str) -> tuple[str, ...]:
     """The words of a sentence that stand for what other sentences name, as written, each once.
 
-    A small model copies a sentence whole unless it is told what to replace. What is elided, as
-    Japanese subjects are, no word tells.
+    A small model copies a sentence whole unless it is told what to replace. Of what is elided it
+    is told a Japanese subject, as 主語.
     """
-    found: dict[str, str] = {}
+    found = {_SUBJECT: _SUBJECT} if _lacks_subject(sentence) else {}
     for match in _POINTING.finditer(sentence):
         found.setdefault(match[0].casefold(), match[0])
     return tuple(found.values())[:_MOST_NAMES]
+
+
+def _lacks_subject(sentence: str) -> bool:
+    """Whether a Japanese sentence says nothing of whom or of what it speaks."""
+    if language_of(sentence) != "ja" or not sentence.endswith("。"):
+        return False
+    before = ""
+    for word in morphemes(sentence):
+        tells = word.surface in ("は", "も", "が") and word.kind.startswith(_PARTICLES)
+        if tells and not before.startswith(_PARTICLES):
+            return False
+        before = word.kind
+    return bool(before)
 
 
 def with_names(sentence: str, names: Mapping[str, str], shown: str) -> str:
@@ -197,6 +216,10 @@ def with_names(sentence: str, names: Mapping[str, str], shown: str) -> str:
     known = letters_of(shown)
     for word, name in names.items():
         letters = letters_of(re.sub("^the ", "", name, flags=re.IGNORECASE))
+        if word == _SUBJECT:
+            if letters and letters in known and letters not in letters_of(sentence):
+                sentence = f"{name}は、{sentence}"
+            continue
         replaceable = _REPLACEABLE.fullmatch(word)
         bound = r"\b" if word.isascii() else ""
         place = re.search(f"{bound}{re.escape(word)}{bound}", sentence)

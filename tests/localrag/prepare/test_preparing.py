@@ -231,6 +231,29 @@ def test_words_that_say_what_they_stand_for_are_not_asked_for(
     assert list(schema.get("$defs", {}).get("Names", {}).get("properties", {})) == words
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1999年には社長に就任した。", ["主語"]),
+        ("同年、退社。", ["主語", "同年"]),
+        ("雨が降った。", []),
+        ("渡し舟も出た。", []),
+    ],
+)
+def test_of_a_japanese_sentence_its_subject_is_asked_for(
+    make: Make, workspace: Workspace, text: str, words: list[str]
+) -> None:
+    (workspace.home / "texts" / "mill.txt").write_text(f"渡し守ヨハンは塔を建てた。{text}")
+    add(workspace, "main", [workspace.home / "texts"])
+    named = {"同年": "同年"} if "同年" in words else {}
+    asked = rewriting(text, text, **({"主語": "渡し守ヨハン"} | named if words else {}))
+    _, model = make(rewriting("渡し守ヨハンは塔を建てた。", "渡し守ヨハンは塔を建てた。"), asked)
+    schema = model.requests[1].schema or {}
+    assert list(schema.get("$defs", {}).get("Names", {}).get("properties", {})) == words
+    made = ("made", [f"渡し守ヨハンは、{text}"]) if words else ("unchanged", [])
+    assert rows(workspace)[1] == made
+
+
 def test_no_quotation_mark_ends_a_reply(make: Make, workspace: Workspace) -> None:
     text = 'The "Otter" is a mill. It turns "by day".'
     (workspace.home / "texts" / "mill.txt").write_text(text)
