@@ -78,8 +78,8 @@ _REPLACEABLE = re.compile(
 # Stands among these words for a subject that is left out, as Japanese leaves out what the sentence
 # before was about.
 _SUBJECT = "主語"
-# What は, も and が are that tell a subject or a topic; behind another one (には) they tell none.
-_PARTICLES = ("助詞-係助詞", "助詞-格助詞", "助詞-副助詞")
+# What は, も and が are that tell a subject; behind another one (には, については) they tell none.
+_PARTICLES = ("助詞-係助詞", "助詞-格助詞", "助詞-副助詞", "助詞-接続助詞")
 # A clause is no name.
 _CLAUSE = re.compile(r"\b(?:is|are|was|were|ha[sd]|have)\b")
 # What a reference to all items of a paragraph ends with.
@@ -192,7 +192,8 @@ def _lacks_subject(sentence: str) -> bool:
     if language_of(sentence) != "ja" or not sentence.endswith("。"):
         return False
     before = ""
-    for word in morphemes(sentence):
+    # Who or what a quotation speaks of is not what the sentence speaks of.
+    for word in morphemes(re.sub("「[^「」]*」", "「」", sentence)):
         tells = word.surface in ("は", "も", "が") and word.kind.startswith(_PARTICLES)
         if tells and not before.startswith(_PARTICLES):
             return False
