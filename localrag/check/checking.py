@@ -12,8 +12,9 @@ from localrag.check.names import check_names
 from localrag.check.quotations import Quoted, check_quotation, quotations_of
 from localrag.check.source import Flow, Source
 from localrag.check.statements import check_statement, statements_of
-from localrag.check.types import CheckReport, Finding
+from localrag.check.types import CheckReport, Finding, Verdict
 from localrag.corpus.store import CorpusStore
+from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.progress import Phase, Progress, Stopwatch, ignore
 
@@ -51,11 +52,23 @@ def check(
 
 
 def _on_day(cited: Cited, texts: LawTexts) -> Cited:
-    """The citation; where the corpus lacks the state of the day, as one of another day."""
-    laws = {target.law_id for one in cited.resolutions for target in (*one.candidates, *one.cited)}
-    if not any(texts.document(law_id).before_first for law_id in laws):
+    """The citation; where the corpus lacks the state that is meant, as one of another day.
+
+    旧民法 is not the law of today; it may be that of an earlier day that somebody chose.
+    """
+    is_other = cited.basis.is_other_state and texts.is_of_today
+    if not is_other and not any(texts.document(law).before_first for law in cited.laws):
         return cited
     return replace(cited, basis=cited.basis._replace(is_of_day=False))
+
+
+def _at_most_unchecked(finding: Finding, cited: Sequence[Cited], texts: LawTexts) -> Finding:
+    """The finding; nothing is wrong that is said of a state of which the day is not told."""
+    other = [law for one in cited if one.basis.is_other_state for law in one.laws]
+    if not other or finding.verdict is Verdict.HOLDS:
+        return finding
+    problem = Fact(FactKind.ANOTHER_STATE, law=texts.names.title(other[0]))
+    return replace(finding, verdict=Verdict.UNCHECKED, problem=problem, diff=())
 
 
 def _outside(cited: Sequence[Cited], quoted: Sequence[Quoted]) -> list[Cited]:
@@ -78,12 +91,13 @@ def _findings(store: CorpusStore, source: Source, judge: Judge | None) -> Iterat
     cited = without_echoes(flow.text, _outside(cited, quoted), texts)
     yield from check_names(laws, flow, texts)
     for one in cited:
-        yield check_citation(one, flow, texts)
+        yield _at_most_unchecked(check_citation(one, flow, texts), (one,), texts)
     for quotation in quoted:
-        yield check_quotation(quotation, flow, texts)
+        found = check_quotation(quotation, flow, texts)
+        yield _at_most_unchecked(found, quotation.cited, texts)
     for statement in statements_of(flow.text, cited, quoted):
         if finding := check_statement(statement, flow, texts):
-            yield finding
+            yield _at_most_unchecked(finding, statement.cited, texts)
     if judge is not None:
         for start, end in claims_of(flow.text, everything, laws):
             yield check_claim(start, end, flow, judge)

@@ -48,7 +48,7 @@ _RANGE = re.compile("[〜～~]|から")
 _RATE = re.compile("[1１一](?:日|週間?|[か箇]?月|年).*[0-9０-９一二三四五六七八九十]")
 # 十年以下の拘禁刑: what is locked up for, and what is paid.
 _PENALTY = re.compile(
-    r"(?P<most>[^、。（）\s]{1,15})以下の(?:(?P<prison>懲役|拘禁刑|禁錮|拘留)|罰金|科料|過料)"
+    r"(?P<most>[^、。（）\s]{1,40})以下の(?:(?P<prison>懲役|拘禁刑|禁錮|拘留)|罰金|科料|過料)"
 )
 _OTHER_SIDE = {
     Bound.FROM: Bound.BELOW,
@@ -65,6 +65,18 @@ _FIGURE_FROM, _BOUND_FROM, _OPPOSITE_FROM = 0.4, 0.4, 0.75
 _HOLDS_FROM = 0.99
 _QUOTES = re.compile("「[^「」]{12,}」")
 _LONGEST, _SHORTEST = 400, 10
+# （３） and ④ without a blank behind them.
+_ITEM_MARK = re.compile(
+    r"[-*+・○●◎■□◆◇▼▽※ 　\t]*(?:[（(][0-9０-９〇一二三四五六七八九十ア-ンa-zA-Z]{1,3}[)）]|[①-⑳])"
+)
+# Behind a citation: a caption, or what the provision is about; with a figure or a topic (は) more.
+_GLOSS = re.compile(r"(?<= )[（(][^（）()。は0-9０-９\n]{1,60}(?:[一-鿿々ァ-ヶー等]|こと)[)）]")
+# What names provisions and says nothing of them: 第1　, 根拠：, を参照, 及び.
+_NAMING = re.compile(
+    r"^ *第[0-9０-９一二三四五六七八九十]+(?=[ 　])|^[^。、：:]{1,12}[：:]"
+    r"|(?:につ(?:いて|き))?を?(?:参照|見よ)(?:のこと|されたい)?|関係|以下|など"
+    r"|及び|並びに|又は|若しくは|[等とや]|[\W_]"
+)
 # The case, what others make of the law, other days, questions: not what the provision says.
 _OF_SOMETHING_ELSE = re.compile(
     "本件|原告|被告|申立人|当社|弊社|御社|貴社|当職|当該事案|事案|[甲乙丙丁]は|[甲乙丙丁]が|[A-ZＡ-Ｚ](?:社|氏|は)"
@@ -93,7 +105,10 @@ class Statement:
 def statements_of(
     text: str, cited: Sequence[Cited], quoted: Sequence[Quoted]
 ) -> Iterator[Statement]:
-    """Find the sentences of a flowing text that cite provisions and say more than a quotation."""
+    """Find the sentences of a flowing text that say something of provisions they cite.
+
+    Those that only quote or name them say nothing: a heading, an item of a list of citations.
+    """
     quotes = [one.start for one in quoted]
     for start, end in split_sentences(text):
         found = cited_within(cited, start, end)
@@ -101,8 +116,12 @@ def statements_of(
         if not found or is_quoting or _QUOTES.search(text, start, end) or _is_set_off(text, start):
             continue
         spans = [(one.start - start, min(one.end, end) - start) for one in found]
+        if mark := _ITEM_MARK.match(text, start, end):
+            spans.append((0, mark.end() - start))
         said = with_blanks(bare(text[start:end]), spans)
-        if len(said.replace(" ", "")) >= _SHORTEST and end - start <= _LONGEST:
+        names_only = not _NAMING.sub("", _GLOSS.sub("", said))
+        long_enough = len(said.replace(" ", "")) >= _SHORTEST
+        if not names_only and long_enough and end - start <= _LONGEST:
             yield Statement(start, end, said, tuple(found))
 
 
@@ -159,6 +178,8 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
     says_all = share >= _HOLDS_FROM and any(map(denies, sentences)) == denies(statement.text)
     if says_all and all(mismatch.kind in _OF_NO_WEIGHT for mismatch in wrong):
         return found(Verdict.HOLDS, None)
+    if figure := next((one for one in wrong if one.kind in _FIGURES), None):
+        return found(Verdict.UNCHECKED, Fact(FactKind.FIGURE_NOT_THERE, words=figure.written))
     return found(Verdict.UNCHECKED, Fact(FactKind.SAID_IN_OTHER_WORDS))
 
 

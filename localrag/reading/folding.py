@@ -6,7 +6,7 @@ Japanese or English, asks the dictionary which numerals are numbers, and knows t
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from localrag.reading.units import COUNT, UNITS
@@ -171,6 +171,7 @@ class Folded:
         offsets: for each character of `text` the original one it stems from, and their number.
         normal, normal_offsets: the same of the normalised text before numbers were rewritten.
         words: of the normalised text; none of an English one.
+        unread: spans of `normal` with kanji numerals that are no number, or one of 10^16 and more.
     """
 
     original: str
@@ -179,6 +180,7 @@ class Folded:
     normal: str
     normal_offsets: Sequence[int]
     words: tuple[Morpheme, ...]
+    unread: tuple[tuple[int, int], ...] = ()
 
     def written(self, start: int, end: int) -> str:
         """What the original has at a span of `text`, its blanks trimmed."""
@@ -209,17 +211,24 @@ def fold(original: str) -> Folded:
     """Fold a text; linear in its length."""
     normal, offsets = normalize_with_offsets(original)
     words: tuple[Morpheme, ...] = ()
+    unread: list[tuple[int, int]] = []
     spelling = Spelling(normal, list(offsets))
     if is_japanese(normal):
         words = tuple(morphemes(normal))
-        spelling.replace_spans(_numerals(normal, words))
+        numerals = [(*span, in_digits(normal[slice(*span)])) for span in _numerals(normal, words)]
+        spelling.replace_spans(numerals)
+        unread = [
+            (start, end)
+            for start, end, digits in numerals
+            if end - start > 1 and not digits.isdecimal()
+        ]
         spelling.rewrite(_DECIMAL_POINT, lambda _: ".")
         spelling.rewrite(_HUNDREDTHS, _percent)
     else:
         for pattern, replacement in _ENGLISH:
             spelling.rewrite(pattern, replacement)
     spelling.rewrite(_ISO, _japanese_date)
-    return Folded(original, spelling.text, spelling.offsets, normal, offsets, words)
+    return Folded(original, spelling.text, spelling.offsets, normal, offsets, words, tuple(unread))
 
 
 class Spelling:
@@ -257,9 +266,8 @@ class Spelling:
         self.text, self.offsets = "".join(pieces), offsets
 
 
-def _numerals(normal: str, words: Sequence[Morpheme]) -> list[tuple[int, int, str]]:
+def _numerals(normal: str, words: Sequence[Morpheme]) -> Iterator[tuple[int, int]]:
     """Kanji numerals, where the dictionary takes them for numbers and not for parts of words."""
-    edits = []
     numbers = [
         (word.start, word.end - (word.kind != "名詞-数詞"))
         for word in words
@@ -275,10 +283,7 @@ def _numerals(normal: str, words: Sequence[Morpheme]) -> list[tuple[int, int, st
             first += 1
         if covered == start or (start and normal[start - 1].isdigit()):
             continue
-        numeral = normal[start:covered]
-        if (digits := in_digits(numeral)) != numeral:
-            edits.append((start, covered, digits))
-    return edits
+        yield start, covered
 
 
 def _percent(match: re.Match[str]) -> str:

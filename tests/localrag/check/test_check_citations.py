@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import localrag
+from localrag import language
 from localrag.check import Verdict
 from localrag.errors import InputError, UsageError
 
@@ -114,6 +115,55 @@ def test_other_documents_and_days_are_not_checked(check: Check, named: str) -> N
     assert of_part(report, "citation")[1].verdict is Verdict.UNCHECKED
 
 
+@pytest.mark.parametrize(
+    "named",
+    [
+        "旧渡し舟法",
+        "改正前渡し舟法",
+        "改正前の渡し舟法",
+        "改正後の渡し舟法",
+        "新渡し舟法",
+        "改正渡し舟法",
+    ],
+)
+def test_another_state_of_a_law_is_told_as_such(check: Check, named: str) -> None:
+    report = check(
+        f"{named}第400条は「水位を超える舟はすべて岸に戻らなければならない」とする。同条ただし書と"
+        f"同法第4条も同じで、{named}第4条第3項の登録の有効期間は、十年とする。"
+        "現行渡し舟法第4条、渡し舟法第400条。"
+    )
+    *others, today, lacking = of_part(report, "citation")
+    assert [one.provision for one in (today,)] == [f"{ACT}第4条"]
+    assert lacking.verdict is Verdict.FAILS
+    others += of_part(report, "quotation") + of_part(report, "statement")
+    assert len(others) == 6
+    for finding in others:
+        assert finding.verdict is Verdict.UNCHECKED
+        assert finding.problem
+        assert finding.problem.fields == {"law": ACT}
+    # The law is there: it is a state that is not told.
+    assert of_part(report, "law") == []
+
+
+def test_what_was_before_an_amendment_can_hold_on_a_day_that_is_chosen(
+    states: localrag.Corpus,
+) -> None:
+    text = "旧渡し舟法第5条と渡し舟法第6条。旧法第5条、改正前の同法第60条。"
+    before = states.as_of("2016-01-01").check(text)
+    assert [one.verdict.value for one in of_part(before, "citation")] == [
+        "holds",
+        "holds",
+        "holds",
+        "not-checked",
+    ]
+    assert [one.verdict.value for one in of_part(states.check(text), "citation")] == [
+        "not-checked",
+        "does-not-hold",
+        "not-checked",
+        "not-checked",
+    ]
+
+
 def test_words_of_the_provision_that_a_sentence_repeats_are_no_citations(check: Check) -> None:
     text = "渡し舟法第17条は、第六条の規定による届出をしない者を二十万円以下の過料に処する。"
     assert [one[0] for one in cited(check, text)] == ["渡し舟法第17条"]
@@ -124,8 +174,92 @@ def test_a_caption_of_another_article_is_told(check: Check) -> None:
     assert wrong(check("渡し舟法第6条（地位の承継）を見よ。")) == [
         ("渡し舟法第6条", "caption-elsewhere")
     ]
+    # Of a paragraph it may tell what that is about.
+    assert wrong(check("渡し舟法第2条第4項（渡し守）を見よ。")) == []
+    assert wrong(check("渡し舟法第2条第3項（渡し守）を見よ。")) == [
+        ("渡し舟法第2条第3項", "caption-elsewhere")
+    ]
     # What explains is no caption.
     assert wrong(check("渡し舟法第6条（変更したときの届出の話）を見よ。")) == []
+
+
+@pytest.mark.parametrize(
+    ("citation", "words"),
+    [
+        ("渡し舟法第4条第1項ただし書", "第4条第1項にただし書"),
+        ("渡し舟法9条但書", "第9条に但書"),
+        ("渡し舟法第10条第1項後段", "第10条第1項に後段"),
+        ("渡し舟法第15条の但し書き", "第15条に但し書き"),
+        ("渡し舟法第6条の2第1項本文", "第6条の2第1項に本文"),
+        ("渡し舟法第9条柱書", "第9条に柱書"),
+        ("渡し舟法第9条各号列記以外の部分", "第9条に各号列記以外の部分"),
+        ("渡し舟法第15条各号", "第15条に各号"),
+        ("渡し舟法第6条の2第2項前段、後段及びただし書", "第6条の2第2項にただし書"),
+    ],
+)
+def test_a_part_that_the_provision_does_not_have_is_told(
+    check: Check, citation: str, words: str
+) -> None:
+    with language.using("ja"):
+        (finding,) = of_part(check(f"{citation}による。"), "citation")
+        assert (finding.said, finding.verdict) == (citation, Verdict.FAILS)
+        assert words in str(finding.problem)
+
+
+def test_parts_that_the_provision_has_hold(check: Check) -> None:
+    for citation in (
+        "渡し舟法第6条ただし書",
+        "渡し舟法第8条第1項本文及び但書",
+        "渡し舟法第6条の2第2項後段",
+        "渡し舟法第14条第1項柱書",
+        "渡し舟法第14条第1項各号",
+        "渡し舟法第4条第2項第3号柱書",
+    ):
+        assert cited(check, f"{citation}による。")[0][:2] == (citation, "holds")
+    # 54条1項後段: of one sentence, halves are told apart by those who read it, not by code.
+    for citation in ("渡し舟法第14条第1項後段", "渡し舟法第8条第1項後段", "渡し舟法第4条本文"):
+        assert cited(check, f"{citation}による。")[0][:2] == (citation, "not-checked")
+    # Nor is it wrong where which law is meant is not certain, or who says that it is gone.
+    text = f"渡し舟法と{ACT}施行令がある。第9条ただし書は重要である。"
+    assert wrong(check(text)) == []
+
+
+def test_a_part_that_another_state_has_is_told_with_it(home: Path, tmp_path: Path) -> None:
+    articles = [("1", "灯火", ["渡し舟は、灯火を掲げる。ただし、昼間は、この限りでない。"])]
+    for day, text in (("20151227", law_xml(articles)), ("20200401", law_xml(AFTER[:1]))):
+        path = tmp_path / f"339AC0000000001_{day}_000000000000000.xml"
+        path.write_text(text, encoding="utf-8")
+        corpus = localrag.open(home).corpus()
+        corpus.add(path)
+    assert wrong(corpus.check("渡し舟法第1条ただし書。")) == [
+        ("渡し舟法第1条ただし書", "part-of-state")
+    ]
+    assert corpus.as_of("2016-01-01").check("渡し舟法第1条ただし書。").holds
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "渡し舟法第6条（変更の届出）",
+        "# 渡し舟法第6条（変更の届出）",
+        "第1　渡し舟法第6条（変更の届出）",
+        "（３）渡し舟法第6条（変更の届出）、渡し舟法第17条（過料）",
+        "2) 渡し舟法第6条（変更の届出）及び第6条の2（地位の承継）等を参照のこと。",
+        "根拠条文：渡し舟法第6条（変更したときの届出の話）",
+    ],
+)
+def test_a_citation_and_its_caption_are_no_statement(check: Check, line: str) -> None:
+    report = check(line)
+    assert {finding.part.value for finding in report.findings} == {"citation"}
+    assert report.holds
+
+
+def test_what_brackets_state_is_a_statement(check: Check) -> None:
+    assert wrong(check("渡し舟法第6条（変更の届出は20日以内）")) == [
+        ("渡し舟法第6条（変更の届出は20日以内）", "said-otherwise")
+    ]
+    # The number of a line is none of the sentence.
+    assert wrong(check("20) 渡し舟法第6条の届出は、変更の日から30日以内にする。")) == []
 
 
 def test_numbers_of_laws(check: Check) -> None:

@@ -128,6 +128,28 @@ def test_figures_bounds_and_what_must_be_done(check: Check, text: str, words: st
 
 
 @pytest.mark.parametrize(
+    ("figure", "verdict"),
+    [
+        ("1234567890123456789012345", Verdict.FAILS),
+        ("１２３４５６７８９０１２３４５６７８９０１２３４５", Verdict.FAILS),
+        ("1,234,567,890,123,456,789,012,345", Verdict.FAILS),
+        ("１，２３４，５６７，８９０，１２３，４５６，７８９，０１２", Verdict.FAILS),
+        ("9" * 70, Verdict.UNCHECKED),
+        ("一二三四五六七八九〇一二三四五六七八九〇一", Verdict.UNCHECKED),
+        ("三万億兆", Verdict.UNCHECKED),
+        ("五京", Verdict.UNCHECKED),
+        ("5垓", Verdict.UNCHECKED),
+    ],
+)
+def test_no_figure_is_passed_over(check: Check, figure: str, verdict: Verdict) -> None:
+    said = f"渡し舟法第4条第3項によれば、登録の有効期間は、{figure}年とする。"
+    (finding,) = of_part(check(said), "statement")
+    assert finding.verdict is verdict
+    assert finding.problem
+    assert figure in str(finding.problem)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "渡し舟法第6条の届出は、変更の日から30日以内にしなければならない。",
