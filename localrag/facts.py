@@ -657,6 +657,7 @@ class FactKind(StrEnum):
         "said-in-other-words",
         N_("code does not tell whether the provision says so"),
     )
+    SENTENCE_TOO_LONG = "sentence-too-long", N_("so long a sentence is not compared")
     FIGURE_NOT_THERE = (
         "figure-not-there",
         N_("the provision does not have {words}; whether that is said of it code does not tell"),

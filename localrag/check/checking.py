@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from localrag.check.citations import check_citation, without_echoes
 from localrag.check.claims import Judge, check_claim, claims_of
@@ -18,7 +19,7 @@ from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.progress import Phase, Progress, Stopwatch, ignore
 
-CHECKING = Phase(N_("checking"), N_("characters"))
+CHECKING = Phase(N_("checking"), N_("places"))
 
 
 def check(
@@ -40,11 +41,16 @@ def check(
         UsageError: `judge` checks no claims.
         ModelUnusable: its model cannot be used.
     """
+    texts = LawTexts(store)
+    flow = Flow(source, texts.names)
+    laws = WrittenLaws(flow.text, texts.names)
+    findings = list(check_names(laws, flow, texts))
+    places = list(_places(flow, laws, texts, judge))
     tell = Stopwatch(on_event)
-    findings = []
-    for finding in _findings(store, source, judge):
-        findings.append(finding)
-        tell(CHECKING, min(finding.place.end, len(source.text)), len(source.text))
+    for done, check_place in enumerate(places, 1):
+        if finding := check_place():
+            findings.append(finding)
+        tell(CHECKING, done, len(places))
     findings.sort(key=lambda finding: (finding.place.start, finding.place.end))
     return CheckReport(
         source.name, source.kind, source.text, store.as_of.isoformat(), tuple(findings)
@@ -62,15 +68,6 @@ def _on_day(cited: Cited, texts: LawTexts) -> Cited:
     return replace(cited, basis=cited.basis._replace(is_of_day=False))
 
 
-def _at_most_unchecked(finding: Finding, cited: Sequence[Cited], texts: LawTexts) -> Finding:
-    """The finding; nothing is wrong that is said of a state of which the day is not told."""
-    other = [law for one in cited if one.basis.is_other_state for law in one.laws]
-    if not other or finding.verdict is Verdict.HOLDS:
-        return finding
-    problem = Fact(FactKind.ANOTHER_STATE, law=texts.names.title(other[0]))
-    return replace(finding, verdict=Verdict.UNCHECKED, problem=problem, diff=())
-
-
 def _outside(cited: Sequence[Cited], quoted: Sequence[Quoted]) -> list[Cited]:
     """Leave out what quotations cite: words of the law, which are checked as such."""
     starts = [one.start for one in quoted]
@@ -81,23 +78,35 @@ def _outside(cited: Sequence[Cited], quoted: Sequence[Quoted]) -> list[Cited]:
     ]
 
 
-def _findings(store: CorpusStore, source: Source, judge: Judge | None) -> Iterator[Finding]:
-    texts = LawTexts(store)
-    flow = Flow(source, texts.names)
-    laws = WrittenLaws(flow.text, texts.names)
-    cited = [_on_day(one, texts) for one in citations_of(flow.text, laws, texts.resolver)]
-    quoted = quotations_of(flow.text, cited)
-    everything = cited
-    cited = without_echoes(flow.text, _outside(cited, quoted), texts)
-    yield from check_names(laws, flow, texts)
+def _places(
+    flow: Flow, laws: WrittenLaws, texts: LawTexts, judge: Judge | None
+) -> Iterator[Callable[[], Finding | None]]:
+    """What a text cites, quotes and says of provisions, each to be checked by a call."""
+    everything = [_on_day(one, texts) for one in citations_of(flow.text, laws, texts.resolver)]
+    quoted = quotations_of(flow.text, everything)
+    cited = without_echoes(flow.text, _outside(everything, quoted), texts)
     for one in cited:
-        yield _at_most_unchecked(check_citation(one, flow, texts), (one,), texts)
+        yield partial(_checked, partial(check_citation, one, flow, texts), (one,), texts)
     for quotation in quoted:
-        found = check_quotation(quotation, flow, texts)
-        yield _at_most_unchecked(found, quotation.cited, texts)
+        yield partial(
+            _checked, partial(check_quotation, quotation, flow, texts), quotation.cited, texts
+        )
     for statement in statements_of(flow.text, cited, quoted):
-        if finding := check_statement(statement, flow, texts):
-            yield _at_most_unchecked(finding, statement.cited, texts)
+        yield partial(
+            _checked, partial(check_statement, statement, flow, texts), statement.cited, texts
+        )
     if judge is not None:
         for start, end in claims_of(flow.text, everything, laws):
-            yield check_claim(start, end, flow, judge)
+            yield partial(check_claim, start, end, flow, judge)
+
+
+def _checked(
+    check_place: Callable[[], Finding | None], cited: Sequence[Cited], texts: LawTexts
+) -> Finding | None:
+    """What is found; nothing is wrong that is said of a state of which the day is not told."""
+    finding = check_place()
+    other = [law for one in cited if one.basis.is_other_state for law in one.laws]
+    if finding is None or not other or finding.verdict is Verdict.HOLDS:
+        return finding
+    problem = Fact(FactKind.ANOTHER_STATE, law=texts.names.title(other[0]))
+    return replace(finding, verdict=Verdict.UNCHECKED, problem=problem, diff=())

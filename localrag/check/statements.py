@@ -121,7 +121,7 @@ def statements_of(
         said = with_blanks(bare(text[start:end]), spans)
         names_only = not _NAMING.sub("", _GLOSS.sub("", said))
         long_enough = len(said.replace(" ", "")) >= _SHORTEST
-        if not names_only and long_enough and end - start <= _LONGEST:
+        if not names_only and long_enough:
             yield Statement(start, end, said, tuple(found))
 
 
@@ -153,6 +153,8 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
 
     if not passages:
         return None
+    if statement.end - statement.start > _LONGEST:
+        return found(Verdict.UNCHECKED, Fact(FactKind.SENTENCE_TOO_LONG))
     if unsure or len(targets) > _MOST:
         return found(Verdict.UNCHECKED, Fact(FactKind.NOTHING_TO_COMPARE))
     law = "".join(passage.text for passage in passages)

@@ -346,9 +346,27 @@ def test_what_people_call_a_law_is_known_by_its_number(check: Check) -> None:
     assert [kind for _, kind in wrong(check(near))] == ["law-called"]
 
 
+def test_one_line_without_an_end_is_checked(check: Check) -> None:
+    listed = check("渡し舟法第4条、" * 2_000)
+    assert listed.counts[Verdict.HOLDS] == 2_000
+    report = check("渡し舟法第4条第3項は、" + "登録の有効期間を五年とし、" * 2_000)
+    (statement,) = of_part(report, "statement")
+    assert statement.problem
+    assert statement.problem.kind.value == "sentence-too-long"
+
+
 def test_what_cannot_be_checked_is_refused(check: Check, corpus: localrag.Corpus, tmp_path) -> None:
-    with pytest.raises(UsageError):
-        check(" \n")
+    for nothing in ("", " \n", "　\n\t"):
+        with pytest.raises(UsageError, match="no text"):
+            check(nothing)
+    for name, content in (
+        ("blank.txt", b"  \n \n"),
+        ("mark.txt", b"\xef\xbb\xbf"),
+        ("none.md", b""),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError, match="empty"):
+            corpus.check(tmp_path / name)
     with pytest.raises(InputError):
         corpus.check(tmp_path / "missing.md")
     table = tmp_path / "rows.jsonl"
