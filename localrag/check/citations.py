@@ -18,6 +18,8 @@ from localrag_indexes.analysis.sentences import split_sentences
 
 # Who says that a provision is gone is right.
 _SAID_TO_BE_GONE = re.compile(r"[^。\n]{0,24}?(?:削除|廃止|存在し(?:ない|ません)|削られ|なくな)")
+# 同法, 規則: a law that was to be named before, and no name of one.
+_NAMELESS = re.compile("[同本当]?(?:法律?|[政府省]?令|内閣府令|規則|施行令|施行規則)")
 _EACH_ITEM = re.compile("各号$")
 _PROVISO = re.compile("ただし|但")
 _HIRAGANA = re.compile("[ぁ-ゖ]")
@@ -50,6 +52,8 @@ def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
     passage = texts.at(targets[0]) if targets else None
     if not cited.basis.is_of_day:
         return found(Verdict.UNCHECKED, Fact(FactKind.OF_ANOTHER_DAY))
+    if cited.basis.is_own:
+        return found(Verdict.UNCHECKED, Fact(FactKind.OWN_ARTICLE))
     for lacking in cited.resolutions:
         if lacking.problem is not None:
             return found(*_missing(cited, lacking, flow, texts, said))
@@ -111,9 +115,10 @@ def _missing(
     problem = one.problem
     assert problem is not None
     if problem.kind is FactKind.CITED_LAW_LACKING:
-        return Verdict.UNCHECKED, Fact(FactKind.NO_SUCH_LAW, name=str(problem.fields["name"]))
-    if cited.basis.is_own:
-        return Verdict.UNCHECKED, Fact(FactKind.OWN_ARTICLE)
+        name = str(problem.fields["name"])
+        if _NAMELESS.fullmatch(name):
+            return Verdict.UNCHECKED, Fact(FactKind.LAW_UNTOLD, citation=said)
+        return Verdict.UNCHECKED, Fact(FactKind.NO_SUCH_LAW, name=name)
     if problem.kind in (FactKind.NOTHING_BEFORE, FactKind.NO_LAW_NAMED):
         return Verdict.UNCHECKED, Fact(FactKind.LAW_UNTOLD, citation=said)
     if not cited.basis.is_certain:
@@ -153,6 +158,9 @@ def _part(part: str, cited: Cited, target: Target, texts: LawTexts) -> tuple[Ver
     if not cited.basis.is_certain:
         return Verdict.UNCHECKED, Fact(FactKind.LAW_UNTOLD, citation=cited.text)
     provision = texts.cited(passage)
+    if target.locator.division:
+        # Of a supplement texts of laws often leave out the exceptions.
+        return Verdict.UNCHECKED, Fact(FactKind.PART_LACKING, provision=provision, part=part)
     for state, other in texts.other_states(target):
         if _has_part(part, other, texts):
             day = state.metadata.get("date", "")

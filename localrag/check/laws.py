@@ -8,14 +8,15 @@ itself, as contracts do, it is of the text.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from localrag.question.laws import LawNamed, laws_named
 from localrag.statutes.citations import LawKind, ProvisionCitation
 from localrag.statutes.names import LawNames
 from localrag.statutes.resolver import CitationResolver, Law, Resolution, SpokenLaws, Target
+from localrag_indexes.analysis.numerals import in_digits
 
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ"
 _WORD_BEFORE = re.compile(rf"[{_WORD}]+(?P<of>の?)[ 　]?$")
@@ -35,6 +36,12 @@ _STATE_WORD = re.compile("[旧新]$|改正[前後]?")
 _STATE_OF_ONE = re.compile("(?:[旧新]|改正[前後]?)法")
 _OWN_ARTICLE = re.compile(
     r"^[ \t　]*(?:#+ *)?\**第[ 　]?(?P<n>[12１２一二])[ 　]?条(?!の規定)", re.MULTILINE
+)
+# 第15条（契約期間）, of which an extract has the next one, too.
+_OWN_HEADING = re.compile(
+    r"^[ \t　]*(?:#+ *)?\**第[ 　]?(?P<n>[0-9０-９]{1,3}|[一二三四五六七八九十百]{1,6})[ 　]?条"
+    r"[ 　]*[（(【［\[][^（）()【】\n]{1,30}[）)】］\]]",
+    re.MULTILINE,
 )
 
 # 第五条第一項ただし書, and 各号 that the citation itself takes in.
@@ -132,8 +139,15 @@ class WrittenLaws(SpokenLaws):
         self._positions = [one.end for one in self._spoken]
         self.defined = self._definitions_of(self.named)
         numbers = {match["n"] in "1１一" for match in _OWN_ARTICLE.finditer(text)}
-        self._has_articles = len(numbers) == 2
+        self._has_articles = len(numbers) == 2 or self._has_headings(text)
         self._bases: list[Basis] = []
+
+    def _has_headings(self, text: str) -> bool:
+        """Whether two articles follow one another under headings, and no law stands above them."""
+        headings = list(_OWN_HEADING.finditer(text))
+        numbers = [in_digits(heading["n"]) for heading in headings]
+        follow = any(next_ == str(int(n) + 1) for n, next_ in pairwise(numbers) if n.isdecimal())
+        return follow and not self._until(headings[0].start())
 
     def law_of(self, citation: ProvisionCitation) -> Law:
         """Return the law of a citation that begins a list."""
@@ -296,8 +310,8 @@ def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> li
     """The citations of a flowing text, in order."""
     resolved = resolver.resolve(text, laws=laws)
     found = []
-    for (start, end), members in groupby(resolved, lambda one: (one.start, one.end)):
-        basis = laws.basis(start)
+    for (start, end), group in groupby(resolved, lambda one: (one.start, one.end)):
+        members, basis = list(group), laws.basis(start)
         begin = basis.name_start if basis.start == start else start
         line = text.rfind("\n", 0, start) + 1
         is_heading = (
@@ -309,6 +323,9 @@ def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> li
             behind = _PARTS.match(text, end)
             parts = tuple(_EACH_PART.findall(behind[0])) if behind else ()
             until = behind.end() if behind else end
+            if basis.is_own:
+                # A small corpus may have an article of that number, which is not meant.
+                members = [replace(one, candidates=()) for one in members]
             found.append(Cited(begin, until, text[begin:end], tuple(members), basis, parts))
     return found
 

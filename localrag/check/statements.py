@@ -12,13 +12,14 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from localrag.check.law_texts import LawTexts
 from localrag.check.laws import Cited, cited_within
 from localrag.check.quotations import Quoted
 from localrag.check.source import Flow
 from localrag.check.types import Finding, Part, Verdict
-from localrag.check.words import bare
+from localrag.check.words import bare, letters
 from localrag.corpus.types import ITEMS, Locator, Passage
 from localrag.facts import Fact, FactKind
 from localrag.reading.checking import covers, mismatches
@@ -63,6 +64,10 @@ _OPPOSITES = frozenset((MismatchKind.NEGATION, MismatchKind.MODALITY))
 _FIGURE_FROM, _BOUND_FROM, _OPPOSITE_FROM = 0.4, 0.4, 0.75
 # How much of it must stand there before it is said to.
 _HOLDS_FROM = 0.99
+# 総議員の過半数: a share is one of something.
+_SHARE_OF = re.compile(
+    "[一-鿿]{2,8}の(?:過半数|半数|[0-9０-９〇一二三四五六七八九十百]{1,4}分の[0-9０-９〇一二三四五六七八九十]{1,4})"
+)
 _QUOTES = re.compile("「[^「」]{12,}」")
 _LONGEST, _SHORTEST = 400, 10
 # （３） and ④ without a blank behind them.
@@ -167,17 +172,20 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
     headings = [passage.header for passage in passages]
     share = covers(statement.text, sentences, headings=headings)
     wrong = mismatches(statement.text, sentences, headings=headings)
+    of_proviso = all(map(_is_of_proviso, statement.cited))
     for mismatch in wrong:
-        if _is_shown(mismatch, share, statement.text, sentences):
+        if _is_shown(mismatch, share, statement.text, sentences, of_proviso=of_proviso):
             by = (
                 number
                 for number, sentence in enumerate(sentences)
-                if _is_shown(mismatch, share, statement.text, [sentence])
+                if _is_shown(mismatch, share, statement.text, [sentence], of_proviso=of_proviso)
             )
             problem = Fact(FactKind.SAID_OTHERWISE, words=mismatch.written)
             return found(Verdict.FAILS, problem, next(by, 0))
     # 許される of what 許さない stands: the words alone are the same.
     says_all = share >= _HOLDS_FROM and any(map(denies, sentences)) == denies(statement.text)
+    says_all &= _is_each_of_its_own(statement, texts)
+    says_all &= all(letters(one[0]) in letters(law) for one in _SHARE_OF.finditer(statement.text))
     if says_all and all(mismatch.kind in _OF_NO_WEIGHT for mismatch in wrong):
         return found(Verdict.HOLDS, None)
     if figure := next((one for one in wrong if one.kind in _FIGURES), None):
@@ -189,7 +197,52 @@ _MOST = 5
 """Provisions beside which a sentence is compared; of a longer list nothing is said one by one."""
 
 
-def _is_shown(mismatch: Mismatch, share: float, said: str, sentences: Sequence[str]) -> bool:
+def _is_each_of_its_own(statement: Statement, texts: LawTexts) -> bool:
+    """Whether the figures around each of several citations stand in the provision that it cites.
+
+    A citation stands before what is said of it (刑法235条は…), or behind it (…（刑法235条）).
+    """
+    groups = [[statement.cited[0]]]
+    for cited in statement.cited[1:]:
+        last = groups[-1][-1].end - statement.start
+        between = f" {statement.text[last : cited.start - statement.start]}"
+        if _NAMING.sub("", _GLOSS.sub("", between)):
+            groups.append([cited])
+        else:
+            groups[-1].append(cited)
+    if len(groups) == 1:
+        return True
+    whole = len(statement.text)
+    forward = pairwise([0, *(group[0].start - statement.start for group in groups[1:]), whole])
+    backward = pairwise([0, *(group[-1].end - statement.start for group in groups[:-1]), whole])
+    return any(
+        all(
+            not any(
+                one.kind in (*_FIGURES, MismatchKind.BOUND)
+                for one in mismatches(statement.text[first:last], _sentences_of(group, texts))
+            )
+            for group, (first, last) in zip(groups, spans, strict=True)
+        )
+        for spans in (forward, backward)
+    )
+
+
+def _sentences_of(cited: Sequence[Cited], texts: LawTexts) -> list[str]:
+    """The provisions of some citations, as they are compared."""
+    targets = dict.fromkeys(target for one in cited for target in one.targets)
+    return [
+        _sentence_of(target, passage, texts) for target in targets if (passage := texts.at(target))
+    ]
+
+
+def _is_of_proviso(cited: Cited) -> bool:
+    """Whether no more than the ただし書 of a provision is cited."""
+    return bool(cited.parts) and all(part.startswith(("ただし", "但")) for part in cited.parts)
+
+
+def _is_shown(
+    mismatch: Mismatch, share: float, said: str, sentences: Sequence[str], *, of_proviso: bool
+) -> bool:
     """Whether a mismatch is one that the provisions contradict.
 
     Args:
@@ -197,6 +250,7 @@ def _is_shown(mismatch: Mismatch, share: float, said: str, sentences: Sequence[s
         share: how much of what is said the provisions speak of.
         said: the sentence.
         sentences: the provisions.
+        of_proviso: whether it is said of their provisos alone.
     """
     if mismatch.kind is MismatchKind.BOUND:
         return share >= _BOUND_FROM and _is_other_bound(mismatch.written, sentences)
@@ -204,7 +258,11 @@ def _is_shown(mismatch: Mismatch, share: float, said: str, sentences: Sequence[s
         # What is said in passing (行使することができる時から) is not what the sentence says.
         said_last = said.rstrip(" 。）)").rfind(mismatch.written)
         ends = said_last >= 0 and len(said) - said_last - len(mismatch.written) <= _LAST_WORDS
-        return share >= _OPPOSITE_FROM and ends and _says_opposite(mismatch, said, sentences)
+        return (
+            share >= _OPPOSITE_FROM
+            and ends
+            and (_says_opposite(mismatch, said, sentences, of_proviso=of_proviso))
+        )
     if mismatch.kind is MismatchKind.DATE and _LENGTH.fullmatch(mismatch.written):
         # 三月 in statutes is three months.
         there = [_read(sentence) for sentence in sentences]
@@ -220,23 +278,39 @@ def _is_shown(mismatch: Mismatch, share: float, said: str, sentences: Sequence[s
     return any(figure.dimension in dimensions for figure in _figures_of(sentences))
 
 
-def _says_opposite(mismatch: Mismatch, said: str, sentences: Sequence[str]) -> bool:
-    """Whether provisions say otherwise of the same deed, not only mention it (継続する等)."""
+def _says_opposite(
+    mismatch: Mismatch, said: str, sentences: Sequence[str], *, of_proviso: bool
+) -> bool:
+    """Whether provisions say otherwise of the same deed, not only mention it (継続する等).
+
+    Who says what the rule says is not wrong for its proviso, unless ただし書 alone is cited; nor
+    is who says what the proviso says, in words of it, for the rule.
+    """
     claim = fold(said)
+    said_sentences = sentences_of(claim)
     claimed = {
         one.head: one.force
-        for sentence in sentences_of(claim)
+        for sentence in said_sentences
         for one in sentence.predicates
         if claim.written_normal(one.start, one.end) == mismatch.written
     }
+    spoken = frozenset[str]().union(*(sentence.words for sentence in said_sentences))
     read = [sentence for text in sentences for sentence in sentences_of(fold(text))]
+    is_opposed, rule = False, frozenset[str]()
     for sentence in with_provisos(list(with_lists(read))):
         last = max((one.end for one in sentence.predicates), default=0)
+        # 緊急の必要があるときは…できる: the exception, by words that only it has.
+        is_spoken_of = not sentence.lifts or of_proviso or (sentence.words - rule) & spoken
         for one in sentence.predicates:
             is_told = one.force is not Force.AFFIRMED or one.end == last
-            if one.head in claimed and is_told and not carries(one.force, claimed[one.head]):
-                return True
-    return False
+            if one.head not in claimed or not is_told or (of_proviso and not sentence.lifts):
+                continue
+            if not carries(one.force, claimed[one.head]):
+                is_opposed = True
+            elif is_spoken_of:
+                return False
+        rule = sentence.words
+    return is_opposed
 
 
 def _is_other_bound(written: str, sentences: Sequence[str]) -> bool:

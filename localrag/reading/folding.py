@@ -66,6 +66,12 @@ _KANJI_NUMERAL = re.compile(rf"[{NUMERAL_CHARACTERS}]+")
 # ひとり, ふたつ, ついたち: words of their own to the dictionary.
 _COUNTED_WORD = re.compile(rf"[{NUMERAL_CHARACTERS}]+[人日つ月口]")
 _HUNDREDTHS = re.compile(r"(100|1000|10000)分の([0-9]+(?:\.[0-9]+)?)")
+# 一割八分 and, of interest, 年五分 are shares; 八分 alone is eight minutes.
+_ONE_DIGIT = f"[0-9{_DIGITS}]"
+_TENTHS = re.compile(
+    rf"(?:([0-9]{{1,3}}|[{_DIGITS}十]{{1,3}})割(?![合当振印賦愛譲])|(?<![0-9{_DIGITS}十])年(?={_ONE_DIGIT}分))"
+    rf"(?:({_ONE_DIGIT})分(?!の{_ONE_DIGIT})(?:({_ONE_DIGIT})厘)?)?"
+)
 _DECIMAL_POINT = re.compile(r"(?<=[0-9])・(?=[0-9])")
 
 _ONES = (
@@ -224,6 +230,7 @@ def fold(original: str) -> Folded:
         ]
         spelling.rewrite(_DECIMAL_POINT, lambda _: ".")
         spelling.rewrite(_HUNDREDTHS, _percent)
+        spelling.rewrite(_TENTHS, _tenths)
     else:
         for pattern, replacement in _ENGLISH:
             spelling.rewrite(pattern, replacement)
@@ -292,6 +299,17 @@ def _percent(match: re.Match[str]) -> str:
     digits = (whole + decimals).zfill(places + 1)
     share = f"{digits[:-places]}.{digits[-places:]}" if places else digits
     return f"{share}%"
+
+
+def _tenths(match: re.Match[str]) -> str:
+    try:
+        tenths, hundredths, thousandths = (parse_numeral(one or "0") for one in match.groups())
+    except ValueError:
+        return match[0]
+    if match[1] is None and match[2] is None:
+        return match[0]
+    share = f"{10 * tenths + hundredths}" + (f".{thousandths}" if thousandths else "")
+    return f"{'' if match[1] else '年'}{share}%"
 
 
 def _scaled(match: re.Match[str]) -> str:

@@ -108,6 +108,27 @@ def test_articles_of_a_contract_are_its_own(check: Check) -> None:
     ]
 
 
+def test_an_extract_of_a_contract_has_articles_of_its_own(check: Check) -> None:
+    text = (
+        "第14条（期間）\n期間は1年とする。\n第15条（解除）\n"
+        "渡し舟法第14条第1項の処分があったときは、解除する。第14条の期間中でも同じとする。"
+    )
+    assert [one[:2] for one in cited(check, text)] == [
+        ("渡し舟法第14条第1項", "holds"),
+        ("第14条", "not-checked"),
+    ]
+    # An extract of a law has its name above.
+    pasted = "渡し舟法\n第14条（登録の取消し等）\n第15条（手数料）\n第16条（報告）"
+    assert [one[1] for one in cited(check, pasted)] == ["holds"] * 3
+
+
+def test_a_law_that_was_never_named_is_not_told(check: Check) -> None:
+    for text in ("同法第3条による。", "同規則第3条による。"):
+        (finding,) = of_part(check(text), "citation")
+        assert finding.problem
+        assert finding.problem.kind.value == "law-untold"
+
+
 @pytest.mark.parametrize("named", ["本契約", "当社の定款", "就業規則", "米国特許法", "旧渡し舟法"])
 def test_other_documents_and_days_are_not_checked(check: Check, named: str) -> None:
     report = check(f"渡し舟法第4条のほか、{named}第500条による。")
@@ -219,6 +240,8 @@ def test_parts_that_the_provision_has_hold(check: Check) -> None:
     # 54条1項後段: of one sentence, halves are told apart by those who read it, not by code.
     for citation in ("渡し舟法第14条第1項後段", "渡し舟法第8条第1項後段", "渡し舟法第4条本文"):
         assert cited(check, f"{citation}による。")[0][:2] == (citation, "not-checked")
+    # Texts of laws leave out exceptions of supplements.
+    assert cited(check, "渡し舟法附則第2条ただし書")[0][1] == "not-checked"
     # Nor is it wrong where which law is meant is not certain, or who says that it is gone.
     text = f"渡し舟法と{ACT}施行令がある。第9条ただし書は重要である。"
     assert wrong(check(text)) == []

@@ -176,6 +176,42 @@ def test_what_code_cannot_find_word_for_word_is_not_checked(check: Check, text: 
     assert finding.verdict is Verdict.UNCHECKED
 
 
+def test_a_rule_is_not_wrong_for_its_proviso(check: Check) -> None:
+    rule = "渡し守は、緊急の必要があるときは、渡し舟を運航してはならない"
+    assert wrong(check(f"渡し舟法第8条第1項によれば、{rule}。")) == []
+    assert (
+        wrong(check(f"渡し舟法第8条第1項によれば、{rule.replace('してはならない', 'できる')}。"))
+        == []
+    )
+    told = "渡し守は、水位が基準を超えるときは、渡し舟を運航することができる"
+    assert wrong(check(f"渡し舟法第8条第1項によれば、{told}。"))
+
+
+def test_of_several_provisions_each_has_its_own_figures(check: Check) -> None:
+    of_cost, of_term = "費用の三分の一以内の補助", "5年の有効期間"
+    for text, verdict in (
+        (f"渡し舟法第12条は{of_cost}、渡し舟法第4条第3項は{of_term}である。", Verdict.HOLDS),
+        (f"{of_cost}（渡し舟法12条）、{of_term}（渡し舟法4条3項）とする。", Verdict.HOLDS),
+        (f"渡し舟法第12条は{of_term}、渡し舟法第4条第3項は{of_cost}である。", Verdict.UNCHECKED),
+    ):
+        (finding,) = of_part(check(text), "statement")
+        assert finding.verdict is verdict
+
+
+def test_a_share_is_one_of_something(check: Check) -> None:
+    for said, verdict in (("費用の三分の一", Verdict.HOLDS), ("予算の三分の一", Verdict.UNCHECKED)):
+        text = f"渡し舟法12条により、国は、予算の範囲内において、{said}以内を補助することができる。"
+        (finding,) = of_part(check(text), "statement")
+        assert finding.verdict is verdict
+
+
+def test_the_number_of_a_heading_is_none_of_the_sentence_below(check: Check) -> None:
+    for heading in ("第1　争点", "(2) 有効期間", "③主張"):
+        text = f"{heading}\n登録の有効期間は5年である（渡し舟法4条3項）。"
+        (finding,) = of_part(check(text), "statement")
+        assert finding.verdict is Verdict.HOLDS
+
+
 def test_the_provision_that_says_otherwise_is_told(check: Check) -> None:
     text = "渡し舟法第7条の登録の有効期間は、10年である（渡し舟法第4条第3項）。"
     (finding,) = of_part(check(text), "statement")

@@ -217,6 +217,15 @@ def test_any_text_is_read_without_fail_and_spans_are_true(text: str) -> None:
         assert citation.text
 
 
+@pytest.mark.parametrize("text", ["憲法前文第二項", "憲法前文2項", "憲法前文 第２項"])
+def test_paragraphs_of_a_preamble_are_places_of_it(text: str) -> None:
+    (citation,) = find_citations(text)
+    assert (citation.law.text, citation.locator.division) == ("憲法", "前文")
+    assert (citation.locator.article, citation.locator.paragraph) == ("", "2")
+    # Alone it is a word.
+    assert find_citations("憲法前文の趣旨") == []
+
+
 @pytest.mark.parametrize(
     "piece",
     [
