@@ -17,7 +17,11 @@ from localrag.statutes.resolver import Resolution, Target
 from localrag_indexes.analysis.sentences import split_sentences
 
 # Who says that a provision is gone is right.
-_SAID_TO_BE_GONE = re.compile(r"[^。\n]{0,24}?(?:削除|廃止|存在し(?:ない|ません)|削られ|なくな)")
+_SAID_TO_BE_GONE = re.compile(
+    r"[^。\n]{0,24}?(?:削除|廃止|存在し(?:ない|ません)|削られ|なくな)"
+    r"|(?:という[^。\n]{1,6})?(?:は|が|など)(?:ない|無い|ありません|存しない|置かれていない|設けられていない)"
+    r"|[^.\n]{0,40}?(?:not exist|no longer|deleted|repealed)"
+)
 # 同法, 規則: a law that was to be named before, and no name of one.
 _NAMELESS = re.compile("[同本当]?(?:法律?|[政府省]?令|内閣府令|規則|施行令|施行規則)")
 _EACH_ITEM = re.compile("各号$")
@@ -69,7 +73,7 @@ def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
         for part in _parts(cited):
             verdict, problem = _part(part, cited, targets[0], texts)
             if problem is not None:
-                return found(verdict, problem, passage)
+                return found(Verdict.UNCHECKED if gone else verdict, problem, passage)
         if problem := _caption(cited, targets[0], flow, texts):
             return found(Verdict.FAILS, problem, passage)
     return found(Verdict.HOLDS, None, passage)

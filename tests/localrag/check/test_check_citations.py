@@ -343,8 +343,14 @@ def test_deleted_and_moved_provisions(states: localrag.Corpus) -> None:
     assert moved.fields == {"day": "2015-12-27", "now": "渡し舟法第7条"}
     # As of the day before the amendment both are there.
     assert wrong(states.as_of("2016-01-01").check("渡し舟法第5条と渡し舟法第6条。")) == []
-    # Who says that it is gone is right.
-    assert wrong(states.check("渡し舟法第5条は削除された。")) == []
+    # Who says that it is gone, or was never there, is right.
+    for text in (
+        "渡し舟法第5条は削除された。",
+        "渡し舟法第90条はありません。",
+        "渡し舟法第3条ただし書というものはない。",
+        "See Article 90 of 渡し舟法, which does not exist.",
+    ):
+        assert wrong(states.check(text)) == []
 
 
 def test_a_state_that_the_corpus_lacks_makes_nothing_wrong(home: Path, tmp_path: Path) -> None:
