@@ -35,6 +35,7 @@ from localrag.reading.checking.particulars import (
 from localrag.reading.checking.polarity import sentences_of, with_lists, with_provisos
 from localrag.reading.folding import fold, with_blanks
 from localrag.reading.types import Mismatch, MismatchKind
+from localrag.statutes.applied import part_span
 from localrag.statutes.resolver import Target
 from localrag_indexes.analysis.sentences import split_sentences
 
@@ -49,7 +50,7 @@ _RANGE = re.compile("[〜～~]|から")
 _RATE = re.compile("[1１一](?:日|週間?|[か箇]?月|年).*[0-9０-９一二三四五六七八九十]")
 # 十年以下の拘禁刑: what is locked up for, and what is paid.
 _PENALTY = re.compile(
-    r"(?P<most>[^、。（）\s]{1,40})以下の(?:(?P<prison>懲役|拘禁刑|禁錮|拘留)|罰金|科料|過料)"
+    r"(?P<most>(?:(?!以下の)[^、。（）\s]){1,40})以下の(?:(?P<prison>懲役|拘禁刑|禁錮|拘留)|罰金|科料|過料)"
 )
 _OTHER_SIDE = {
     Bound.FROM: Bound.BELOW,
@@ -86,6 +87,7 @@ _NAMING = re.compile(
 _OF_SOMETHING_ELSE = re.compile(
     "本件|原告|被告|申立人|当社|弊社|御社|貴社|当職|当該事案|事案|[甲乙丙丁]は|[甲乙丙丁]が|[A-ZＡ-Ｚ](?:社|氏|は)"
     "|判決|判例|判示|最判|最高裁|裁判例|学説|通説|解され|考え|検討|提案|予定|案では|見込|例えば|たとえば|仮に|とすると、"
+    "|減軽|加重|処断|併合罪の"
     "|改正前|従前|従来|かつて|旧|当時|改正によ|改正後|引き上げ|引き下げ|では(?:な|足り)|でなく|とは異なり|違い|に対し、|一方"
     "|だろうか|でしょうか|べきか|[?？]|契約|本条|特約|約定|合意"
 )
@@ -165,10 +167,10 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
     law = "".join(passage.text for passage in passages)
     if any(match[0] not in law for match in _OF_SOMETHING_ELSE.finditer(statement.text)):
         return found(Verdict.UNCHECKED, Fact(FactKind.NOT_OF_THE_PROVISION))
-    sentences = [
-        _sentence_of(target, passage, texts)
-        for target, passage in zip(targets, passages, strict=False)
-    ]
+    sentences = _sentences_of(statement.cited, texts)
+    if words := _other_penalty(statement.text, sentences):
+        by = (n for n, one in enumerate(sentences) if _other_penalty(statement.text, [one]))
+        return found(Verdict.FAILS, Fact(FactKind.SAID_OTHERWISE, words=words), next(by, 0))
     headings = [passage.header for passage in passages]
     share = covers(statement.text, sentences, headings=headings)
     wrong = mismatches(statement.text, sentences, headings=headings)
@@ -229,9 +231,11 @@ def _is_each_of_its_own(statement: Statement, texts: LawTexts) -> bool:
 
 def _sentences_of(cited: Sequence[Cited], texts: LawTexts) -> list[str]:
     """The provisions of some citations, as they are compared."""
-    targets = dict.fromkeys(target for one in cited for target in one.targets)
+    parts = {target: one.parts for one in cited for target in one.targets}
     return [
-        _sentence_of(target, passage, texts) for target in targets if (passage := texts.at(target))
+        _sentence_of(target, passage, texts, of)
+        for target, of in parts.items()
+        if (passage := texts.at(target))
     ]
 
 
@@ -267,8 +271,6 @@ def _is_shown(
         # 三月 in statutes is three months.
         there = [_read(sentence) for sentence in sentences]
         return share >= _FIGURE_FROM and any(one.months or one.dates for one in there)
-    if mismatch.kind in _FIGURES and _is_other_penalty(mismatch.written, said, sentences):
-        return True
     if mismatch.kind not in _FIGURES or share < _FIGURE_FROM:
         return False
     if _RANGE.search(mismatch.written) or _RATE.match(mismatch.written):
@@ -328,14 +330,26 @@ def _is_other_bound(written: str, sentences: Sequence[str]) -> bool:
     return False
 
 
-def _is_other_penalty(written: str, said: str, sentences: Sequence[str]) -> bool:
-    """Whether a figure is of a penalty, and the provisions have others of its kind.
+def _other_penalty(said: str, sentences: Sequence[str]) -> str:
+    """The penalty that a text says where the provisions have others of its kind; "" for none.
 
     A penalty is told in words of its own (詐欺罪は十年以下の拘禁刑), whatever the deed is called.
     """
-    figure = written.removesuffix("以下")
-    told = {bool(one["prison"]) for one in _PENALTY.finditer(said) if figure in one["most"]}
-    return any(bool(one["prison"]) in told for s in sentences for one in _PENALTY.finditer(s))
+    there = [one for sentence in sentences for one in _penalties(sentence)]
+    for is_prison, figure, words in _penalties(said):
+        alike = [other for other_is_prison, other, _ in there if other_is_prison is is_prison]
+        if alike and not any(same_figure(figure, other) for other in alike):
+            return words
+    return ""
+
+
+def _penalties(text: str) -> Iterator[tuple[bool, Figure, str]]:
+    """What is locked up for or paid in a text, at most: whether the former, how much, its words."""
+    for match in _PENALTY.finditer(text):
+        most = fold(match["most"])
+        for figure in sorted(_figures_of([match["most"]]), key=lambda one: one.end)[-1:]:
+            written = most.written(figure.start, figure.end)
+            yield bool(match["prison"]), figure, f"{written}以下"
 
 
 def _figures_of(sentences: Sequence[str]) -> list[Figure]:
@@ -351,9 +365,11 @@ def _read(text: str) -> Particulars:
     return particulars_of(fold(text[:20_000]))
 
 
-def _sentence_of(target: Target, passage: Passage, texts: LawTexts) -> str:
-    """A provision as it is compared; an item with what it stands under."""
+def _sentence_of(target: Target, passage: Passage, texts: LawTexts, parts: Sequence[str]) -> str:
+    """A provision as it is compared: an item with what it stands under, 本文 alone of one."""
     text = bare(passage.text).strip()
+    if len(parts) == 1 and parts[0] in ("本文", "前段"):
+        text = text[slice(*(part_span(text, parts[0]) or (0, None)))]
     place = passage.locator
     if passage.layer != ITEMS or not place.paragraph:
         return text

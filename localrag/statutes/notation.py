@@ -26,7 +26,8 @@ BLANK = r"[ \u00a0]?"
 # の二 after a number is a branch unless it begins another word: の一部, の三分の一, の二月.
 ANOTHER_WORD = (
     r"次[^条項号]|[分部般方時定体切人名月年日週回倍割個つ度種件者円級段重要類原因環態]"
-    r"|[箇かヶヵ][月所]|以[上下内]"
+    r"|[箇かヶヵ][月所]|以[上下内]|[万億兆円歳時秒割％%]|パーセント|メートル|キロ|ヘクタール|トン"
+    r"|[.．][0-9０-９]|[,，][0-9０-９]{3}(?![0-9０-９])"
 )
 _BRANCHES = rf"(?:{BLANK}[のノ之]{BLANK}{NUMBER}(?!{ANOTHER_WORD}))*+"
 _ARTICLE = rf"(?:第{BLANK})?+{NUMBER}{BLANK}[条條](?![例約理件]){_BRANCHES}"

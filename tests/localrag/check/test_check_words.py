@@ -1,10 +1,13 @@
 """Quotations and statements in a text, beside the provisions that they are said of."""
 
+from pathlib import Path
+
 import pytest
 
 import localrag
 from localrag.check import Finding, Verdict
 
+from ..test_history import law_xml
 from .conftest import Check, of_part, wrong
 
 REGISTER = (
@@ -174,6 +177,31 @@ def test_what_the_provision_says_holds(check: Check, text: str) -> None:
 def test_what_code_cannot_find_word_for_word_is_not_checked(check: Check, text: str) -> None:
     (finding,) = of_part(check(text), "statement")
     assert finding.verdict is Verdict.UNCHECKED
+
+
+def test_a_penalty_is_compared_as_one(check: Check) -> None:
+    # 六月以内 and 二年 stand in these provisions, and are no penalties.
+    text = "渡し舟法第16条、渡し舟法第14条第1項、渡し舟法第5条第1項により、{}以下の拘禁刑に処する。"
+    assert wrong(check(text.format("1年"))) == []
+    for most in ("2年", "6月"):
+        ((_, kind),) = wrong(check(text.format(most)))
+        assert kind == "said-otherwise"
+    # What is left of a penalty by the rules for reckoning it no provision says.
+    assert wrong(check("渡し舟法第16条の刑を減軽し、六月以下の拘禁刑とする。")) == []
+
+
+def test_a_main_sentence_is_compared_without_its_proviso(
+    states: localrag.Corpus, tmp_path: Path
+) -> None:
+    rule = "渡し舟は、三十日を限り、岸を離れる。ただし、政令で定める場合は、六十日を限る。"
+    path = tmp_path / "399AC0000000009_20200401_000000000000000.xml"
+    path.write_text(
+        law_xml([("1", "期間", [rule])]).replace("渡し舟法", "離岸法"), encoding="utf-8"
+    )
+    states.add(path)
+    for cited, days, fails in (("", 60, False), ("本文", 60, True), ("本文", 30, False)):
+        report = states.check(f"離岸法第1条{cited}により、渡し舟は、{days}日を限り、岸を離れる。")
+        assert report.holds is not fails
 
 
 def test_a_rule_is_not_wrong_for_its_proviso(check: Check) -> None:
