@@ -635,6 +635,13 @@ class FactKind(StrEnum):
         "of-another-day",
         N_("it is the law of another day, or of a state that the corpus lacks"),
     )
+    ANOTHER_STATE = (
+        "another-state",
+        N_(
+            "the text speaks of another state of {law}: it is not checked against that of the day, "
+            "and --as-of names another day"
+        ),
+    )
     CAN_MEAN_SEVERAL = "can-mean-several", N_("it can mean several provisions: {provisions}")
     OWN_ARTICLE = "own-article", N_("it is taken for an article of the text itself")
     LAW_UNTOLD = "law-untold", N_("which law {citation} is of is not told")
@@ -650,11 +657,21 @@ class FactKind(StrEnum):
         "said-in-other-words",
         N_("code does not tell whether the provision says so"),
     )
+    SENTENCE_TOO_LONG = "sentence-too-long", N_("so long a sentence is not compared")
+    FIGURE_NOT_THERE = (
+        "figure-not-there",
+        N_("the provision does not have {words}; whether that is said of it code does not tell"),
+    )
     BRACKETS_LEFT_OUT = (
         "brackets-left-out",
         N_("brackets of the provision are left out and not marked so; the other words are its own"),
     )
     WORDS_NOT_THERE = "words-not-there", N_("the provision does not have these words")
+
+    PART_UNTOLD = (
+        "part-untold",
+        N_("which words of the provision are its {part} code does not tell"),
+    )
 
     MODEL_SUPPORTS = "model-supports", N_("a model finds it supported; code has not found it so")
     MODEL_REFUTES = "model-refutes", N_("a model finds it refuted; code has not found it so")
@@ -675,6 +692,11 @@ class FactKind(StrEnum):
         N_("{law} has no such provision; beside it there is: {near}"),
     )
     PROVISION_LACKING_ALONE = "provision-lacking-alone", N_("{law} has no such provision")
+    PART_LACKING = "part-lacking", N_("{provision} has no {part}")
+    PART_OF_STATE = (
+        "part-of-state",
+        N_("{provision} has no {part}; in the state of {day} it has one"),
+    )
     PROVISION_DELETED = "provision-deleted", N_("the provision is deleted")
     PROVISION_GONE = (
         "provision-gone",
@@ -687,6 +709,10 @@ class FactKind(StrEnum):
     CAPTION_ELSEWHERE = (
         "caption-elsewhere",
         N_("the article is captioned {caption}; the caption given is that of {where}"),
+    )
+    CAPTION_OF_ANOTHER = (
+        "caption-of-another",
+        N_("the article has no caption; the caption given is that of {where}"),
     )
     QUOTED_OTHERWISE = "quoted-otherwise", N_("the provision has other words")
     QUOTED_NOWHERE = "quoted-nowhere", N_("the law has no such words")

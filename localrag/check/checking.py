@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from localrag.check.citations import check_citation, without_echoes
 from localrag.check.claims import Judge, check_claim, claims_of
@@ -12,12 +13,13 @@ from localrag.check.names import check_names
 from localrag.check.quotations import Quoted, check_quotation, quotations_of
 from localrag.check.source import Flow, Source
 from localrag.check.statements import check_statement, statements_of
-from localrag.check.types import CheckReport, Finding
+from localrag.check.types import CheckReport, Finding, Verdict
 from localrag.corpus.store import CorpusStore
+from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.progress import Phase, Progress, Stopwatch, ignore
 
-CHECKING = Phase(N_("checking"), N_("characters"))
+CHECKING = Phase(N_("checking"), N_("places"))
 
 
 def check(
@@ -39,11 +41,16 @@ def check(
         UsageError: `judge` checks no claims.
         ModelUnusable: its model cannot be used.
     """
+    texts = LawTexts(store)
+    flow = Flow(source, texts.names)
+    laws = WrittenLaws(flow.text, texts.names)
+    findings = list(check_names(laws, flow, texts))
+    places = list(_places(flow, laws, texts, judge))
     tell = Stopwatch(on_event)
-    findings = []
-    for finding in _findings(store, source, judge):
-        findings.append(finding)
-        tell(CHECKING, min(finding.place.end, len(source.text)), len(source.text))
+    for done, check_place in enumerate(places, 1):
+        if finding := check_place():
+            findings.append(finding)
+        tell(CHECKING, done, len(places))
     findings.sort(key=lambda finding: (finding.place.start, finding.place.end))
     return CheckReport(
         source.name, source.kind, source.text, store.as_of.isoformat(), tuple(findings)
@@ -51,9 +58,12 @@ def check(
 
 
 def _on_day(cited: Cited, texts: LawTexts) -> Cited:
-    """The citation; where the corpus lacks the state of the day, as one of another day."""
-    laws = {target.law_id for one in cited.resolutions for target in (*one.candidates, *one.cited)}
-    if not any(texts.document(law_id).before_first for law_id in laws):
+    """The citation; where the corpus lacks the state that is meant, as one of another day.
+
+    旧民法 is not the law of today; it may be that of an earlier day that somebody chose.
+    """
+    is_other = cited.basis.is_other_state and texts.is_of_today
+    if not is_other and not any(texts.document(law).before_first for law in cited.laws):
         return cited
     return replace(cited, basis=cited.basis._replace(is_of_day=False))
 
@@ -68,22 +78,35 @@ def _outside(cited: Sequence[Cited], quoted: Sequence[Quoted]) -> list[Cited]:
     ]
 
 
-def _findings(store: CorpusStore, source: Source, judge: Judge | None) -> Iterator[Finding]:
-    texts = LawTexts(store)
-    flow = Flow(source, texts.names)
-    laws = WrittenLaws(flow.text, texts.names)
-    cited = [_on_day(one, texts) for one in citations_of(flow.text, laws, texts.resolver)]
-    quoted = quotations_of(flow.text, cited)
-    everything = cited
-    cited = without_echoes(flow.text, _outside(cited, quoted), texts)
-    yield from check_names(laws, flow, texts)
+def _places(
+    flow: Flow, laws: WrittenLaws, texts: LawTexts, judge: Judge | None
+) -> Iterator[Callable[[], Finding | None]]:
+    """What a text cites, quotes and says of provisions, each to be checked by a call."""
+    everything = [_on_day(one, texts) for one in citations_of(flow.text, laws, texts.resolver)]
+    quoted = quotations_of(flow.text, everything)
+    cited = without_echoes(flow.text, _outside(everything, quoted), texts)
     for one in cited:
-        yield check_citation(one, flow, texts)
+        yield partial(_checked, partial(check_citation, one, flow, texts), (one,), texts)
     for quotation in quoted:
-        yield check_quotation(quotation, flow, texts)
+        yield partial(
+            _checked, partial(check_quotation, quotation, flow, texts), quotation.cited, texts
+        )
     for statement in statements_of(flow.text, cited, quoted):
-        if finding := check_statement(statement, flow, texts):
-            yield finding
+        yield partial(
+            _checked, partial(check_statement, statement, flow, texts), statement.cited, texts
+        )
     if judge is not None:
         for start, end in claims_of(flow.text, everything, laws):
-            yield check_claim(start, end, flow, judge)
+            yield partial(check_claim, start, end, flow, judge)
+
+
+def _checked(
+    check_place: Callable[[], Finding | None], cited: Sequence[Cited], texts: LawTexts
+) -> Finding | None:
+    """What is found; nothing is wrong that is said of a state of which the day is not told."""
+    finding = check_place()
+    other = [law for one in cited if one.basis.is_other_state for law in one.laws]
+    if finding is None or not other or finding.verdict is Verdict.HOLDS:
+        return finding
+    problem = Fact(FactKind.ANOTHER_STATE, law=texts.names.title(other[0]))
+    return replace(finding, verdict=Verdict.UNCHECKED, problem=problem, diff=())

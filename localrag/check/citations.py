@@ -9,15 +9,30 @@ from localrag.check.law_texts import LawTexts, Stood
 from localrag.check.laws import Cited
 from localrag.check.source import Flow
 from localrag.check.types import Finding, Part, Verdict
-from localrag.check.words import letters
-from localrag.corpus.types import Passage
+from localrag.check.words import bare, letters
+from localrag.corpus.types import PARAGRAPHS, Passage
 from localrag.facts import Fact, FactKind
 from localrag.finding import around
 from localrag.statutes.resolver import Resolution, Target
 from localrag_indexes.analysis.sentences import split_sentences
 
 # Who says that a provision is gone is right.
-_SAID_TO_BE_GONE = re.compile(r"[^。\n]{0,24}?(?:削除|廃止|存在し(?:ない|ません)|削られ|なくな)")
+_SAID_TO_BE_GONE = re.compile(
+    r"[^。\n]{0,24}?(?:削除|廃止|存在し(?:ない|ません)|削られ|なくな)"
+    r"|(?:という[^。\n]{1,6})?(?:は|が|など)(?:ない|無い|ありません|存しない|置かれていない|設けられていない)"
+    r"|[^.\n]{0,40}?(?:not exist|no longer|deleted|repealed)"
+)
+# 同法, 規則: a law that was to be named before, and no name of one.
+_NAMELESS = re.compile("[同本当]?(?:法律?|[政府省]?令|内閣府令|規則|施行令|施行規則)")
+_EACH_ITEM = re.compile("各号$")
+_PROVISO = re.compile("ただし|但")
+_HIRAGANA = re.compile("[ぁ-ゖ]")
+# Where one sentence may be of two halves, which courts and writers call 前段 and 後段, too
+# (触れ、又は… of 刑法54条1項). What stands behind the topic (…者は、) is no half.
+_HALVES = re.compile(
+    r"(?:[いきしちひみりぎじびえけせてねへめれげぜでべずつ]|とき|もの|場合)、"
+    r"|、(?:又は?|及び|若しくは|並びに|[且か]つ)"
+)
 _CAPTION = re.compile(r"[（(]([^（）()\n]{2,60})[）)]")
 _LISTED = 5
 
@@ -41,6 +56,8 @@ def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
     passage = texts.at(targets[0]) if targets else None
     if not cited.basis.is_of_day:
         return found(Verdict.UNCHECKED, Fact(FactKind.OF_ANOTHER_DAY))
+    if cited.basis.is_own:
+        return found(Verdict.UNCHECKED, Fact(FactKind.OWN_ARTICLE))
     for lacking in cited.resolutions:
         if lacking.problem is not None:
             return found(*_missing(cited, lacking, flow, texts, said))
@@ -53,6 +70,10 @@ def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
         gone = _SAID_TO_BE_GONE.match(flow.text, cited.end)
         if texts.deleted(targets[0]) and not gone:
             return found(Verdict.FAILS, _deleted(targets[0], texts), passage)
+        for part in _parts(cited):
+            verdict, problem = _part(part, cited, targets[0], texts)
+            if problem is not None:
+                return found(Verdict.UNCHECKED if gone else verdict, problem, passage)
         if problem := _caption(cited, targets[0], flow, texts):
             return found(Verdict.FAILS, problem, passage)
     return found(Verdict.HOLDS, None, passage)
@@ -98,9 +119,10 @@ def _missing(
     problem = one.problem
     assert problem is not None
     if problem.kind is FactKind.CITED_LAW_LACKING:
-        return Verdict.UNCHECKED, Fact(FactKind.NO_SUCH_LAW, name=str(problem.fields["name"]))
-    if cited.basis.is_own:
-        return Verdict.UNCHECKED, Fact(FactKind.OWN_ARTICLE)
+        name = str(problem.fields["name"])
+        if _NAMELESS.fullmatch(name):
+            return Verdict.UNCHECKED, Fact(FactKind.LAW_UNTOLD, citation=said)
+        return Verdict.UNCHECKED, Fact(FactKind.NO_SUCH_LAW, name=name)
     if problem.kind in (FactKind.NOTHING_BEFORE, FactKind.NO_LAW_NAMED):
         return Verdict.UNCHECKED, Fact(FactKind.LAW_UNTOLD, citation=said)
     if not cited.basis.is_certain:
@@ -122,6 +144,57 @@ def _missing(
     return verdict, Fact(FactKind.PROVISION_LACKING_ALONE, law=title)
 
 
+def _parts(cited: Cited) -> tuple[str, ...]:
+    """The parts of a provision that a citation names; 各号 is one that the provision must have."""
+    return cited.parts or tuple(_EACH_ITEM.findall(cited.text))
+
+
+def _part(part: str, cited: Cited, target: Target, texts: LawTexts) -> tuple[Verdict, Fact | None]:
+    """What is told of a part of a provision: nothing where the provision has it."""
+    passage = texts.at(target)
+    has = passage is None or _has_part(part, passage, texts)
+    if has:
+        return Verdict.HOLDS, None
+    part = f"各号{part}" if part.startswith("列記") else part
+    if has is None:
+        return Verdict.UNCHECKED, Fact(FactKind.PART_UNTOLD, part=part)
+    assert passage is not None
+    if not cited.basis.is_certain:
+        return Verdict.UNCHECKED, Fact(FactKind.LAW_UNTOLD, citation=cited.text)
+    provision = texts.cited(passage)
+    if target.locator.division:
+        # Of a supplement texts of laws often leave out the exceptions.
+        return Verdict.UNCHECKED, Fact(FactKind.PART_LACKING, provision=provision, part=part)
+    for state, other in texts.other_states(target):
+        if _has_part(part, other, texts):
+            day = state.metadata.get("date", "")
+            told = Fact(FactKind.PART_OF_STATE, provision=provision, part=part, day=day)
+            return Verdict.FAILS, told
+    return Verdict.FAILS, Fact(FactKind.PART_LACKING, provision=provision, part=part)
+
+
+def _has_part(part: str, passage: Passage, texts: LawTexts) -> bool | None:
+    """Whether a provision has a ただし書, a 後段 …; None where its text does not show it."""
+    inner = texts.store.within(passage.document_id, passage.locator, PARAGRAPHS)
+    units = [bare(one.text).strip() for one in inner or [passage]]
+    is_listing = any("\n" in unit for unit in units)
+    has_proviso = _PROVISO.search(passage.text) is not None
+    if part.startswith(("ただし", "但")):
+        return has_proviso
+    if part.startswith(("柱", "各号", "列記")):
+        return is_listing
+    stems = [unit.partition("\n")[0] for unit in units]
+    if part == "本文":
+        # To some it is what stands beside the items or the brackets.
+        is_plain = not is_listing and not any("（" in stem for stem in stems)
+        return has_proviso or (False if is_plain else None)
+    read = [[stem[start:end] for start, end in split_sentences(stem)] for stem in stems]
+    if any(sum(not _PROVISO.match(one) for one in sentences) > 1 for sentences in read):
+        return True
+    is_told = all(_HIRAGANA.search(stem) and not _HALVES.search(stem) for stem in stems)
+    return False if is_told and not has_proviso else None
+
+
 def _deleted(target: Target, texts: LawTexts) -> Fact:
     if stood := texts.stood(target):
         return _of_another_state(stood, texts)
@@ -138,12 +211,19 @@ def _of_another_state(stood: Stood, texts: LawTexts) -> Fact:
 
 def _caption(cited: Cited, target: Target, flow: Flow, texts: LawTexts) -> Fact | None:
     """What is wrong with the caption in the brackets behind a citation: that of another article."""
+    article = texts.article(target)
     written = _CAPTION.match(flow.text, cited.end)
-    own = texts.caption(texts.article(target))
-    if written is None or not own or letters(written[1]) == letters(own):
+    if written is None or not article.locator.article:
         return None
+    words, own = letters(written[1]), texts.caption(article)
     others = texts.captioned(target.law_id, written[1])
-    if not others or texts.article(target) in others:
+    if not others or article in others or words == letters(own or texts.caption_before(article)):
+        return None
+    passage = texts.at(target) if target.locator.paragraph else None
+    if passage and words in letters(passage.text):
+        # 第二条第三項（渡し場）: what the paragraph is about, in its own words.
         return None
     where = tuple(texts.cited(one) for other in others[:_LISTED] if (one := texts.at(other)))
+    if not own:
+        return Fact(FactKind.CAPTION_OF_ANOTHER, where=where)
     return Fact(FactKind.CAPTION_ELSEWHERE, caption=own, where=where)

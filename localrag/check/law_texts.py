@@ -1,6 +1,7 @@
 """The laws of a corpus as a check asks for them: provisions, their words, their other states."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -51,6 +52,11 @@ class LawTexts:
         self._others = lru_cache(maxsize=512)(self._other_states)
 
     @cached_property
+    def is_of_today(self) -> bool:
+        """Whether the check is against the law of today, not of a day before."""
+        return self.store.as_of >= date.today()
+
+    @cached_property
     def former_titles(self) -> Mapping[str, Sequence[str]]:
         """Titles that laws of the corpus do not bear on the day, with the ids of these laws."""
         known = {
@@ -79,6 +85,16 @@ class LawTexts:
         """The caption of an article; "" for none, and for what stands in an article."""
         passage = self.at(target) if not target.locator.paragraph else None
         return caption_of(passage.header) if passage and passage.locator.article else ""
+
+    def caption_before(self, target: Target) -> str:
+        """The caption nearest before an article: one may stand before several articles."""
+        before = ""
+        for passage, _ in self._articles(target.law_id):
+            if passage.locator == target.locator:
+                break
+            if passage.locator.division == target.locator.division:
+                before = caption_of(passage.header) or before
+        return before
 
     def captioned(self, law_id: str, caption: str) -> list[Target]:
         """The articles of a law under a caption."""

@@ -8,14 +8,15 @@ itself, as contracts do, it is of the text.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from localrag.question.laws import LawNamed, laws_named
 from localrag.statutes.citations import LawKind, ProvisionCitation
 from localrag.statutes.names import LawNames
 from localrag.statutes.resolver import CitationResolver, Law, Resolution, SpokenLaws, Target
+from localrag_indexes.analysis.numerals import in_digits
 
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ"
 _WORD_BEFORE = re.compile(rf"[{_WORD}]+(?P<of>の?)[ 　]?$")
@@ -28,13 +29,29 @@ _DEFINED = re.compile(
 _NUMBER_BEHIND = re.compile(
     r"[」』]?[（(](?P<number>(?:明治|大正|昭和|平成|令和)[^（）()。、\n]{3,40}?号)(?=[）)。、])"
 )
-_OF_ANOTHER_DAY = re.compile(r"(?:旧|(?:改正|施行)前の?|(?:当時|制定時)の)$")
-_NEW = re.compile("改正[前後]")
+# 旧民法, 改正前の民法, 新民法: a state of the law that is told by what changed it, not by its day.
+_OF_ANOTHER_STATE = re.compile(r"(?:[旧新]|(?:改正|施行)[前後]の?|改正|(?:当時|制定時)の)$")
+_BEFORE_A_NAME = re.compile("旧|改正前")
+_STATE_WORD = re.compile("[旧新]$|改正[前後]?")
+_STATE_OF_ONE = re.compile("(?:[旧新]|改正[前後]?)法")
 _OWN_ARTICLE = re.compile(
     r"^[ \t　]*(?:#+ *)?\**第[ 　]?(?P<n>[12１２一二])[ 　]?条(?!の規定)", re.MULTILINE
 )
+# 第15条（契約期間）, of which an extract has the next one, too.
+_OWN_HEADING = re.compile(
+    r"^[ \t　]*(?:#+ *)?\**第[ 　]?(?P<n>[0-9０-９]{1,3}|[一二三四五六七八九十百]{1,6})[ 　]?条"
+    r"[ 　]*[（(【［\[][^（）()【】\n]{1,30}[）)】］\]]",
+    re.MULTILINE,
+)
 
-
+# 第五条第一項ただし書, and 各号 that the citation itself takes in.
+_PART = (
+    r"ただし書き?|但し?書き?|本文(?![書献])|[前後]段(?![階落差])|柱書き?|(?:各号)?列記以外の部分"
+)
+_PARTS = re.compile(
+    rf"(?:の(?!本文))?(?:{_PART})(?:(?:及び|又は|並びに|若しくは|[・、と])(?:{_PART}))*"
+)
+_EACH_PART = re.compile(_PART)
 _IN_KANJI = {"および": "及び", "または": "又は", "ならびに": "並びに", "もしくは": "若しくは"}
 _KANA = re.compile("|".join(_IN_KANJI))
 
@@ -48,7 +65,8 @@ class Basis(NamedTuple):
         names_law: whether a law is named right there, be it as 同法; 法 alone names none.
         is_certain: whether the text names the law there.
         is_own: whether it is taken for an article of the text itself.
-        is_of_day: whether it is the law of the day, not an earlier state (旧民法).
+        is_of_day: whether the corpus has the state that is meant, and it is that of the day.
+        is_other_state: whether the text speaks of a state by what changed it (旧民法).
     """
 
     start: int
@@ -57,6 +75,7 @@ class Basis(NamedTuple):
     is_certain: bool
     is_of_day: bool = True
     is_own: bool = False
+    is_other_state: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +84,10 @@ class Cited:
 
     Attributes:
         start, end: span in the flowing text.
-        text: what is written there.
+        text: what is written there, without the parts.
         resolutions: one for each provision of the range, at least one.
         basis: how its law is known.
+        parts: which sentences of the provision are meant: ただし書, 後段 …; none of all of it.
     """
 
     start: int
@@ -75,11 +95,18 @@ class Cited:
     text: str
     resolutions: tuple[Resolution, ...]
     basis: Basis
+    parts: tuple[str, ...] = ()
 
     @property
     def targets(self) -> tuple[Target, ...]:
         """The provisions that it can mean, as far as the corpus has them."""
         return tuple(target for one in self.resolutions for target in one.candidates)
+
+    @property
+    def laws(self) -> Sequence[str]:
+        """The ids of the laws of the corpus that it can be of."""
+        targets = (t for one in self.resolutions for t in (*one.candidates, *one.cited))
+        return tuple(dict.fromkeys(target.law_id for target in targets))
 
     @property
     def is_several(self) -> bool:
@@ -90,7 +117,7 @@ class Cited:
 class _Spoken(NamedTuple):
     end: int
     law: Law
-    is_of_day: bool = True
+    is_other_state: bool
 
 
 class WrittenLaws(SpokenLaws):
@@ -112,8 +139,15 @@ class WrittenLaws(SpokenLaws):
         self._positions = [one.end for one in self._spoken]
         self.defined = self._definitions_of(self.named)
         numbers = {match["n"] in "1１一" for match in _OWN_ARTICLE.finditer(text)}
-        self._has_articles = len(numbers) == 2
+        self._has_articles = len(numbers) == 2 or self._has_headings(text)
         self._bases: list[Basis] = []
+
+    def _has_headings(self, text: str) -> bool:
+        """Whether two articles follow one another under headings, and no law stands above them."""
+        headings = list(_OWN_HEADING.finditer(text))
+        numbers = [in_digits(heading["n"]) for heading in headings]
+        follow = any(next_ == str(int(n) + 1) for n, next_ in pairwise(numbers) if n.isdecimal())
+        return follow and not self._until(headings[0].start())
 
     def law_of(self, citation: ProvisionCitation) -> Law:
         """Return the law of a citation that begins a list."""
@@ -128,13 +162,31 @@ class WrittenLaws(SpokenLaws):
         name = self._named_at(part.end)
         # Where a long name begins its spelling does not tell, but a name that is known does.
         start = name.start if name and name.law_ids else citation.start
-        is_of_day = not _is_of_another_day(self._text, start)
+        is_other = _is_of_another_state(self._text, start) or self._goes_on_with_another(
+            citation, law
+        )
         names_law = part.kind in (LawKind.NAMED, LawKind.SAME)
         own = self._has_articles and not law.is_told
-        self._bases.append(Basis(citation.start, start, names_law, is_certain, is_of_day, own))
+        self._bases.append(
+            Basis(
+                citation.start,
+                start,
+                names_law,
+                is_certain,
+                is_own=own,
+                is_other_state=is_other,
+            )
+        )
         if law.is_told:
-            self._speak(citation.end, law, is_of_day=is_of_day)
+            self._speak(_Spoken(citation.end, law, is_other))
         return law
+
+    def _goes_on_with_another(self, citation: ProvisionCitation, law: Law) -> bool:
+        """Whether 同条, 同法 or a bare article is of a law spoken of in another state, or 旧法."""
+        if citation.law.kind is LawKind.NAMED:
+            return _STATE_OF_ONE.fullmatch(citation.law.text) is not None
+        before = reversed(self._until(citation.start))
+        return next((one.is_other_state for one in before if one.law == law), False)
 
     @property
     def _was_certain(self) -> bool:
@@ -167,6 +219,8 @@ class WrittenLaws(SpokenLaws):
             return defined
         if name := self._named_at(part.end):
             return _law_of(name, self._names)
+        if _STATE_OF_ONE.fullmatch(part.text) and (law := self._acts(citation.start)):
+            return law
         return super().law_of(citation)
 
     def _law_of_bare(self, start: int) -> tuple[Law, bool]:
@@ -181,7 +235,7 @@ class WrittenLaws(SpokenLaws):
             for called in sorted(self.defined, key=len, reverse=True):
                 if word.endswith(called) and (law := self._definition(called, start)):
                     return law, True
-            if not _JOINS.search(word) and not _NEW.search(word):
+            if not _JOINS.search(word) and not _STATE_WORD.search(word):
                 return Law((), word), True
         if self._has_articles:
             return Law(()), False
@@ -224,14 +278,14 @@ class WrittenLaws(SpokenLaws):
         at = bisect_right(self._positions, position)
         return self._spoken[at - 1] if at else None
 
-    def _speak(self, end: int, law: Law, *, is_of_day: bool) -> None:
-        at = bisect_right(self._positions, end)
-        self._positions.insert(at, end)
-        self._spoken.insert(at, _Spoken(end, law, is_of_day))
+    def _speak(self, spoken: _Spoken) -> None:
+        at = bisect_right(self._positions, spoken.end)
+        self._positions.insert(at, spoken.end)
+        self._spoken.insert(at, spoken)
 
     def _spoken_at(self, name: LawNamed) -> _Spoken:
-        of_day = not _is_of_another_day(self._text, name.start)
-        return _Spoken(name.end, _law_of(name, self._names), of_day)
+        is_other = _is_of_another_state(self._text, name.start)
+        return _Spoken(name.end, _law_of(name, self._names), is_other)
 
     def _definition(self, name: str, position: int) -> Law | None:
         """The law that a text calls so from a place before this one on."""
@@ -256,8 +310,8 @@ def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> li
     """The citations of a flowing text, in order."""
     resolved = resolver.resolve(text, laws=laws)
     found = []
-    for (start, end), members in groupby(resolved, lambda one: (one.start, one.end)):
-        basis = laws.basis(start)
+    for (start, end), group in groupby(resolved, lambda one: (one.start, one.end)):
+        members, basis = list(group), laws.basis(start)
         begin = basis.name_start if basis.start == start else start
         line = text.rfind("\n", 0, start) + 1
         is_heading = (
@@ -266,7 +320,13 @@ def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> li
             and text[end : end + 1] in ("", *"（( 　\n")
         )
         if not is_heading:
-            found.append(Cited(begin, end, text[begin:end], tuple(members), basis))
+            behind = _PARTS.match(text, end)
+            parts = tuple(_EACH_PART.findall(behind[0])) if behind else ()
+            until = behind.end() if behind else end
+            if basis.is_own:
+                # A small corpus may have an article of that number, which is not meant.
+                members = [replace(one, candidates=()) for one in members]
+            found.append(Cited(begin, until, text[begin:end], tuple(members), basis, parts))
     return found
 
 
@@ -280,7 +340,7 @@ def _named(text: str, names: LawNames) -> Iterator[LawNamed]:
     """The laws that each line names, as spans of the whole text."""
     start = 0
     for line in text.split("\n"):
-        for name in laws_named(line, names) if line.strip() else ():
+        for name in _named_in(line, names) if line.strip() else ():
             ids = name.law_ids
             if not ids and _KANA.search(name.words):
                 # および for 及び is no misspelling.
@@ -289,9 +349,29 @@ def _named(text: str, names: LawNames) -> Iterator[LawNamed]:
         start += len(line) + 1
 
 
+def _named_in(line: str, names: LawNames) -> list[LawNamed]:
+    """The laws that a line names, also where 旧 or 改正前 stands right before a name."""
+    found = laws_named(line, names)
+    if not _BEFORE_A_NAME.search(line):
+        return list(found)
+    known = [name for name in found if name.law_ids]
+    others = laws_named(_BEFORE_A_NAME.sub(lambda word: "、" * len(word[0]), line), names)
+    return sorted(
+        [
+            *known,
+            *(
+                name
+                for name in others
+                if all(one.end <= name.start or name.end <= one.start for one in known)
+            ),
+        ],
+        key=lambda name: name.start,
+    )
+
+
 def _law_of(name: LawNamed, names: LawNames) -> Law:
     return Law(name.law_ids, names.title(name.law_ids[0]) if name.law_ids else name.words)
 
 
-def _is_of_another_day(text: str, position: int) -> bool:
-    return _OF_ANOTHER_DAY.search(text, max(0, position - 8), position) is not None
+def _is_of_another_state(text: str, position: int) -> bool:
+    return _OF_ANOTHER_STATE.search(text, max(0, position - 8), position) is not None

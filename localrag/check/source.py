@@ -32,6 +32,11 @@ _RUNS_ON = re.compile(
 # 民法第709条 and, in the next line, 会社法第8条: a list, for no sentence has them side by side.
 _CITED = re.compile("[条項号](?:の[0-9０-９〇一二三四五六七八九十]+)*$")
 _LAW = re.compile(r"(?!施行)[一-鿿ァ-ヶー]{1,60}?[法令則例](?=第|[0-9０-９]|[（(\s]|$)")
+# 第1　争点, (2) 請求の趣旨: a heading, which no sentence goes on from.
+_NUMBERED_HEADING = re.compile(
+    r"[ 　\t]*(?:第?[ 　]?[0-9０-９一二三四五六七八九十]{1,3}[ 　\t.．、]|[①-⑳]|[ア-ン][ 　\t]"
+    r"|[（(][0-9０-９一二三四五六七八九十ア-ンa-z]{1,2}[)）])[^。、，]{1,25}"
+)
 _LATIN = re.compile("[A-Za-z0-9,;]")
 _ENGLISH = re.compile(r"\bArt", re.IGNORECASE)
 
@@ -178,7 +183,7 @@ def _joined(text: str, names: LawNames) -> Callable[[re.Match[str]], str]:
         begin, end = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
         line = text[max(begin, match.start() - _LONGEST_NAME) : match.start()]
         following = text[match.end() : len(text) if end < 0 else end][:_LONGEST_NAME]
-        if _are_listed(line, following, names):
+        if _NUMBERED_HEADING.fullmatch(line) or _are_listed(line, following, names):
             return match[0]
         return " " if _LATIN.match(line[-1]) and _LATIN.match(following) else ""
 

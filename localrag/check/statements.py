@@ -12,13 +12,14 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from localrag.check.law_texts import LawTexts
 from localrag.check.laws import Cited, cited_within
 from localrag.check.quotations import Quoted
 from localrag.check.source import Flow
 from localrag.check.types import Finding, Part, Verdict
-from localrag.check.words import bare
+from localrag.check.words import bare, letters
 from localrag.corpus.types import ITEMS, Locator, Passage
 from localrag.facts import Fact, FactKind
 from localrag.reading.checking import covers, mismatches
@@ -34,6 +35,7 @@ from localrag.reading.checking.particulars import (
 from localrag.reading.checking.polarity import sentences_of, with_lists, with_provisos
 from localrag.reading.folding import fold, with_blanks
 from localrag.reading.types import Mismatch, MismatchKind
+from localrag.statutes.applied import part_span
 from localrag.statutes.resolver import Target
 from localrag_indexes.analysis.sentences import split_sentences
 
@@ -48,7 +50,7 @@ _RANGE = re.compile("[〜～~]|から")
 _RATE = re.compile("[1１一](?:日|週間?|[か箇]?月|年).*[0-9０-９一二三四五六七八九十]")
 # 十年以下の拘禁刑: what is locked up for, and what is paid.
 _PENALTY = re.compile(
-    r"(?P<most>[^、。（）\s]{1,15})以下の(?:(?P<prison>懲役|拘禁刑|禁錮|拘留)|罰金|科料|過料)"
+    r"(?P<most>(?:(?!以下の)[^、。（）\s]){1,40})以下の(?:(?P<prison>懲役|拘禁刑|禁錮|拘留)|罰金|科料|過料)"
 )
 _OTHER_SIDE = {
     Bound.FROM: Bound.BELOW,
@@ -63,12 +65,29 @@ _OPPOSITES = frozenset((MismatchKind.NEGATION, MismatchKind.MODALITY))
 _FIGURE_FROM, _BOUND_FROM, _OPPOSITE_FROM = 0.4, 0.4, 0.75
 # How much of it must stand there before it is said to.
 _HOLDS_FROM = 0.99
+# 総議員の過半数: a share is one of something.
+_SHARE_OF = re.compile(
+    "[一-鿿]{2,8}の(?:過半数|半数|[0-9０-９〇一二三四五六七八九十百]{1,4}分の[0-9０-９〇一二三四五六七八九十]{1,4})"
+)
 _QUOTES = re.compile("「[^「」]{12,}」")
 _LONGEST, _SHORTEST = 400, 10
+# （３） and ④ without a blank behind them.
+_ITEM_MARK = re.compile(
+    r"[-*+・○●◎■□◆◇▼▽※ 　\t]*(?:[（(][0-9０-９〇一二三四五六七八九十ア-ンa-zA-Z]{1,3}[)）]|[①-⑳])"
+)
+# Behind a citation: a caption, or what the provision is about; with a figure or a topic (は) more.
+_GLOSS = re.compile(r"(?<= )[（(][^（）()。は0-9０-９\n]{1,60}(?:[一-鿿々ァ-ヶー等]|こと)[)）]")
+# What names provisions and says nothing of them: 第1　, 根拠：, を参照, 及び.
+_NAMING = re.compile(
+    r"^ *第[0-9０-９一二三四五六七八九十]+(?=[ 　])|^[^。、：:]{1,12}[：:]"
+    r"|(?:につ(?:いて|き))?を?(?:参照|見よ)(?:のこと|されたい)?|関係|以下|など"
+    r"|及び|並びに|又は|若しくは|[等とや]|[\W_]"
+)
 # The case, what others make of the law, other days, questions: not what the provision says.
 _OF_SOMETHING_ELSE = re.compile(
     "本件|原告|被告|申立人|当社|弊社|御社|貴社|当職|当該事案|事案|[甲乙丙丁]は|[甲乙丙丁]が|[A-ZＡ-Ｚ](?:社|氏|は)"
     "|判決|判例|判示|最判|最高裁|裁判例|学説|通説|解され|考え|検討|提案|予定|案では|見込|例えば|たとえば|仮に|とすると、"
+    "|減軽|加重|処断|併合罪の"
     "|改正前|従前|従来|かつて|旧|当時|改正によ|改正後|引き上げ|引き下げ|では(?:な|足り)|でなく|とは異なり|違い|に対し、|一方"
     "|だろうか|でしょうか|べきか|[?？]|契約|本条|特約|約定|合意"
 )
@@ -93,7 +112,10 @@ class Statement:
 def statements_of(
     text: str, cited: Sequence[Cited], quoted: Sequence[Quoted]
 ) -> Iterator[Statement]:
-    """Find the sentences of a flowing text that cite provisions and say more than a quotation."""
+    """Find the sentences of a flowing text that say something of provisions they cite.
+
+    Those that only quote or name them say nothing: a heading, an item of a list of citations.
+    """
     quotes = [one.start for one in quoted]
     for start, end in split_sentences(text):
         found = cited_within(cited, start, end)
@@ -101,8 +123,12 @@ def statements_of(
         if not found or is_quoting or _QUOTES.search(text, start, end) or _is_set_off(text, start):
             continue
         spans = [(one.start - start, min(one.end, end) - start) for one in found]
+        if mark := _ITEM_MARK.match(text, start, end):
+            spans.append((0, mark.end() - start))
         said = with_blanks(bare(text[start:end]), spans)
-        if len(said.replace(" ", "")) >= _SHORTEST and end - start <= _LONGEST:
+        names_only = not _NAMING.sub("", _GLOSS.sub("", said))
+        long_enough = len(said.replace(" ", "")) >= _SHORTEST
+        if not names_only and long_enough:
             yield Statement(start, end, said, tuple(found))
 
 
@@ -134,31 +160,38 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
 
     if not passages:
         return None
+    if statement.end - statement.start > _LONGEST:
+        return found(Verdict.UNCHECKED, Fact(FactKind.SENTENCE_TOO_LONG))
     if unsure or len(targets) > _MOST:
         return found(Verdict.UNCHECKED, Fact(FactKind.NOTHING_TO_COMPARE))
     law = "".join(passage.text for passage in passages)
     if any(match[0] not in law for match in _OF_SOMETHING_ELSE.finditer(statement.text)):
         return found(Verdict.UNCHECKED, Fact(FactKind.NOT_OF_THE_PROVISION))
-    sentences = [
-        _sentence_of(target, passage, texts)
-        for target, passage in zip(targets, passages, strict=False)
-    ]
+    sentences = _sentences_of(statement.cited, texts)
+    if words := _other_penalty(statement.text, sentences):
+        by = (n for n, one in enumerate(sentences) if _other_penalty(statement.text, [one]))
+        return found(Verdict.FAILS, Fact(FactKind.SAID_OTHERWISE, words=words), next(by, 0))
     headings = [passage.header for passage in passages]
     share = covers(statement.text, sentences, headings=headings)
     wrong = mismatches(statement.text, sentences, headings=headings)
+    of_proviso = all(map(_is_of_proviso, statement.cited))
     for mismatch in wrong:
-        if _is_shown(mismatch, share, statement.text, sentences):
+        if _is_shown(mismatch, share, statement.text, sentences, of_proviso=of_proviso):
             by = (
                 number
                 for number, sentence in enumerate(sentences)
-                if _is_shown(mismatch, share, statement.text, [sentence])
+                if _is_shown(mismatch, share, statement.text, [sentence], of_proviso=of_proviso)
             )
             problem = Fact(FactKind.SAID_OTHERWISE, words=mismatch.written)
             return found(Verdict.FAILS, problem, next(by, 0))
     # 許される of what 許さない stands: the words alone are the same.
     says_all = share >= _HOLDS_FROM and any(map(denies, sentences)) == denies(statement.text)
+    says_all &= _is_each_of_its_own(statement, texts)
+    says_all &= all(letters(one[0]) in letters(law) for one in _SHARE_OF.finditer(statement.text))
     if says_all and all(mismatch.kind in _OF_NO_WEIGHT for mismatch in wrong):
         return found(Verdict.HOLDS, None)
+    if figure := next((one for one in wrong if one.kind in _FIGURES), None):
+        return found(Verdict.UNCHECKED, Fact(FactKind.FIGURE_NOT_THERE, words=figure.written))
     return found(Verdict.UNCHECKED, Fact(FactKind.SAID_IN_OTHER_WORDS))
 
 
@@ -166,7 +199,54 @@ _MOST = 5
 """Provisions beside which a sentence is compared; of a longer list nothing is said one by one."""
 
 
-def _is_shown(mismatch: Mismatch, share: float, said: str, sentences: Sequence[str]) -> bool:
+def _is_each_of_its_own(statement: Statement, texts: LawTexts) -> bool:
+    """Whether the figures around each of several citations stand in the provision that it cites.
+
+    A citation stands before what is said of it (刑法235条は…), or behind it (…（刑法235条）).
+    """
+    groups = [[statement.cited[0]]]
+    for cited in statement.cited[1:]:
+        last = groups[-1][-1].end - statement.start
+        between = f" {statement.text[last : cited.start - statement.start]}"
+        if _NAMING.sub("", _GLOSS.sub("", between)):
+            groups.append([cited])
+        else:
+            groups[-1].append(cited)
+    if len(groups) == 1:
+        return True
+    whole = len(statement.text)
+    forward = pairwise([0, *(group[0].start - statement.start for group in groups[1:]), whole])
+    backward = pairwise([0, *(group[-1].end - statement.start for group in groups[:-1]), whole])
+    return any(
+        all(
+            not any(
+                one.kind in (*_FIGURES, MismatchKind.BOUND)
+                for one in mismatches(statement.text[first:last], _sentences_of(group, texts))
+            )
+            for group, (first, last) in zip(groups, spans, strict=True)
+        )
+        for spans in (forward, backward)
+    )
+
+
+def _sentences_of(cited: Sequence[Cited], texts: LawTexts) -> list[str]:
+    """The provisions of some citations, as they are compared."""
+    parts = {target: one.parts for one in cited for target in one.targets}
+    return [
+        _sentence_of(target, passage, texts, of)
+        for target, of in parts.items()
+        if (passage := texts.at(target))
+    ]
+
+
+def _is_of_proviso(cited: Cited) -> bool:
+    """Whether no more than the ただし書 of a provision is cited."""
+    return bool(cited.parts) and all(part.startswith(("ただし", "但")) for part in cited.parts)
+
+
+def _is_shown(
+    mismatch: Mismatch, share: float, said: str, sentences: Sequence[str], *, of_proviso: bool
+) -> bool:
     """Whether a mismatch is one that the provisions contradict.
 
     Args:
@@ -174,6 +254,7 @@ def _is_shown(mismatch: Mismatch, share: float, said: str, sentences: Sequence[s
         share: how much of what is said the provisions speak of.
         said: the sentence.
         sentences: the provisions.
+        of_proviso: whether it is said of their provisos alone.
     """
     if mismatch.kind is MismatchKind.BOUND:
         return share >= _BOUND_FROM and _is_other_bound(mismatch.written, sentences)
@@ -181,13 +262,15 @@ def _is_shown(mismatch: Mismatch, share: float, said: str, sentences: Sequence[s
         # What is said in passing (行使することができる時から) is not what the sentence says.
         said_last = said.rstrip(" 。）)").rfind(mismatch.written)
         ends = said_last >= 0 and len(said) - said_last - len(mismatch.written) <= _LAST_WORDS
-        return share >= _OPPOSITE_FROM and ends and _says_opposite(mismatch, said, sentences)
+        return (
+            share >= _OPPOSITE_FROM
+            and ends
+            and (_says_opposite(mismatch, said, sentences, of_proviso=of_proviso))
+        )
     if mismatch.kind is MismatchKind.DATE and _LENGTH.fullmatch(mismatch.written):
         # 三月 in statutes is three months.
         there = [_read(sentence) for sentence in sentences]
         return share >= _FIGURE_FROM and any(one.months or one.dates for one in there)
-    if mismatch.kind in _FIGURES and _is_other_penalty(mismatch.written, said, sentences):
-        return True
     if mismatch.kind not in _FIGURES or share < _FIGURE_FROM:
         return False
     if _RANGE.search(mismatch.written) or _RATE.match(mismatch.written):
@@ -197,23 +280,39 @@ def _is_shown(mismatch: Mismatch, share: float, said: str, sentences: Sequence[s
     return any(figure.dimension in dimensions for figure in _figures_of(sentences))
 
 
-def _says_opposite(mismatch: Mismatch, said: str, sentences: Sequence[str]) -> bool:
-    """Whether provisions say otherwise of the same deed, not only mention it (継続する等)."""
+def _says_opposite(
+    mismatch: Mismatch, said: str, sentences: Sequence[str], *, of_proviso: bool
+) -> bool:
+    """Whether provisions say otherwise of the same deed, not only mention it (継続する等).
+
+    Who says what the rule says is not wrong for its proviso, unless ただし書 alone is cited; nor
+    is who says what the proviso says, in words of it, for the rule.
+    """
     claim = fold(said)
+    said_sentences = sentences_of(claim)
     claimed = {
         one.head: one.force
-        for sentence in sentences_of(claim)
+        for sentence in said_sentences
         for one in sentence.predicates
         if claim.written_normal(one.start, one.end) == mismatch.written
     }
+    spoken = frozenset[str]().union(*(sentence.words for sentence in said_sentences))
     read = [sentence for text in sentences for sentence in sentences_of(fold(text))]
+    is_opposed, rule = False, frozenset[str]()
     for sentence in with_provisos(list(with_lists(read))):
         last = max((one.end for one in sentence.predicates), default=0)
+        # 緊急の必要があるときは…できる: the exception, by words that only it has.
+        is_spoken_of = not sentence.lifts or of_proviso or (sentence.words - rule) & spoken
         for one in sentence.predicates:
             is_told = one.force is not Force.AFFIRMED or one.end == last
-            if one.head in claimed and is_told and not carries(one.force, claimed[one.head]):
-                return True
-    return False
+            if one.head not in claimed or not is_told or (of_proviso and not sentence.lifts):
+                continue
+            if not carries(one.force, claimed[one.head]):
+                is_opposed = True
+            elif is_spoken_of:
+                return False
+        rule = sentence.words
+    return is_opposed
 
 
 def _is_other_bound(written: str, sentences: Sequence[str]) -> bool:
@@ -231,14 +330,26 @@ def _is_other_bound(written: str, sentences: Sequence[str]) -> bool:
     return False
 
 
-def _is_other_penalty(written: str, said: str, sentences: Sequence[str]) -> bool:
-    """Whether a figure is of a penalty, and the provisions have others of its kind.
+def _other_penalty(said: str, sentences: Sequence[str]) -> str:
+    """The penalty that a text says where the provisions have others of its kind; "" for none.
 
     A penalty is told in words of its own (詐欺罪は十年以下の拘禁刑), whatever the deed is called.
     """
-    figure = written.removesuffix("以下")
-    told = {bool(one["prison"]) for one in _PENALTY.finditer(said) if figure in one["most"]}
-    return any(bool(one["prison"]) in told for s in sentences for one in _PENALTY.finditer(s))
+    there = [one for sentence in sentences for one in _penalties(sentence)]
+    for is_prison, figure, words in _penalties(said):
+        alike = [other for other_is_prison, other, _ in there if other_is_prison is is_prison]
+        if alike and not any(same_figure(figure, other) for other in alike):
+            return words
+    return ""
+
+
+def _penalties(text: str) -> Iterator[tuple[bool, Figure, str]]:
+    """What is locked up for or paid in a text, at most: whether the former, how much, its words."""
+    for match in _PENALTY.finditer(text):
+        most = fold(match["most"])
+        for figure in sorted(_figures_of([match["most"]]), key=lambda one: one.end)[-1:]:
+            written = most.written(figure.start, figure.end)
+            yield bool(match["prison"]), figure, f"{written}以下"
 
 
 def _figures_of(sentences: Sequence[str]) -> list[Figure]:
@@ -254,9 +365,11 @@ def _read(text: str) -> Particulars:
     return particulars_of(fold(text[:20_000]))
 
 
-def _sentence_of(target: Target, passage: Passage, texts: LawTexts) -> str:
-    """A provision as it is compared; an item with what it stands under."""
+def _sentence_of(target: Target, passage: Passage, texts: LawTexts, parts: Sequence[str]) -> str:
+    """A provision as it is compared: an item with what it stands under, 本文 alone of one."""
     text = bare(passage.text).strip()
+    if len(parts) == 1 and parts[0] in ("本文", "前段"):
+        text = text[slice(*(part_span(text, parts[0]) or (0, None)))]
     place = passage.locator
     if passage.layer != ITEMS or not place.paragraph:
         return text

@@ -11,7 +11,7 @@ import tomllib
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -123,11 +123,13 @@ def is_known_title(word: str) -> bool:
 
 def _is_another_word(text: str, start: int, end: int) -> bool:
     """Whether a name here is only the tail of a word that names none: 商法 in 送りつけ商法."""
-    generic = _known().generic
-    # Few names end as any of them does, which is asked at once.
-    return text.endswith(generic, 0, end) and any(
-        len(word) > end - start and text.endswith(word, 0, end) for word in generic
-    )
+    return any(text.endswith(word, 0, end) for word in _words_ending_with(text[start:end]))
+
+
+@lru_cache(maxsize=4096)
+def _words_ending_with(name: str) -> tuple[str, ...]:
+    """The longer words that end with a name and name no law."""
+    return tuple(word for word in _known().generic if word != name and word.endswith(name))
 
 
 def _english_names(text: str) -> Iterator[_EnglishName]:
@@ -461,12 +463,12 @@ def english_citations(text: str, laws: Sequence[LawNamed]) -> Iterator[EnglishCi
 
     Args:
         text: the question.
-        laws: all that it names; a citation belongs to the one that follows (of the FIEA), else to
-            the last one before. Without laws there are none.
+        laws: all that it names, in its order; a citation belongs to the one that follows (of the
+            FIEA), else to the last one before. Without laws there are none.
     """
     for match in _CITATION.finditer(text) if laws else ():
-        after = [law for law in laws if law.start >= match.end()]
-        law = after[0] if after else laws[-1]
+        after = bisect_left(laws, match.end(), key=lambda law: law.start)
+        law = laws[min(after, len(laws) - 1)]
         main, *branches = match["article"].split("-")
         place = f"第{main}条" + "".join(f"の{branch}" for branch in branches)
         if paragraph := match["paragraph"] or match["bracketed"]:

@@ -302,7 +302,8 @@ def _pattern() -> re.Pattern[str]:
     names = "|".join(sorted(eras(), key=len, reverse=True))
     return re.compile(
         rf"(?:約|およそ)?(?:(?P<bc>紀元前|bc)?(?<![0-9.])(?P<century>[0-9]{{1,2}})世紀"
-        rf"|(?:(?P<bc_year>紀元前|bc)?(?<![0-9.])(?P<year>[0-9]{{1,4}})"
+        # The end of 123,456年 is no year.
+        rf"|(?:(?P<bc_year>紀元前|bc)?(?<![0-9.])(?!(?<=[0-9],)[0-9]{{3}}年)(?P<year>[0-9]{{1,4}})"
         rf"|(?P<era>{names})(?P<of_era>元|[0-9]{{1,2}}))年{_NO_DURATION}"
         rf"(?:(?P<decade>代)|(?P<fiscal>度))?(?P<about>{_ABOUT})?(?P<note>{NOTE})?"
         rf"(?: ?閏?(?P<month>[0-9]{{1,2}})月(?:{NOTE})?(?:(?P<day>[0-9]{{1,2}})日)?)?"

@@ -6,7 +6,7 @@ Japanese or English, asks the dictionary which numerals are numbers, and knows t
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from localrag.reading.units import COUNT, UNITS
@@ -66,6 +66,12 @@ _KANJI_NUMERAL = re.compile(rf"[{NUMERAL_CHARACTERS}]+")
 # ひとり, ふたつ, ついたち: words of their own to the dictionary.
 _COUNTED_WORD = re.compile(rf"[{NUMERAL_CHARACTERS}]+[人日つ月口]")
 _HUNDREDTHS = re.compile(r"(100|1000|10000)分の([0-9]+(?:\.[0-9]+)?)")
+# 一割八分 and, of interest, 年五分 are shares; 八分 alone is eight minutes.
+_ONE_DIGIT = f"[0-9{_DIGITS}]"
+_TENTHS = re.compile(
+    rf"(?:([0-9]{{1,3}}|[{_DIGITS}十]{{1,3}})割(?![合当振印賦愛譲])|(?<![0-9{_DIGITS}十])年(?={_ONE_DIGIT}分))"
+    rf"(?:({_ONE_DIGIT})分(?!の{_ONE_DIGIT})(?:({_ONE_DIGIT})厘)?)?"
+)
 _DECIMAL_POINT = re.compile(r"(?<=[0-9])・(?=[0-9])")
 
 _ONES = (
@@ -171,6 +177,7 @@ class Folded:
         offsets: for each character of `text` the original one it stems from, and their number.
         normal, normal_offsets: the same of the normalised text before numbers were rewritten.
         words: of the normalised text; none of an English one.
+        unread: spans of `normal` with kanji numerals that are no number, or one of 10^16 and more.
     """
 
     original: str
@@ -179,6 +186,7 @@ class Folded:
     normal: str
     normal_offsets: Sequence[int]
     words: tuple[Morpheme, ...]
+    unread: tuple[tuple[int, int], ...] = ()
 
     def written(self, start: int, end: int) -> str:
         """What the original has at a span of `text`, its blanks trimmed."""
@@ -209,17 +217,25 @@ def fold(original: str) -> Folded:
     """Fold a text; linear in its length."""
     normal, offsets = normalize_with_offsets(original)
     words: tuple[Morpheme, ...] = ()
+    unread: list[tuple[int, int]] = []
     spelling = Spelling(normal, list(offsets))
     if is_japanese(normal):
         words = tuple(morphemes(normal))
-        spelling.replace_spans(_numerals(normal, words))
+        numerals = [(*span, in_digits(normal[slice(*span)])) for span in _numerals(normal, words)]
+        spelling.replace_spans(numerals)
+        unread = [
+            (start, end)
+            for start, end, digits in numerals
+            if end - start > 1 and not digits.isdecimal()
+        ]
         spelling.rewrite(_DECIMAL_POINT, lambda _: ".")
         spelling.rewrite(_HUNDREDTHS, _percent)
+        spelling.rewrite(_TENTHS, _tenths)
     else:
         for pattern, replacement in _ENGLISH:
             spelling.rewrite(pattern, replacement)
     spelling.rewrite(_ISO, _japanese_date)
-    return Folded(original, spelling.text, spelling.offsets, normal, offsets, words)
+    return Folded(original, spelling.text, spelling.offsets, normal, offsets, words, tuple(unread))
 
 
 class Spelling:
@@ -257,9 +273,8 @@ class Spelling:
         self.text, self.offsets = "".join(pieces), offsets
 
 
-def _numerals(normal: str, words: Sequence[Morpheme]) -> list[tuple[int, int, str]]:
+def _numerals(normal: str, words: Sequence[Morpheme]) -> Iterator[tuple[int, int]]:
     """Kanji numerals, where the dictionary takes them for numbers and not for parts of words."""
-    edits = []
     numbers = [
         (word.start, word.end - (word.kind != "名詞-数詞"))
         for word in words
@@ -275,10 +290,7 @@ def _numerals(normal: str, words: Sequence[Morpheme]) -> list[tuple[int, int, st
             first += 1
         if covered == start or (start and normal[start - 1].isdigit()):
             continue
-        numeral = normal[start:covered]
-        if (digits := in_digits(numeral)) != numeral:
-            edits.append((start, covered, digits))
-    return edits
+        yield start, covered
 
 
 def _percent(match: re.Match[str]) -> str:
@@ -287,6 +299,17 @@ def _percent(match: re.Match[str]) -> str:
     digits = (whole + decimals).zfill(places + 1)
     share = f"{digits[:-places]}.{digits[-places:]}" if places else digits
     return f"{share}%"
+
+
+def _tenths(match: re.Match[str]) -> str:
+    try:
+        tenths, hundredths, thousandths = (parse_numeral(one or "0") for one in match.groups())
+    except ValueError:
+        return match[0]
+    if match[1] is None and match[2] is None:
+        return match[0]
+    share = f"{10 * tenths + hundredths}" + (f".{thousandths}" if thousandths else "")
+    return f"{'' if match[1] else '年'}{share}%"
 
 
 def _scaled(match: re.Match[str]) -> str:

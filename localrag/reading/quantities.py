@@ -14,7 +14,7 @@ from localrag.reading.interval import Interval
 from localrag.reading.units import BASES, COUNT, ORDINAL, UNITS, Unit
 from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, parse_numeral
 
-_DECIMAL = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,6}|[0-9]{1,18})(?:\.[0-9]{1,12})?"
+_DECIMAL = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,20}|[0-9]{1,60})(?:\.[0-9]{1,12})?"
 _SCALES = {"": 1, "十": 10, "百": 100, "千": 1000, "万": 10**4, "億": 10**8, "兆": 10**12}
 # 5億2596万9800, 1,089.29万, 三万.
 _ARABIC = rf"{_DECIMAL}(?:[千万億兆]{{1,2}},?{_DECIMAL}){{0,3}}[十百千万億兆]{{0,2}}"

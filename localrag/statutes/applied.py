@@ -156,7 +156,7 @@ def _spans(store: Lookups, reference: Reference) -> list[Span] | None:
         paragraphs = store.within(law, target, PARAGRAPHS) if target.article else []
         if not target.paragraph and len(paragraphs) == 1:
             first = paragraphs[0]
-        part = _part(first.text, reference.reads.part)
+        part = part_span(first.text, reference.reads.part)
         if part is None or len(paragraphs) > 1:
             return None
         spans = [(first.start + part[0], first.start + part[1])]
@@ -167,7 +167,7 @@ def _spans(store: Lookups, reference: Reference) -> list[Span] | None:
     return spans
 
 
-def _part(text: str, part: str) -> Span | None:
+def part_span(text: str, part: str) -> Span | None:
     """Where a part of a paragraph stands in it: ただし書, 後段; None for others."""
     line = len(text.partition("\n")[0])
     proviso = _PROVISO.search(text, 0, line)

@@ -26,7 +26,8 @@ BLANK = r"[ \u00a0]?"
 # の二 after a number is a branch unless it begins another word: の一部, の三分の一, の二月.
 ANOTHER_WORD = (
     r"次[^条項号]|[分部般方時定体切人名月年日週回倍割個つ度種件者円級段重要類原因環態]"
-    r"|[箇かヶヵ][月所]|以[上下内]"
+    r"|[箇かヶヵ][月所]|以[上下内]|[万億兆円歳時秒割％%]|パーセント|メートル|キロ|ヘクタール|トン"
+    r"|[.．][0-9０-９]|[,，][0-9０-９]{3}(?![0-9０-９])"
 )
 _BRANCHES = rf"(?:{BLANK}[のノ之]{BLANK}{NUMBER}(?!{ANOTHER_WORD}))*+"
 _ARTICLE = rf"(?:第{BLANK})?+{NUMBER}{BLANK}[条條](?![例約理件]){_BRANCHES}"
@@ -47,8 +48,10 @@ _BARE_ITEM = (
     rf"(?:(?<=[及又若並段文分中表欄])|(?<![一-鿿々]))第{BLANK}{NUMBER}{BLANK}号{_BRANCHES}"
     r"(?=[^一-鿿々]|[及又若並各中前後以等違所列該本但]|$)"
 )
+# Alone it is a word (法律の前文); with a number it is a place: 憲法前文第二項.
+_PREAMBLE = rf"前文(?={BLANK}(?:第{BLANK})?{NUMBER}{BLANK}項)"
 START = re.compile(
-    rf"(?=[第同本こ各別前次附{_DIGITS}法令則])(?:第{BLANK}{NUMBER}{BLANK}[条條項号]|[同本][条條項号]|この[条項号]|各[項号]|別表"
+    rf"(?=[第同本こ各別前次附{_DIGITS}法令則])(?:第{BLANK}{NUMBER}{BLANK}[条條項号]|[同本][条條項号]|この[条項号]|各[項号]|別表|{_PREAMBLE}"
     rf"|前(?:各|{NUMBER})?[条條項号]|次{NUMBER}?[条條項号]|附則{BLANK}(?:第|別表|[前次同]|[{_DIGITS}])"
     rf"|[{_DIGITS}]{{1,4}}+{BLANK}[条條]|[法令則]{BLANK}(?=[{_KANJI}])[{_KANJI}]++[条條]"
     rf"|(?:(?<=から)|(?<=及び)|(?<=又は)|(?<=[・、～〜]))[{_DIGITS}]{{1,4}}+{BLANK}[項号])"
@@ -65,7 +68,7 @@ CHAIN = re.compile(
     r"(?:(?<!当該)(?<!次の)(?<!それぞれ)|(?!各))"
     rf"(?:(?![{_DIGITS}])|(?<![{_DIGITS}.．第]))"
     rf"(?={_BARE_ITEM}|(?!第{BLANK}{NUMBER}{BLANK}号))"
-    rf"(附則{BLANK})?(別表(?:第{NUMBER}(?![条條項号]){_BRANCHES})?)?"
+    rf"(附則{BLANK})?(別表(?:第{NUMBER}(?![条條項号]){_BRANCHES})?|{_PREAMBLE})?"
     rf"(?:{BLANK}(?:({_ARTICLE})|({_ARTICLE_WORD})))?+"
     rf"(?:{BLANK}(?:({_PARAGRAPH})|({_PARAGRAPH_WORD})))?+"
     rf"(?:{BLANK}(?:({_ITEM})|({_ITEM_WORD}))(?:{BLANK}({SUBITEM}))?)?"
@@ -194,6 +197,8 @@ def _step(sign: str) -> str:
 
 
 def _appendix(written: str) -> str:
+    if written == "前文":
+        return written
     numbers = [to_kanji(parse_numeral(number)) for number in _EACH_NUMBER.findall(written)]
     return "別表" + ("第" + "の".join(numbers) if numbers else "")
 

@@ -68,6 +68,7 @@ _PLACE_TOUCHES = re.compile(rf"(?={_PLACE})")
 # A law that nobody knows is one for the resolver to miss.
 _SOME_LAW = re.compile(r"[^\W0-9]{1,60}?(?:法|令|規則)(?=[ の]*(?:第? ?[0-9]|附 ?則|別表))")
 _KANJI = re.compile("[一-鿿々]+")
+_KANJI_OR_DIGIT = re.compile("[0-9一-鿿々]")
 _ENDS_LIKE_A_LAW = re.compile(r"[^\W0-9](?:法|令|規則)$")
 _WORD = "一-鿿々ァ-ヶーA-Za-z0-9"
 _NUMBER_BEGINS = re.compile(rf"(?<![のノ之第0-9])(?:第 ?)?{NUMBER}")
@@ -185,9 +186,13 @@ class ShortNames:
         for title, called in _short_names().items():
             self._full |= dict.fromkeys(called, title)
         self._last = frozenset(word[-1] for word in (*self._full, *_ORDERS))
+        self._ends = self._last.union((name[-1] for name in self._known), "号")
 
     def full(self, word: str) -> str:
         """The name that a word stands for, its own where it is one; empty where it is none."""
+        if _KANJI_OR_DIGIT.match(word[-1:]) and word[-1] not in self._ends:
+            # Most of what is asked in a long text ends like no name at all.
+            return ""
         if word in self._known or (word not in self._names.rows and self._names.lookup(word)):
             return word
         if name := self._full.get(word):

@@ -264,6 +264,9 @@ class _ClaimBesideSentences:
         for figure in particulars.figures:
             if kind := self._figure(figure):
                 yield Mismatch(kind, folded.written(figure.start, figure.end))
+        for start, end in folded.unread:
+            if not any(folded.normal[start:end] in text.compact for text in self.given):
+                yield Mismatch(MismatchKind.FIGURE, folded.written_normal(start, end))
         for dated in particulars.dates:
             if kind := self._date(dated):
                 yield Mismatch(kind, folded.written(dated.start, dated.end))

@@ -16,7 +16,6 @@ from localrag.statutes.citations import find_citations
 from localrag.statutes.notation import ROMAN
 from localrag_indexes.analysis.analyzer import ENGLISH
 from localrag_indexes.analysis.normalize import normalize
-from localrag_indexes.analysis.numerals import parse_numeral
 
 
 class Bound(StrEnum):
@@ -110,7 +109,9 @@ class Particulars:
 _NUMBER = re.compile(r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?")
 # 17.57億バレル: without a unit that is known, the reader of quantities stops at the point.
 _CUT_SHORT = re.compile(r"\.[0-9]")
-_SCALE = re.compile("[万億兆]")
+# 三京円, and not 第三京浜.
+_SCALE = re.compile("[万億兆垓]|京(?![一-鿿])|京(?=[円人個株年口])")
+_SCALES = {"万": 10**4, "億": 10**8, "兆": 10**12, "京": 10**16, "垓": 10**20}
 _FRACTION = re.compile(r"([0-9]{1,6})分の([0-9]{1,6})")
 _LATIN_WITH_DIGITS = re.compile(
     r"(?<![a-z0-9])(?=[a-z0-9\-]*[a-z])(?=[a-z0-9\-]*[0-9])[a-z][a-z0-9\-]*"
@@ -120,7 +121,6 @@ _PAUSE = re.compile(r"[。\n]|\. ")
 _YEARS = re.compile(r"[0-9]{1,2}年")
 _RANGE = re.compile(r"[~〜–\-]")
 _MONTH, _TIMES = UNITS["か月"], UNITS["倍"]
-_MOST_DIGITS = 40
 
 # English citations have no reader yet: article 27-2, paragraph (1), item (ii).
 _ENGLISH_PLACE = re.compile(
@@ -267,13 +267,10 @@ def _figures(plain: str, start: int, end: int) -> Iterator[Figure]:
     for match in _NUMBER.finditer(window):
         if any(first <= match.start() < last for first, last in done):
             continue
-        if len(match[0]) <= _MOST_DIGITS:
-            scale = _SCALE.match(window, match.end())
-            value = Fraction(match[0].replace(",", "")) * (
-                parse_numeral(f"1{scale[0]}") if scale else 1
-            )
-            first, last = start + match.start(), start + match.end()
-            yield _figure(plain, first, last, [value], Unit("", Fraction(1)))
+        scale = _SCALE.match(window, match.end())
+        value = Fraction(match[0].replace(",", "")) * (_SCALES[scale[0]] if scale else 1)
+        first, last = start + match.start(), start + (scale or match).end()
+        yield _figure(plain, first, last, [value], Unit("", Fraction(1)))
 
 
 def _figure(plain: str, start: int, end: int, values: Sequence[Fraction], unit: Unit) -> Figure:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import localrag
+from localrag import language
 from localrag.check import Verdict
 from localrag.errors import InputError, UsageError
 
@@ -107,11 +108,81 @@ def test_articles_of_a_contract_are_its_own(check: Check) -> None:
     ]
 
 
+def test_an_extract_of_a_contract_has_articles_of_its_own(check: Check) -> None:
+    text = (
+        "第14条（期間）\n期間は1年とする。\n第15条（解除）\n"
+        "渡し舟法第14条第1項の処分があったときは、解除する。第14条の期間中でも同じとする。"
+    )
+    assert [one[:2] for one in cited(check, text)] == [
+        ("渡し舟法第14条第1項", "holds"),
+        ("第14条", "not-checked"),
+    ]
+    # An extract of a law has its name above.
+    pasted = "渡し舟法\n第14条（登録の取消し等）\n第15条（手数料）\n第16条（報告）"
+    assert [one[1] for one in cited(check, pasted)] == ["holds"] * 3
+
+
+def test_a_law_that_was_never_named_is_not_told(check: Check) -> None:
+    for text in ("同法第3条による。", "同規則第3条による。"):
+        (finding,) = of_part(check(text), "citation")
+        assert finding.problem
+        assert finding.problem.kind.value == "law-untold"
+
+
 @pytest.mark.parametrize("named", ["本契約", "当社の定款", "就業規則", "米国特許法", "旧渡し舟法"])
 def test_other_documents_and_days_are_not_checked(check: Check, named: str) -> None:
     report = check(f"渡し舟法第4条のほか、{named}第500条による。")
     assert wrong(report) == []
     assert of_part(report, "citation")[1].verdict is Verdict.UNCHECKED
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        "旧渡し舟法",
+        "改正前渡し舟法",
+        "改正前の渡し舟法",
+        "改正後の渡し舟法",
+        "新渡し舟法",
+        "改正渡し舟法",
+    ],
+)
+def test_another_state_of_a_law_is_told_as_such(check: Check, named: str) -> None:
+    report = check(
+        f"{named}第400条は「水位を超える舟はすべて岸に戻らなければならない」とする。同条ただし書と"
+        f"同法第4条も同じで、{named}第4条第3項の登録の有効期間は、十年とする。"
+        "現行渡し舟法第4条、渡し舟法第400条。"
+    )
+    *others, today, lacking = of_part(report, "citation")
+    assert [one.provision for one in (today,)] == [f"{ACT}第4条"]
+    assert lacking.verdict is Verdict.FAILS
+    others += of_part(report, "quotation") + of_part(report, "statement")
+    assert len(others) == 6
+    for finding in others:
+        assert finding.verdict is Verdict.UNCHECKED
+        assert finding.problem
+        assert finding.problem.fields == {"law": ACT}
+    # The law is there: it is a state that is not told.
+    assert of_part(report, "law") == []
+
+
+def test_what_was_before_an_amendment_can_hold_on_a_day_that_is_chosen(
+    states: localrag.Corpus,
+) -> None:
+    text = "旧渡し舟法第5条と渡し舟法第6条。旧法第5条、改正前の同法第60条。"
+    before = states.as_of("2016-01-01").check(text)
+    assert [one.verdict.value for one in of_part(before, "citation")] == [
+        "holds",
+        "holds",
+        "holds",
+        "not-checked",
+    ]
+    assert [one.verdict.value for one in of_part(states.check(text), "citation")] == [
+        "not-checked",
+        "does-not-hold",
+        "not-checked",
+        "not-checked",
+    ]
 
 
 def test_words_of_the_provision_that_a_sentence_repeats_are_no_citations(check: Check) -> None:
@@ -124,8 +195,94 @@ def test_a_caption_of_another_article_is_told(check: Check) -> None:
     assert wrong(check("渡し舟法第6条（地位の承継）を見よ。")) == [
         ("渡し舟法第6条", "caption-elsewhere")
     ]
+    # Of a paragraph it may tell what that is about.
+    assert wrong(check("渡し舟法第2条第4項（渡し守）を見よ。")) == []
+    assert wrong(check("渡し舟法第2条第3項（渡し守）を見よ。")) == [
+        ("渡し舟法第2条第3項", "caption-elsewhere")
+    ]
     # What explains is no caption.
     assert wrong(check("渡し舟法第6条（変更したときの届出の話）を見よ。")) == []
+
+
+@pytest.mark.parametrize(
+    ("citation", "words"),
+    [
+        ("渡し舟法第4条第1項ただし書", "第4条第1項にただし書"),
+        ("渡し舟法9条但書", "第9条に但書"),
+        ("渡し舟法第10条第1項後段", "第10条第1項に後段"),
+        ("渡し舟法第15条の但し書き", "第15条に但し書き"),
+        ("渡し舟法第6条の2第1項本文", "第6条の2第1項に本文"),
+        ("渡し舟法第9条柱書", "第9条に柱書"),
+        ("渡し舟法第9条各号列記以外の部分", "第9条に各号列記以外の部分"),
+        ("渡し舟法第15条各号", "第15条に各号"),
+        ("渡し舟法第6条の2第2項前段、後段及びただし書", "第6条の2第2項にただし書"),
+    ],
+)
+def test_a_part_that_the_provision_does_not_have_is_told(
+    check: Check, citation: str, words: str
+) -> None:
+    with language.using("ja"):
+        (finding,) = of_part(check(f"{citation}による。"), "citation")
+        assert (finding.said, finding.verdict) == (citation, Verdict.FAILS)
+        assert words in str(finding.problem)
+
+
+def test_parts_that_the_provision_has_hold(check: Check) -> None:
+    for citation in (
+        "渡し舟法第6条ただし書",
+        "渡し舟法第8条第1項本文及び但書",
+        "渡し舟法第6条の2第2項後段",
+        "渡し舟法第14条第1項柱書",
+        "渡し舟法第14条第1項各号",
+        "渡し舟法第4条第2項第3号柱書",
+    ):
+        assert cited(check, f"{citation}による。")[0][:2] == (citation, "holds")
+    # 54条1項後段: of one sentence, halves are told apart by those who read it, not by code.
+    for citation in ("渡し舟法第14条第1項後段", "渡し舟法第8条第1項後段", "渡し舟法第4条本文"):
+        assert cited(check, f"{citation}による。")[0][:2] == (citation, "not-checked")
+    # Texts of laws leave out exceptions of supplements.
+    assert cited(check, "渡し舟法附則第2条ただし書")[0][1] == "not-checked"
+    # Nor is it wrong where which law is meant is not certain, or who says that it is gone.
+    text = f"渡し舟法と{ACT}施行令がある。第9条ただし書は重要である。"
+    assert wrong(check(text)) == []
+
+
+def test_a_part_that_another_state_has_is_told_with_it(home: Path, tmp_path: Path) -> None:
+    articles = [("1", "灯火", ["渡し舟は、灯火を掲げる。ただし、昼間は、この限りでない。"])]
+    for day, text in (("20151227", law_xml(articles)), ("20200401", law_xml(AFTER[:1]))):
+        path = tmp_path / f"339AC0000000001_{day}_000000000000000.xml"
+        path.write_text(text, encoding="utf-8")
+        corpus = localrag.open(home).corpus()
+        corpus.add(path)
+    assert wrong(corpus.check("渡し舟法第1条ただし書。")) == [
+        ("渡し舟法第1条ただし書", "part-of-state")
+    ]
+    assert corpus.as_of("2016-01-01").check("渡し舟法第1条ただし書。").holds
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "渡し舟法第6条（変更の届出）",
+        "# 渡し舟法第6条（変更の届出）",
+        "第1　渡し舟法第6条（変更の届出）",
+        "（３）渡し舟法第6条（変更の届出）、渡し舟法第17条（過料）",
+        "2) 渡し舟法第6条（変更の届出）及び第6条の2（地位の承継）等を参照のこと。",
+        "根拠条文：渡し舟法第6条（変更したときの届出の話）",
+    ],
+)
+def test_a_citation_and_its_caption_are_no_statement(check: Check, line: str) -> None:
+    report = check(line)
+    assert {finding.part.value for finding in report.findings} == {"citation"}
+    assert report.holds
+
+
+def test_what_brackets_state_is_a_statement(check: Check) -> None:
+    assert wrong(check("渡し舟法第6条（変更の届出は20日以内）")) == [
+        ("渡し舟法第6条（変更の届出は20日以内）", "said-otherwise")
+    ]
+    # The number of a line is none of the sentence.
+    assert wrong(check("20) 渡し舟法第6条の届出は、変更の日から30日以内にする。")) == []
 
 
 def test_numbers_of_laws(check: Check) -> None:
@@ -186,8 +343,14 @@ def test_deleted_and_moved_provisions(states: localrag.Corpus) -> None:
     assert moved.fields == {"day": "2015-12-27", "now": "渡し舟法第7条"}
     # As of the day before the amendment both are there.
     assert wrong(states.as_of("2016-01-01").check("渡し舟法第5条と渡し舟法第6条。")) == []
-    # Who says that it is gone is right.
-    assert wrong(states.check("渡し舟法第5条は削除された。")) == []
+    # Who says that it is gone, or was never there, is right.
+    for text in (
+        "渡し舟法第5条は削除された。",
+        "渡し舟法第90条はありません。",
+        "渡し舟法第3条ただし書というものはない。",
+        "See Article 90 of 渡し舟法, which does not exist.",
+    ):
+        assert wrong(states.check(text)) == []
 
 
 def test_a_state_that_the_corpus_lacks_makes_nothing_wrong(home: Path, tmp_path: Path) -> None:
@@ -212,9 +375,27 @@ def test_what_people_call_a_law_is_known_by_its_number(check: Check) -> None:
     assert [kind for _, kind in wrong(check(near))] == ["law-called"]
 
 
+def test_one_line_without_an_end_is_checked(check: Check) -> None:
+    listed = check("渡し舟法第4条、" * 2_000)
+    assert listed.counts[Verdict.HOLDS] == 2_000
+    report = check("渡し舟法第4条第3項は、" + "登録の有効期間を五年とし、" * 2_000)
+    (statement,) = of_part(report, "statement")
+    assert statement.problem
+    assert statement.problem.kind.value == "sentence-too-long"
+
+
 def test_what_cannot_be_checked_is_refused(check: Check, corpus: localrag.Corpus, tmp_path) -> None:
-    with pytest.raises(UsageError):
-        check(" \n")
+    for nothing in ("", " \n", "　\n\t"):
+        with pytest.raises(UsageError, match="no text"):
+            check(nothing)
+    for name, content in (
+        ("blank.txt", b"  \n \n"),
+        ("mark.txt", b"\xef\xbb\xbf"),
+        ("none.md", b""),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError, match="empty"):
+            corpus.check(tmp_path / name)
     with pytest.raises(InputError):
         corpus.check(tmp_path / "missing.md")
     table = tmp_path / "rows.jsonl"

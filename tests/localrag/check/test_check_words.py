@@ -1,10 +1,13 @@
 """Quotations and statements in a text, beside the provisions that they are said of."""
 
+from pathlib import Path
+
 import pytest
 
 import localrag
 from localrag.check import Finding, Verdict
 
+from ..test_history import law_xml
 from .conftest import Check, of_part, wrong
 
 REGISTER = (
@@ -128,6 +131,28 @@ def test_figures_bounds_and_what_must_be_done(check: Check, text: str, words: st
 
 
 @pytest.mark.parametrize(
+    ("figure", "verdict"),
+    [
+        ("1234567890123456789012345", Verdict.FAILS),
+        ("１２３４５６７８９０１２３４５６７８９０１２３４５", Verdict.FAILS),
+        ("1,234,567,890,123,456,789,012,345", Verdict.FAILS),
+        ("１，２３４，５６７，８９０，１２３，４５６，７８９，０１２", Verdict.FAILS),
+        ("9" * 70, Verdict.UNCHECKED),
+        ("一二三四五六七八九〇一二三四五六七八九〇一", Verdict.UNCHECKED),
+        ("三万億兆", Verdict.UNCHECKED),
+        ("五京", Verdict.UNCHECKED),
+        ("5垓", Verdict.UNCHECKED),
+    ],
+)
+def test_no_figure_is_passed_over(check: Check, figure: str, verdict: Verdict) -> None:
+    said = f"渡し舟法第4条第3項によれば、登録の有効期間は、{figure}年とする。"
+    (finding,) = of_part(check(said), "statement")
+    assert finding.verdict is verdict
+    assert finding.problem
+    assert figure in str(finding.problem)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "渡し舟法第6条の届出は、変更の日から30日以内にしなければならない。",
@@ -152,6 +177,67 @@ def test_what_the_provision_says_holds(check: Check, text: str) -> None:
 def test_what_code_cannot_find_word_for_word_is_not_checked(check: Check, text: str) -> None:
     (finding,) = of_part(check(text), "statement")
     assert finding.verdict is Verdict.UNCHECKED
+
+
+def test_a_penalty_is_compared_as_one(check: Check) -> None:
+    # 六月以内 and 二年 stand in these provisions, and are no penalties.
+    text = "渡し舟法第16条、渡し舟法第14条第1項、渡し舟法第5条第1項により、{}以下の拘禁刑に処する。"
+    assert wrong(check(text.format("1年"))) == []
+    for most in ("2年", "6月"):
+        ((_, kind),) = wrong(check(text.format(most)))
+        assert kind == "said-otherwise"
+    # What is left of a penalty by the rules for reckoning it no provision says.
+    assert wrong(check("渡し舟法第16条の刑を減軽し、六月以下の拘禁刑とする。")) == []
+
+
+def test_a_main_sentence_is_compared_without_its_proviso(
+    states: localrag.Corpus, tmp_path: Path
+) -> None:
+    rule = "渡し舟は、三十日を限り、岸を離れる。ただし、政令で定める場合は、六十日を限る。"
+    path = tmp_path / "399AC0000000009_20200401_000000000000000.xml"
+    path.write_text(
+        law_xml([("1", "期間", [rule])]).replace("渡し舟法", "離岸法"), encoding="utf-8"
+    )
+    states.add(path)
+    for cited, days, fails in (("", 60, False), ("本文", 60, True), ("本文", 30, False)):
+        report = states.check(f"離岸法第1条{cited}により、渡し舟は、{days}日を限り、岸を離れる。")
+        assert report.holds is not fails
+
+
+def test_a_rule_is_not_wrong_for_its_proviso(check: Check) -> None:
+    rule = "渡し守は、緊急の必要があるときは、渡し舟を運航してはならない"
+    assert wrong(check(f"渡し舟法第8条第1項によれば、{rule}。")) == []
+    assert (
+        wrong(check(f"渡し舟法第8条第1項によれば、{rule.replace('してはならない', 'できる')}。"))
+        == []
+    )
+    told = "渡し守は、水位が基準を超えるときは、渡し舟を運航することができる"
+    assert wrong(check(f"渡し舟法第8条第1項によれば、{told}。"))
+
+
+def test_of_several_provisions_each_has_its_own_figures(check: Check) -> None:
+    of_cost, of_term = "費用の三分の一以内の補助", "5年の有効期間"
+    for text, verdict in (
+        (f"渡し舟法第12条は{of_cost}、渡し舟法第4条第3項は{of_term}である。", Verdict.HOLDS),
+        (f"{of_cost}（渡し舟法12条）、{of_term}（渡し舟法4条3項）とする。", Verdict.HOLDS),
+        (f"渡し舟法第12条は{of_term}、渡し舟法第4条第3項は{of_cost}である。", Verdict.UNCHECKED),
+    ):
+        (finding,) = of_part(check(text), "statement")
+        assert finding.verdict is verdict
+
+
+def test_a_share_is_one_of_something(check: Check) -> None:
+    for said, verdict in (("費用の三分の一", Verdict.HOLDS), ("予算の三分の一", Verdict.UNCHECKED)):
+        text = f"渡し舟法12条により、国は、予算の範囲内において、{said}以内を補助することができる。"
+        (finding,) = of_part(check(text), "statement")
+        assert finding.verdict is verdict
+
+
+def test_the_number_of_a_heading_is_none_of_the_sentence_below(check: Check) -> None:
+    for heading in ("第1　争点", "(2) 有効期間", "③主張"):
+        text = f"{heading}\n登録の有効期間は5年である（渡し舟法4条3項）。"
+        (finding,) = of_part(check(text), "statement")
+        assert finding.verdict is Verdict.HOLDS
 
 
 def test_the_provision_that_says_otherwise_is_told(check: Check) -> None:

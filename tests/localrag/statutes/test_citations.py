@@ -13,6 +13,8 @@ from localrag_indexes.analysis.numerals import to_kanji
 TABLE = [
     ("第五条", ["5"]),
     ("第二十七条の三十六", ["27_36"]),
+    ("第五条第一項第一号の5億円", ["5.1.1"]),
+    ("第404条第2項の3.5％、第1条の1,000円", ["404.2", "1"]),
     ("第二十七条の三十六第一項", ["27_36.1"]),
     ("第二十七条の三十六第一項第二号", ["27_36.1.2"]),
     ("第二十七条の三十六第一項第二号イ", ["27_36.1.2.1"]),
@@ -215,6 +217,15 @@ def test_any_text_is_read_without_fail_and_spans_are_true(text: str) -> None:
     for citation in find_citations(text):
         assert text[citation.start : citation.end] == citation.text
         assert citation.text
+
+
+@pytest.mark.parametrize("text", ["憲法前文第二項", "憲法前文2項", "憲法前文 第２項"])
+def test_paragraphs_of_a_preamble_are_places_of_it(text: str) -> None:
+    (citation,) = find_citations(text)
+    assert (citation.law.text, citation.locator.division) == ("憲法", "前文")
+    assert (citation.locator.article, citation.locator.paragraph) == ("", "2")
+    # Alone it is a word.
+    assert find_citations("憲法前文の趣旨") == []
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,14 @@ def test_law_numbers_in_every_spelling(names: LawNames, number: str) -> None:
     assert names.lookup(number) == (ACT,)
 
 
+def test_a_law_number_has_the_name_of_who_made_it() -> None:
+    number = "昭和二十七年港ノ会カキクケコ委員会規則第二号"
+    names = LawNames.from_rows([("A", "港の会規則", number, "Rule", "")])
+    assert names.lookup(number) == ("A",)
+    (found,) = names.find_numbers(f"港の会規則（{number}）")
+    assert found.law_ids == ("A",)
+
+
 def test_one_name_of_several_laws_returns_all() -> None:
     rows = [
         ("A", "灯台法", "", "Act", "灯法"),
