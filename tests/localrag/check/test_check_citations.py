@@ -285,6 +285,22 @@ def test_what_brackets_state_is_a_statement(check: Check) -> None:
     assert wrong(check("20) 渡し舟法第6条の届出は、変更の日から30日以内にする。")) == []
 
 
+def test_articles_may_share_the_caption_of_the_one_before(home: Path, tmp_path: Path) -> None:
+    articles = [
+        ("1", "灯火", ["灯火を掲げる。"]),
+        ("2", "", ["夜は消さない。"]),
+        ("3", "もやい綱", ["綱を張る。"]),
+    ]
+    path = tmp_path / "339AC0000000001_20200401_000000000000000.xml"
+    path.write_text(law_xml(articles), encoding="utf-8")
+    corpus = localrag.open(home).corpus()
+    corpus.add(path)
+    assert wrong(corpus.check("渡し舟法第2条（灯火）")) == []
+    assert wrong(corpus.check("渡し舟法第2条（もやい綱）")) == [
+        ("渡し舟法第2条", "caption-of-another")
+    ]
+
+
 def test_numbers_of_laws(check: Check) -> None:
     assert wrong(check(f"{ACT}（令和99年法律第1号。以下「法」という。）第3条")) == []
     for number in ("平成99年法律第1号", "令和98年法律第1号", "令和99年法律第2号"):
