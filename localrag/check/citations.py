@@ -105,6 +105,9 @@ def without_echoes(text: str, cited: Sequence[Cited], texts: LawTexts) -> list[C
 def _echoes(one: Cited, other: Cited, texts: LawTexts) -> bool:
     """Whether a citation is one that stands in another provision cited."""
     words = letters(one.text)
+    if words[:1].isdecimal():
+        # 65条1項・2項: laws write 第二項.
+        return False
     return any(
         words in letters(passage.header) or words in letters(passage.text)
         for target in other.targets[:_LISTED]

@@ -32,7 +32,7 @@ _NUMBER_BEHIND = re.compile(
 # 旧民法, 改正前の民法, 新民法: a state of the law that is told by what changed it, not by its day.
 _OF_ANOTHER_STATE = re.compile(r"(?:[旧新]|(?:改正|施行)[前後]の?|改正|(?:当時|制定時)の)$")
 _BEFORE_A_NAME = re.compile("旧|改正前")
-_STATE_WORD = re.compile("[旧新]$|改正[前後]?")
+_STATE_WORD = re.compile("[旧新現]$|改正[前後]?")
 _STATE_OF_ONE = re.compile("(?:[旧新]|改正[前後]?)法")
 _OWN_ARTICLE = re.compile(
     r"^[ \t　]*(?:#+ *)?\**第[ 　]?(?P<n>[12１２一二])[ 　]?条(?!の規定)", re.MULTILINE

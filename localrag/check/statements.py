@@ -231,7 +231,11 @@ def _is_each_of_its_own(statement: Statement, texts: LawTexts) -> bool:
 
 def _sentences_of(cited: Sequence[Cited], texts: LawTexts) -> list[str]:
     """The provisions of some citations, as they are compared."""
-    parts = {target: one.parts for one in cited for target in one.targets}
+    parts: dict[Target, tuple[str, ...]] = {}
+    for one in cited:
+        for target in one.targets:
+            # Of which different parts are cited, all is meant.
+            parts[target] = one.parts if parts.get(target, one.parts) == one.parts else ()
     return [
         _sentence_of(target, passage, texts, of)
         for target, of in parts.items()
@@ -265,7 +269,7 @@ def _is_shown(
         return (
             share >= _OPPOSITE_FROM
             and ends
-            and (_says_opposite(mismatch, said, sentences, of_proviso=of_proviso))
+            and _says_opposite(mismatch, said, sentences, of_proviso=of_proviso)
         )
     if mismatch.kind is MismatchKind.DATE and _LENGTH.fullmatch(mismatch.written):
         # 三月 in statutes is three months.

@@ -239,7 +239,8 @@ _QUALIFIER = r"(?:各号列記以外の部分|柱書き?|本文|ただし書|但
 # 会社法第五条、第七編第二章及び第九百条
 _HEADING = r"(?:第[〇一二三四五六七八九十百]+[編章節款目](?:の[一二三四五六七八九十]+)*)+"
 _JOINED = re.compile(
-    rf"{_QUALIFIER}?(?:まで)?(?:の規定)?[ 　]?{_AND}{{1,2}}[ 　]?(?:{_HEADING}{_AND}{{1,2}})*"
+    rf"(?:{_QUALIFIER}(?:{_AND}{_QUALIFIER})*)?(?:まで)?(?:の規定)?[ 　]?"
+    rf"{_AND}{{1,2}}[ 　]?(?:{_HEADING}{_AND}{{1,2}})*"
 )
 _TO = re.compile(rf"{_QUALIFIER}?[ 　]?(?:から|乃至|ないし|[～〜~―－—-])[ 　]?")
 _UNTIL = re.compile("まで")

@@ -50,6 +50,22 @@ def test_lists_ranges_and_relative_citations(check: Check) -> None:
     ]
 
 
+def test_nothing_of_a_long_list_is_passed_over(check: Check) -> None:
+    text = "渡し舟法4条1項・2項、8条1項本文・ただし書、10条1項・2項・9項、14条1項各号、現16条。"
+    assert [one[:2] for one in cited(check, text)] == [
+        ("渡し舟法4条1項", "holds"),
+        ("2項", "holds"),
+        ("8条1項本文・ただし書", "holds"),
+        ("10条1項", "holds"),
+        ("2項", "holds"),
+        ("9項", "does-not-hold"),
+        ("14条1項各号", "holds"),
+        ("16条", "holds"),
+    ]
+    # Nor does a list of parts say anything of them.
+    assert of_part(check(text.replace("・9項", "").replace("現", "")), "statement") == []
+
+
 def test_lines_of_a_list_are_read_each_by_itself(check: Check) -> None:
     lines = f"渡し舟法第4条\n渡し舟法第7条\n{ACT}施行令第2条\n会社法第8条\n"
     assert [one[:2] for one in cited(check, lines)] == [
@@ -283,6 +299,22 @@ def test_what_brackets_state_is_a_statement(check: Check) -> None:
     ]
     # The number of a line is none of the sentence.
     assert wrong(check("20) 渡し舟法第6条の届出は、変更の日から30日以内にする。")) == []
+
+
+def test_articles_may_share_the_caption_of_the_one_before(home: Path, tmp_path: Path) -> None:
+    articles = [
+        ("1", "灯火", ["灯火を掲げる。"]),
+        ("2", "", ["夜は消さない。"]),
+        ("3", "もやい綱", ["綱を張る。"]),
+    ]
+    path = tmp_path / "339AC0000000001_20200401_000000000000000.xml"
+    path.write_text(law_xml(articles), encoding="utf-8")
+    corpus = localrag.open(home).corpus()
+    corpus.add(path)
+    assert wrong(corpus.check("渡し舟法第2条（灯火）")) == []
+    assert wrong(corpus.check("渡し舟法第2条（もやい綱）")) == [
+        ("渡し舟法第2条", "caption-of-another")
+    ]
 
 
 def test_numbers_of_laws(check: Check) -> None:

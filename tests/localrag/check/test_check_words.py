@@ -202,6 +202,7 @@ def test_a_main_sentence_is_compared_without_its_proviso(
     for cited, days, fails in (("", 60, False), ("本文", 60, True), ("本文", 30, False)):
         report = states.check(f"離岸法第1条{cited}により、渡し舟は、{days}日を限り、岸を離れる。")
         assert report.holds is not fails
+    assert states.check("離岸法第1条本文は30日を、同条ただし書は60日を限る。").holds
 
 
 def test_a_rule_is_not_wrong_for_its_proviso(check: Check) -> None:
