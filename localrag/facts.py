@@ -524,6 +524,9 @@ class FactKind(StrEnum):
     # batches
     FIELDS_UNREAD = "fields-unread", N_("fields that are not read: {names}")
     TABLE_ENCODING = "table-encoding", N_("the text is no UTF-8; it is read as Shift_JIS (cp932)")
+    TABLE_EUC_JP = "table-euc-jp", N_("the text is no UTF-8; it is read as EUC-JP")
+    TABLE_TABS = "table-tabs", N_("tabs separate its columns")
+    TABLE_SEMICOLONS = "table-semicolons", N_("semicolons separate its columns")
     SHEET_READ = "sheet-read", N_("the questions are read from {sheet}, below row {row}")
     SHEETS_UNREAD = (
         "sheets-unread",
