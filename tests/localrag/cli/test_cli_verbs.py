@@ -42,6 +42,9 @@ def test_show_writes_to_a_file(cli: Cli, sample: Path, tmp_path: Path) -> None:
     assert "written: " in shown.err
     assert "渡し舟の安全及び活用に関する法律第8条（令和九十九年" in path.read_text("utf-8")
     assert cli("show", "渡し舟法8条", "--out", str(path)).code == 2
+    as_json = cli("show", "渡し舟法8条", "--out", str(path.with_stem("again")), "--json")
+    assert as_json.json == cli("show", "渡し舟法8条", "--json").json
+    assert path.with_stem("again").exists()
     refused = cli("show", "渡し舟法8条", "--out", str(tmp_path / "x.xlsx"))
     assert refused.code == 2
     assert ".docx" in refused.err
