@@ -102,6 +102,10 @@ class FactKind(StrEnum):
             "found by what the model tells (localrag prepare --layers metadata)"
         ),
     )
+    FILTERS_LEAVE = (
+        "filters-leave",
+        N_("of the corpus the filters leave {n:,} articles or passages (--where)"),
+    )
     NO_RERANKER = (
         "no-reranker",
         N_("no model for reranking: the hits keep the order in which they were found"),
