@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+from zlib import crc32
 
 from localrag.access import make_folder, open_file
 from localrag.errors import BusyError, LocalragError, NotFoundError, StorageError, StoreError
@@ -70,6 +71,7 @@ class Schema:
             connection: an open file, outside any transaction.
             until: stop at this version.
         """
+        connection.create_function(checksum.__name__, 1, checksum, deterministic=True)
         for number, file in enumerate(self.upgrades[:until], start=1):
             if version(connection) < number:
                 script = file.read_text(encoding="utf-8")
@@ -206,6 +208,10 @@ class Database:
         """Move the log into the file and flush it to the disk, as far as readers allow."""
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def damage(self, problem: str) -> StoreError:
+        """The error of a file in which something stands that was not written so."""
+        return _damaged(problem, self.path, self._schema)
+
     @property
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -265,6 +271,11 @@ class Database:
             raise _damaged(error, self.path, self._schema) from error
         except (sqlite3.Error, OSError) as error:
             raise _translated(error, self.path, self._schema) from error
+
+
+def checksum(text: str) -> int:
+    """CRC-32 of a text as UTF-8; scripts that upgrade a file know it by the same name."""
+    return crc32(text.encode())
 
 
 def scratch(folder: Path | None) -> sqlite3.Connection:
@@ -356,7 +367,7 @@ def _is_full(path: Path) -> bool:
         return False
 
 
-def _damaged(error: Exception, path: Path, schema: Schema) -> StoreError:
+def _damaged(error: Exception | str, path: Path, schema: Schema) -> StoreError:
     return StoreError(
         N_("The {name} {path} is damaged ({problem})."),
         N_("Put back a copy of it, or move it away and {again}"),

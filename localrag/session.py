@@ -210,7 +210,7 @@ class Corpus:
                 from localrag.cluster.running import indexing_on, joined
 
                 cluster = stack.enter_context(joined(ray, self.config))
-                elsewhere = indexing_on(cluster, self.name)
+                elsewhere = indexing_on(cluster)
             return index_as_set(
                 self._workspace,
                 self.name,

@@ -269,7 +269,7 @@ def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-_ARTICLES = ["", *"一二三四五六七八九", "十", "十一", "十二", "十三", "十四", "十五", "十六"]
+_ARTICLES = ["", *"一二三四五六七八九", "十", *(f"十{n}" for n in "一二三四五六七")]
 
 
 @pytest.fixture(scope="session")

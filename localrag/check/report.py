@@ -38,15 +38,19 @@ def known_suffix(path: Path) -> str:
     return suffix
 
 
-def write_report(report: CheckReport, path: Path, original: Path | None = None) -> None:
+def write_report(
+    report: CheckReport, path: Path, original: Path | None = None, *, replace: bool = True
+) -> None:
     """Write a report in the form that the suffix of its file tells.
 
     Args:
         report: what was found.
-        path: the file, which is replaced where there is one.
+        path: the file.
         original: the file that was checked; comments go into a copy of it where it is of Word.
+        replace: write over a file that is there.
 
     Raises:
+        FileExistsAlready: there is such a file, and it may not be replaced.
         UsageError: there is no such form, a folder is in its place, or it is the text itself.
         InputError: python-docx is missing.
         StorageError: the file cannot be written.
@@ -61,7 +65,7 @@ def write_report(report: CheckReport, path: Path, original: Path | None = None) 
     else:
         written = markdown(wording.blocks(report)) if suffix == ".md" else html(report)
         content = written.encode()
-    with opened(path, replace=True) as file:
+    with opened(path, replace=replace) as file:
         file.write(content)
 
 

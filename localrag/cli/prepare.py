@@ -129,7 +129,7 @@ def prepare(
         if ray:
             from localrag.cluster.running import chat_on, joined
 
-            opener = chat_on(stack.enter_context(joined(ray, opened.config)), opened.name)
+            opener = chat_on(stack.enter_context(joined(ray, opened.config)))
         meter = stack.enter_context(Meter(_EVERY))
         reports = make(
             session.workspace,

@@ -24,7 +24,7 @@ CHUNK = 32 << 20
 """Bytes that are sent at a time."""
 
 # What belongs to the process that writes, or to this disk, and not to what is written.
-_OF_HERE = ("lock", ".lock", "-shm", ".new", COMPARED)
+_OF_HERE = ("lock", ".lock", "-shm", ".new", "writer.json", COMPARED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,20 @@ class Parcel:
 
     @classmethod
     def of(cls, workspace: Workspace, corpus: str, config: Config) -> "Parcel":
-        """What answers to questions about a corpus are made of under these settings.
+        """What answers to questions about a corpus are made of, or without one what models do.
+
+        Args:
+            workspace: whose files they are.
+            corpus: the name of the corpus; "" for none.
+            config: the settings, which name the models.
 
         Raises:
             StorageError: a file cannot be read.
         """
-        place = workspace.corpus(corpus)
-        wanted = [place.store.parent, place.indexes, workspace.prompts]
+        wanted = [workspace.prompts]
+        if corpus:
+            place = workspace.corpus(corpus)
+            wanted += [place.store.parent, place.indexes]
         wanted += [workspace.models / name for name in models_in_use(workspace, config)]
         with storing(workspace.home):
             files = tuple(

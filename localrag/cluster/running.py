@@ -101,14 +101,14 @@ class _Answering:
             yield answers.answer
 
 
-def chat_on(cluster: Cluster, corpus: str) -> "Callable[[Workspace, Config], RemoteChat | None]":
+def chat_on(cluster: Cluster) -> "Callable[[Workspace, Config], RemoteChat | None]":
     """Opens the chat model of the settings on the workers of a cluster."""
 
     def opened(workspace: Workspace, config: Config) -> "RemoteChat | None":
         if not config.chat.model:
             return None
         config = on_workers(config)
-        return RemoteChat(cluster.pool(Errand(_Writing(config), workspace, corpus, config)))
+        return RemoteChat(cluster.pool(Errand(_Writing(config), workspace, config=config)))
 
     return opened
 
@@ -181,7 +181,7 @@ def _of_chat(model: "ChatModel", name: str, given: tuple[Any, ...]) -> Any:
     return (model.id, model.context) if name == "about" else getattr(model, name)(*given)
 
 
-def indexing_on(cluster: Cluster, corpus: str) -> Elsewhere:
+def indexing_on(cluster: Cluster) -> Elsewhere:
     """What analyses and embeds on a cluster.
 
     The embedder is opened here too, for it splits the texts.
@@ -192,7 +192,7 @@ def indexing_on(cluster: Cluster, corpus: str) -> Elsewhere:
         here = open_embedder(workspace, config)
         if here is None:
             return None
-        errand = Errand(_Embedding(config), workspace, corpus, config)
+        errand = Errand(_Embedding(config), workspace, config=config)
         return RemoteEmbedder(here, cluster.pool(errand))
 
     return Elsewhere(cluster, opened, cluster.parallel)

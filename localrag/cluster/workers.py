@@ -52,7 +52,8 @@ class Errand:
     Attributes:
         opener: opens what does it.
         workspace: whose folder it gets; None where it needs none.
-        corpus, config: what of the workspace is carried where it cannot be reached.
+        corpus: is carried where the workspace cannot be reached; "" for none, the models alone.
+        config: the settings; says which models are carried.
     """
 
     opener: Opener

@@ -9,7 +9,7 @@ from localrag.corpus import links, readings
 from localrag.corpus.browsing import Browsing
 from localrag.corpus.knowledge import Knowledge
 from localrag.corpus.links import Citing, Connection, Definition, Reference
-from localrag.corpus.rows import BLOCK, block_range, passage_id, passage_of
+from localrag.corpus.rows import BLOCK, block_range, passage_id, passage_of, sound_blocks
 from localrag.corpus.states import INFO, DocumentInfo, info, read_text, show
 from localrag.corpus.types import ARTICLES, Document, LawRow, Locator, Passage, Section
 from localrag.database import Database, Row
@@ -592,7 +592,8 @@ class Lookups(Browsing):
             )
 
     def _blocks(self, keys: Iterable[int]) -> dict[int, str]:
-        return dict(self._rows_by_key("SELECT key, text FROM blocks", "key", set(keys)))
+        rows = self._rows_by_key("SELECT key, text, mark FROM blocks", "key", set(keys))
+        return dict(sound_blocks(self._db, rows))
 
     def _span(self, key: int, start: int, end: int | None) -> str:
         return read_text(self._db, key, start, end)

@@ -13,9 +13,9 @@ from typing import Any
 
 from localrag.corpus.naming import bare, fold
 from localrag.corpus.types import ALIAS, TRIPLES, Document, Locator, Passage, Section, Triple
-from localrag.database import Database
+from localrag.database import Database, Row, checksum
 from localrag.errors import InputError
-from localrag.language import N_
+from localrag.language import N_, _
 
 TripleRow = tuple[int, int, str | None, str, str]
 """passage (its place in the document, from 0), predicate, objects, source, date."""
@@ -96,7 +96,7 @@ def _names(passages: Sequence[Passage]) -> Iterator[NameRow]:
         members = list(run)
         whole = fold(subject)
         names = {(Rank.WHOLE, whole), (Rank.BARE, bare(whole))}
-        for _, passage in members:
+        for _number, passage in members:
             if passage.triple and passage.triple.predicate == ALIAS:
                 names |= {(Rank.ALIAS, fold(alias)) for alias in passage.triple.objects}
         for rank, name in sorted(names):
@@ -193,21 +193,35 @@ def block_text(database: Database, key: int, start: int, end: int | None) -> str
     """Return a span of what the blocks of a document hold; all from `start` on without `end`."""
     blocks = block_range(key, start, end)
     rows = database.rows(
-        "SELECT text FROM blocks WHERE key >= ? AND key < ? ORDER BY key",
+        "SELECT key, text, mark FROM blocks WHERE key >= ? AND key < ? ORDER BY key",
         (blocks.start, blocks.stop),
     )
     skipped = start // BLOCK * BLOCK
-    text = "".join(text for (text,) in rows)
+    text = "".join(text for _, text in sound_blocks(database, rows))
     return text[start - skipped : None if end is None else max(end, start) - skipped]
 
 
-def text_blocks(document_key: int, text: str) -> Iterable[tuple[int, str]]:
+def sound_blocks(database: Database, rows: Iterable[Row]) -> Iterator[tuple[int, str]]:
+    """The keys and texts of rows of `blocks` (key, text, mark), each held against its mark.
+
+    Raises:
+        StoreError: a text is another one than was stored: nothing of it may be quoted.
+    """
+    for key, text, mark in rows:
+        if checksum(text) != mark:
+            document = database.row(
+                "SELECT id FROM documents WHERE key = ?", (key // _BLOCKS_PER_DOCUMENT,)
+            )
+            told = _("the text of {document} is not the one that was stored")
+            raise database.damage(told.format(document=document[0] if document else key))
+        yield key, text
+
+
+def text_blocks(document_key: int, text: str) -> Iterable[tuple[int, str, int]]:
     """Cut a text into the rows of `blocks`."""
     first = document_key * _BLOCKS_PER_DOCUMENT
-    return (
-        (first + number, text[start : start + BLOCK])
-        for number, start in enumerate(range(0, len(text), BLOCK))
-    )
+    blocks = (text[start : start + BLOCK] for start in range(0, len(text), BLOCK))
+    return ((first + number, block, checksum(block)) for number, block in enumerate(blocks))
 
 
 def block_range(document_key: int, start: int, end: int | None) -> range:

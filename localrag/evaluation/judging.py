@@ -12,7 +12,7 @@ settings, the prompts, the code that asks.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, Field, TypeAdapter
 from pydantic_core import to_jsonable_python
@@ -171,25 +171,58 @@ def _answers(plan: Plan, setup: Setup, order: int) -> Iterator[tuple[int, Questi
 def _judge(
     judge: Judge, model: ChatModel, setup: Setup, found: _ToJudge, on_event: Listener
 ) -> None:
+    asked = [
+        (question.id, partial(_asked, model, judge.config.chat, content, question, answer))
+        for content, (question, answer) in found.items()
+    ]
+    with opened(_journal(judge.journal(setup.folder))) as journal:
+        keep_each(asked, journal, model.parallel, _PHASE, setup.name, on_event)
+
+
+class _Kept(Protocol):
+    """What a judge said, or why it said nothing."""
+
+    @property
+    def problem(self) -> str: ...
+
+
+_Said = TypeVar("_Said", bound=_Kept)
+
+
+def keep_each(
+    asked: Sequence[tuple[str, Callable[[], _Said]]],
+    journal: Journal[_Said],
+    parallel: int,
+    phase: Phase,
+    name: str,
+    on_event: Listener,
+) -> None:
+    """Ask a judge for everything, and keep each thing as soon as it is said.
+
+    Args:
+        asked: the id of each question with what asks the judge about it.
+        journal: where it is kept; it is open.
+        parallel: how many are asked at the same time.
+        phase: that of the progress.
+        name: of the entry or the entries that the judge is asked about.
+        on_event: told of progress, and of what the judge could not say.
+
+    Raises:
+        ModelUnusable: the judge cannot be used; what it said so far is kept.
+        StorageError: it cannot be written.
+    """
     begun = perf_counter()
     failed = 0
-    with (
-        opened(_journal(judge.journal(setup.folder))) as journal,
-        ThreadPoolExecutor(model.parallel) as pool,
-    ):
+    with ThreadPoolExecutor(parallel) as pool:
         try:
-            asked = [
-                pool.submit(_asked, model, judge.config.chat, content, question, answer)
-                for content, (question, answer) in found.items()
-            ]
-            for done, one in enumerate(as_completed(asked), 1):
-                verdict = one.result()
-                journal.append(verdict)
-                if verdict.problem:
+            coming = {pool.submit(ask_judge): id_ for id_, ask_judge in asked}
+            for done, one in enumerate(as_completed(coming), 1):
+                said = one.result()
+                journal.append(said)
+                if said.problem:
                     failed += 1
-                    on_event(Unjudged(setup.name, found[verdict.answer][0].id, verdict.problem))
-                seconds = perf_counter() - begun
-                on_event(Progress(_PHASE, done, len(found), seconds, failed=failed))
+                    on_event(Unjudged(name, coming[one], said.problem))
+                on_event(Progress(phase, done, len(asked), perf_counter() - begun, failed=failed))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

@@ -10,7 +10,6 @@ answers in one order, or why there are none. The fingerprint is that of the judg
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import astuple, dataclass
 from functools import partial
 from itertools import combinations
@@ -24,14 +23,14 @@ from localrag.config import ChatConfig
 from localrag.errors import ModelUnusable, WorkspaceError
 from localrag.evaluation import places
 from localrag.evaluation.answers import Answered, read_rows
-from localrag.evaluation.judging import opened
+from localrag.evaluation.judging import keep_each, opened
 from localrag.evaluation.planning import Plan, Setup, fingerprint
-from localrag.evaluation.types import Judging, Listener, PairRating, Scores, Spent, Unjudged
+from localrag.evaluation.types import Judging, Listener, PairRating, Scores, Spent
 from localrag.inference.opening import open_chat
 from localrag.journal import Journal
 from localrag.language import N_, _
 from localrag.prepare.layers import digest
-from localrag.progress import Phase, Progress
+from localrag.progress import Phase
 from localrag.prompts import language_of, prompt
 from localrag.reading.asking import ask
 from localrag.reading.evidence import element
@@ -129,28 +128,11 @@ def rate(plan: Plan, setups: Sequence[Setup], *, retry_failed: bool, on_event: L
         return 0
     model = open_chat(plan.workspace, plan.judge.config)
     assert model is not None, "a judge has a name"
-    begun = perf_counter()
-    failed = 0
     names = ", ".join(setup.name for setup in setups)
     on_event(Judging(names, plan.judge.name, 1, 1))
-    with (
-        model,
-        opened(_journal(_path(plan))) as journal,
-        ThreadPoolExecutor(model.parallel) as pool,
-    ):
-        try:
-            settings = plan.judge.config.chat
-            asked = {pool.submit(rated, model, settings, pair): id_ for id_, pair in left}
-            for done, one in enumerate(as_completed(asked), 1):
-                rating = one.result()
-                journal.append(rating)
-                if rating.problem:
-                    failed += 1
-                    on_event(Unjudged(names, asked[one], rating.problem))
-                on_event(Progress(_PHASE, done, len(left), perf_counter() - begun, failed=failed))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    asked = [(id_, partial(rated, model, plan.judge.config.chat, pair)) for id_, pair in left]
+    with model, opened(_journal(_path(plan))) as journal:
+        keep_each(asked, journal, model.parallel, _PHASE, names, on_event)
     return len(left)
 
 

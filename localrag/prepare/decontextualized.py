@@ -36,10 +36,12 @@ from localrag_models.chat import ChatModel, Message
 
 PROMPT = "decontextualized"
 # Changed when code makes another text of the same reply.
-_VERSION = "4"
+_VERSION = "5"
 # Characters that a rewritten sentence may have more than three times those of the sentence.
 _MORE = 200
-# Words of a sentence that a model names first, and characters of each name, at most.
+# Words of a sentence that a model names first, and characters of each name, at most. So much a
+# rewritten sentence may have beside the sentence, and one name more for an elided subject: what is
+# longer, a small model has written again and again.
 _MOST_NAMES, _LONGEST_NAME = 4, 100
 # Share of what a sentence says that is said in it rewritten, at least: pronouns are no part of it.
 _KEPT = 2 / 3
@@ -72,6 +74,8 @@ _REPLACEABLE = re.compile(
     r"|彼女?|それ|同(?:社|氏|国|地|市|県|町|村|校|大学|作|曲|書|誌|局|法)",
     re.IGNORECASE,
 )
+# A clause is no name.
+_CLAUSE = re.compile(r"\b(?:is|are|was|were|ha[sd]|have)\b")
 # What a reference to all items of a paragraph ends with.
 _EACH_ITEM = "各号"
 _PARTICULARS = frozenset(
@@ -181,7 +185,9 @@ def with_names(sentence: str, names: Mapping[str, str], shown: str) -> str:
     """A sentence with names in the place of words that stand for them.
 
     A name that the sentence has is not put in again: beside it a pronoun can be read. A word stays
-    whose name does not stand in the text, or that no name alone can replace (then, this).
+    whose name does not stand in the text, or that no name alone can replace (then, this). So does
+    "the ceremony" where nothing says that what is named is a ceremony: a small model names what
+    the document is about.
 
     Args:
         sentence: as its document has it, or as a model has rewritten it.
@@ -196,7 +202,7 @@ def with_names(sentence: str, names: Mapping[str, str], shown: str) -> str:
         place = re.search(f"{bound}{re.escape(word)}{bound}", sentence)
         if not (place and replaceable and letters and letters in known):
             continue
-        if letters in letters_of(sentence):
+        if letters in letters_of(sentence) or _CLAUSE.search(name) or not _is_so(word, name, shown):
             continue
         if replaceable["owner"]:
             name += "’" if name.endswith("s") else "’s"
@@ -204,6 +210,22 @@ def with_names(sentence: str, names: Mapping[str, str], shown: str) -> str:
             name = name[0].upper() + name[1:]
         sentence = f"{sentence[: place.start()]}{name}{sentence[place.end() :]}"
     return sentence
+
+
+def _is_so(word: str, name: str, shown: str) -> bool:
+    """Whether what is named is what a word calls it, as far as the text says.
+
+    A word that calls it nothing (she), or what texts are often about (the film), is not doubted.
+    """
+    described = re.fullmatch(r"the (?:[a-z]+ )?([a-z]+)", word, re.IGNORECASE)
+    if described is None or re.fullmatch(_KINDS, described[1], re.IGNORECASE):
+        return True
+    noun = rf"\b{described[1]}\b"
+    if re.search(noun, name, re.IGNORECASE):
+        return True
+    # "Tarn is a small town", "Tarn, a small town".
+    said = rf"(?:,|\b(?:is|are|was|were|became|as)) (?:an?|the|one)\b[^.;]*?{noun}"
+    return re.search(said, shown, re.IGNORECASE) is not None
 
 
 def adds_nothing(text: str, sentence: str) -> bool:
@@ -218,7 +240,8 @@ def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
     """Whether a rewritten sentence has names or figures that its document lacks, or lacks its own.
 
     It also lacks its own where it says less than two thirds of what the sentence says, and has
-    what it should not where it is more sentences: small models write those before it out.
+    what it should not where it is more sentences, or longer than names can make it: small models
+    write those before it out, or the same words again and again.
 
     Args:
         text: as rewritten.
@@ -230,6 +253,7 @@ def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
     lost = mismatches(sentence, [text], headings=[title])
     return (
         any(one.kind in _PARTICULARS for one in (*brought, *lost))
+        or len(text) > len(sentence) + (len(pointing_words(sentence)) + 1) * _LONGEST_NAME
         or covers(sentence, [text]) < _KEPT
         or len(split_sentences(text)) > len(split_sentences(sentence))
     )

@@ -37,7 +37,7 @@ from localrag_models.chat import ChatModel
 
 PROMPT = "completion_questions"
 # Changed when code makes other questions of the same reply.
-_VERSION = "4"
+_VERSION = "5"
 _MOST, _LONGEST = 4, 300
 # Share of what a question speaks of that its sentence speaks of beside the answer: "What is the
 # name of the tornado outbreak?" asks of any text.
@@ -100,10 +100,14 @@ class Questioner:
             reply = ask(self._model, self._settings, messages, _Reply, calls.append, PROMPT)
         except ModelUnusable as error:
             return unreadable(error, calls)
+        # A small model writes the same pair again.
         kept = tuple(
-            DerivedText(pair.question, pair.answer, interrogative_of(pair.question).value)
-            for pair in reply.pairs
-            if _completes(pair, sentence, rewritten)
+            DerivedText(question, answer, interrogative_of(question).value)
+            for question, answer in dict.fromkeys(
+                (pair.question, pair.answer)
+                for pair in reply.pairs
+                if _completes(pair, sentence, rewritten)
+            )
         )
         if kept or not reply.pairs:
             return Made(Outcome.MADE if kept else Outcome.UNCHANGED, kept, calls=calls)
@@ -116,7 +120,8 @@ def _completes(pair: _Pair, sentence: str, rewritten: str) -> bool:
 
     The answer stands in the rewritten sentence, not in the sentence, and not in the question; an
     answer that is the whole sentence answers nothing, and a question that has little of the
-    sentence asks for nothing that this sentence alone says.
+    sentence asks for nothing that this sentence alone says. An English question that has no mark
+    at its end was broken off, as small models do before a quotation.
     """
     answer, whole = letters_of(pair.answer), letters_of(rewritten)
     beside = re.sub(re.escape(pair.answer), " ", rewritten, flags=re.IGNORECASE)
@@ -127,5 +132,6 @@ def _completes(pair: _Pair, sentence: str, rewritten: str) -> bool:
         and answer not in letters_of(sentence)
         and answer not in letters_of(pair.question)
         and not pointing_words(pair.question)
+        and (language_of(pair.question) != "en" or pair.question.rstrip("”’\"' ").endswith("?"))
         and covers(pair.question, [beside]) > _OF_SENTENCE
     )

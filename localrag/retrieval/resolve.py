@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
+from localrag.corpus.links import Definition
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.facts import Fact, FactKind
@@ -30,6 +31,9 @@ _MEANING = re.compile(
 )
 # More laws than this define a term for themselves: which one is meant is not said.
 _FEW_DEFINITIONS = 8
+# Characters between a term and the provision that it is taken from, at most:
+# 営業秘密（不正競争防止法（平成五年法律第四十七号）第二条第六項に規定する営業秘密をいう。）.
+_TAKEN_WITHIN = 80
 
 
 @dataclass(slots=True)
@@ -132,9 +136,21 @@ def _defining(store: Lookups, question: str, scope: Scope) -> Iterator[tuple[Tar
         for one in definitions
         if not one.locator.division and not one.scope and not scope.is_beside(one.document_id)
     ]
-    if asked and len(main) <= _FEW_DEFINITIONS:
-        for definition in main:
+    # A law that takes a term as another provision defines it says nothing of what it means.
+    own = [one for one in main if not any(_is_taken(store, one, other) for other in main)]
+    if asked and len(own) <= _FEW_DEFINITIONS:
+        for definition in own:
             yield Target(definition.document_id, definition.locator), asked["term"]
+
+
+def _is_taken(store: Lookups, definition: Definition, other: Definition) -> bool:
+    """Whether a definition takes its term from another one, to which it refers right behind it."""
+    return definition != other and any(
+        0 <= reference.start - definition.end <= _TAKEN_WITHIN
+        and reference.law_id == other.document_id
+        and (reference.target.contains(other.locator) or other.locator.contains(reference.target))
+        for reference in store.references_from(definition.document_id, definition.locator)
+    )
 
 
 def _on_crimes(

@@ -161,6 +161,8 @@ def _begun(home: Path, chosen: argparse.Namespace, *options: str) -> "subprocess
         f"chat.max_tokens={chosen.max_tokens}",
         "embedding.model=off",
         f"chat.model={_model(home, chosen.model)}",
+        # More threads wait for each other beside anything else that runs.
+        "runtime.threads=1",
     ]
     return subprocess.Popen(
         [

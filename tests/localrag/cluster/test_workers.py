@@ -171,6 +171,18 @@ def test_a_workspace_is_carried_once_to_where_it_is_not(
     assert {path.stat().st_mode & 0o077 for path in (*folders, *sent)} == {0}
 
 
+def test_what_needs_the_models_alone_is_sent_no_corpus(sample: Path) -> None:
+    workspace = Workspace(sample)
+    (sample / "models" / "m").mkdir(parents=True)
+    (sample / "models" / "m" / "model.gguf").write_bytes(b"weights")
+    config = load(workspace, {"chat.model": "m"})
+    alone, with_corpus = (Parcel.of(workspace, corpus, config) for corpus in ("", "main"))
+    assert [file.path for file in alone.files] == ["models/m/model.gguf"]
+    assert set(alone.files) < set(with_corpus.files)
+    # Who wrote the corpus last is nothing that the workers need.
+    assert not any(file.path.endswith("writer.json") for file in with_corpus.files)
+
+
 def test_what_was_sent_wrong_is_not_kept(cache: Path, sample: Path) -> None:
     workspace = Workspace(sample)
     parcel = Parcel.of(workspace, "main", load(workspace, {}))
@@ -190,7 +202,7 @@ def test_a_chat_model_on_workers(ray: Any, sample: Path, monkeypatch: pytest.Mon
     )
     monkeypatch.setattr("localrag.cluster.running.open_chat", lambda *_: ScriptedChat(*replies))
     workspace = Workspace(sample)
-    opener = chat_on(cluster_of(ray, 1), "main")
+    opener = chat_on(cluster_of(ray, 1))
     assert opener(workspace, load(workspace, {})) is None, "the settings name no model"
     model = opener(workspace, load(workspace, {"chat.model": "x"}))
     assert model is not None
@@ -217,7 +229,7 @@ def test_an_index_made_by_workers_is_the_same(
     config = load(workspace, {"embedding.model": "hashing"})
     place = workspace.corpus("main")
     vectors = []
-    there = indexing_on(cluster_of(ray, 3), "main")
+    there = indexing_on(cluster_of(ray, 3))
     assert there.opener is not None
     for elsewhere, opened in ((HERE, HashingEmbedder()), (there, there.opener(workspace, config))):
         assert opened is not None

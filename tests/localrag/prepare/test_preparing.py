@@ -125,8 +125,9 @@ def test_the_prompts_of_a_document_begin_alike(make: Make) -> None:
         "Ada Frost sold the Otter Mill to Bram Tully in 1899.",
         "Ada Frost sold the Otter Mill.",
         f"Ada Frost built the Otter Mill in 1871. {REWRITTEN}",
+        "Ada Frost sold the Otter Mill to Bram Tully" + ", Ada Frost and Bram Tully" * 12 + ".",
     ],
-    ids=["a name is invented", "a figure is invented", "a name is lost", "another sentence"],
+    ids=["a name is invented", "a figure is invented", "a name is lost", "another one", "endless"],
 )
 def test_what_adds_or_loses_particulars_is_refused(
     make: Make, workspace: Workspace, reply: str
@@ -158,6 +159,44 @@ def test_what_a_model_names_and_copies_all_the_same_code_puts_in(
 ) -> None:
     make(UNCHANGED, rewriting(SOLD, SOLD, **names), REPLIES[2])
     assert rows(workspace)[1] == ("made", [text])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "word", "name", "rewritten"),
+    [
+        (
+            "Ada Frost was a miller.",
+            "The miller paid 40 crowns in Tarn.",
+            "The miller",
+            "Ada Frost",
+            True,
+        ),
+        (
+            "Ada Frost gave a prize.",
+            "The winner paid 40 crowns in Tarn.",
+            "The winner",
+            "Ada Frost",
+            False,
+        ),
+        (
+            "Otter Mill gave a prize.",
+            "The mill paid 40 crowns in Tarn.",
+            "The mill",
+            "Otter Mill",
+            True,
+        ),
+        ("Tarn is in Marrow.", "It has a mill.", "It", "Tarn is in Marrow", False),
+    ],
+    ids=["it is said to be one", "it is said nowhere", "its name says so", "a clause is no name"],
+)
+def test_a_name_stands_for_what_the_text_says_that_it_is(
+    make: Make, workspace: Workspace, first: str, second: str, word: str, name: str, rewritten: bool
+) -> None:
+    (workspace.home / "texts" / "mill.txt").write_text(f"{first} {second}")
+    add(workspace, "main", [workspace.home / "texts"])
+    make(rewriting(first, first), rewriting(second, second, **{word: name}))
+    text = second.replace(word, name)
+    assert rows(workspace)[1] == (("made", [text]) if rewritten else ("unchanged", []))
 
 
 def test_a_rewrite_that_adds_no_word_is_the_sentence(make: Make, workspace: Workspace) -> None:
@@ -301,6 +340,7 @@ def test_questions_are_kept_where_the_sentence_answers_them(
     asked = pairs(
         ("Who sold the Otter Mill to Bram Tully?", "Ada Frost"),
         ("Who is Ada Frost?", "Ada Frost"),
+        ("Who sold the Otter Mill to Bram Tully?", "Ada Frost"),
         ("Where does the mill stand?", "in Marrow"),
     )
     replies = (*REPLIES, asked, pairs())
@@ -322,8 +362,12 @@ def test_questions_are_kept_where_the_sentence_answers_them(
         ("Who sold it to Bram Tully?", "Ada Frost"),
         ("What happened?", "Ada Frost sold the Otter Mill to Bram Tully."),
         ("Who is the seller named in this sentence?", "Ada Frost"),
+        ("Who sold the Otter Mill to", "Ada Frost"),
     ],
-    ids=["said nowhere", "given away", "not what was added", "not read alone", "all of it", "any"],
+    ids=[
+        *("said nowhere", "given away", "not what was added", "not read alone", "all of it"),
+        *("any", "broken off"),
+    ],
 )
 def test_questions_that_complete_nothing_are_refused(
     make: Make, workspace: Workspace, question: str, answer: str

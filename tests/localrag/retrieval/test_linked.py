@@ -79,6 +79,7 @@ LAWS = {
                 "第一項の更新は、国土交通省令で定める様式による。",
             ],
         ),
+        "17": ("定義", ["この法律において「投錨地」とは、灯台船が錨を下ろす水面をいう。"]),
         "10": (
             "",
             [
@@ -126,6 +127,13 @@ LAWS = {
     (OTHER, "気球法", "令和九十九年法律第二十四号"): {
         "1": ("窃取", ["他人の気球を窃取した者は、五年以下の拘禁刑に処する。"]),
         "2": ("時間外労働", ["気球の係留者は、労働者の労働時間を延長してはならない。"]),
+        "3": (
+            "投錨地",
+            [
+                "投錨地（灯台船法（令和九十九年法律第二十一号）第十七条に規定する投錨地をいう。）"
+                "の上空の投錨地を示す気球は、投錨地ごとに一とする。"
+            ],
+        ),
     },
 }
 
@@ -141,6 +149,15 @@ def laws(
 def quoted_from(retriever: Retriever, query: Query) -> Quotations:
     """What is quoted for a question."""
     return quotations(retriever, query, retriever.search(query))
+
+
+def test_what_a_term_means_is_said_where_it_is_defined(laws: Retriever) -> None:
+    retrieval = laws.search(Query("投錨地とは何か"))
+    assert retrieval.hits[0].passage.id == f"{ACT}#17"
+    named = [hit.passage.id for hit in retrieval.hits if "defines" in str(hit.reason)]
+    assert named == [f"{ACT}#17"], "another law takes the term from there"
+    in_other = laws.search(Query("気球法における投錨地とは何か"))
+    assert in_other.hits[0].passage.id == f"{OTHER}#3"
 
 
 def test_a_penalty_is_found_by_the_provision_whose_breach_it_punishes(laws: Retriever) -> None:

@@ -15,7 +15,7 @@ from textual.widgets import Input, OptionList, Static
 
 from localrag.check import wording
 from localrag.check.types import Finding, Verdict
-from localrag.errors import FileExistsAlready, LocalragError
+from localrag.errors import LocalragError
 from localrag.language import N_, _
 from localrag_tui.check.findings import FindingsList, in_full
 from localrag_tui.check.work import Checked, as_sheet, check_text, spot_of
@@ -459,6 +459,4 @@ class CheckScreen(WorkbenchScreen):
 def _write(checked: Checked, path: Path, *, replace: bool) -> None:
     from localrag.check.report import write_report
 
-    if path.exists() and not replace:
-        raise FileExistsAlready(path)
-    write_report(checked.report, path, checked.original)
+    write_report(checked.report, path, checked.original, replace=replace)
