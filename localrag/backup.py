@@ -5,8 +5,9 @@ size and the SHA-256 of each. Databases are copied by SQLite's own backup, each 
 moment, whatever others write meanwhile. Models are left out: they are not made here, and large.
 
 A backup is unpacked beside the workspace, compared with its manifest, and put in its place by a
-rename; what was there before stays beside it under another name. A backup of one corpus alone, with
-its index, is put into a workspace in the same way.
+rename; what was there before stays beside it under another name. The tokens of `localrag serve`
+stay those of the workspace, where it has any: one that was withdrawn since the backup stays
+withdrawn. A backup of one corpus alone, with its index, is put into a workspace in the same way.
 """
 
 import hashlib
@@ -14,12 +15,13 @@ import os
 import shutil
 import sqlite3
 import tarfile
+import tomllib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from io import BytesIO
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -27,7 +29,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from localrag import __version__
 from localrag.access import make_folder, open_file
-from localrag.durable import flush_folder, is_locked, replacing, storing
+from localrag.durable import flush_folder, is_locked, locked, replacing, storing
 from localrag.errors import BusyError, InputError, StorageError, UsageError
 from localrag.ingest.state import WRITER_LOCK
 from localrag.language import N_
@@ -70,6 +72,8 @@ class BackupReport:
         files, bytes: how much it holds.
         vanished: files that were removed while it was made: those of an index that was built anew.
         before: where the workspace lies that was there before; None where there was none.
+        tokens: of `localrag serve` that are valid again as they were then.
+        tokens_left_out: those of the backup where the workspace kept its own.
     """
 
     file: Path
@@ -78,6 +82,8 @@ class BackupReport:
     bytes: int
     vanished: tuple[str, ...] = ()
     before: Path | None = None
+    tokens: int = 0
+    tokens_left_out: int = 0
 
 
 def back_up(workspace: Workspace, target: Path, corpus: str = "") -> BackupReport:
@@ -128,11 +134,11 @@ def back_up(workspace: Workspace, target: Path, corpus: str = "") -> BackupRepor
 def restore(workspace: Workspace, source: Path) -> BackupReport:
     """Put a backup in the place of a workspace, which need not exist; all of it, or nothing.
 
-    Its models stay. What else it held lies beside it afterwards.
+    Its models stay, and its tokens where it has any. What else it held lies beside it afterwards.
 
     Raises:
         InputError: the file is no backup, is damaged, or holds what no backup holds.
-        BusyError: a corpus is being written.
+        BusyError: a corpus is being written, or another process restores.
         StorageError: the disk is full or cannot be written; the workspace is as it was.
     """
     for name in workspace.corpora():
@@ -146,9 +152,22 @@ def restore(workspace: Workspace, source: Path) -> BackupReport:
                 file=source,
                 name=manifest.corpus,
             )
+        theirs = unpacked / workspace.tokens.relative_to(home)
+        tokens, kept = _count_tokens(theirs), workspace.tokens.exists()
+        if kept:
+            # Before the switch: at no moment one is valid that was withdrawn.
+            shutil.copy2(workspace.tokens, theirs)
         before = _switch(home, unpacked)
     workspace.init()
-    return _report(source, manifest, before=before)
+    report = _report(source, manifest, before=before)
+    return replace(report, tokens=tokens * (not kept), tokens_left_out=tokens * kept)
+
+
+def _count_tokens(path: Path) -> int:
+    try:
+        return len(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (FileNotFoundError, ValueError):
+        return 0  # A damaged file makes no token valid.
 
 
 def restore_corpus(workspace: Workspace, source: Path) -> BackupReport:
@@ -174,7 +193,7 @@ def restore_corpus(workspace: Workspace, source: Path) -> BackupReport:
         _require_idle(workspace, name)
         before = None
         if workspace.corpus(name).store.exists():
-            before = workspace.corpus(f"{name[:40]}.before-{_now()}").store.parent
+            before = _aside(workspace.corpus(name[:40]).store.parent)
         # The index comes last: without one, a corpus is whole.
         for kind in ("indexes", "corpora"):
             here = workspace.home / kind / name
@@ -207,14 +226,22 @@ def _require_idle(workspace: Workspace, name: str) -> None:
 
 @contextmanager
 def _unpacked(workspace: Workspace, source: Path) -> Iterator[tuple[Path, _Manifest]]:
-    """A backup as a folder beside the workspace, checked; whatever is left of it is removed."""
+    """A backup as a folder beside the workspace, checked; whatever is left of it is removed.
+
+    What a process that was killed has left there is removed, too.
+    """
     home = workspace.home
-    unpacked = home.with_name(f".{home.name}.{os.urandom(4).hex()}.restored")
-    try:
-        with storing(home.parent, _FREE):
+    work = home.with_name(f".{home.name}.restoring")
+    busy = BusyError(
+        N_("Another process restores a backup here."), N_("Wait until it has finished.")
+    )
+    with storing(home.parent, _FREE), locked(work / "lock", busy):
+        unpacked = work / "unpacked"
+        try:
+            shutil.rmtree(unpacked, ignore_errors=True)
             yield unpacked, _unpack(source, unpacked)
-    finally:
-        shutil.rmtree(unpacked, ignore_errors=True)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
 
 
 def _report(
@@ -431,7 +458,7 @@ def _switch(home: Path, unpacked: Path) -> Path | None:
     """
     before = None
     if home.exists():
-        before = home.with_name(f"{home.name}.before-{_now()}")
+        before = _aside(home)
         home.rename(before)
     try:
         unpacked.rename(home)
@@ -445,5 +472,8 @@ def _switch(home: Path, unpacked: Path) -> Path | None:
     return before
 
 
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+def _aside(folder: Path) -> Path:
+    """Where a folder goes that another one takes the place of."""
+    name = f"{folder.name}.before-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    return next(path for path in map(folder.with_name, names) if not path.exists())

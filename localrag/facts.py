@@ -102,6 +102,10 @@ class FactKind(StrEnum):
             "found by what the model tells (localrag prepare --layers metadata)"
         ),
     )
+    FILTERS_LEAVE = (
+        "filters-leave",
+        N_("of the corpus the filters leave {n:,} articles or passages (--where)"),
+    )
     NO_RERANKER = (
         "no-reranker",
         N_("no model for reranking: the hits keep the order in which they were found"),
@@ -524,6 +528,9 @@ class FactKind(StrEnum):
     # batches
     FIELDS_UNREAD = "fields-unread", N_("fields that are not read: {names}")
     TABLE_ENCODING = "table-encoding", N_("the text is no UTF-8; it is read as Shift_JIS (cp932)")
+    TABLE_EUC_JP = "table-euc-jp", N_("the text is no UTF-8; it is read as EUC-JP")
+    TABLE_TABS = "table-tabs", N_("tabs separate its columns")
+    TABLE_SEMICOLONS = "table-semicolons", N_("semicolons separate its columns")
     SHEET_READ = "sheet-read", N_("the questions are read from {sheet}, below row {row}")
     SHEETS_UNREAD = (
         "sheets-unread",

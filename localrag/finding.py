@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from localrag.corpus.facets import read_label
+from localrag.corpus.facets import read_label, read_labels
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, TRIPLES, Locator, Passage
 from localrag.corpus.wording import kind_name, spellings_of_kind
@@ -179,7 +179,7 @@ def filters_of(
         layers: to be searched in.
         date_from: only texts of this day (ISO) or later.
         date_to: only texts of this day or earlier.
-        where: what documents are told apart by, ``kind=Act``.
+        where: what documents are told apart by, ``kind=Act``, several between semicolons.
 
     Raises:
         UsageError: there is no such layer, or a text of `where` is no label.
@@ -199,7 +199,8 @@ def filters_of(
         layers=tuple(layers),
         date_from=date_from,
         date_to=date_to,
-        where=tuple(map(read_label, where)),
+        # An empty text is refused: without its label everything would be searched.
+        where=tuple(label for text in where for label in read_labels(text) or (read_label(text),)),
     )
 
 

@@ -6,6 +6,7 @@ them, and its log is emptied. Files are overwritten before they are unlinked; ho
 is up to the disk: one that spreads writes (SSD), a snapshot or a backup may keep what it had.
 """
 
+import glob
 import os
 import shutil
 from collections.abc import Iterator
@@ -56,6 +57,20 @@ def forget_corpus(workspace: Workspace, corpus: str) -> list[Path]:
     quoted = [path for one in batches for path in (one.out, *BatchFolder(one.out).documents())]
     remove_corpus(workspace, corpus, before=_overwrite)
     return [path for path in quoted if path.exists()]
+
+
+def set_aside(workspace: Workspace, place: Path) -> list[Path]:
+    """Folders that restoring a backup has set aside beside a workspace, and that have a place.
+
+    Args:
+        workspace: lies beside them.
+        place: a file or folder of it, which may have been forgotten there.
+    """
+    home = workspace.home
+    if not place.is_relative_to(home):
+        return []
+    folders = sorted(home.parent.glob(f"{glob.escape(home.name)}.before-*"))
+    return [one for one in folders if (one / place.relative_to(home)).exists()]
 
 
 def forget_run(workspace: Workspace, run: str) -> None:

@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any
 from unicodedata import normalize
@@ -12,13 +13,15 @@ from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError
 from localrag.language import N_, _
 
-Record = tuple[int, Mapping[str, Any] | InputError]
-"""The line a row begins at, and its fields by name, or why they cannot be told."""
+Record = tuple[int, Mapping[str, Any], InputError | None]
+"""The line a row begins at, its fields by name as far as they can be told, and what is wrong."""
 
 LIMITS = Limits(line_bytes=1_000_000, unpacked_bytes=1 << 62)
 """Of one row; a table may be as long as it likes."""
-UTF8, CP932 = "utf-8", "cp932"
+UTF8, CP932, EUC_JP = "utf-8", "cp932", "euc_jp"
 """What the text of a CSV file may be; the second is what Excel in Japan writes."""
+SEPARATORS = (",", "\t", ";")
+"""What stands between the columns: the first by which the header names a question."""
 
 _FIELDS = {
     "question": ("question", "質問", "質問文", "設問", "問題"),
@@ -34,6 +37,7 @@ _BY_NAME = {name: field for field, names in _FIELDS.items() for name in names}
 _OPTION = "option"
 _READ = {*_FIELDS, _OPTION}
 _IS_OPTION = re.compile("(?:option_|選択肢).+")
+_KANA = re.compile("[ぁ-んァ-ヶ]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,47 +122,75 @@ def _lines(cell: str) -> list[str]:
 
 
 def _field(name: str) -> str:
-    plain = normalize("NFKC", name).strip().casefold()
+    # 質　問: in a narrow column names are spread.
+    plain = "".join(normalize("NFKC", name).split()).casefold()
     if plain in _BY_NAME:
         return _BY_NAME[plain]
     return _OPTION if _IS_OPTION.fullmatch(plain) else name.strip()
 
 
 def csv_encoding(stream: IO[bytes]) -> str:
-    """Tell by trying whether CSV is `UTF8` or `CP932`; where it is neither, `UTF8`.
+    """Tell by trying whether CSV is `UTF8`, `EUC_JP` or `CP932`; where it is none, `UTF8`.
 
-    Some of the bytes of a damaged UTF-8 file may be CP932 as well. So it is taken for that only if
-    no line with other characters than ASCII is UTF-8, which lines of CP932 are hardly ever.
+    Some of the bytes of a damaged UTF-8 file may be CP932 as well. So it is taken for another only
+    if no line with other characters than ASCII is UTF-8, which lines of these are hardly ever. The
+    bytes of EUC-JP are CP932 too, of nonsense; those of CP932 with kana are never EUC-JP.
     """
+    fitting, kana = [EUC_JP, CP932], False
     wide = False
     for _number, line in numbered_lines(stream, LIMITS):
         if line is None or line.isascii():
             continue
-        if _is(line, UTF8):
-            return UTF8
-        if not _is(line, CP932):
+        if _decoded(line, UTF8) is not None:
             return UTF8
         wide = True
-    return CP932 if wide else UTF8
+        texts = {encoding: _decoded(line, encoding) for encoding in fitting}
+        fitting = [encoding for encoding in fitting if texts[encoding] is not None]
+        kana = kana or _KANA.search(texts.get(EUC_JP) or "") is not None
+        if not fitting:
+            return UTF8
+    if not wide:
+        return UTF8
+    return CP932 if CP932 in fitting and not (EUC_JP in fitting and kana) else EUC_JP
 
 
-def _is(line: bytes, encoding: str) -> bool:
+def _decoded(line: bytes, encoding: str) -> str | None:
     try:
-        line.decode(encoding)
+        return line.decode(encoding)
     except UnicodeDecodeError:
-        return False
-    return True
+        return None
 
 
-def csv_records(stream: IO[bytes], encoding: str) -> Iterator[Record]:
-    """Yield the rows below the header.
+def csv_separator(stream: IO[bytes], encoding: str) -> str:
+    """Tell by the header which of `SEPARATORS` stands between the columns.
 
     Raises:
-        InputError: there is no header with a question, or a quotation mark that is never closed
-            makes one row of all that follows.
+        InputError: by none of them there is a header with a question.
     """
-    reader = csv.reader(_text_lines(stream, encoding), strict=True)
-    header = _header(reader)
+    for separator in SEPARATORS:
+        stream.seek(0)
+        reader = csv.reader(_text_lines(stream, encoding), strict=True, delimiter=separator)
+        with suppress(csv.Error):
+            if Header.read(next(reader, [])) is not None:
+                return separator
+    raise InputError(
+        N_(
+            "The first line is neither a JSON object nor the header of a CSV table with a "
+            "column 'question' or '質問'."
+        ),
+        N_('Write a JSON object a line, {"question": "…"}, or begin with: id,question'),
+    )
+
+
+def csv_records(stream: IO[bytes], encoding: str, separator: str) -> Iterator[Record]:
+    """Yield the rows below the header, which names a question.
+
+    Raises:
+        InputError: a quotation mark that is never closed makes one row of all that follows.
+    """
+    reader = csv.reader(_text_lines(stream, encoding), strict=True, delimiter=separator)
+    header = Header.read(next(reader))
+    assert header is not None, "the separator was told by it"
     begin = reader.line_num + 1
     while True:
         try:
@@ -180,9 +212,13 @@ def csv_records(stream: IO[bytes], encoding: str) -> Iterator[Record]:
                 ) from error
             yield (
                 begin,
+                {},
                 InputError(
                     N_("The row that ends in line {line} is not CSV ({problem})."),
-                    N_("Put a text with commas or quotation marks between quotation marks."),
+                    N_(
+                        "Put a text with commas (or what separates the columns) or quotation marks "
+                        "between quotation marks."
+                    ),
                     line=reader.line_num,
                     problem=error,
                 ),
@@ -190,35 +226,19 @@ def csv_records(stream: IO[bytes], encoding: str) -> Iterator[Record]:
         else:
             # Excel writes the commas of empty rows, too.
             if any(fields):
-                yield begin, _named(header, fields)
+                yield begin, header.record(fields), _too_many(header, fields)
         begin = reader.line_num + 1
 
 
-def _header(reader: Iterator[list[str]]) -> Header:
-    try:
-        header = Header.read(next(reader, []))
-    except csv.Error:
-        header = None
-    if header is None:
-        raise InputError(
-            N_(
-                "The first line is neither a JSON object nor the header of a CSV table with a "
-                "column 'question' or '質問'."
-            ),
-            N_('Write a JSON object a line, {"question": "…"}, or begin with: id,question'),
-        )
-    return header
-
-
-def _named(header: Header, fields: list[str]) -> Mapping[str, Any] | InputError:
-    if len(fields) > len(header.fields):
-        return InputError(
-            N_("The row has {fields} fields, the header {header}."),
-            N_("Put a text with commas between quotation marks."),
-            fields=len(fields),
-            header=len(header.fields),
-        )
-    return header.record(fields)
+def _too_many(header: Header, fields: list[str]) -> InputError | None:
+    if len(fields) <= len(header.fields):
+        return None
+    return InputError(
+        N_("The row has {fields} fields, the header {header}."),
+        N_("Put a text with commas (or what separates the columns) between quotation marks."),
+        fields=len(fields),
+        header=len(header.fields),
+    )
 
 
 def _text_lines(stream: IO[bytes], encoding: str) -> Iterator[str]:

@@ -145,6 +145,7 @@ def written(outcome: RowOutcome) -> WrittenRow:
     """What is written of an outcome."""
     row, answer, error = outcome.row, outcome.answer, outcome.error
     query = row.query if isinstance(row, QuestionRow) else None
+    question = row.query.text if isinstance(row, QuestionRow) else row.question
     trace = TraceSummary.of(outcome.trace) if outcome.trace is not None else None
     seconds = round(outcome.seconds, 6)
     if answer is not None and query is not None:
@@ -173,7 +174,7 @@ def written(outcome: RowOutcome) -> WrittenRow:
         row.row,
         row.line,
         row.id or None,
-        query.text if query else None,
+        question or None,
         query.options if query else (),
         FAILED,
         Failure(error_type(error), *cause_and_cure(error), is_transient(error)),

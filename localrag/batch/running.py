@@ -235,7 +235,7 @@ def refusing(workspace: Workspace, corpus: str, config: Config) -> Iterator[Call
                 try:
                     store.document(id_)
                 except NotFoundError:
-                    return UnreadableRow(row.row, row.line, _lacking(corpus, id_), row.id)
+                    return _unasked(row, _lacking(corpus, id_))
             if where := row.query.filters.where:
                 try:
                     store.facets.canonical(where)
@@ -244,10 +244,14 @@ def refusing(workspace: Workspace, corpus: str, config: Config) -> Iterator[Call
                     problem = InputError(
                         N_("{cause}"), N_("{cure}"), cause=error.cause, cure=error.cure
                     )
-                    return UnreadableRow(row.row, row.line, problem, row.id)
+                    return _unasked(row, problem)
             return row
 
         yield refused
+
+
+def _unasked(row: QuestionRow, problem: InputError) -> UnreadableRow:
+    return UnreadableRow(row.row, row.line, problem, row.id, row.query.text)
 
 
 def _lacking(corpus: str, document: str) -> InputError:

@@ -5,7 +5,7 @@ import json
 import shutil
 import tempfile
 from array import array
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -16,11 +16,13 @@ from typing import IO, Any, cast
 from localrag.batch import workbook
 from localrag.batch.columns import (
     CP932,
+    EUC_JP,
     FIELDS,
     LIMITS,
     Record,
     csv_encoding,
     csv_records,
+    csv_separator,
     too_long,
 )
 from localrag.batch.types import QuestionRow, Row, UnreadableRow
@@ -35,6 +37,13 @@ from localrag.retrieval.types import Filters, Query
 
 _HEAD = 65_536
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_TOLD = {
+    CP932: FactKind.TABLE_ENCODING,
+    EUC_JP: FactKind.TABLE_EUC_JP,
+    "\t": FactKind.TABLE_TABS,
+    ";": FactKind.TABLE_SEMICOLONS,
+}
+"""What is told of the encoding and the separator of CSV."""
 # So many names of fields that are not read are remembered, to be told.
 _UNUSED = 20
 # So many ids that occur twice are named.
@@ -49,12 +58,13 @@ class QuestionTable:
     an object such as ``{"a": …, "b": …}``), ``documents`` (the ids of those that alone are
     searched) and ``where`` (what these are told apart by: ``{"kind": "Act"}``, or
     ``"kind=Act; chapter=罰則"``); in CSV and in a sheet of Excel, a row under a header (see
-    `localrag.batch.columns.Header`). The text is UTF-8; CSV may be what Excel in Japan writes.
+    `localrag.batch.columns.Header`). The text is UTF-8; CSV may be what Excel in Japan writes, or
+    EUC-JP, its columns separated by commas, tabs or semicolons.
 
     Attributes:
         name: of the file, for messages.
         unused: names of fields that were met and are not read, at most twenty.
-        told: how it was read, where that is not plain: `TABLE_ENCODING`, `SHEET_READ`.
+        told: how it was read, where that is not plain: `TABLE_ENCODING`, `SHEET_READ` …
     """
 
     name: str
@@ -70,16 +80,16 @@ class QuestionTable:
         Raises:
             InputError: this is no table of questions at all.
         """
-        for number, (line, record) in enumerate(self._records(), 1):
-            if isinstance(record, InputError):
-                yield UnreadableRow(number, line, record)
-                continue
-            if len(self.unused) < _UNUSED:
-                self.unused.update(name for name in record if name not in FIELDS)
+        for number, (line, record, wrong) in enumerate(self._records(), 1):
             try:
+                if wrong:
+                    raise wrong
+                if len(self.unused) < _UNUSED:
+                    self.unused.update(name for name in record if name not in FIELDS)
                 yield _question(number, line, record)
             except LocalragError as problem:
-                yield UnreadableRow(number, line, problem, _readable_id(record))
+                id_, question = _readable(_id, record), _readable(_text, record)
+                yield UnreadableRow(number, line, problem, id_, question)
 
     def _records(self) -> Iterator[Record]:
         self._stream.seek(0)
@@ -95,14 +105,20 @@ class QuestionTable:
             raise self._empty()
         suffix = Path(self.name).suffix.lower()
         of_json = suffix in (".jsonl", ".ndjson") or (suffix != ".csv" and text.startswith(b"{"))
-        return _json_records(self._stream) if of_json else self._of_csv()
+        return _json_records(self._stream) if of_json else self._of_csv(head)
 
-    def _of_csv(self) -> Iterator[Record]:
+    def _of_csv(self, head: bytes) -> Iterator[Record]:
+        if head.count(b"\r") and not head.count(b"\n"):
+            raise InputError(
+                N_("The lines of {table} end with CR alone, as old programs write them."),
+                N_("Save it as CSV UTF-8 (in Excel: CSV UTF-8, comma delimited)."),
+                table=self.name,
+            )
         encoding = csv_encoding(self._stream)
+        separator = csv_separator(self._stream, encoding)
         self._stream.seek(0)
-        if encoding == CP932:
-            self.told.add(Fact(FactKind.TABLE_ENCODING))
-        return csv_records(self._stream, encoding)
+        self.told.update(Fact(_TOLD[how]) for how in (encoding, separator) if how in _TOLD)
+        return csv_records(self._stream, encoding, separator)
 
     def _of_sheet(self) -> Iterator[Record]:
         if self._sheet is None:
@@ -287,14 +303,14 @@ def _question(row: int, line: int, record: Mapping[str, Any]) -> QuestionRow:
     return QuestionRow(row, line, id_, query)
 
 
-def _readable_id(record: Mapping[str, Any]) -> str:
-    """The id of a row that cannot be asked; empty where it has none that can be read."""
+def _readable(read: Callable[[Mapping[str, Any]], str], record: Mapping[str, Any]) -> str:
+    """The id or the question of a row that cannot be asked; empty where it cannot be read."""
     try:
-        id_ = _id(record)
-        _check_unicode(id_)
+        text = read(record)
+        _check_unicode(text)
     except InputError:
         return ""
-    return id_
+    return text
 
 
 def _text(record: Mapping[str, Any]) -> str:
@@ -377,9 +393,9 @@ def _json_records(stream: IO[bytes]) -> Iterator[Record]:
     """Yield the object on every line that is not blank."""
     for number, line in numbered_lines(stream, LIMITS):
         if line is None:
-            yield number, too_long(number)
+            yield number, {}, too_long(number)
         elif line.strip():
             try:
-                yield number, json_object(line)
+                yield number, json_object(line), None
             except InputError as problem:
-                yield number, problem
+                yield number, {}, problem

@@ -37,12 +37,17 @@ class QuestionRow:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableRow:
-    """A row that cannot be asked; `row`, `line` and `id` as for `QuestionRow`."""
+    """A row that cannot be asked; `row`, `line` and `id` as for `QuestionRow`.
+
+    Attributes:
+        question: as written; "" where it cannot be read.
+    """
 
     row: int
     line: int
     problem: LocalragError
     id: str = ""
+    question: str = ""
 
 
 Row = QuestionRow | UnreadableRow

@@ -64,11 +64,8 @@ class Sheet:
         self._rows.seek(0)
         for line in self._rows:
             number, record, problem = json.loads(line)
-            if problem:
-                cause, cure, fields = problem
-                yield number, InputError(cause, cure, **fields)
-            else:
-                yield number, record
+            cause, cure, fields = problem or ("", "", {})
+            yield number, record, InputError(cause, cure, **fields) if problem else None
 
 
 def unpack(stream: IO[bytes], name: str, aside: Path | None = None) -> Sheet:
@@ -237,7 +234,7 @@ def _rows(sheet: Any, formulas: Any, above: int, header: Header) -> Iterator[_En
         if wrong:
             cause, cure = wrong[1:]
             fields = {"cell": wrong[0].coordinate, "sheet": sheet.title, "error": wrong[0].value}
-            yield number, {}, (cause, cure, fields)
+            yield number, record, (cause, cure, fields)
         elif record:
             yield number, record, None
 

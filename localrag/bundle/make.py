@@ -12,7 +12,7 @@ import re
 import shutil
 import tarfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import metadata
@@ -151,7 +151,8 @@ def make(
         opened.enter_context(locked(work / "lock", busy))
         _begin(work, contents, models, since)
         if not (files / installer.MANIFEST).exists():
-            _collect(contents, project, files, work, tell)
+            with _leaving_nothing(work, files):
+                _collect(contents, project, files, work, tell)
             tell(N_("models, corpora and documents"))
             for model in models:
                 _export(store, model, files)
@@ -286,6 +287,17 @@ def _begin(
     for unfinished in (*work.rglob(".*.new"), *work.rglob("*.partial")):
         unfinished.unlink()
     replace_text(noted, choice)
+
+
+@contextmanager
+def _leaving_nothing(work: Path, files: Path) -> Iterator[None]:
+    """Remove the folder where making fails before there is anything to go on with."""
+    try:
+        yield
+    except Exception:
+        if not ((work / "pip").exists() or any((files / "wheels").glob("*.whl"))):
+            shutil.rmtree(work)
+        raise
 
 
 def _collect(

@@ -21,6 +21,7 @@ from localrag.errors import (
     InputError,
     LocalragError,
     StorageError,
+    UsageError,
     WorkspaceError,
 )
 from localrag.language import N_
@@ -98,12 +99,19 @@ def install(
 
 
 def installed_in() -> Path:
-    """The folder that this localrag was installed into by a bundle, else where one would be."""
+    """The folder that this localrag was installed into by a bundle.
+
+    Raises:
+        UsageError: it was not.
+    """
     # FOLDER/versions/NAME/program
     folder = Path(sys.prefix).resolve().joinpath("..", "..", "..").resolve()
     if (folder / "current" / "bundle.json").exists():
         return folder
-    return Path("~/localrag").expanduser()
+    raise UsageError(
+        N_("Where to install it is not said, and this localrag was not installed by a bundle."),
+        N_("Name a folder: localrag bundle install BUNDLE ~/localrag"),
+    )
 
 
 @contextmanager

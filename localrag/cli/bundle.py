@@ -269,7 +269,8 @@ def install(
     folder: Annotated[
         Path | None,
         typer.Argument(
-            metavar="FOLDER", help="Where to; without it, where this localrag was installed so."
+            metavar="FOLDER",
+            help="Where to; not needed where a bundle has installed this localrag.",
         ),
     ] = None,
     key: Key = "",
@@ -285,9 +286,11 @@ def install(
     from localrag.bundle.opening import install as put_in
     from localrag.bundle.opening import installed_in
 
+    into = folder or installed_in()
+    tell(_("installing into {folder}").format(folder=into))
     done = put_in(
         bundle,
-        folder or installed_in(),
+        into,
         key,
         lambda message, **values: tell(_(message).format(**values)),
     )

@@ -11,7 +11,7 @@ from localrag.cli.session import Json, complete_corpus
 from localrag.cli.terminal import confirm, emit, say, tell
 from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
-from localrag.language import N_, _
+from localrag.language import N_, _, ngettext
 from localrag.session import Session
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def restore(
     """Put a backup in the place of the workspace: all of it, or nothing.
 
     Every file is compared with its checksum before anything is replaced. The models of the
-    workspace stay in it; what else was there stays beside it under another name, for you to remove.
+    workspace stay in it, and the tokens of serve where it has any; what else was there stays beside
+    it under another name, for you to remove.
     """
     from localrag.backup import restore as put_back
 
@@ -85,6 +86,22 @@ def restore(
     say(said.format(n=report.files, size=report.bytes / 1e6, made=report.made))
     if report.before is not None:
         say(_("What was there before lies in {folder}").format(folder=report.before))
+    if report.tokens:
+        told = ngettext(
+            "{n:,} token of localrag serve is valid again, even if it was withdrawn since: {file}",
+            "{n:,} tokens of localrag serve are valid again, those withdrawn since, too: {file}",
+            report.tokens,
+        )
+        tell((_("note: "), "yellow"), told.format(n=report.tokens, file=session.workspace.tokens))
+    if report.tokens_left_out:
+        told = ngettext(
+            "The tokens of localrag serve stay those of the workspace; {n:,} of the backup is left "
+            "out.",
+            "The tokens of localrag serve stay those of the workspace; {n:,} of the backup are "
+            "left out.",
+            report.tokens_left_out,
+        )
+        tell(told.format(n=report.tokens_left_out))
 
 
 def _as_json(report: "BackupReport") -> dict[str, object]:
@@ -145,15 +162,27 @@ def forget(
     )
     stays: list[Path] = []
     if conversation:
+        place = workspace.conversations
         forgetting.forget_conversation(workspace, conversation)
     elif run:
+        place = workspace.runs / unicode(run)
         forgetting.forget_run(workspace, unicode(run))
     else:
+        place = workspace.corpus(corpus).store
         stays = forgetting.forget_corpus(workspace, corpus)
+    aside = forgetting.set_aside(workspace, place)
     if as_json:
-        emit({"forgotten": what, "stays": list(map(str, stays))})
+        told = {"stays": list(map(str, stays)), "set_aside": list(map(str, aside))}
+        emit({"forgotten": what, **told})
         return
     say(_("{what} is forgotten").format(what=what))
+    for path in aside:
+        tell(
+            (_("note: "), "yellow"),
+            _("{path}, which a restore has set aside, may hold it still: remove it, too.").format(
+                path=path
+            ),
+        )
     for path in stays:
         tell(
             _("Answers that quote it stay: {path}. To forget them too: {verb}").format(

@@ -205,8 +205,7 @@ def show(
 
             write_blocks(out, looked_up_blocks(opened.store, found))
             tell(_("written: {path}").format(path=out))
-            return
     if as_json:
         emit(looked_up_as_json(found))
-    else:
+    elif out is None:
         print_looked_up(found, most=None if everything else _LINKS)

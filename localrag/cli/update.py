@@ -28,6 +28,14 @@ _HEADINGS = {
     "withdrawn": N_("withdrawn, a state that was to come"),
 }
 """What `LawChangeKind` says."""
+_UNDOING = {
+    "added": N_("out again, added by the update"),
+    "amended": N_("out again, a further state added by the update"),
+    "corrected": N_("with the text from before the update again"),
+    "repealed": N_("back again, removed by the update"),
+    "withdrawn": N_("back again, a state to come removed by the update"),
+}
+"""The same of an update that is taken back."""
 
 
 @verb(
@@ -146,7 +154,8 @@ def _print(corpus: str, report: "UpdateReport") -> None:
         states = [change for change in report.changes if change.kind is kind]
         if states:
             number = f"{len(report.laws(kind)):,}"
-            say((_(_HEADINGS[kind.value]), "bold"), colon(), number)
+            headings = _UNDOING if report.made else _HEADINGS
+            say((_(headings[kind.value]), "bold"), colon(), number)
         for change in states[:_SHOWN]:
             say(_law(change), indent=2)
         if len(states) > _SHOWN:
@@ -168,9 +177,15 @@ def _outcome(corpus: str, report: "UpdateReport") -> str:
         words = _("corpus {corpus}: nothing to change; {unchanged:,} texts are as in the archive")
     elif report.made:
         words = (
-            _("corpus {corpus}: {n:,} texts are as they were before the update of {made}")
+            _(
+                "corpus {corpus}: the update of {made} is taken back; {n:,} texts are as they were "
+                "before it"
+            )
             if report.applied
-            else _("corpus {corpus}: {n:,} texts of the update of {made} would be taken back")
+            else _(
+                "corpus {corpus}: taking the update of {made} back would change {n:,} texts; "
+                "nothing was changed yet"
+            )
         )
     elif report.applied:
         words = _("corpus {corpus}: {n:,} texts changed, {unchanged:,} unchanged ({seconds:.1f} s)")

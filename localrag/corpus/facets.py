@@ -18,7 +18,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from localrag.corpus.states import INFO, DocumentInfo, enacted, info
+from localrag.corpus.states import INFO, DocumentInfo, common_year, enacted, info
 from localrag.corpus.types import ARTICLES, PASSAGES, Document, Label
 from localrag.corpus.wording import (
     FACETS,
@@ -30,7 +30,8 @@ from localrag.corpus.wording import (
 from localrag.database import Database
 from localrag.errors import NotFoundError, StoreError, UsageError
 from localrag.language import N_
-from localrag_indexes.analysis.normalize import letters_of
+from localrag_indexes.analysis.normalize import compact, letters_of
+from localrag_indexes.analysis.numerals import parse_numeral
 
 KIND = "kind"
 """Of a statute its type (Act, CabinetOrder …), of all else the format it came from."""
@@ -57,6 +58,10 @@ _NUMBER = re.compile(
 )
 _SUPPLEMENT_NAME = "附則"
 _SUPPLEMENT = re.compile(r"附[\s　]*則")
+# A value may hold a semicolon; what is a label by itself follows only one between two.
+_BEFORE_A_LABEL = re.compile("[;；](?=[^;；=＝]*[=＝])")
+# 昭和50年, 平成元年, 1975年: years of laws are those of the common era.
+_OF_AN_ERA = re.compile("(明治|大正|昭和|平成|令和)?(元|[0-9〇一二三四五六七八九十百千]{1,4})年?")
 # Of two characters one may be another: 政例 is like 政令.
 _ALIKE = 0.5
 # Values that an error names, the most frequent first.
@@ -103,7 +108,8 @@ def read_labels(text: str) -> tuple[Label, ...]:
     Raises:
         UsageError: a part of it is no label.
     """
-    return tuple(map(read_label, filter(None, map(str.strip, text.split(";")))))
+    parts = (part.strip(" 　;；") for part in _BEFORE_A_LABEL.split(text))
+    return tuple(map(read_label, filter(None, parts)))
 
 
 def value_name(label: Label) -> str:
@@ -129,6 +135,17 @@ def heading_name(title: str) -> str:
         return _SUPPLEMENT_NAME
     found = _NUMBER.sub("", title, count=1) if _NUMBER.match(title) else title
     return " ".join((found or title).split())
+
+
+def _plain(label: Label) -> str:
+    """A value as the corpus has it: a heading without its number, a year of the common era."""
+    if label.key == CHAPTER:
+        return heading_name(label.value)
+    written = _OF_AN_ERA.fullmatch(compact(label.value)) if label.key == YEAR else None
+    if written is None:
+        return label.value
+    year = 1 if written[2] == "元" else parse_numeral(written[2])
+    return str(common_year(written[1], year) if written[1] else year)
 
 
 def labels_of(about: DocumentInfo | Document) -> Iterator[Label]:
@@ -248,6 +265,29 @@ class Facets:
                 found[headed.document].append((headed.start, headed.end))
         return dict(found) if named else None
 
+    def units(self, where: tuple[Label, ...], documents: Collection[str] = ()) -> int:
+        """How many articles, and passages of other documents, are wanted.
+
+        Args:
+            where: the labels.
+            documents: as for `keys_under`.
+
+        Raises:
+            NotFoundError: as `canonical`.
+        """
+        under = self.keys_under(where, documents)
+        if under is not None:
+            return len(under)
+        wanted = self.matching(where)
+        among = sorted(wanted.intersection(documents) if documents else wanted)
+        row = self._db.row(
+            "SELECT count(*) FROM passages"
+            " JOIN shown ON shown.key = document JOIN layers ON layers.key = layer"
+            " WHERE layers.name IN (?, ?) AND id IN (SELECT value FROM json_each(?))",
+            (ARTICLES, PASSAGES, json.dumps(among)),
+        )
+        return int(row[0]) if row else 0
+
     def keys_under(
         self, where: tuple[Label, ...], documents: Collection[str] = ()
     ) -> frozenset[int] | None:
@@ -295,7 +335,7 @@ class Facets:
             The labels that are called so, then those that begin so, then those that hold it;
             among these the facets told by code first, and the most frequent values.
         """
-        key, equals, value = text.partition("=")
+        key, equals, value = text.replace("＝", "=", 1).partition("=")
         keys = self._keys_called(key) if equals else self.keys
         wanted = letters_of(value if equals else text)
         if not (wanted or equals):
@@ -357,7 +397,7 @@ class Facets:
         values = self._values(label.key)
         if label.value in values:
             return [label]
-        wanted, by_letters = letters_of(label.value), self._letters(label.key)
+        wanted, by_letters = letters_of(_plain(label)), self._letters(label.key)
         if wanted in by_letters:
             return [Label(label.key, value) for value in by_letters[wanted]]
         near = [letters for letters in by_letters if wanted and wanted in letters]

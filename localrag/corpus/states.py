@@ -114,6 +114,11 @@ _ERAS = {
 }
 
 
+def common_year(era: str, year: int) -> int:
+    """The year of the common era that a year of an era of today's Japan is: 昭和50年 is 1975."""
+    return year + next(before for name, before in _ERAS.values() if name == era)
+
+
 class Enacted(NamedTuple):
     """When a law was made: the era (平成), and the year of the common one."""
 

@@ -1,5 +1,6 @@
 """Entering what was read of a file into the store: what is new, changed, the same, in conflict."""
 
+import json
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
@@ -21,6 +22,7 @@ from localrag.ingest.events import (
 )
 from localrag.ingest.reading import FoundFile, Outcome, Walk, still_there
 from localrag.language import N_, _
+from localrag.statutes.names import may_be_same_number
 
 # Large enough that commits cost nothing, small enough that the log stays small.
 _BATCH_CHARACTERS = 1_000_000
@@ -176,11 +178,14 @@ class FileEntry:
 
     def _document(self, rows: DocumentRows) -> None:
         origin = self._store.files.origin(rows.id)
+        same = origin is not None and origin.fingerprint == rows.fingerprint
+        if not same and (problem := contradiction(self._store, rows)):
+            self._fail(rows.source, problem)
+            return
         if origin is None:
             self._store.add(rows, file=self._path)
             self._batch["added"].append(rows.id)
             return
-        same = origin.fingerprint == rows.fingerprint
         own = origin.path == self._path
         if own and origin.met:
             self._fail(
@@ -239,6 +244,27 @@ class FileEntry:
     def _fail(self, source: str, problem: InputError) -> None:
         self._failures += 1
         self._events.append(FileFailed(source, problem))
+
+
+def contradiction(store: CorpusStore, rows: DocumentRows) -> InputError | None:
+    """Why a law cannot be entered under its id: the corpus has another law under it."""
+    if rows.kind != "law":
+        return None
+    number = json.loads(rows.metadata).get("law_num", "")
+    for state in store.states(rows.work):
+        own = state.metadata.get("law_num", "")
+        if not may_be_same_number(number, own):
+            return InputError(
+                N_("Under the id {id!r} the corpus has another law, {own}; this one is {number}."),
+                N_(
+                    "Look which of the two has the wrong id. To have this one instead: localrag "
+                    "remove {id}, then add it again."
+                ),
+                id=rows.work,
+                own=own,
+                number=number,
+            )
+    return None
 
 
 def _batches(

@@ -18,6 +18,7 @@ from localrag.corpus.states import DocumentInfo
 from localrag.corpus.store import CorpusStore, FileRecord
 from localrag.durable import storing
 from localrag.errors import InputError, NotFoundError, UsageError
+from localrag.ingest.entering import contradiction
 from localrag.ingest.events import COMPARING, READING, FileFailed, Listener
 from localrag.ingest.reading import FileToRead, Reader, Walk, contents, walk
 from localrag.ingest.state import writing
@@ -285,10 +286,14 @@ class _Update:
                 )
                 self._fail(rows.source, problem)
             return begun
+        origin = store.files.origin(rows.id)
+        same = origin is not None and origin.fingerprint == rows.fingerprint
+        if not same and (another := contradiction(store, rows)):
+            self._fail_to_read(rows.source, another)
+            return begun
         self._met[rows.id] = rows.fingerprint
         self._laws.add(rows.work)
-        origin = store.files.origin(rows.id)
-        if origin and origin.fingerprint == rows.fingerprint:
+        if same:
             self._report.unchanged += 1
             return begun
         if not begun:

@@ -43,6 +43,7 @@ from localrag.retrieval.types import (
     TextSpan,
     Trace,
 )
+from localrag.retrieval.units import left
 from localrag_models.chat import Message
 from localrag_models.errors import ContextExceeded
 
@@ -226,6 +227,12 @@ class Toolkit:
             citations, probability, _ = quotations(self._resources.retriever, asked, retrieval)
         if probability < least:
             citations = ()
+        # Without a hit the search has told it.
+        if not citations and retrieval.hits:
+            with self.store() as store:
+                told = left(store, asked.filters)
+            if told:
+                self.note(EVIDENCE, told)
         return Answer(
             text="\n".join(citation.quote for citation in citations),
             citations=citations,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from localrag.facts import told
+from localrag.facts import FactKind, told
 from localrag.language import N_, _, ngettext
 from localrag.reading.types import Answer, Citation, MismatchKind, Stage, Status, Step, Veracity
 from localrag.retrieval.types import FOLLOW_UP
@@ -134,7 +134,12 @@ def verdict(answer: Answer) -> str:
             shown,
         ).format(n=shown)
     if answer.status is Status.NOT_FOUND:
-        return _("nothing in this corpus supports an answer")
+        left = [event for event in answer.trace.events if event.kind is FactKind.FILTERS_LEAVE]
+        if not left:
+            return _("nothing in this corpus supports an answer")
+        if left[0].fields["n"]:
+            return _("nothing in what the filters leave of this corpus supports an answer")
+        return _("the filters leave nothing of this corpus to answer from")
     if answer.status is Status.UNSUPPORTED:
         return _("an answer was made, but what it cites does not say all of it")
     if answer.status is Status.QUOTED and answer.trace.calls:

@@ -30,7 +30,7 @@ from localrag.retrieval.scope import NO_LAWS, OrdersUnder, Scope, scope_of, weig
 from localrag.retrieval.titles import Titles
 from localrag.retrieval.trail import Reason, StageListener, Trail
 from localrag.retrieval.types import Hit, Link, LinkKind, Mention, Query, Retrieval
-from localrag.retrieval.units import Admission, Scores, add, relative_to_best, standing
+from localrag.retrieval.units import Admission, Scores, add, left, relative_to_best, standing
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import RememberedProvisions, StoredProvisions
 from localrag.statutes.resolver import CitationResolver, Target
@@ -280,6 +280,8 @@ class Retriever:
             for link in links
             if link.unit != link.other
         }
+        if not fused:
+            unfilled = [*unfilled, *left(self.store, asked.filters)]
         hits = trail.record(expand.STAGE, scope.first(total), reasons, unfilled)
         return Retrieval(
             hits,

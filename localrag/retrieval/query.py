@@ -113,13 +113,19 @@ class Snippet:
 
 def snippet(query: Query, text: str, size: int) -> Snippet:
     """The window of at most `size` characters that shows most of the question's terms."""
-    terms = terms_of(full_text(query))
+    terms = _asked(full_text(query))
     start, end = best_window(text, terms, size)
     spans = highlight(text[start:end], terms)
     return Snippet(start, end, tuple((start + a, start + b) for a, b in spans))
 
 
-@lru_cache(maxsize=8192)
-def terms_of(text: str) -> frozenset[str]:
-    """The terms of what is compared again and again: a question, the title of an article."""
+# Of questions: those at hand, for each of their hits. All that a server is asked would fill memory.
+@lru_cache(maxsize=32)
+def _asked(text: str) -> frozenset[str]:
     return frozenset(analyzer().terms(text))
+
+
+@lru_cache(maxsize=8192)
+def terms_of(title: str) -> frozenset[str]:
+    """The terms of what is compared again and again: the title of an article, a heading."""
+    return frozenset(analyzer().terms(title))

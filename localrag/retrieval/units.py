@@ -126,6 +126,13 @@ def standing(store: Lookups, filters: Filters) -> Iterator[Fact]:
         yield Fact(FactKind.METADATA_BEHIND)
 
 
+def left(store: Lookups, filters: Filters) -> list[Fact]:
+    """How much filters by facets leave; told where nothing is found."""
+    if not filters.where:
+        return []
+    return [Fact(FactKind.FILTERS_LEAVE, n=store.facets.units(filters.where, filters.documents))]
+
+
 class Conditions(NamedTuple):
     """What an index of passages may find; see the arguments of its `search`."""
 

@@ -71,7 +71,7 @@ _Question = Annotated[str, Field(min_length=1, max_length=MAX_CHARACTERS)]
 _Written = Annotated[str, Field(min_length=1, max_length=2_000)]
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Several = Annotated[tuple[_Name, ...], Field(max_length=50)]
-_Label = Annotated[str, Field(max_length=200, pattern=r"^\s*[^\s=][^=]*=[\s\S]*\S")]
+_Label = Annotated[str, Field(max_length=200, pattern=r"^\s*[^\s=＝][^=＝]*[=＝][\s\S]*\S")]
 _LONGEST_TEXT = 100_000
 MOST_BEFORE = 50
 """Questions asked before, at most, that one may lean on."""

@@ -20,6 +20,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
+from hashlib import sha256
 from multiprocessing import get_context, parent_process
 from typing import TYPE_CHECKING, Any, Self
 
@@ -90,9 +91,14 @@ def _written(place: CorpusPaths) -> tuple[tuple[int, int], ...]:
 
 
 class _Remembered:
-    """The results of what was looked up last, up to so many bytes in all."""
+    """The results of what was looked up last, up to so many bytes in all.
+
+    Keys are to be small, whatever was asked: a text that is checked has 100,000 characters.
+    """
 
     _MOST = 32_000_000
+    # Bytes that an entry takes besides its result, about.
+    _ENTRY = 1_000
 
     def __init__(self) -> None:
         self._kept: OrderedDict[object, bytes] = OrderedDict()
@@ -108,9 +114,9 @@ class _Remembered:
         """Keep a result in the place of those that were asked for longest ago."""
         if key not in self._kept:
             self._kept[key] = result
-            self._bytes += len(result)
+            self._bytes += len(result) + self._ENTRY
         while self._bytes > self._MOST:
-            self._bytes -= len(self._kept.popitem(last=False)[1])
+            self._bytes -= len(self._kept.popitem(last=False)[1]) + self._ENTRY
 
 
 class Reader:
@@ -302,7 +308,8 @@ class Desk:
         with _refusals():
             place = self.session.workspace.corpus(call.corpus or self.usual)
         # As long as the corpus is the same and the day is, so is the result.
-        key = (name, call, code, date.today(), opened_from(place), _written(place))
+        asked = sha256(repr(call).encode(errors="surrogatepass")).digest()
+        key = (name, asked, code, date.today(), opened_from(place), _written(place))
         # Questions are answered each time: where a journal is kept, each has to stand in it.
         is_remembered = not isinstance(call, AskCall)
         if is_remembered and (known := self._remembered.get(key)):

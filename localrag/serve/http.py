@@ -6,9 +6,11 @@ failure is one object, which clients of the OpenAI protocol read as well.
 
 import asyncio
 import os
+import signal
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -95,8 +97,29 @@ def serve(session: Session, on_start: Callable[[str], None]) -> None:
             on_start(f"{scheme}://{host}:{listening.getsockname()[1]}/")
             await uvicorn.Server(config).serve(sockets=[listening])
 
-    with listening:
+    with listening, _ended_in_order():
         asyncio.run(run())
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let SIGTERM leave what is within, as an interrupt does.
+
+    uvicorn ends its own work and then sends itself the signal once more, by which Python would end
+    at once: what the processes share would be left behind.
+    """
+
+    def leave(*_: object) -> None:
+        raise SystemExit
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    except SystemExit as left:
+        if left.code:
+            raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _require_safe(settings: ServeConfig, tokens: Tokens) -> None:

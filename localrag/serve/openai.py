@@ -51,13 +51,19 @@ class _Part(_Taken):
 
 class _Message(_Taken):
     role: Literal["system", "developer", "user", "assistant"]
-    content: str | tuple[_Part, ...]
+    content: str | tuple[_Part, ...] | None
     name: str | None = None
+    # What a reply has besides, which clients send back with it.
+    refusal: str | None = None
+    annotations: tuple[dict[str, Any], ...] | None = None
+    audio: None = None
+    function_call: None = None
+    tool_calls: Annotated[tuple[()], Field(max_length=0)] | None = None
 
     @property
     def text(self) -> str:
-        if isinstance(self.content, str):
-            return self.content
+        if self.content is None or isinstance(self.content, str):
+            return self.content or ""
         return "\n".join(part.text for part in self.content)
 
 
@@ -66,8 +72,20 @@ class _StreamOptions(_Taken):
     include_obfuscation: bool | None = None
 
 
+class _AsText(_Taken):
+    type: Literal["text"]
+
+
+_Objects = tuple[dict[str, Any], ...]
+_NotCalled = Literal["none", "auto"]
+
+
 class ChatRequest(_Taken):
-    """Answer the last message, with verbatim quotations that code has checked."""
+    """Answer the last message, with verbatim quotations that code has checked.
+
+    What a model may follow or not has no effect. What asks for a reply of another form is refused:
+    several of them, JSON, sound, the call of a tool.
+    """
 
     model: str = Field(max_length=200, description="localrag/CORPUS, or localrag for the usual.")
     messages: Annotated[tuple[_Message, ...], Field(min_length=1, max_length=1_000)]
@@ -82,12 +100,33 @@ class ChatRequest(_Taken):
     max_completion_tokens: _Whole | None = None
     seed: _Whole | None = None
     stop: str | tuple[str, ...] | None = None
+    logit_bias: dict[str, float] | None = None
+    reasoning_effort: str | None = None
+    verbosity: str | None = None
+    prediction: dict[str, Any] | None = None
+    tools: _Objects | None = Field(None, description="None of them is called.")
+    tool_choice: _NotCalled | None = None
+    parallel_tool_calls: bool | None = None
+    functions: _Objects | None = Field(None, description="None of them is called.")
+    function_call: _NotCalled | None = None
+    response_format: _AsText | None = Field(None, description="Every answer is Markdown.")
+    modalities: tuple[Literal["text"], ...] | None = None
+    logprobs: Literal[False] | None = None
     user: str | None = None
+    safety_identifier: str | None = None
+    metadata: dict[str, str] | None = None
+    store: bool | None = Field(None, description="Nothing is kept for later calls.")
+    service_tier: str | None = None
+    prompt_cache_key: str | None = None
+    prompt_cache_options: dict[str, Any] | None = None
+    prompt_cache_retention: str | None = None
 
     @property
     def ignored(self) -> list[str]:
         """What was sent and has no effect: the settings of localrag hold."""
         known = {"model", "messages", "stream", "stream_options", "n", "user"}
+        # What asks for the reply that is given anyway.
+        known |= {"tool_choice", "function_call", "response_format", "modalities", "logprobs"}
         of_system = any(one.role in ("system", "developer") for one in self.messages)
         given = [name for name in sorted(self.model_fields_set - known) if getattr(self, name)]
         return [*given, *(["system"] if of_system else [])]

@@ -105,9 +105,7 @@ class LawNames:
 
     def can_bear(self, law_id: str, number: str) -> bool:
         """Whether this can be the number of the law, as far as both are known."""
-        cited = _LAW_NUMBER.fullmatch(number)
-        own = _LAW_NUMBER.fullmatch(self.rows[law_id].law_num)
-        return cited is None or own is None or _number_key(cited) == _number_key(own)
+        return may_be_same_number(number, self.rows[law_id].law_num)
 
     def is_title(self, name: str) -> bool:
         """Whether this is the title of a law, not an abbreviation."""
@@ -292,6 +290,12 @@ def _common_beginning(one: str, other: str) -> str:
 
 def _plain(title: str) -> str:
     return title.removesuffix("抄").rstrip(" 　")
+
+
+def may_be_same_number(one: str, other: str) -> bool:
+    """Whether two law numbers are one, however they are written, as far as both can be read."""
+    first, second = _LAW_NUMBER.fullmatch(one), _LAW_NUMBER.fullmatch(other)
+    return first is None or second is None or _number_key(first) == _number_key(second)
 
 
 def _number_key(match: re.Match[str]) -> str:

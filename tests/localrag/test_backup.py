@@ -12,6 +12,7 @@ import pytest
 from localrag.backup import back_up, restore, restore_corpus
 from localrag.conversations.store import Conversations
 from localrag.corpus.store import CorpusStore
+from localrag.durable import locked
 from localrag.errors import BusyError, InputError, StorageError, UsageError
 from localrag.ingest.state import writing
 from localrag.workspace import Workspace
@@ -72,6 +73,35 @@ def test_a_store_that_is_being_written(sample: Path, tmp_path: Path) -> None:
         assert "599AC0000000001" in [document.id for document in store.documents()]
     with CorpusStore.open(place.store) as store:
         assert "599AC0000000001" not in [document.id for document in store.documents()]
+
+
+def test_what_a_killed_restore_left_is_removed_by_the_next(sample: Path, backed_up: Path) -> None:
+    left = sample.with_name(f".{sample.name}.restoring") / "unpacked"
+    left.mkdir(parents=True)
+    (left / "corpus.sqlite").write_text("half")
+    with locked(left.with_name("lock"), BusyError("")), pytest.raises(BusyError, match="Another"):
+        restore(Workspace.locate(), backed_up)
+    restore(Workspace.locate(), backed_up)
+    assert not (sample / "corpus.sqlite").exists()
+    assert not list(sample.parent.glob(".home*"))
+
+
+def test_a_token_that_was_withdrawn_since_stays_withdrawn(
+    cli: Cli, sample: Path, tmp_path: Path
+) -> None:
+    tokens = sample / "tokens.toml"
+    tokens.write_text("[office]\n[guest]\n")
+    back_up(Workspace.locate(), tmp_path / "law.tar")
+    tokens.write_text("[office]\n")
+    restored = cli("restore", str(tmp_path / "law.tar"), "--yes")
+    assert tokens.read_text() == "[office]\n"
+    assert "2 of the backup are left out" in restored.err
+    tokens.unlink()
+    restored = cli("restore", str(tmp_path / "law.tar"), "--yes")
+    assert "2 tokens of localrag serve are valid again" in restored.err
+    assert str(tokens) in restored.err
+    assert "guest" in tokens.read_text()
+    assert cli("restore", str(tmp_path / "law.tar"), "--yes", "--json").json["tokens"] == 0
 
 
 def members(path: Path) -> Members:

@@ -52,6 +52,18 @@ def test_without_any_conversation(home: Path) -> None:
         forget_conversation(Workspace.locate(), 1)
 
 
+def test_what_a_restore_has_set_aside_is_named(cli: Cli, sample: Path, tmp_path: Path) -> None:
+    assert cli("backup", str(tmp_path / "law.tar")).code == 0
+    aside = cli("restore", str(tmp_path / "law.tar"), "--yes", "--json").json["before"]
+    done = cli("forget", "--corpus", "main", "--yes")
+    assert aside in done.err
+    assert "remove it, too" in done.err
+    with Conversations.open(Workspace.locate()) as conversations:
+        number = conversations.new().id
+    told = cli("forget", "--conversation", str(number), "--yes", "--json").json
+    assert told["set_aside"] == [], "nobody had asked anything before"
+
+
 def test_a_corpus_and_the_answers_that_quote_it(cli: Cli, home: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"# {SECRET}\n\n{SECRET}は四月に行う。\n")

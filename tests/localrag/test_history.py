@@ -271,15 +271,23 @@ def test_before_the_first_state_what_is_quoted_is_not_yet_in_force(corpus: local
 
 
 @pytest.mark.parametrize(
-    ("law_id", "amending"),
-    [(FERRIES, "431AC0000000007"), ("405AC0000000001", "000000000000000")],
+    ("law_id", "made_in", "amending"),
+    [
+        (FERRIES, "令和九十九年", "431AC0000000007"),
+        ("405AC0000000001", "平成五年", "000000000000000"),
+    ],
     ids=["an amended text", "a text of a later year than the law"],
 )
 def test_of_an_older_law_the_corpus_has_no_earlier_state(
-    home: Path, tmp_path: Path, cli: Callable[..., Any], law_id: str, amending: str
+    home: Path,
+    tmp_path: Path,
+    cli: Callable[..., Any],
+    law_id: str,
+    made_in: str,
+    amending: str,
 ) -> None:
     path = tmp_path / f"{law_id}_20200401_{amending}.xml"
-    path.write_text(law_xml(AFTER), encoding="utf-8")
+    path.write_text(law_xml(AFTER).replace("令和九十九年", made_in), encoding="utf-8")
     made = localrag.open(home).corpus()
     made.add(path)
     made.index()

@@ -73,7 +73,8 @@ def test_a_law_that_is_added_while_the_store_is_open_is_found(
     with pytest.raises(NotFoundError):
         show(store, "水車組合法1条")
     file = tmp_path / "598AC0000000008_21170401.xml"
-    file.write_text(XML.replace("風車", "水車").replace('Num="7"', 'Num="8"'), encoding="utf-8")
+    other = XML.replace("風車", "水車").replace("法律第七号", "法律第八号")
+    file.write_text(other, encoding="utf-8")
     assert cli("add", str(file)).code == 0
     assert show(store, "水車組合法1条").document.title == "水車組合法"
 

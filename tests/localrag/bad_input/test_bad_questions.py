@@ -89,7 +89,7 @@ def test_a_citation_of_two_laws_is_not_guessed(
     for number in (7, 8):
         (tmp_path / f"599AC{number:010}.xml").write_text(
             '<Law Era="Reiwa" Lang="ja" LawType="Act" Num="9" Year="100">'
-            f"<LawNum>令和百年法律第{number}号</LawNum><LawBody><LawTitle>同名法</LawTitle>"
+            f"<LawNum>令和九十九年法律第{number}号</LawNum><LawBody><LawTitle>同名法</LawTitle>"
             '<MainProvision><Article Num="1"><ArticleTitle>第一条</ArticleTitle>'
             '<Paragraph Num="1"><ParagraphNum/><ParagraphSentence><Sentence>'
             f"灯台は{number}基とする。</Sentence></ParagraphSentence></Paragraph></Article>"

@@ -20,7 +20,7 @@ def hostile(cli: Cli, kept: Path, tmp_path: Path) -> Iterator[list[Any]]:
     folder.mkdir()
     (folder / "599AC0000000007.xml").write_text(
         '<Law Era="Reiwa" Lang="ja" LawType="Act" Num="7" Year="100">'
-        f"<LawNum>令和百年法律第七号</LawNum><LawBody><LawTitle>灯台{MARKUP}法</LawTitle>"
+        f"<LawNum>令和九十九年法律第七号</LawNum><LawBody><LawTitle>灯台{MARKUP}法</LawTitle>"
         '<MainProvision><Article Num="1"><ArticleTitle>第一条</ArticleTitle>'
         '<Paragraph Num="1"><ParagraphNum/><ParagraphSentence><Sentence>'
         f"灯台{MARKUP}の光は\u202e第二条の規定による\u2066白色とする。</Sentence></ParagraphSentence>"

@@ -176,6 +176,7 @@ def test_a_row_that_names_a_document_which_is_not_there_fails(bench: Any, script
     assert (report.failed, answers.asked) == ({"InputError": 1}, [])
     (row,) = map(json.loads, bench.out.read_text(encoding="utf-8").splitlines())
     assert "'main' holds no document 'no'" in row["error"]["cause"]
+    assert (row["id"], row["question"]) == ("x", "a?")
 
 
 def test_what_a_row_wants_of_documents_is_kept_and_compared(bench: Any, scripted: Any) -> None:

@@ -1,5 +1,6 @@
 """Tables of questions: what is read from them, what is isolated, what is refused."""
 
+import csv
 import io
 import json
 import os
@@ -11,6 +12,7 @@ import pytest
 from localrag.batch.table import open_table
 from localrag.batch.types import QuestionRow, Row, UnreadableRow
 from localrag.errors import InputError, NotFoundError
+from localrag.facts import FactKind
 
 
 def rows(content: bytes | str, tmp_path: Path, suffix: str = ".jsonl") -> list[Row]:
@@ -160,6 +162,35 @@ def test_a_bad_row_of_csv_is_isolated(tmp_path: Path, line: bytes, cause: str) -
     assert asked(found[2]) == ("2", "b?", ("x",))
 
 
+@pytest.mark.parametrize("row", ["1,水は?,x,y", "1,水は？\ud800,"])
+def test_a_row_that_cannot_be_asked_keeps_its_id_and_its_question(row: str, tmp_path: Path) -> None:
+    line = row.encode(errors="surrogatepass")
+    found = rows(b"id,question,option_a\n" + line + b"\n", tmp_path, ".csv")[0]
+    assert isinstance(found, UnreadableRow)
+    assert (found.id, found.question) == ("1", "" if "\ud800" in row else "水は?")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "separator", "told"),
+    [
+        ("euc_jp", ",", {FactKind.TABLE_EUC_JP}),
+        ("cp932", "\t", {FactKind.TABLE_ENCODING, FactKind.TABLE_TABS}),
+        ("utf-8-sig", ";", {FactKind.TABLE_SEMICOLONS}),
+        ("utf-8", ",", set()),
+    ],
+)
+def test_separators_and_encodings_are_told_apart(
+    encoding: str, separator: str, told: set[FactKind], tmp_path: Path
+) -> None:
+    lines = (("番　号", "質 問", "選択肢 1"), ("1", "水位, 風速;は何か", "はい"))
+    path = tmp_path / "t.csv"
+    with path.open("w", encoding=encoding, newline="") as file:
+        csv.writer(file, delimiter=separator).writerows(lines)
+    with open_table(path) as table:
+        assert asked(*table.rows()) == ("1", "水位, 風速;は何か", ("はい",))
+        assert {fact.kind for fact in table.told} == told
+
+
 NO_TABLES = {
     "empty": (b"", ".jsonl", "holds no question"),
     "blank": (b" \n\n", ".csv", "holds no question"),
@@ -169,6 +200,7 @@ NO_TABLES = {
     "a JSON array": (b'[{"question": "a?"}]', ".json", "neither a JSON object"),
     "binary": (bytes(range(256)) * 40, ".bin", "neither a JSON object"),
     "another column": (b"id,query\n1,a?\n", ".csv", "'question'"),
+    "lines that end with CR": (b"id,question\r1,a?\r", ".csv", "end with CR alone"),
     "only a header": (b"id,question\n", ".csv", "holds no question"),
     "options in one column": (b"question,options\na?,x|y\n", ".csv", "neither a list of texts"),
     "a column twice": (b"question,id,id\na?,1,2\n", ".csv", "id twice"),

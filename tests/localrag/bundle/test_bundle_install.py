@@ -161,6 +161,22 @@ def test_the_installer_speaks_japanese(bundle: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "target").exists()
 
 
+def test_what_fails_before_anything_is_collected_leaves_nothing(
+    small: Path, sample: Path, tmp_path: Path, cli: Cli
+) -> None:
+    wheel = next(small.glob("wheels/localrag*"))
+    failed = cli("bundle", "make", str(tmp_path / "b"), f"--project={wheel}", "--python=2.1")
+    assert failed.code == 2
+    assert "no Python 2.1" in failed.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_to_install_has_to_be_said(bundle: Path, cli: Cli) -> None:
+    refused = cli("bundle", "install", str(bundle))
+    assert refused.code == 2
+    assert "Name a folder" in refused.err
+
+
 def test_making_goes_on_after_a_stop(
     small: Path, sample: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

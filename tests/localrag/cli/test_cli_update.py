@@ -38,9 +38,14 @@ def test_a_word_is_corrected_and_put_back(cli: Cli, archive: Path) -> None:
     assert (done.json["applied"], done.json["index"]["skipped"]) == (True, False)
     assert "水かさ" in cli("search", "水かさ").out
 
+    tried = cli("update", "--undo", "--dry-run")
+    assert "with the text from before the update again: 1" in tried.out
+    assert "nothing was changed yet" in tried.out
     undone = cli("update", "--undo")
     assert undone.code == 0, undone.err
-    assert "as they were before the update of" in undone.out
+    assert "with the text from before the update again: 1" in undone.out
+    assert "corrected" not in undone.out
+    assert "is taken back; 1 texts are as they were" in undone.out
     assert "水かさ" not in cli("search", "水かさ").out
     assert cli("update", "--undo").code == 3
 
@@ -58,7 +63,10 @@ def test_laws_are_removed_only_after_a_question(cli: Cli, archive: Path) -> None
     assert [one for one in left if one["kind"] != "law"] == [
         one for one in listed if one["kind"] != "law"
     ]
-    assert "元に戻しました" in cli("--lang", "ja", "update", "--undo").out
+    told = cli("--lang", "ja", "update", "--undo").out
+    assert "更新で削除したものを復活" in told
+    assert "廃止" not in told
+    assert "更新を取り消しました" in told
 
 
 def test_without_a_path_or_with_both(cli: Cli, archive: Path) -> None:

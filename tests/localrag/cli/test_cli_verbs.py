@@ -42,6 +42,9 @@ def test_show_writes_to_a_file(cli: Cli, sample: Path, tmp_path: Path) -> None:
     assert "written: " in shown.err
     assert "渡し舟の安全及び活用に関する法律第8条（令和九十九年" in path.read_text("utf-8")
     assert cli("show", "渡し舟法8条", "--out", str(path)).code == 2
+    as_json = cli("show", "渡し舟法8条", "--out", str(path.with_stem("again")), "--json")
+    assert as_json.json == cli("show", "渡し舟法8条", "--json").json
+    assert path.with_stem("again").exists()
     refused = cli("show", "渡し舟法8条", "--out", str(tmp_path / "x.xlsx"))
     assert refused.code == 2
     assert ".docx" in refused.err
@@ -542,3 +545,17 @@ def test_the_same_in_a_process_of_its_own(shell: Cli, sample: Path) -> None:
     assert outcome.code == 0
     assert json.loads(outcome.out)["status"] == "quoted"
     assert outcome.err == ""
+
+
+@pytest.mark.usefixtures("sample")
+def test_what_filters_leave_is_told_where_nothing_is_found(cli: Cli) -> None:
+    nothing = ["--where", "kind=Act; ministry=国土交通省"]
+    asked = cli("ask", "渡し守の資格は何か", *nothing)
+    assert asked.code == 3
+    assert "the filters leave nothing of this corpus to answer from" in asked.out
+    assert "leave 0 articles" in cli("search", "渡し守", *nothing).err
+    little = cli("ask", "ペンギンの鳴き声", "--where", "chapter=第五章　罰則")
+    assert "nothing in what the filters leave" in little.out
+    assert "leave 0 articles" not in little.err
+    assert "nothing in this corpus supports" in cli("ask", "ペンギンの鳴き声").out
+    assert cli("search", "渡し守", "--where", "").code == 2

@@ -116,6 +116,13 @@ def test_what_is_not_there_is_told_with_what_is_like_it(
     assert all(word in str(raised.value) for word in words)
 
 
+def test_several_labels_stand_between_semicolons() -> None:
+    both = (Label("kind", "政令"), Label("chapter", "罰則"))
+    assert read_labels("kind=政令; chapter=罰則") == both
+    assert read_labels("kind＝政令；chapter＝罰則;") == both
+    assert read_labels("note=a; b") == (Label("note", "a; b"),)
+
+
 @pytest.mark.parametrize("text", ["", "kind", "=Act", "kind=", " = "])
 def test_a_label_is_a_key_and_a_value(text: str) -> None:
     with pytest.raises(UsageError, match="KEY=VALUE"):
@@ -135,6 +142,10 @@ def test_a_label_is_a_key_and_a_value(text: str) -> None:
         ("府省=国土交通省", "ministry=国土交通省"),
         ("見出し=罰則", "chapter=罰則"),
         ("Heading=罰則", "chapter=罰則"),
+        ("chapter＝第五章　罰則", "chapter=罰則"),
+        ("年=令和99年", "year=2117"),
+        ("year=令和九十九", "year=2117"),
+        ("年=２１１７年", "year=2117"),
     ],
 )
 def test_words_of_every_language_are_understood(
@@ -181,6 +192,7 @@ def test_own_facets_of_records_keep_their_names(tmp_path: Path) -> None:
         ("罰則", "chapter=罰則"),
         ("種別=法", "kind=Act"),
         ("kind=府", "kind=MinisterialOrdinance"),
+        ("kind＝府", "kind=MinisterialOrdinance"),
     ],
 )
 def test_what_a_part_of_a_value_may_mean_is_offered(

@@ -52,6 +52,6 @@ def law_xml(number: int, text: str, articles: int) -> str:
     return (
         '<?xml version="1.0" encoding="UTF-8"?>'
         f'<Law Era="Reiwa" Lang="ja" LawType="Act" Num="{number}" Year="100">'
-        f"<LawNum>令和百年法律第{number}号</LawNum><LawBody><LawTitle>試験第{number}号法</LawTitle>"
+        f"<LawNum>令和九十九年法律第{number}号</LawNum><LawBody><LawTitle>試験第{number}号法</LawTitle>"
         f"<MainProvision>{provisions}</MainProvision></LawBody></Law>"
     )

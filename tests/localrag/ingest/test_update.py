@@ -141,6 +141,32 @@ def test_a_text_without_a_date_is_told_from_the_state_in_force(
     assert content(corpus) == before
 
 
+@pytest.mark.parametrize("id_", ["599AC0000000001", "599M60000000001"])
+def test_a_law_stored_under_the_id_of_another_replaces_nothing(
+    corpus: Workspace, tmp_path: Path, id_: str
+) -> None:
+    own = law_xml(1, "省令の者", 1).replace("法律第1号", "厚生省令第1号")
+    ordinance = tmp_path / "599M60000000001_20260401.xml"
+    ordinance.write_text(own, encoding="utf-8")
+    assert add(corpus, "main", [ordinance]).added == 1
+    before = content(corpus)
+    wrong = tmp_path / "newer" / f"{id_}_20270401.xml"
+    wrong.parent.mkdir()
+    # Of an ordinance the id has codes for the ministry, which only the corpus tells apart.
+    wrong.write_text(own.replace("厚生省令", "大蔵省令"), encoding="utf-8")
+    (tmp_path / "newer" / "599AC0000000002_20260401.xml").write_text(law_xml(2, "舟を出す者", 2))
+
+    report = update(corpus, "main", [wrong.parent])
+    assert (report.changes, report.unchanged, report.failures) == ([], 1, 1)
+    assert id_ in report.failed[0].problem.cause
+    assert "大蔵省令第1号" in report.failed[0].problem.cause
+    with pytest.raises(InputError, match="1 parts of the archive cannot be read"):
+        update(corpus, "main", [wrong.parent], whole=True)
+    added = add(corpus, "main", [wrong])
+    assert (added.added, added.replaced, added.failures) == (0, 0, 1)
+    assert content(corpus) == before
+
+
 def test_what_cannot_be_read_removes_no_law(
     corpus: Workspace, archive: Path, tmp_path: Path
 ) -> None:

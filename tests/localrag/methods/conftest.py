@@ -101,7 +101,7 @@ def _xml(law_id: str, law_type: str, title: str, articles: dict[str, list[list[s
     return (
         '<?xml version="1.0" encoding="UTF-8"?>'
         f'<Law Era="Reiwa" Lang="ja" LawType="{law_type}" Num="{law_id[-1]}" Year="99">'
-        f"<LawNum>令和九十九年{kind}第{law_id[-1]}号</LawNum><LawBody>"
+        f"<LawNum>令和九十八年{kind}第{law_id[-1]}号</LawNum><LawBody>"
         f"<LawTitle>{title}</LawTitle><MainProvision>{''.join(parts)}</MainProvision>"
         "</LawBody></Law>"
     )

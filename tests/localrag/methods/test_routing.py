@@ -65,8 +65,8 @@ def tops(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tops")
     for number, title in enumerate(TITLES, 1):
         (folder / f"597AC000000000{number}_21160401.xml").write_text(
-            f'<Law Era="Reiwa" Lang="ja" LawType="Act" Num="{number}" Year="98">'
-            f"<LawNum>令和九十八年法律第{number}号</LawNum><LawBody><LawTitle>{title}</LawTitle>"
+            f'<Law Era="Reiwa" Lang="ja" LawType="Act" Num="{number}" Year="97">'
+            f"<LawNum>令和九十七年法律第{number}号</LawNum><LawBody><LawTitle>{title}</LawTitle>"
             '<MainProvision><Article Num="2"><ArticleTitle>第二条</ArticleTitle>'
             '<Paragraph Num="1"><ParagraphNum/><ParagraphSentence><Sentence>独楽は、回る。'
             "</Sentence></ParagraphSentence></Paragraph></Article></MainProvision></LawBody></Law>",

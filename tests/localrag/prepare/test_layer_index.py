@@ -402,7 +402,7 @@ def test_each_sentence_of_a_law_without_articles_is_made_once(home: Path) -> Non
     )
     workspace = Workspace.locate(home)
     workspace.init()
-    path = home / "102IO0000000001.xml"
+    path = home / "202IO0000000001.xml"
     path.write_text(law, encoding="utf-8")
     add(workspace, "main", [path])
     told: list[Progress] = []

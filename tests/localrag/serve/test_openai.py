@@ -42,6 +42,41 @@ async def test_an_answer_has_its_citations_in_the_text_and_as_a_field(serve, cli
     assert reply.usage.total_tokens == 0
 
 
+async def test_what_changes_nothing_is_taken_and_named(serve, client_of):
+    tool = {"type": "function", "function": {"name": "look_up", "parameters": {}}}
+    asked = {
+        "tools": [],
+        "tool_choice": "none",
+        "parallel_tool_calls": True,
+        "response_format": {"type": "text"},
+        "modalities": ["text"],
+        "logprobs": False,
+        "reasoning_effort": "low",
+        "stream_options": None,
+        "metadata": {"of": "a client"},
+        "store": False,
+        "service_tier": "auto",
+        "prompt_cache_key": "one",
+        "user": "someone",
+    }
+    async with serve() as http:
+        create = client_of(http).chat.completions.create
+        first = await create(model="localrag", messages=ASKED, **asked)
+        # A client sends the whole of a reply back, with fields that say nothing.
+        said = first.choices[0].message.model_dump()
+        again = [*ASKED, said, {"role": "user", "content": "その罰則は"}]
+        second = await create(model="localrag", messages=again, tools=[tool])
+    assert first.localrag["ignored"] == [
+        "metadata",
+        "parallel_tool_calls",
+        "prompt_cache_key",
+        "reasoning_effort",
+        "service_tier",
+    ]
+    assert second.localrag["answer"]["read_as"]
+    assert second.localrag["ignored"] == ["tools"]
+
+
 async def test_a_follow_up_leans_on_what_was_asked(serve, client_of):
     earlier = {"role": "assistant", "content": "…"}
     async with serve() as http:
@@ -79,7 +114,15 @@ async def test_it_is_streamed_once_it_is_checked(serve, client_of, scripted):
         ({"messages": [{"role": "user", "content": ""}]}, openai.BadRequestError, "question"),
         ({"messages": [{"role": "user", "content": "。"}]}, openai.BadRequestError, "no word"),
         ({"n": 2}, openai.BadRequestError, "n: "),
-        ({"tools": []}, openai.BadRequestError, "tools: Extra"),
+        ({"tool_choice": "required"}, openai.BadRequestError, "tool_choice: .*'none' or 'auto'"),
+        (
+            {"response_format": {"type": "json_object"}},
+            openai.BadRequestError,
+            "response_format.type: .*'text'",
+        ),
+        ({"logprobs": True}, openai.BadRequestError, "logprobs: "),
+        ({"modalities": ["text", "audio"]}, openai.BadRequestError, "modalities.1: .*'text'"),
+        ({"web_search_options": {}}, openai.BadRequestError, "web_search_options: "),
         ({"stream": True, "model": "localrag/none"}, openai.NotFoundError, "no corpus"),
     ],
 )

@@ -166,6 +166,29 @@ def test_a_file_name_that_contradicts_the_content_is_refused(read_failure, law_x
     assert "405AC0000000001" in read_failure(NAME, named).cause
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "305AC0000000999_20240401.xml",  # another era
+        "406AC0000000999.xml",  # another year
+        "405CO0000000999.xml",  # another kind
+        "405AC0000000998_20240401_505AC0000000001.xml",  # another number
+    ],
+)
+def test_a_file_name_of_another_law_is_refused(name, read_failure, law_xml):
+    cause = read_failure(name, law_xml).cause
+    assert name.partition(".")[0].partition("_")[0] in cause
+    assert "平成五年法律第九百九十九号" in cause
+
+
+@pytest.mark.parametrize("number", ["平成５年法律第９９９号", "平成五年法律", "法律第一号", ""])
+def test_a_law_number_is_held_against_the_name_only_as_far_as_it_can_be_read(
+    number, read_one, law_xml
+):
+    document = read_one(NAME, law_xml.replace("平成五年法律第九百九十九号", number))
+    assert document.id == "405AC0000009999"
+
+
 def test_an_article_without_usable_number_takes_the_printed_one(read_one, law_xml):
     document = read_one(NAME, law_xml.replace('Num="27_36"', 'Num="?"'))
     assert "27_36" in places(document, ARTICLES)
@@ -199,5 +222,5 @@ def test_constructions_that_the_schema_does_not_foresee(read_one, law_xml):
 
 
 def test_a_day_that_there_is_not_is_refused(read_failure, law_xml):
-    problem = read_failure("599AC0000000001_21201399_000000000000000.xml", law_xml).problem
+    problem = read_failure("405AC0000000999_21201399_000000000000000.xml", law_xml).problem
     assert "a day that there is not: 2120-13-99" in str(problem)
