@@ -53,6 +53,11 @@ _BLOCK = re.compile(r"(?:^[ \t]*>.*(?:\n|$))+", re.MULTILINE)
 _BRACKETS = re.compile(r"（[^（）]*(?:（[^（）]*）[^（）]*)*）")
 _LINE_BEHIND = re.compile(r"\n?[^\n]*")
 _BLOCK_SIGN = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
+# 民法96条1項　詐欺又は…: where it is from, not its words.
+_HEAD = re.compile(
+    r"^[^\s「」。]{1,60}?[法令則例]第?[0-9０-９〇一二三四五六七八九十百千]{1,8}条"
+    r"[のノ第項号0-9０-９〇一二三四五六七八九十百千]{0,16}[　 \t]+"
+)
 # So many letters are more than a word of the law that is used.
 _SENTENCE, _CLAUSE, _WORDS = 24, 16, 12
 _ALIKE, _VERY_ALIKE = 0.55, 0.8
@@ -216,7 +221,7 @@ def check_quotation(quoted: Quoted, flow: Flow, texts: LawTexts) -> Finding:
     said = flow.written(place)
     targets = list(dict.fromkeys(t for cited in quoted.cited for t in cited.targets))
     # As written: in the flowing text short citations are written out.
-    words = _BLOCK_SIGN.sub("", said)
+    words = _HEAD.sub("", _BLOCK_SIGN.sub("", said))
     parts = _parts(words)
 
     def found(

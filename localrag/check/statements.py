@@ -69,6 +69,15 @@ _HOLDS_FROM = 0.99
 _SHARE_OF = re.compile(
     "[一-鿿]{2,8}の(?:過半数|半数|[0-9０-９〇一二三四五六七八九十百]{1,4}分の[0-9０-９〇一二三四五六七八九十]{1,4})"
 )
+# 十八歳にならなければ、できない and 十八歳にならなくても、できる have the same words.
+_WITHOUT = re.compile("なければ(?!なら|なり)|(?<!少)な(?:く|い)(?:て|と)も|ずとも")
+# 拘禁刑及び50万円以下の罰金 of what is the one or the other.
+_BOTH = re.compile(
+    "(?:懲役|拘禁刑|禁錮|拘留|罰金)、?(及び|並びに|かつ|と)[^、。]{1,20}(?:罰金|科料|過料)"
+)
+# Whom a sentence speaks of by what they are not: 15歳未満の者.
+_COMPLEMENT = re.compile("未満|以外|でない|しない|ない(?:者|場合|とき|限り)")
+_NEEDED = re.compile("必要|要す|要し|要件")
 _QUOTES = re.compile("「[^「」]{12,}」")
 _LONGEST, _SHORTEST = 400, 10
 # （３） and ④ without a blank behind them.
@@ -186,7 +195,10 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
             return found(Verdict.FAILS, problem, next(by, 0))
     # 許される of what 許さない stands: the words alone are the same.
     says_all = share >= _HOLDS_FROM and any(map(denies, sentences)) == denies(statement.text)
-    says_all &= _is_each_of_its_own(statement, texts)
+    says_all &= _is_each_of_its_own(statement, texts) and _is_in_order(statement.text, sentences)
+    for telling in (_WITHOUT, _BOTH):
+        told, there = (set(telling.findall(one)) for one in (statement.text, "".join(sentences)))
+        says_all &= told == there
     says_all &= all(letters(one[0]) in letters(law) for one in _SHARE_OF.finditer(statement.text))
     if says_all and all(mismatch.kind in _OF_NO_WEIGHT for mismatch in wrong):
         return found(Verdict.HOLDS, None)
@@ -226,6 +238,18 @@ def _is_each_of_its_own(statement: Statement, texts: LawTexts) -> bool:
             for group, (first, last) in zip(groups, spans, strict=True)
         )
         for spans in (forward, backward)
+    )
+
+
+def _is_in_order(said: str, sentences: Sequence[str]) -> bool:
+    """Whether the figures of a text stand in a provision in the same order.
+
+    五年 of one case and 十年 of the other make another rule where they are exchanged.
+    """
+    told = _figures_of([said])
+    there = iter(_figures_of(sentences))
+    return len(told) <= 1 or all(
+        any(same_figure(one, other) for other in there) for one in told
     )
 
 
@@ -269,6 +293,7 @@ def _is_shown(
         return (
             share >= _OPPOSITE_FROM
             and ends
+            and not _is_turned_round(said, sentences)
             and _says_opposite(mismatch, said, sentences, of_proviso=of_proviso)
         )
     if mismatch.kind is MismatchKind.DATE and _LENGTH.fullmatch(mismatch.written):
@@ -282,6 +307,13 @@ def _is_shown(
         return False
     dimensions = {figure.dimension for figure in _read(mismatch.written).figures}
     return any(figure.dimension in dimensions for figure in _figures_of(sentences))
+
+
+def _is_turned_round(said: str, sentences: Sequence[str]) -> bool:
+    """Whether one of both tells who may by telling who may not: code does not compare these."""
+    law = "".join(sentences)
+    by_others = _COMPLEMENT.search(said) and not _COMPLEMENT.search(law)
+    return bool(by_others or _WITHOUT.search(said) or _WITHOUT.search(law))
 
 
 def _says_opposite(
@@ -309,6 +341,8 @@ def _says_opposite(
         is_spoken_of = not sentence.lifts or of_proviso or (sentence.words - rule) & spoken
         for one in sentence.predicates:
             is_told = one.force is not Force.AFFIRMED or one.end == last
+            # 理由が必要である: other words for 理由があるときは…できる.
+            is_told &= one.force.is_negative or not _NEEDED.search(mismatch.written)
             if one.head not in claimed or not is_told or (of_proviso and not sentence.lifts):
                 continue
             if not carries(one.force, claimed[one.head]):

@@ -29,6 +29,7 @@ _MEANING = re.compile(
     r"(?:^(?:上?の|における|において、?|でいう|にいう)?|[、。における]|定義する)「?(?P<term>[^「」、。\s]{2,40}?)」?とは、?"
     r"(?:何|なん|なに|どう|どの|いかなる|[?？]|$)"
 )
+_CHAPTER = re.compile("この[編章節款]")
 # More laws than this define a term for themselves: which one is meant is not said.
 _FEW_DEFINITIONS = 8
 # Characters between a term and the provision that it is taken from, at most:
@@ -131,11 +132,14 @@ def _articles(resolution: Resolution) -> list[Target]:
 def _defining(store: Lookups, question: str, scope: Scope) -> Iterator[tuple[Target, str]]:
     asked = _MEANING.search(question)
     definitions = store.definitions_of(asked["term"]) if asked else []
-    main = [
+    of_acts = [
         one
         for one in definitions
-        if not one.locator.division and not one.scope and not scope.is_beside(one.document_id)
+        if not one.locator.division and not scope.is_beside(one.document_id)
     ]
+    # Of a term that a law defines for a chapter alone there is no other meaning to be had.
+    main = [one for one in of_acts if not one.scope]
+    main = main or [one for one in of_acts if _CHAPTER.search(one.scope)]
     # A law that takes a term as another provision defines it says nothing of what it means.
     own = [one for one in main if not any(_is_taken(store, one, other) for other in main)]
     if asked and len(own) <= _FEW_DEFINITIONS:

@@ -119,6 +119,8 @@ _LATIN_WITH_DIGITS = re.compile(
 _PAUSE = re.compile(r"[。\n]|\. ")
 # 五年の懲役: without an era a length of time.
 _YEARS = re.compile(r"[0-9]{1,2}年")
+# 3年（一定の事業の完了に必要な期間を定めるものは、5年）を超える期間: brackets that give no year.
+_YEARS_NOTED = re.compile(r"[0-9]{1,2}年[（(](?![^（）()]*(?:明治|大正|昭和|平成|令和|[0-9]{4}年))")
 _RANGE = re.compile(r"[~〜–\-]")
 _MONTH, _TIMES = UNITS["か月"], UNITS["倍"]
 
@@ -227,7 +229,7 @@ def _dates(plain: str, start: int, end: int) -> Iterator[Dated]:
     shift = start + len(window) - len(window.lstrip())
     for found in dates.find(window):
         first, last = shift + found.start, shift + found.end
-        if _YEARS.fullmatch(plain, first, last):
+        if _YEARS.fullmatch(plain, first, last) or _YEARS_NOTED.match(plain, first, last):
             continue
         value = found.value
         for date in (value.start, value.end) if isinstance(value, Period) else (value,):

@@ -194,15 +194,83 @@ def test_a_main_sentence_is_compared_without_its_proviso(
     states: localrag.Corpus, tmp_path: Path
 ) -> None:
     rule = "渡し舟は、三十日を限り、岸を離れる。ただし、政令で定める場合は、六十日を限る。"
-    path = tmp_path / "399AC0000000009_20200401_000000000000000.xml"
-    path.write_text(
-        law_xml([("1", "期間", [rule])]).replace("渡し舟法", "離岸法"), encoding="utf-8"
-    )
+    path = tmp_path / "599AC0000000009_20200401_000000000000000.xml"
+    law = law_xml([("1", "期間", [rule])]).replace("渡し舟法", "離岸法")
+    path.write_text(law.replace("法律第一号", "法律第九号"), encoding="utf-8")
     states.add(path)
     for cited, days, fails in (("", 60, False), ("本文", 60, True), ("本文", 30, False)):
         report = states.check(f"離岸法第1条{cited}により、渡し舟は、{days}日を限り、岸を離れる。")
         assert report.holds is not fails
     assert states.check("離岸法第1条本文は30日を、同条ただし書は60日を限る。").holds
+
+
+@pytest.fixture
+def crossing(home: Path, tmp_path: Path) -> Check:
+    """Checks a text against an act of five articles."""
+    articles = [
+        (
+            "1",
+            "期間",
+            [
+                "渡し舟の契約は、三年（橋を架けるものは、五年）を超える期間について締結してはならない。"
+            ],
+        ),
+        ("2", "年齢", ["渡し守は、十八歳にならなければ、舟を出すことができない。"]),
+        ("3", "遺失物", ["十五歳に達した者は、舟を出すことができる。"]),
+        ("4", "", ["舟を損なつた者は、十年以下の拘禁刑又は五十万円以下の罰金に処する。"]),
+        ("5", "時効", ["舟の債権は、知つた時から五年間、行使しない時から十年間で消滅する。"]),
+    ]
+    path = tmp_path / "599AC0000000001_20200401_000000000000000.xml"
+    path.write_text(law_xml(articles), encoding="utf-8")
+    corpus = localrag.open(home).corpus()
+    corpus.add(path)
+    return corpus.check
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        (
+            "渡し舟の契約は、3年を超える期間について締結してはならない（渡し舟法1条）。",
+            "not-checked",
+        ),
+        (
+            "渡し舟の契約は、4年を超える期間について締結してはならない（渡し舟法1条）。",
+            "does-not-hold",
+        ),
+        ("渡し守は、18歳にならなければ、舟を出すことができない（渡し舟法2条）。", "holds"),
+        ("渡し守は、18歳にならなくても、舟を出すことができる（渡し舟法2条）。", "not-checked"),
+        (
+            "舟の債権は、知った時から5年間、行使しない時から10年間で消滅する（渡し舟法5条）。",
+            "holds",
+        ),
+        (
+            "舟の債権は、知った時から10年間、行使しない時から5年間で消滅する（渡し舟法5条）。",
+            "not-checked",
+        ),
+        ("渡し守は18歳から舟を出すことができる（渡し舟法2条）。", "not-checked"),
+        ("15歳未満の者は、舟を出すことができない（渡し舟法3条）。", "not-checked"),
+        (
+            "舟を損なつた者は、10年以下の拘禁刑又は50万円以下の罰金に処する（渡し舟法4条）。",
+            "holds",
+        ),
+        (
+            "舟を損なつた者は、10年以下の拘禁刑及び50万円以下の罰金に処する（渡し舟法4条）。",
+            "not-checked",
+        ),
+    ],
+)
+def test_what_turns_a_rule_round_is_neither_right_nor_wrong(
+    crossing: Check, text: str, verdict: str
+) -> None:
+    (statement,) = of_part(crossing(text), "statement")
+    assert statement.verdict.value == verdict
+
+
+def test_a_block_quotation_may_begin_with_where_it_is_from(crossing: Check) -> None:
+    text = "> 渡し舟法第三条　十五歳に達した者は、舟を出すことが{}。"
+    assert wrong(crossing(text.format("できる"))) == []
+    assert wrong(crossing(text.format("できない")))[0][1] == "quoted-otherwise"
 
 
 def test_a_rule_is_not_wrong_for_its_proviso(check: Check) -> None:
