@@ -248,9 +248,7 @@ def _is_in_order(said: str, sentences: Sequence[str]) -> bool:
     """
     told = _figures_of([said])
     there = iter(_figures_of(sentences))
-    return len(told) <= 1 or all(
-        any(same_figure(one, other) for other in there) for one in told
-    )
+    return len(told) <= 1 or all(any(same_figure(one, other) for other in there) for one in told)
 
 
 def _sentences_of(cited: Sequence[Cited], texts: LawTexts) -> list[str]:
