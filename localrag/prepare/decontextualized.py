@@ -122,7 +122,7 @@ class Rewriter:
     def _made(self, parts: Parts, span: Span) -> Made:
         document = parts.document
         sentence, around = document.text[span.start : span.end], parts.around(span)
-        pointing = pointing_words(sentence)
+        pointing = _to_name(sentence)
         calls: list[ModelCall] = []
         messages = self._messages(document, around, sentence)
         try:
@@ -159,7 +159,7 @@ class Rewriter:
             title=document.title,
             text=text,
             sentence=sentence,
-            pointing=pointing_words(sentence),
+            pointing=_to_name(sentence),
             tag=element("document", [document.title, text, sentence]),
         )
 
@@ -178,13 +178,21 @@ def curly(text: str) -> str:
 def pointing_words(sentence: str) -> tuple[str, ...]:
     """The words of a sentence that stand for what other sentences name, as written, each once.
 
-    A small model copies a sentence whole unless it is told what to replace. Of what is elided it
-    is told a Japanese subject, as 主語.
+    What is elided, no word tells; of a Japanese subject `_to_name` does.
     """
-    found = {_SUBJECT: _SUBJECT} if _lacks_subject(sentence) else {}
+    found: dict[str, str] = {}
     for match in _POINTING.finditer(sentence):
         found.setdefault(match[0].casefold(), match[0])
     return tuple(found.values())[:_MOST_NAMES]
+
+
+def _to_name(sentence: str) -> tuple[str, ...]:
+    """What a model is to name: words that stand for others, and a subject that is left out.
+
+    A small model copies a sentence whole unless it is told what to replace.
+    """
+    subject = (_SUBJECT,) if _lacks_subject(sentence) else ()
+    return (*subject, *pointing_words(sentence))[:_MOST_NAMES]
 
 
 def _lacks_subject(sentence: str) -> bool:
