@@ -122,7 +122,7 @@ class Rewriter:
     def _made(self, parts: Parts, span: Span) -> Made:
         document = parts.document
         sentence, around = document.text[span.start : span.end], parts.around(span)
-        pointing = _to_name(sentence)
+        pointing = to_be_named(sentence)
         calls: list[ModelCall] = []
         messages = self._messages(document, around, sentence)
         try:
@@ -159,7 +159,7 @@ class Rewriter:
             title=document.title,
             text=text,
             sentence=sentence,
-            pointing=_to_name(sentence),
+            pointing=to_be_named(sentence),
             tag=element("document", [document.title, text, sentence]),
         )
 
@@ -178,7 +178,7 @@ def curly(text: str) -> str:
 def pointing_words(sentence: str) -> tuple[str, ...]:
     """The words of a sentence that stand for what other sentences name, as written, each once.
 
-    What is elided, no word tells; of a Japanese subject `_to_name` does.
+    What is elided, no word tells; of a Japanese subject `to_be_named` does.
     """
     found: dict[str, str] = {}
     for match in _POINTING.finditer(sentence):
@@ -186,7 +186,7 @@ def pointing_words(sentence: str) -> tuple[str, ...]:
     return tuple(found.values())[:_MOST_NAMES]
 
 
-def _to_name(sentence: str) -> tuple[str, ...]:
+def to_be_named(sentence: str) -> tuple[str, ...]:
     """What a model is to name: words that stand for others, and a subject that is left out.
 
     A small model copies a sentence whole unless it is told what to replace.

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
-from localrag.prepare.decontextualized import pointing_words
+from localrag.prepare.decontextualized import to_be_named
 from localrag_models.chat import (
     ChatRequest,
     Choice,
@@ -28,7 +28,7 @@ def rewriting(sentence: str, text: str, **names: str) -> str:
             know.
     """
     reply: dict[str, Any] = {"sentence": text}
-    if pointing := pointing_words(sentence):
+    if pointing := to_be_named(sentence):
         reply = {"names": {word: names.get(word, "?") for word in pointing}, **reply}
     return json.dumps(reply, ensure_ascii=False)
 
