@@ -44,7 +44,7 @@ async def test_escape_stops_it_and_another_text_takes_its_place(
         await until(pilot, lambda: not screen.query(JobView))
         assert not psutil.pid_exists(second)
         assert told(screen.job) == "Stopped."
-        assert "paste the text itself" in " ".join(shown(app).split())
+        await until(pilot, lambda: "paste the text itself" in " ".join(shown(app).split()))
 
 
 async def test_what_is_found_comes_from_a_process(workbench, until, shown):
