@@ -193,14 +193,14 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
             )
             problem = Fact(FactKind.SAID_OTHERWISE, words=mismatch.written)
             return found(Verdict.FAILS, problem, next(by, 0))
-    # 許される of what 許さない stands: the words alone are the same.
-    says_all = share >= _HOLDS_FROM and any(map(denies, sentences)) == denies(statement.text)
-    says_all &= _is_each_of_its_own(statement, texts) and _is_in_order(statement.text, sentences)
-    for telling in (_WITHOUT, _BOTH):
-        told, there = (set(telling.findall(one)) for one in (statement.text, "".join(sentences)))
-        says_all &= told == there
-    says_all &= all(letters(one[0]) in letters(law) for one in _SHARE_OF.finditer(statement.text))
-    if says_all and all(mismatch.kind in _OF_NO_WEIGHT for mismatch in wrong):
+    if (
+        share >= _HOLDS_FROM
+        and all(mismatch.kind in _OF_NO_WEIGHT for mismatch in wrong)
+        and _is_said_alike(statement.text, sentences)
+        and all(letters(one[0]) in letters(law) for one in _SHARE_OF.finditer(statement.text))
+        and _is_in_order(statement.text, sentences)
+        and _is_each_of_its_own(statement, texts)
+    ):
         return found(Verdict.HOLDS, None)
     if figure := next((one for one in wrong if one.kind in _FIGURES), None):
         return found(Verdict.UNCHECKED, Fact(FactKind.FIGURE_NOT_THERE, words=figure.written))
@@ -238,6 +238,17 @@ def _is_each_of_its_own(statement: Statement, texts: LawTexts) -> bool:
             for group, (first, last) in zip(groups, spans, strict=True)
         )
         for spans in (forward, backward)
+    )
+
+
+def _is_said_alike(said: str, sentences: Sequence[str]) -> bool:
+    """Whether a text with the words of provisions says of them what these say.
+
+    許される of what 許さない stands: the words alone are the same.
+    """
+    there = "".join(sentences)
+    return any(map(denies, sentences)) == denies(said) and all(
+        set(telling.findall(said)) == set(telling.findall(there)) for telling in (_WITHOUT, _BOTH)
     )
 
 

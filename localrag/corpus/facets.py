@@ -31,7 +31,7 @@ from localrag.database import Database
 from localrag.errors import NotFoundError, StoreError, UsageError
 from localrag.language import N_
 from localrag_indexes.analysis.normalize import compact, letters_of
-from localrag_indexes.analysis.numerals import parse_numeral
+from localrag_indexes.analysis.numerals import parse_year
 
 KIND = "kind"
 """Of a statute its type (Act, CabinetOrder …), of all else the format it came from."""
@@ -144,7 +144,7 @@ def _plain(label: Label) -> str:
     written = _OF_AN_ERA.fullmatch(compact(label.value)) if label.key == YEAR else None
     if written is None:
         return label.value
-    year = 1 if written[2] == "元" else parse_numeral(written[2])
+    year = parse_year(written[2])
     return str(common_year(written[1], year) if written[1] else year)
 
 

@@ -217,11 +217,14 @@ def sound_blocks(database: Database, rows: Iterable[Row]) -> Iterator[tuple[int,
         yield key, text
 
 
-def text_blocks(document_key: int, text: str) -> Iterable[tuple[int, str, int]]:
-    """Cut a text into the rows of `blocks`."""
+def write_blocks(database: Database, document_key: int, text: str) -> None:
+    """Store a text in the rows of `blocks`, each with its mark."""
     first = document_key * _BLOCKS_PER_DOCUMENT
     blocks = (text[start : start + BLOCK] for start in range(0, len(text), BLOCK))
-    return ((first + number, block, checksum(block)) for number, block in enumerate(blocks))
+    database.write_many(
+        "INSERT INTO blocks VALUES (?, ?, ?)",
+        ((first + number, block, checksum(block)) for number, block in enumerate(blocks)),
+    )
 
 
 def block_range(document_key: int, start: int, end: int | None) -> range:

@@ -15,7 +15,7 @@ from datetime import date
 from itertools import pairwise
 from typing import NamedTuple
 
-from localrag.corpus.rows import DocumentRows, PassageRow, block_range, block_text, text_blocks
+from localrag.corpus.rows import DocumentRows, PassageRow, block_range, block_text, write_blocks
 from localrag.corpus.types import ARTICLES, PASSAGES
 from localrag.database import Database, Row
 
@@ -198,7 +198,7 @@ def write_text(database: Database, key: int, rows: DocumentRows, work: int) -> N
     )
     copies = list(_copies(database, rows, other[0])) if other else []
     if not copies:
-        database.write_many("INSERT INTO blocks VALUES (?, ?, ?)", text_blocks(key, rows.text))
+        write_blocks(database, key, rows.text)
         return
     own: list[str] = []
     pieces: list[_Piece] = []
@@ -210,7 +210,7 @@ def write_text(database: Database, key: int, rows: DocumentRows, work: int) -> N
             stored += copy.start - position
         pieces += [copy] if copy.start < copy.end else []
         position = copy.end
-    database.write_many("INSERT INTO blocks VALUES (?, ?, ?)", text_blocks(key, "".join(own)))
+    write_blocks(database, key, "".join(own))
     database.write_many(
         "INSERT INTO pieces VALUES (?, ?, ?, ?, ?)", ((key, *piece) for piece in pieces)
     )
@@ -282,7 +282,7 @@ def _make_whole(database: Database, key: int) -> None:
     blocks = block_range(key, 0, None)
     database.write("DELETE FROM pieces WHERE document = ?", (key,))
     database.write("DELETE FROM blocks WHERE key >= ? AND key < ?", (blocks.start, blocks.stop))
-    database.write_many("INSERT INTO blocks VALUES (?, ?, ?)", text_blocks(key, text))
+    write_blocks(database, key, text)
 
 
 def _copies(database: Database, rows: DocumentRows, other: int) -> Iterator[_Piece]:

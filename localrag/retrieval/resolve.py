@@ -141,19 +141,23 @@ def _defining(store: Lookups, question: str, scope: Scope) -> Iterator[tuple[Tar
     main = [one for one in of_acts if not one.scope]
     main = main or [one for one in of_acts if _CHAPTER.search(one.scope)]
     # A law that takes a term as another provision defines it says nothing of what it means.
-    own = [one for one in main if not any(_is_taken(store, one, other) for other in main)]
+    own = [one for one in main if not _is_taken(store, one, main)]
     if asked and len(own) <= _FEW_DEFINITIONS:
         for definition in own:
             yield Target(definition.document_id, definition.locator), asked["term"]
 
 
-def _is_taken(store: Lookups, definition: Definition, other: Definition) -> bool:
+def _is_taken(store: Lookups, definition: Definition, among: Collection[Definition]) -> bool:
     """Whether a definition takes its term from another one, to which it refers right behind it."""
-    return definition != other and any(
-        0 <= reference.start - definition.end <= _TAKEN_WITHIN
-        and reference.law_id == other.document_id
+    if len(among) == 1:
+        return False
+    return any(
+        reference.law_id == other.document_id
         and (reference.target.contains(other.locator) or other.locator.contains(reference.target))
         for reference in store.references_from(definition.document_id, definition.locator)
+        if 0 <= reference.start - definition.end <= _TAKEN_WITHIN
+        for other in among
+        if other != definition
     )
 
 

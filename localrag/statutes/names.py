@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from localrag.corpus.naming import fold
 from localrag.corpus.types import LawRow
-from localrag_indexes.analysis.numerals import parse_numeral
+from localrag_indexes.analysis.numerals import parse_numeral, parse_year
 
 _ORDER_SUFFIXES = ("施行令", "施行規則", "施行細則", "施行法")
 _WORD = "一-鿿々ァ-ヶー"
@@ -300,7 +300,7 @@ def may_be_same_number(one: str, other: str) -> bool:
 
 def _number_key(match: re.Match[str]) -> str:
     era, year, kind, number = match.groups()
-    return f"{era}{1 if year == '元' else parse_numeral(year)}{kind}{parse_numeral(number)}"
+    return f"{era}{parse_year(year)}{kind}{parse_numeral(number)}"
 
 
 def _outermost(matches: list[NameMatch]) -> Iterator[NameMatch]:

@@ -19,7 +19,7 @@ from localrag.statutes.provisions import (
     is_in_row,
 )
 from localrag.statutes.typed import read_typed
-from localrag_indexes.analysis.numerals import parse_numeral
+from localrag_indexes.analysis.numerals import parse_numeral, parse_year
 
 _ACT_SUFFIXES = {"施行令": "施行令", "令": "施行令", "施行規則": "施行規則", "規則": "施行規則"}
 _ACT_TYPES = ("Act", "Constitution")
@@ -491,7 +491,7 @@ def _is_amendment(label: str, cited: str) -> bool:
     told, meant = _AMENDMENT.search(label), _AMENDMENT.search(cited)
     if told is None or meant is None or told["era"] != meant["era"]:
         return cited in label
-    years = [1 if year == "元" else parse_numeral(year) for year in (told["year"], meant["year"])]
+    years = [parse_year(year) for year in (told["year"], meant["year"])]
     numbers = {parse_numeral(one) for one in (told["number"], meant["number"]) if one}
     return years[0] == years[1] and len(numbers) < 2
 

@@ -46,6 +46,15 @@ def parse_numeral(text: str) -> int:
     return total
 
 
+def parse_year(text: str) -> int:
+    """Parse the year of an era, whose first one is called 元年.
+
+    Raises:
+        ValueError: the text is no numeral.
+    """
+    return 1 if text == "元" else parse_numeral(text)
+
+
 def in_digits(text: str) -> str:
     """A numeral in digits; what is no whole one (万 alone, say) as it is written."""
     try:

@@ -42,7 +42,7 @@ from localrag.corpus.states import enacted
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document
 from localrag.errors import InputError
 from localrag.language import N_
-from localrag_indexes.analysis.numerals import parse_numeral
+from localrag_indexes.analysis.numerals import parse_numeral, parse_year
 
 SUBITEM_LEVELS = range(1, 11)
 NUMBERS = frozenset(
@@ -544,7 +544,7 @@ def _can_bear(law_id: str, law_num: str) -> bool:
     era, year, kind, number = said.groups()
     return (
         era == made.era
-        and (1 if year == "元" else parse_numeral(year)) == int(law_id[1:3])
+        and parse_year(year) == int(law_id[1:3])
         and law_id[3:].startswith(_KINDS_OF_NUMBERS.get(kind, ""))
         and (number is None or parse_numeral(number) % 1000 == int(law_id[-3:]))
     )
