@@ -61,6 +61,7 @@ class FactKind(StrEnum):
         N_("nothing in the corpus fills in what {provision} leaves to an order ({instrument})"),
     )
     AMBIGUOUS = "ambiguous", N_("{citation} can mean {n:,} provisions")
+    DEFINED_IN_SEVERAL = "defined-in-several", N_("several laws define {term}: {laws}")
     LEXICAL_OFF = "lexical-off", N_("search by words is switched off (retrieval.lexical)")
     DENSE_OFF = "dense-off", N_("search by meaning is switched off ({setting})")
     NO_EMBEDDER = (
