@@ -270,7 +270,7 @@ class Note:
     @property
     def key(self) -> str:
         """What tells it from others: its kind, or the words that an earlier version put instead."""
-        return _key(self.fact) if self.fact else self.kind.value
+        return _key(self.fact) if self.fact else self.kind.code
 
     def __str__(self) -> str:
         if self.fact:
@@ -280,7 +280,7 @@ class Note:
 
 
 def _key(fact: Fact) -> str:
-    return str(fact) if fact.kind is FactKind.SAID else fact.kind.value
+    return str(fact) if fact.kind is FactKind.SAID else fact.kind.code
 
 
 def counts(results: Sequence[Result]) -> list[Note]:
