@@ -235,7 +235,7 @@ def _unpacked(workspace: Workspace, source: Path) -> Iterator[tuple[Path, _Manif
     busy = BusyError(
         N_("Another process restores a backup here."), N_("Wait until it has finished.")
     )
-    with storing(home.parent, _FREE), locked(work / "lock", busy):
+    with locked(work / "lock", busy, _FREE), storing(home.parent, _FREE):
         unpacked = work / "unpacked"
         try:
             shutil.rmtree(unpacked, ignore_errors=True)
