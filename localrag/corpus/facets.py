@@ -18,7 +18,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from localrag.corpus.states import INFO, DocumentInfo, common_year, enacted, info
+from localrag.corpus.states import INFO, DocumentInfo, enacted, info
 from localrag.corpus.types import ARTICLES, PASSAGES, Document, Label
 from localrag.corpus.wording import (
     FACETS,
@@ -31,7 +31,7 @@ from localrag.database import Database
 from localrag.errors import NotFoundError, StoreError, UsageError
 from localrag.language import N_
 from localrag_indexes.analysis.normalize import compact, letters_of
-from localrag_indexes.analysis.numerals import parse_year
+from localrag_indexes.analysis.numerals import common_year, parse_year
 
 KIND = "kind"
 """Of a statute its type (Act, CabinetOrder …), of all else the format it came from."""
