@@ -15,8 +15,9 @@ from localrag.corpus.store import CorpusStore
 from localrag.errors import IndexUnusable, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.retrieval.dense import Dense
-from localrag.retrieval.pipeline import Retriever, fuse
+from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.types import Query, Retrieval
+from localrag.retrieval.units import fuse
 from localrag.workspace import Workspace
 from localrag_indexes.generations import current
 from localrag_indexes.vectors import VectorIndex
