@@ -20,7 +20,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from bench.options import parser
+from bench.options import law_files, parser
 
 from localrag.corpus.readers import read
 from localrag.corpus.readers.types import ReadFailure
@@ -72,7 +72,7 @@ def child(home: Path, files: Path) -> None:
 def bench(chosen: argparse.Namespace, folder: Path) -> None:
     """Run all rounds and print the outcome of each."""
     chance = random.Random(chosen.seed)
-    files = sorted((chosen.data / "egov" / "xml").glob("*.xml"), key=lambda p: p.stat().st_size)
+    files = law_files(chosen.data)
     half, whole, base = folder / "half", folder / "files", folder / "base"
     half.mkdir()
     whole.mkdir()
