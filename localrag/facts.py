@@ -104,7 +104,15 @@ class FactKind(StrEnum):
     )
     FILTERS_LEAVE = (
         "filters-leave",
-        N_("of the corpus the filters leave {n:,} articles or passages (--where)"),
+        N_("of the corpus the filters leave {n:,} articles, passages or triples (--where)"),
+    )
+    FILTERS_LEAVE_NOTHING = (
+        "filters-leave-nothing",
+        N_("nothing in the corpus is all of this: {filters}"),
+    )
+    FILTERS_WOULD_LEAVE = (
+        "filters-would-leave",
+        N_("there would be something with one of these changed to: {values}"),
     )
     NO_RERANKER = (
         "no-reranker",
