@@ -75,7 +75,11 @@ class FactKind(Enum):
         "the corpus has changed since a model sorted its documents: what came later is not "
         "found by what the model tells (localrag prepare --layers metadata)"
     )
-    FILTERS_LEAVE = N_("of the corpus the filters leave {n:,} articles or passages (--where)")
+    FILTERS_LEAVE = N_(
+        "of the corpus the filters leave {n:,} articles, passages or triples (--where)"
+    )
+    FILTERS_LEAVE_NOTHING = N_("nothing in the corpus is all of this: {filters}")
+    FILTERS_WOULD_LEAVE = N_("there would be something with one of these changed to: {values}")
     NO_RERANKER = N_("no model for reranking: the hits keep the order in which they were found")
     NOT_RERANKED = N_(
         "not reranked: the texts need {needed:,} tokens, the model reads {available:,}"

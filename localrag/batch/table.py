@@ -136,14 +136,17 @@ class QuestionTable:
             N_("{table} holds no question."), N_("Check how it was saved."), table=self.name
         )
 
-    def check(self) -> "CheckedTable":
+    def check(self, refused: Callable[[Row], Row] = lambda row: row) -> "CheckedTable":
         """Read the table once, keeping 16 bytes of each row in memory.
+
+        Args:
+            refused: gives a row back, or as unreadable one that cannot be asked all the same.
 
         Raises:
             InputError: it is no table, no row of it can be asked, or an id occurs twice.
         """
         digests, ids = array("Q"), array("Q")
-        unreadable = 0
+        unreadable = refusals = 0
         first: UnreadableRow | None = None
         for row in self.rows():
             digests.append(_digest_of(row))
@@ -152,6 +155,8 @@ class QuestionTable:
             if isinstance(row, UnreadableRow):
                 unreadable += 1
                 first = first or row
+            else:
+                refusals += isinstance(refused(row), UnreadableRow)
         if duplicates := self._duplicates(
             {one for one, other in pairwise(sorted(ids)) if one == other}
         ):
@@ -172,7 +177,7 @@ class QuestionTable:
             )
         if not digests:
             raise self._empty()
-        return CheckedTable(self, digests, unreadable)
+        return CheckedTable(self, digests, unreadable + refusals)
 
     def _duplicates(self, suspects: Set[int]) -> str:
         """The first ids that occur twice, each with its lines; empty where none does.
@@ -229,7 +234,7 @@ class CheckedTable:
     Attributes:
         table: the questions.
         digests: a number for each row that stands for its content; 0 for an unreadable one.
-        unreadable: how many of those there are.
+        unreadable: how many rows cannot be asked, for what they hold or what the corpus lacks.
     """
 
     table: QuestionTable

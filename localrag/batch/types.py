@@ -132,6 +132,11 @@ class RowFailed:
     cause: str
     cure: str
 
+    @classmethod
+    def of(cls, row: Row, error: Exception) -> "RowFailed":
+        """What is told of a row that failed with an error."""
+        return cls(row.row, row.line, error_type(error), *cause_and_cure(error))
+
 
 Event = Fact | RowAnswered | RowFailed | Progress
 """What a batch tells while it runs, once it is stored.
