@@ -348,7 +348,9 @@ def install(folder: Path, target: Path, key: str, tell: Callable[..., object]) -
             tell(N_("installing localrag {version} …"), version=bundle.version)
             _build(bundle, interpreter, version)
             os.sync()
-            (version / "bundle.json").write_text(json.dumps(vars(bundle)))
+            # As a whole or not at all: with it, the version is one that can be used.
+            (version / ".bundle.json").write_text(json.dumps(vars(bundle)))
+            (version / ".bundle.json").replace(version / "bundle.json")
         # What goes into the workspace, and the sample question, are the business of that localrag.
         entering = [*_python(version), "-m", "localrag.bundle.entering"]
         places = (folder, target / "home", current / "bundle.json")

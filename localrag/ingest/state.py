@@ -5,6 +5,7 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -71,13 +72,14 @@ def state(place: CorpusPaths, store: CorpusStore, *, deep: bool = False) -> Inde
 
 
 def opened_from(place: CorpusPaths) -> tuple[object, ...]:
-    """What a `Retriever` that is opened now reads from: store and generations of the indexes.
+    """What a `Retriever` that is opened now reads from: store, generations of the indexes, today.
 
     One that was opened from something else is to be opened anew: the corpus was indexed, removed
-    or replaced meanwhile, or its layers were prepared.
+    or replaced meanwhile, its layers were prepared, or another day has begun, with other states of
+    laws in force.
     """
     roots = (place.bm25, place.vectors, place.layer_words, place.layer_vectors)
-    return place.identity, *map(current, roots)
+    return place.identity, date.today(), *map(current, roots)
 
 
 def vector_state(

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-_LOOKS = 0.01
+_LOOKS = 0.005
 
 
 class Died(Exception):  # noqa: N818 - what became of the process
@@ -64,6 +64,33 @@ def killed_after(seconds: float, work: Callable[[], object]) -> None:
     process = _forked(work)
     time.sleep(seconds)
     _kill(process)
+
+
+def killed_once(ready: Callable[[], bool], seconds: float, work: Callable[[], object]) -> bool:
+    """Begin some work, and kill its process and all that it started once something is the case.
+
+    Args:
+        ready: asked again and again, whether it is.
+        seconds: that it is killed after that.
+        work: done by a process of its own.
+
+    Returns:
+        Whether it was killed; it may have ended before.
+
+    Raises:
+        Died: it ended by an exception.
+    """
+    process, until = _forked(work), None
+    while (ended := os.waitpid(process, os.WNOHANG)) == (0, 0):
+        if until is None and ready():
+            until = time.monotonic() + seconds
+        if until is not None and time.monotonic() >= until:
+            _kill(process)
+            return True
+        time.sleep(_LOOKS)
+    if ended[1]:
+        raise Died("ended by an exception")
+    return False
 
 
 def _forked(work: Callable[[], object]) -> int:

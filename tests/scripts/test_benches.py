@@ -71,8 +71,8 @@ RUNS = {
     "layers": ["--first=2", "--embedder={embedder}", "--split=gold", "--read", "--model={chat}"],
     "facets": ["--laws=3", "--questions=2"],
     "prepare": ["--first=3", "--model={chat}", "--max-tokens=8", "--kills=1"],
-    # On the questions whose digest is declared.
     "kill_optimize": ["--kills=1", "--questions=4", "--calls=8"],
+    "kill_evaluation": ["--kills=1", "--questions=4"],
     "evaluation": ["--limit=2", "--kills=0", "--method=statute-lexical"],
     "question_index": [
         "--questions=1",
@@ -152,8 +152,6 @@ def test_it_runs(
         request.getfixturevalue("small_disk")
     if name == "sockets" and not all(map(can_run, ("strace", "unshare"))):
         pytest.skip("needs strace, and the right to take a network away (Linux)")
-    if name == "kill_optimize":
-        data = request.getfixturevalue("data_as_declared")
     if name == "serve":
         request.getfixturevalue("loopback")
     monkeypatch.setenv("LOCALRAG_SHARED_DATA", str(data))
