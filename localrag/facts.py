@@ -664,6 +664,25 @@ class FactKind(StrEnum):
         "said-in-other-words",
         N_("code does not tell whether the provision says so"),
     )
+    WORDS_LACKING = (
+        "words-lacking",
+        N_("the provision does not have {words}; whether it says so otherwise code does not tell"),
+    )
+    FIGURE_OF_ANOTHER_CASE = (
+        "figure-of-another-case",
+        N_("the provision has {words}, but code does not tell whether it is that of this case"),
+    )
+    CITED_WRONGLY = (
+        "cited-wrongly",
+        N_("the sentence has the words of the provision, but a citation in it does not hold"),
+    )
+    PENALTY_RENAMED = (
+        "penalty-renamed",
+        N_(
+            "the state of the law is another one: on {day} 拘禁刑 took the place of 懲役 and 禁錮, "
+            "and one of both texts has the older words"
+        ),
+    )
     SENTENCE_TOO_LONG = "sentence-too-long", N_("so long a sentence is not compared")
     FIGURE_NOT_THERE = (
         "figure-not-there",
@@ -672,6 +691,10 @@ class FactKind(StrEnum):
     BRACKETS_LEFT_OUT = (
         "brackets-left-out",
         N_("brackets of the provision are left out and not marked so; the other words are its own"),
+    )
+    QUOTED_IN_OTHER_NOTATION = (
+        "quoted-in-other-notation",
+        N_("only the notation differs; the words are those of the provision"),
     )
     WORDS_NOT_THERE = "words-not-there", N_("the provision does not have these words")
 
