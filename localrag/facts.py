@@ -406,6 +406,19 @@ class FactKind(Enum):
         "the sentence speaks of a case, of another day, or of what others say"
     )
     SAID_IN_OTHER_WORDS = N_("code does not tell whether the provision says so")
+    WORDS_LACKING = N_(
+        "the provision does not have {words}; whether it says so otherwise code does not tell"
+    )
+    FIGURE_OF_ANOTHER_CASE = N_(
+        "the provision has {words}, but code does not tell whether it is that of this case"
+    )
+    CITED_WRONGLY = N_(
+        "the sentence has the words of the provision, but a citation in it does not hold"
+    )
+    PENALTY_RENAMED = N_(
+        "the state of the law is another one: on {day} 拘禁刑 took the place of 懲役 and 禁錮, "
+        "and one of both texts has the older words"
+    )
     SENTENCE_TOO_LONG = N_("so long a sentence is not compared")
     FIGURE_NOT_THERE = N_(
         "the provision does not have {words}; whether that is said of it code does not tell"
@@ -413,6 +426,7 @@ class FactKind(Enum):
     BRACKETS_LEFT_OUT = N_(
         "brackets of the provision are left out and not marked so; the other words are its own"
     )
+    QUOTED_IN_OTHER_NOTATION = N_("only the notation differs; the words are those of the provision")
     WORDS_NOT_THERE = N_("the provision does not have these words")
 
     PART_UNTOLD = N_("which words of the provision are its {part} code does not tell")
