@@ -66,7 +66,7 @@ def cited(check: Check, text: str) -> list[tuple[str, str]]:
 def told(check: Check, text: str, part: str = "statement") -> tuple[str, str]:
     """What is told of the only finding of a part: its verdict and why."""
     (finding,) = of_part(check(text), part)
-    return finding.verdict.value, finding.problem.kind.value if finding.problem else ""
+    return finding.verdict.value, finding.problem.kind.code if finding.problem else ""
 
 
 def test_kanji_numbers_without_their_sign_are_citations(act: Check) -> None:
@@ -90,7 +90,7 @@ def test_kanji_numbers_without_their_sign_are_citations(act: Check) -> None:
     # Which law is meant is not told, and that is.
     (finding,) = of_part(act("過失相殺は七二二条二項による。"), "citation")
     assert finding.problem
-    assert finding.problem.kind.value == "law-untold"
+    assert finding.problem.kind.code == "law-untold"
 
 
 def test_what_is_counted_or_called_so_is_no_citation(act: Check) -> None:
@@ -148,7 +148,7 @@ def test_another_notation_is_told_and_not_called_wrong(act: Check, old: str, new
     (finding,) = of_part(report, "quotation")
     assert finding.verdict is Verdict.UNCHECKED
     assert finding.problem
-    assert finding.problem.kind.value == "quoted-in-other-notation"
+    assert finding.problem.kind.code == "quoted-in-other-notation"
     assert "".join(part.said for part in finding.diff) == words.rstrip("。") + "。"
 
 
