@@ -369,7 +369,7 @@ def _write_manifest(tar: tarfile.TarFile, manifest: _Manifest) -> None:
 
 
 class _Hashing:
-    """So many bytes of a file, hashed as they are read."""
+    """The next bytes of a file, as many as are wanted, hashed as they are read."""
 
     def __init__(self, file: IO[bytes], size: int) -> None:
         self._file = file

@@ -80,7 +80,7 @@ Where = Mapping[str, str | Sequence[str]]
 
 
 def labels(where: Where) -> tuple[Label, ...]:
-    """The same as labels: those of one facet are alternatives, and of each facet one must hold."""
+    """What is wanted as labels: those of a facet are alternatives; of each facet one must hold."""
     return tuple(
         Label(key, value)
         for key, values in where.items()

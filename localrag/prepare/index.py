@@ -373,7 +373,7 @@ def layers_begun(place: CorpusPaths) -> tuple[str, ...]:
 
 
 def _searched(place: CorpusPaths) -> list[str]:
-    """Those of them whose texts are searched in."""
+    """The layers begun whose texts are searched in."""
     return [name for name in layers_begun(place) if name in SEARCHED]
 
 

@@ -375,7 +375,7 @@ def _choose(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) ->
 
 
 def _spread(ranked: Sequence[_Candidate]) -> list[_Candidate]:
-    """The same with the best piece of another provision second, where provisions were found.
+    """The ranking with the best piece of another provision second, where provisions were found.
 
     Where the first is of a provision that only resembles the one asked for, its other paragraphs
     are of no more use.

@@ -312,7 +312,7 @@ def common(entries: Iterable[tuple[Sequence[Note], int]]) -> list[Note]:
 
 
 def _united(notes: Iterable[Note]) -> list[Note]:
-    """The same, each once: without a fact where they differ in it."""
+    """The notes, each once: without a fact where two of a kind differ in it."""
     found: dict[str, Note] = {}
     for note in notes:
         before = found.setdefault(note.key, note)
