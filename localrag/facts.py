@@ -539,12 +539,23 @@ class FactKind(StrEnum):
     TABLE_EUC_JP = "table-euc-jp", N_("the text is no UTF-8; it is read as EUC-JP")
     TABLE_TABS = "table-tabs", N_("tabs separate its columns")
     TABLE_SEMICOLONS = "table-semicolons", N_("semicolons separate its columns")
+    TABLE_HEADER = (
+        "table-header",
+        N_("line {line} is taken for the header; what stands above it is not read"),
+    )
     SHEET_READ = "sheet-read", N_("the questions are read from {sheet}, below row {row}")
     SHEETS_UNREAD = (
         "sheets-unread",
         N_(
             "the questions are read from {sheet}, below row {row}; sheets that are not read: "
             "{others}"
+        ),
+    )
+    IDS_ARE_DATES = (
+        "ids-are-dates",
+        N_(
+            "{n:,} numbers of questions are dates, the first in cell {cell}: Excel makes a date of "
+            "1-1, unless the column is formatted as text before it is typed"
         ),
     )
     TABLE_CHECKED = "table-checked", N_("{unreadable:,} of {rows:,} rows cannot be asked")
