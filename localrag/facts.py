@@ -328,9 +328,14 @@ class FactKind(Enum):
     TABLE_EUC_JP = N_("the text is no UTF-8; it is read as EUC-JP")
     TABLE_TABS = N_("tabs separate its columns")
     TABLE_SEMICOLONS = N_("semicolons separate its columns")
+    TABLE_HEADER = N_("line {line} is taken for the header; what stands above it is not read")
     SHEET_READ = N_("the questions are read from {sheet}, below row {row}")
     SHEETS_UNREAD = N_(
         "the questions are read from {sheet}, below row {row}; sheets that are not read: {others}"
+    )
+    IDS_ARE_DATES = N_(
+        "{n:,} numbers of questions are dates, the first in cell {cell}: Excel makes a date of "
+        "1-1, unless the column is formatted as text before it is typed"
     )
     TABLE_CHECKED = N_("{unreadable:,} of {rows:,} rows cannot be asked")
     INDEX_BEHIND = N_(

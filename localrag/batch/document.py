@@ -10,6 +10,7 @@ from hashlib import file_digest
 from pathlib import Path
 
 from localrag.batch.ledger import AnswerFile
+from localrag.batch.options import as_called
 from localrag.batch.rows import AnsweredRow, FailedRow, TraceSummary, WrittenRow
 from localrag.citing import places
 from localrag.durable import replace_text
@@ -18,7 +19,6 @@ from localrag.export.blocks import Block, Heading, Quotation, Strong, items, par
 from localrag.export.files import CSV, EXCEL, TEXTS, into, opened, require_package
 from localrag.export.sheets import Cell, Column, write_csv, write_xlsx
 from localrag.language import N_, _
-from localrag.methods.choices import labelled
 from localrag.reading import wording
 from localrag.reading.printed import Place, answer_blocks
 from localrag.reading.types import Answer, Status
@@ -145,7 +145,7 @@ def _cells(rows: Iterable[WrittenRow], place: Place) -> Iterator[Sequence[Cell]]
             *asked,
             _filters(row),
             _(wording.STATUSES[row.status]),
-            row.label,
+            row.choice or row.label,
             row.answer if row.label or row.checked or not claims else claims,
             _numbered(place(one) or one.label or one.passage_id for one in row.citations),
             _numbered(one.quote for one in row.citations),
@@ -154,7 +154,7 @@ def _cells(rows: Iterable[WrittenRow], place: Place) -> Iterator[Sequence[Cell]]
 
 
 def _options(row: WrittenRow) -> str:
-    return "\n".join(f"{label}: {option}" for label, option in labelled(row.options))
+    return "\n".join(f"{label}: {option}" for label, option in as_called(row.options, row.labels))
 
 
 def _filters(row: AnsweredRow) -> str:
@@ -192,7 +192,8 @@ def _blocks(rows: Iterable[WrittenRow], place: Place) -> Iterator[Block]:
         if row.question:
             yield Quotation(row.question)
         if row.options:
-            yield items(f"{label}: {option}" for label, option in labelled(row.options))
+            called = as_called(row.options, row.labels)
+            yield items(f"{label}: {option}" for label, option in called)
         if isinstance(row, FailedRow):
             yield paragraph(Strong(_("Failed.")))
             yield paragraph(f"{row.error.cause} {row.error.cure}".strip())
@@ -214,7 +215,7 @@ def _answer(row: AnsweredRow) -> Answer:
         row.status,
         Trace((StageRecord("", (), 0.0, told.events),), told.calls),
         row.claims,
-        row.label,
+        row.choice or row.label,
         row.doubt,
         row.derivation,
         row.absent,

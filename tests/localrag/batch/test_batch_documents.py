@@ -89,6 +89,27 @@ def test_what_the_filters_of_a_row_leave_is_told_in_words(bench: Any) -> None:
     assert "- nothing in the corpus is all of this: kind=Act" in text.read_text(encoding="utf-8")
 
 
+def test_options_are_called_as_in_the_question(bench: Any) -> None:
+    bench.questions = bench.questions.with_suffix(".csv")
+    bench.write(
+        "質問,選択肢ア,選択肢イ",
+        "渡し守の資格として正しいものはどれか。,三年以上操縦に従事した経験,十年以上操縦に従事した経験",
+    )
+    config = load(bench.workspace, {"method.name": "statute-lexical"})
+    for name in ("answers.csv", "answers.md"):
+        run(bench.workspace, "main", config, bench.questions, to(bench, name))
+    with bench.out.with_name("answers.csv").open(encoding="utf-8-sig", newline="") as file:
+        (row,) = csv.DictReader(file)
+    chosen = json.loads(bench.out.with_name("answers.jsonl").read_text(encoding="utf-8"))
+    assert chosen["labels"] == ["ア", "イ"]
+    assert chosen["label"] in ("a", "b")
+    assert row["Choice"] == chosen["choice"] == {"a": "ア", "b": "イ"}[chosen["label"]]
+    assert row["Options"].startswith("ア: 三年以上")
+    text = bench.out.read_text(encoding="utf-8")
+    assert "- イ: 十年以上" in text
+    assert f"**{row['Choice']}** " in text
+
+
 def test_texts_of_answers(bench: Any, scripted: Any) -> None:
     asked(bench)
     markdown = to(bench, "answers.md")

@@ -96,7 +96,13 @@ def test_each_way_can_be_left_out_for_one_question(
         "stage": "dense",
         "seconds": stage(words, "dense")["seconds"],
         "hits": [],
-        "events": ["search by meaning is switched off (retrieval.dense)"],
+        "events": [
+            {
+                "kind": "dense-off",
+                "fields": {"setting": "retrieval.dense"},
+                "words": "search by meaning is switched off (retrieval.dense)",
+            }
+        ],
         "subject": "",
         "query": "",
         "wordings": [],
