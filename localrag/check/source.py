@@ -48,8 +48,13 @@ _GOES_ON_AS_CITED = (
 _BARE = re.compile(
     rf"{_NOT_BEFORE}(?:[{_KANJI_DIGIT}]{{2,5}}[条條](?![例約理件文])"
     rf"|[一二三四五六七八九十百千]{{1,7}}[条條](?:{_GOES_ON_AS_CITED}))"
-    rf"|{_NOT_BEFORE}(?<!の)(?:[一二三四五六七八九十]{{1,3}}|[0-9０-９]{{1,2}})項(?:{_GOES_ON_AS_CITED})"
+    # Right behind an article (七〇九条二項) it needs none.
+    rf"|{_NOT_BEFORE}(?<![の条條])(?:[一二三四五六七八九十]{{1,3}}|[0-9０-９]{{1,2}})項(?:{_GOES_ON_AS_CITED})"
     rf"|(?:(?<=号[、・])|(?<=号(?:及び|又は|から)))[一二三四五六七八九十]{{1,3}}号"
+)
+# 一八四条の二二項 is 第百八十四条の二第二項: a branch has no 項, and few articles have ten.
+_PARAGRAPH_OF_A_BRANCH = re.compile(
+    rf"[条條](?:[のノ][{_KANJI_DIGIT}]{{1,3}})*?[のノ][{_KANJI_DIGIT}]{{1,2}}[一二三四五六七八九](?=[項号])"
 )
 # 前掲法7条, 上記条項: courts call so what others call 同法.
 _CITED_ABOVE = re.compile("(?:前掲|前記|上記)の?(?=[法条項](?![律令定則規人件文目]))")
@@ -198,13 +203,10 @@ def _bare_numbers(text: str) -> list[tuple[int, int, str]]:
     """Where running text has 七〇九条 or 二項 for 第七〇九条, 第二項: what is to be put in there.
 
     Spans of one character, in order, and what statutes write in its place: it with 第 before it.
-    What stands right behind an article (七〇九条二項) needs none.
     """
-    return [
-        (at, at + 1, f"第{text[at]}")
-        for match in _BARE.finditer(text)
-        if (at := match.start()) == 0 or text[at - 1] not in "条條項" or match[0][-1] == "条"
-    ]
+    starts = [match.start() for match in _BARE.finditer(text)]
+    starts += [match.end() - 1 for match in _PARAGRAPH_OF_A_BRANCH.finditer(text)]
+    return [(at, at + 1, f"第{text[at]}") for at in sorted(starts)]
 
 
 def _in_english(text: str, names: LawNames) -> list[tuple[int, int, str]]:

@@ -109,12 +109,13 @@ _NAMING = re.compile(
 _OF_SOMETHING_ELSE = re.compile(
     "本件|原告|被告|申立人|当社|弊社|御社|貴社|当職|当該事案|事案|[甲乙丙丁]は|[甲乙丙丁]が|[A-ZＡ-Ｚ](?:社|氏|は)"
     "|判決|判例|判示|最判|最高裁|裁判例|学説|通説|解され|考え|検討|提案|予定|案では|見込|例えば|たとえば|仮に|とすると、"
-    "|減軽|加重|処断|併合罪の"
     "|改正前|従前|従来|かつて|旧|当時|改正によ|改正後|引き上げ|引き下げ|では(?:な|足り)|でなく|とは異なり|違い|のに対し|一方"
     "|だろうか|でしょうか|べきか|[?？]|契約|本条|特約|約定|合意"
     # R02.4.1, a day that laws write 令和二年四月一日.
     "|(?<![A-Za-zＡ-Ｚａ-ｚ0-9０-９])[MTSHRＭＴＳＨＲ][0-9０-９]{1,2}(?![0-9０-９A-Za-z])"
 )
+# What a penalty comes to where it is reckoned, which no provision says.
+_RECKONED = re.compile("減軽|加重|処断|併合罪の")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +195,9 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
     if unsure or len(targets) > _MOST:
         return found(Verdict.UNCHECKED, Fact(FactKind.NOTHING_TO_COMPARE))
     law = "".join(passage.text for passage in passages)
-    others = (match[0] for match in _OF_SOMETHING_ELSE.finditer(statement.text))
+    others = [match[0] for match in _OF_SOMETHING_ELSE.finditer(statement.text)]
+    if _figures_of([statement.text]):
+        others += _RECKONED.findall(statement.text)
     if statement.quotes_others or any(words not in law for words in others):
         return found(Verdict.UNCHECKED, Fact(FactKind.NOT_OF_THE_PROVISION))
     said, sentences = statement.text, _sentences_of(statement.cited, texts)
@@ -270,19 +273,23 @@ def _turned(said: str, sentences: Sequence[str]) -> str:
     if own is None or len(claim.normal.rstrip(" 。）)")) - own[1].end > _LAST_WORDS:
         return ""
     before = _NAMES_BEFORE.sub("", own[0])
-    for text in sentences:
-        for line in text.split("\n"):
-            for start, end in split_sentences(line):
-                its = _ending(fold(line[start:end]))
-                if (
-                    its is not None
-                    and its[1].head == own[1].head
-                    and frozenset((its[1].force, own[1].force)) in _TURNED
-                    and min(len(before), len(its[0])) >= _SAME_SENTENCE
-                    and (its[0].endswith(before) or before.endswith(its[0]))
-                    and abs(len(its[0]) - len(before)) <= _SAME_SENTENCE
-                ):
-                    return claim.written_normal(own[1].start, own[1].end)
+    if len(before) < _SAME_SENTENCE:
+        return ""
+    lines = (line for text in sentences for line in text.split("\n"))
+    for line in lines:
+        for start, end in split_sentences(line):
+            # Words are told apart only where the letters are the same, which is quickly seen.
+            is_alike = before[-_SAME_SENTENCE:] in letters(line[start:end])
+            its = _ending(fold(line[start:end])) if is_alike else None
+            if (
+                its is not None
+                and its[1].head == own[1].head
+                and frozenset((its[1].force, own[1].force)) in _TURNED
+                and len(its[0]) >= _SAME_SENTENCE
+                and (its[0].endswith(before) or before.endswith(its[0]))
+                and abs(len(its[0]) - len(before)) <= _SAME_SENTENCE
+            ):
+                return claim.written_normal(own[1].start, own[1].end)
     return ""
 
 
@@ -294,18 +301,26 @@ def _ending(text: Folded) -> tuple[str, Predicate] | None:
 
 
 def _lacking(said: str, there: Sequence[str]) -> tuple[str, ...]:
-    """The first few words of weight of a text that others lack, as they are written."""
-    keys = frozenset[str]().union(
-        *(sentence.words for text in there for sentence in sentences_of(fold(text[:_LONGEST_LAW])))
-    )
+    """The first few nouns of weight of a text that others lack, as they are written."""
+    keys = frozenset[str]().union(*map(_words_of, there))
     lacking: dict[str, None] = {}
     text = fold(said)
+    counted = False
     for is_noun, words in groupby(text.words, lambda word: _NOUN.match(word.kind) is not None):
         noun = list(words)
-        if is_noun and any(is_content(word) and key_of(word) not in keys for word in noun):
+        if is_noun and not counted and any(is_content(w) and key_of(w) not in keys for w in noun):
             lacking[text.normal[noun[0].start : noun[-1].end]] = None
+        # 六 of 六月以下.
+        counted = noun[-1].kind == "名詞-数詞"
     law = letters("".join(there))
     return tuple(word for word in lacking if letters(word) not in law)[:_FEW]
+
+
+@lru_cache(maxsize=512)
+def _words_of(text: str) -> frozenset[str]:
+    """The keys of the content words of a text."""
+    folded = fold(text[:_LONGEST_LAW])
+    return frozenset(key_of(word) for word in folded.words if is_content(word))
 
 
 # 民法5条1項によれば、: what is said follows.
