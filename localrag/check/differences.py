@@ -93,18 +93,18 @@ def _difference(said: str, law: str, before: str, after: str) -> Difference:
         return Difference.OMISSION
     if not said and _BRACKETS.fullmatch(law):
         return Difference.BRACKETS
-    printed = _spelt(f"{before}{law}{after}")
+    printed = spelt(f"{before}{law}{after}")
     head, *rest = without_omissions(said, "\0").split("\0")
     if not rest:
-        is_same = _spelt(f"{before}{said}{after}") == printed
+        is_same = spelt(f"{before}{said}{after}") == printed
     else:
-        begins, ends = _spelt(f"{before}{head}"), _spelt(f"{rest[-1]}{after}")
+        begins, ends = spelt(f"{before}{head}"), spelt(f"{rest[-1]}{after}")
         is_same = len(begins) + len(ends) <= len(printed)
         is_same &= printed[: len(begins)] == begins and printed[-len(ends) :] == ends
     return Difference.NOTATION if is_same else Difference.WORDS
 
 
-def _spelt(text: str) -> list[str]:
+def spelt(text: str) -> list[str]:
     """The words of a text in the dictionary's spelling, inflected as they are."""
     return [_word(one) for one in morphemes(normalize(text))]
 

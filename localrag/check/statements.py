@@ -15,7 +15,12 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 
 from localrag.check.cases import figure_of_another_case
-from localrag.check.differences import PENALTIES_RENAMED, is_of_other_penalties, renamed
+from localrag.check.differences import (
+    PENALTIES_RENAMED,
+    is_of_other_penalties,
+    renamed,
+)
+from localrag.check.endings import turned_round, without_naming
 from localrag.check.law_texts import LawTexts
 from localrag.check.laws import Cited, cited_within
 from localrag.check.quotations import Quoted
@@ -26,7 +31,7 @@ from localrag.corpus.types import ITEMS, Locator, Passage
 from localrag.facts import Fact, FactKind
 from localrag.reading.checking import covers, mismatches
 from localrag.reading.checking.contradicting import denies
-from localrag.reading.checking.forces import Force, Predicate, carries
+from localrag.reading.checking.forces import Force, carries
 from localrag.reading.checking.particulars import (
     Bound,
     Figure,
@@ -41,7 +46,7 @@ from localrag.reading.checking.polarity import (
     with_lists,
     with_provisos,
 )
-from localrag.reading.folding import Folded, fold, with_blanks
+from localrag.reading.folding import fold, with_blanks
 from localrag.reading.types import Mismatch, MismatchKind
 from localrag.statutes.applied import part_span
 from localrag.statutes.resolver import Target
@@ -207,7 +212,7 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
     if words := _other_penalty(said, sentences):
         by = (n for n, one in enumerate(sentences) if _other_penalty(said, [one]))
         return found(Verdict.FAILS, Fact(FactKind.SAID_OTHERWISE, words=words), next(by, 0))
-    if words := _turned(said, sentences):
+    if words := turned_round(said, sentences):
         return found(Verdict.FAILS, Fact(FactKind.SAID_OTHERWISE, words=words))
     headings = [passage.header for passage in passages]
     share = covers(said, sentences, headings=headings)
@@ -250,7 +255,7 @@ def _elsewhere(said: str, share: float, cited: Sequence[Cited], law: str, texts:
 
     Not where the provision cited speaks of the same, or takes its rule from another (準用).
     """
-    words = _NAMES_BEFORE.sub("", letters(said)).strip("。()")
+    words = without_naming(letters(said)).strip("。()")
     laws = dict.fromkeys(law_id for one in cited for law_id in one.laws)
     if (
         len(words) < _LONG_SENTENCE
@@ -261,43 +266,6 @@ def _elsewhere(said: str, share: float, cited: Sequence[Cited], law: str, texts:
         return ""
     held = (texts.holding(law_id, words) for law_id in laws)
     return next((texts.cited(passage) for passage in held if passage), "")
-
-
-def _turned(said: str, sentences: Sequence[str]) -> str:
-    """What a sentence says at its end where the same sentence of a provision ends otherwise.
-
-    その予告をしてはならない of その予告をしなければならない; "" for none.
-    """
-    claim = fold(said)
-    own = _ending(claim)
-    if own is None or len(claim.normal.rstrip(" 。）)")) - own[1].end > _LAST_WORDS:
-        return ""
-    before = _NAMES_BEFORE.sub("", own[0])
-    if len(before) < _SAME_SENTENCE:
-        return ""
-    lines = (line for text in sentences for line in text.split("\n"))
-    for line in lines:
-        for start, end in split_sentences(line):
-            # Words are told apart only where the letters are the same, which is quickly seen.
-            is_alike = before[-_SAME_SENTENCE:] in letters(line[start:end])
-            its = _ending(fold(line[start:end])) if is_alike else None
-            if (
-                its is not None
-                and its[1].head == own[1].head
-                and frozenset((its[1].force, own[1].force)) in _TURNED
-                and len(its[0]) >= _SAME_SENTENCE
-                and (its[0].endswith(before) or before.endswith(its[0]))
-                and abs(len(its[0]) - len(before)) <= _SAME_SENTENCE
-            ):
-                return claim.written_normal(own[1].start, own[1].end)
-    return ""
-
-
-def _ending(text: Folded) -> tuple[str, Predicate] | None:
-    """The letters before the last thing that a text says, and that; None where it says nothing."""
-    said = [one for sentence in sentences_of(text) for one in sentence.predicates]
-    last = max(said, key=lambda one: one.end, default=None)
-    return (letters(text.normal[: last.start]), last) if last else None
 
 
 def _lacking(said: str, there: Sequence[str]) -> tuple[str, ...]:
@@ -323,24 +291,9 @@ def _words_of(text: str) -> frozenset[str]:
     return frozenset(key_of(word) for word in folded.words if is_content(word))
 
 
-# 民法5条1項によれば、: what is said follows.
-_NAMES_BEFORE = re.compile("^[はがに、]*(?:によれば|によると|により|では)?、?")
-# So many letters two sentences have before they end otherwise, and no more than so many else.
-_SAME_SENTENCE = 12
 # So many letters are no phrase that several articles share.
 _LONG_SENTENCE, _SPOKEN_OF = 30, 0.5
 _BORROWS = re.compile("準用|例による|適用する")
-_TURNED = frozenset(
-    frozenset(pair)
-    for pair in (
-        (Force.DEMANDED, Force.ALLOWED),
-        (Force.DEMANDED, Force.FORBIDDEN),
-        (Force.DEMANDED, Force.EXEMPTED),
-        (Force.ALLOWED, Force.FORBIDDEN),
-        (Force.AFFIRMED, Force.DENIED),
-        (Force.AFFIRMED, Force.FORBIDDEN),
-    )
-)
 _NOUN = re.compile("名詞-(?!数詞)|形状詞|接頭辞|接尾辞-名詞的")
 _FEW, _LONGEST_LAW = 3, 20_000
 _MOST = 5
