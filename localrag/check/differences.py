@@ -67,11 +67,10 @@ def renamed(text: str) -> str:
 
 
 def is_of_other_penalties(said: str, law: str) -> bool:
-    """Whether of two texts the one has 懲役 or 禁錮 alone, and the other 拘禁刑 alone."""
-    old, new = (_OLD_PENALTY.search(text) is not None for text in (said, law))
-    return old is not new and all(
-        has_old is not (_NEW_PENALTY in text) for has_old, text in ((old, said), (new, law))
-    )
+    """Whether of two texts one has 懲役 or 禁錮, and the other none but 拘禁刑."""
+    older, newer = (said, law) if _OLD_PENALTY.search(said) else (law, said)
+    has_older = _OLD_PENALTY.search(older) is not None
+    return has_older and not _OLD_PENALTY.search(newer) and _NEW_PENALTY in newer
 
 
 def _differences(diff: Sequence[DiffPart]) -> Iterator[Difference]:
