@@ -19,7 +19,7 @@ PENALTIES_RENAMED = "2025-06-01"
 """The day from which laws have 拘禁刑 (刑法等の一部を改正する法律, 令和四年法律第六十七号)."""
 
 _OLD_PENALTY = re.compile(
-    "(?:懲役|禁[錮固こ])(?:、?(?:若しくは|もしくは|又は|または|及び|および|・)(?:懲役|禁[錮固こ]))?"
+    "(?:懲役|禁[錮固こ])(?:、?(?:若しくは|もしくは|又は|または|及び|および|・)(?:懲役|禁[錮固こ]))?刑?"
 )
 _NEW_PENALTY = "拘禁刑"
 _OMITTED = re.compile(
@@ -67,11 +67,10 @@ def renamed(text: str) -> str:
 
 
 def is_of_other_penalties(said: str, law: str) -> bool:
-    """Whether of two texts the one has 懲役 or 禁錮 alone, and the other 拘禁刑 alone."""
-    old, new = (_OLD_PENALTY.search(text) is not None for text in (said, law))
-    return old is not new and all(
-        has_old is not (_NEW_PENALTY in text) for has_old, text in ((old, said), (new, law))
-    )
+    """Whether of two texts one has 懲役 or 禁錮, and the other none but 拘禁刑."""
+    older, newer = (said, law) if _OLD_PENALTY.search(said) else (law, said)
+    has_older = _OLD_PENALTY.search(older) is not None
+    return has_older and not _OLD_PENALTY.search(newer) and _NEW_PENALTY in newer
 
 
 def _differences(diff: Sequence[DiffPart]) -> Iterator[Difference]:
@@ -93,18 +92,18 @@ def _difference(said: str, law: str, before: str, after: str) -> Difference:
         return Difference.OMISSION
     if not said and _BRACKETS.fullmatch(law):
         return Difference.BRACKETS
-    printed = _spelt(f"{before}{law}{after}")
+    printed = spelt(f"{before}{law}{after}")
     head, *rest = without_omissions(said, "\0").split("\0")
     if not rest:
-        is_same = _spelt(f"{before}{said}{after}") == printed
+        is_same = spelt(f"{before}{said}{after}") == printed
     else:
-        begins, ends = _spelt(f"{before}{head}"), _spelt(f"{rest[-1]}{after}")
+        begins, ends = spelt(f"{before}{head}"), spelt(f"{rest[-1]}{after}")
         is_same = len(begins) + len(ends) <= len(printed)
         is_same &= printed[: len(begins)] == begins and printed[-len(ends) :] == ends
     return Difference.NOTATION if is_same else Difference.WORDS
 
 
-def _spelt(text: str) -> list[str]:
+def spelt(text: str) -> list[str]:
     """The words of a text in the dictionary's spelling, inflected as they are."""
     return [_word(one) for one in morphemes(normalize(text))]
 

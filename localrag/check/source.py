@@ -6,11 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.cells import cell_len
+
 from localrag.check.types import Place
 from localrag.corpus import readers
 from localrag.corpus.readers import Limits, ReadFailure
 from localrag.corpus.types import Document
 from localrag.errors import InputError, LocalragError, UsageError
+from localrag.facts import Fact
 from localrag.language import N_
 from localrag.question.laws import LawNamed, english_citations, is_known_title, laws_named
 from localrag.reading.folding import Spelling
@@ -34,7 +37,7 @@ _CITED = re.compile("[条項号](?:の[0-9０-９〇一二三四五六七八九�
 _LAW = re.compile(r"(?!施行)[一-鿿ァ-ヶー]{1,60}?[法令則例](?=第|[0-9０-９]|[（(\s]|$)")
 # 第1　争点, (2) 請求の趣旨, 事件名 1: a heading or a row, which no sentence goes on from.
 _NUMBERED_HEADING = re.compile(
-    r".*(?<!第)[ 　\t][0-9０-９]{1,4}"
+    r".*[一-鿿ぁ-ゖァ-ヶー](?<!第)[ 　\t][0-9０-９]{1,4}"
     r"|[ 　\t]*(?:第?[ 　]?[0-9０-９一二三四五六七八九十]{1,3}[ 　\t.．、]|[①-⑳]|[ア-ン][ 　\t]"
     r"|[（(][0-9０-９一二三四五六七八九十ア-ンa-z]{1,2}[)）])[^。、，]{1,25}"
 )
@@ -48,8 +51,13 @@ _GOES_ON_AS_CITED = (
 _BARE = re.compile(
     rf"{_NOT_BEFORE}(?:[{_KANJI_DIGIT}]{{2,5}}[条條](?![例約理件文])"
     rf"|[一二三四五六七八九十百千]{{1,7}}[条條](?:{_GOES_ON_AS_CITED}))"
-    rf"|{_NOT_BEFORE}(?<!の)(?:[一二三四五六七八九十]{{1,3}}|[0-9０-９]{{1,2}})項(?:{_GOES_ON_AS_CITED})"
+    # Right behind an article (七〇九条二項) it needs none.
+    rf"|{_NOT_BEFORE}(?<![の条條])(?:[一二三四五六七八九十]{{1,3}}|[0-9０-９]{{1,2}})項(?:{_GOES_ON_AS_CITED})"
     rf"|(?:(?<=号[、・])|(?<=号(?:及び|又は|から)))[一二三四五六七八九十]{{1,3}}号"
+)
+# 一八四条の二二項 is 第百八十四条の二第二項: a branch has no 項, and few articles have ten.
+_PARAGRAPH_OF_A_BRANCH = re.compile(
+    rf"[条條](?:[のノ][{_KANJI_DIGIT}]{{1,3}})*?[のノ][{_KANJI_DIGIT}]{{1,2}}[一二三四五六七八九](?=[項号])"
 )
 # 前掲法7条, 上記条項: courts call so what others call 同法.
 _CITED_ABOVE = re.compile("(?:前掲|前記|上記)の?(?=[法条項](?![律令定則規人件文目]))")
@@ -137,10 +145,11 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
 
 def _naming(path: Path, problem: LocalragError) -> LocalragError:
     """Why a file cannot be read, with its name: readers leave that to who tells of many files."""
-    if path.name in problem.cause:
+    if not isinstance(problem, InputError) or path.name in problem.cause:
         return problem
+    cure = problem.remedy if isinstance(problem.remedy, Fact) else N_("{cure}")
     told = {"name": path.name, "cause": problem.cause, "cure": problem.cure}
-    return InputError(N_("{name}: {cause}"), N_("{cure}"), **told)
+    return InputError(N_("{name}: {cause}"), cure, **told)
 
 
 def _bounded(source: Source) -> Source:
@@ -198,13 +207,10 @@ def _bare_numbers(text: str) -> list[tuple[int, int, str]]:
     """Where running text has 七〇九条 or 二項 for 第七〇九条, 第二項: what is to be put in there.
 
     Spans of one character, in order, and what statutes write in its place: it with 第 before it.
-    What stands right behind an article (七〇九条二項) needs none.
     """
-    return [
-        (at, at + 1, f"第{text[at]}")
-        for match in _BARE.finditer(text)
-        if (at := match.start()) == 0 or text[at - 1] not in "条條項" or match[0][-1] == "条"
-    ]
+    starts = [match.start() for match in _BARE.finditer(text)]
+    starts += [match.end() - 1 for match in _PARAGRAPH_OF_A_BRANCH.finditer(text)]
+    return [(at, at + 1, f"第{text[at]}") for at in sorted(starts)]
 
 
 def _in_english(text: str, names: LawNames) -> list[tuple[int, int, str]]:
@@ -245,7 +251,7 @@ def _stands_alone(line: str, following: str) -> bool:
 
     設立 and, below it, 刑法第199条は、人を殺した者について定める。
     """
-    room = len(following.rstrip()) * _ROOM_LEFT - len(line.strip())
+    room = cell_len(following.rstrip()) * _ROOM_LEFT - cell_len(line.strip())
     is_label = _ENDS_A_LABEL.search(line) and not _OPEN.search(line)
     return bool(room > 0 and is_label and not _CONTINUES.match(following))
 

@@ -15,7 +15,12 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 
 from localrag.check.cases import figure_of_another_case
-from localrag.check.differences import PENALTIES_RENAMED, is_of_other_penalties, renamed
+from localrag.check.differences import (
+    PENALTIES_RENAMED,
+    is_of_other_penalties,
+    renamed,
+)
+from localrag.check.endings import turned_round, without_naming
 from localrag.check.law_texts import LawTexts
 from localrag.check.laws import Cited, cited_within
 from localrag.check.quotations import Quoted
@@ -26,7 +31,7 @@ from localrag.corpus.types import ITEMS, Locator, Passage
 from localrag.facts import Fact, FactKind
 from localrag.reading.checking import covers, mismatches
 from localrag.reading.checking.contradicting import denies
-from localrag.reading.checking.forces import Force, Predicate, carries
+from localrag.reading.checking.forces import Force, carries
 from localrag.reading.checking.particulars import (
     Bound,
     Figure,
@@ -41,7 +46,7 @@ from localrag.reading.checking.polarity import (
     with_lists,
     with_provisos,
 )
-from localrag.reading.folding import Folded, fold, with_blanks
+from localrag.reading.folding import fold, with_blanks
 from localrag.reading.types import Mismatch, MismatchKind
 from localrag.statutes.applied import part_span
 from localrag.statutes.resolver import Target
@@ -109,12 +114,13 @@ _NAMING = re.compile(
 _OF_SOMETHING_ELSE = re.compile(
     "本件|原告|被告|申立人|当社|弊社|御社|貴社|当職|当該事案|事案|[甲乙丙丁]は|[甲乙丙丁]が|[A-ZＡ-Ｚ](?:社|氏|は)"
     "|判決|判例|判示|最判|最高裁|裁判例|学説|通説|解され|考え|検討|提案|予定|案では|見込|例えば|たとえば|仮に|とすると、"
-    "|減軽|加重|処断|併合罪の"
-    "|改正前|従前|従来|かつて|旧|当時|改正によ|改正後|引き上げ|引き下げ|では(?:な|足り)|でなく|とは異なり|違い|のに対し|一方"
+    "|改正前|従前|ていた|従来|かつて|旧|当時|改正によ|改正後|引き上げ|引き下げ|では(?:な|足り)|でなく|とは異なり|違い|のに対し|一方"
     "|だろうか|でしょうか|べきか|[?？]|契約|本条|特約|約定|合意"
     # R02.4.1, a day that laws write 令和二年四月一日.
     "|(?<![A-Za-zＡ-Ｚａ-ｚ0-9０-９])[MTSHRＭＴＳＨＲ][0-9０-９]{1,2}(?![0-9０-９A-Za-z])"
 )
+# What a penalty comes to where it is reckoned, which no provision says.
+_RECKONED = re.compile("減軽|加重|処断|併合罪の")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +200,9 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
     if unsure or len(targets) > _MOST:
         return found(Verdict.UNCHECKED, Fact(FactKind.NOTHING_TO_COMPARE))
     law = "".join(passage.text for passage in passages)
-    others = (match[0] for match in _OF_SOMETHING_ELSE.finditer(statement.text))
+    others = [match[0] for match in _OF_SOMETHING_ELSE.finditer(statement.text)]
+    if _figures_of([statement.text]):
+        others += _RECKONED.findall(statement.text)
     if statement.quotes_others or any(words not in law for words in others):
         return found(Verdict.UNCHECKED, Fact(FactKind.NOT_OF_THE_PROVISION))
     said, sentences = statement.text, _sentences_of(statement.cited, texts)
@@ -204,7 +212,7 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
     if words := _other_penalty(said, sentences):
         by = (n for n, one in enumerate(sentences) if _other_penalty(said, [one]))
         return found(Verdict.FAILS, Fact(FactKind.SAID_OTHERWISE, words=words), next(by, 0))
-    if words := _turned(said, sentences):
+    if words := turned_round(said, sentences):
         return found(Verdict.FAILS, Fact(FactKind.SAID_OTHERWISE, words=words))
     headings = [passage.header for passage in passages]
     share = covers(said, sentences, headings=headings)
@@ -247,7 +255,7 @@ def _elsewhere(said: str, share: float, cited: Sequence[Cited], law: str, texts:
 
     Not where the provision cited speaks of the same, or takes its rule from another (準用).
     """
-    words = _NAMES_BEFORE.sub("", letters(said)).strip("。()")
+    words = without_naming(letters(said)).strip("。()")
     laws = dict.fromkeys(law_id for one in cited for law_id in one.laws)
     if (
         len(words) < _LONG_SENTENCE
@@ -260,72 +268,32 @@ def _elsewhere(said: str, share: float, cited: Sequence[Cited], law: str, texts:
     return next((texts.cited(passage) for passage in held if passage), "")
 
 
-def _turned(said: str, sentences: Sequence[str]) -> str:
-    """What a sentence says at its end where the same sentence of a provision ends otherwise.
-
-    その予告をしてはならない of その予告をしなければならない; "" for none.
-    """
-    claim = fold(said)
-    own = _ending(claim)
-    if own is None or len(claim.normal.rstrip(" 。）)")) - own[1].end > _LAST_WORDS:
-        return ""
-    before = _NAMES_BEFORE.sub("", own[0])
-    for text in sentences:
-        for line in text.split("\n"):
-            for start, end in split_sentences(line):
-                its = _ending(fold(line[start:end]))
-                if (
-                    its is not None
-                    and its[1].head == own[1].head
-                    and frozenset((its[1].force, own[1].force)) in _TURNED
-                    and min(len(before), len(its[0])) >= _SAME_SENTENCE
-                    and (its[0].endswith(before) or before.endswith(its[0]))
-                    and abs(len(its[0]) - len(before)) <= _SAME_SENTENCE
-                ):
-                    return claim.written_normal(own[1].start, own[1].end)
-    return ""
-
-
-def _ending(text: Folded) -> tuple[str, Predicate] | None:
-    """The letters before the last thing that a text says, and that; None where it says nothing."""
-    said = [one for sentence in sentences_of(text) for one in sentence.predicates]
-    last = max(said, key=lambda one: one.end, default=None)
-    return (letters(text.normal[: last.start]), last) if last else None
-
-
 def _lacking(said: str, there: Sequence[str]) -> tuple[str, ...]:
-    """The first few words of weight of a text that others lack, as they are written."""
-    keys = frozenset[str]().union(
-        *(sentence.words for text in there for sentence in sentences_of(fold(text[:_LONGEST_LAW])))
-    )
+    """The first few nouns of weight of a text that others lack, as they are written."""
+    keys = frozenset[str]().union(*map(_words_of, there))
     lacking: dict[str, None] = {}
     text = fold(said)
+    counted = False
     for is_noun, words in groupby(text.words, lambda word: _NOUN.match(word.kind) is not None):
         noun = list(words)
-        if is_noun and any(is_content(word) and key_of(word) not in keys for word in noun):
+        if is_noun and not counted and any(is_content(w) and key_of(w) not in keys for w in noun):
             lacking[text.normal[noun[0].start : noun[-1].end]] = None
+        # 六 of 六月以下.
+        counted = noun[-1].kind == "名詞-数詞"
     law = letters("".join(there))
     return tuple(word for word in lacking if letters(word) not in law)[:_FEW]
 
 
-# 民法5条1項によれば、: what is said follows.
-_NAMES_BEFORE = re.compile("^[はがに、]*(?:によれば|によると|により|では)?、?")
-# So many letters two sentences have before they end otherwise, and no more than so many else.
-_SAME_SENTENCE = 12
+@lru_cache(maxsize=512)
+def _words_of(text: str) -> frozenset[str]:
+    """The keys of the content words of a text."""
+    folded = fold(text[:_LONGEST_LAW])
+    return frozenset(key_of(word) for word in folded.words if is_content(word))
+
+
 # So many letters are no phrase that several articles share.
 _LONG_SENTENCE, _SPOKEN_OF = 30, 0.5
 _BORROWS = re.compile("準用|例による|適用する")
-_TURNED = frozenset(
-    frozenset(pair)
-    for pair in (
-        (Force.DEMANDED, Force.ALLOWED),
-        (Force.DEMANDED, Force.FORBIDDEN),
-        (Force.DEMANDED, Force.EXEMPTED),
-        (Force.ALLOWED, Force.FORBIDDEN),
-        (Force.AFFIRMED, Force.DENIED),
-        (Force.AFFIRMED, Force.FORBIDDEN),
-    )
-)
 _NOUN = re.compile("名詞-(?!数詞)|形状詞|接頭辞|接尾辞-名詞的")
 _FEW, _LONGEST_LAW = 3, 20_000
 _MOST = 5

@@ -93,6 +93,13 @@ def test_kanji_numbers_without_their_sign_are_citations(act: Check) -> None:
     assert finding.problem.kind.code == "law-untold"
 
 
+def test_a_paragraph_of_a_branch_needs_no_sign(check: Check) -> None:
+    assert cited(check, "渡し舟法六条の二一項、渡し舟法六条の二九項。") == [
+        ("渡し舟法六条の二一項", "holds"),
+        ("渡し舟法六条の二九項", "does-not-hold"),
+    ]
+
+
 def test_what_is_counted_or_called_so_is_no_citation(act: Check) -> None:
     text = "渡し舟法は全六条からなり、三条市、四条通、五か条、十七条憲法とは別である。"
     assert cited(act, text) == []
