@@ -31,7 +31,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from localrag import __version__
 from localrag.access import make_folder, open_file
 from localrag.database import connect_to_read
-from localrag.durable import flush_folder, is_locked, locked, replace_text, replacing, storing
+from localrag.durable import flush_folder, is_locked, locked, replacing, storing
 from localrag.errors import BusyError, InputError, StorageError, UsageError
 from localrag.ingest.state import WRITER_LOCK
 from localrag.language import N_
@@ -511,7 +511,9 @@ def _switch(home: Path, unpacked: Path, note: Path) -> Path | None:
     before = None
     if home.exists():
         before = _aside(home)
-        replace_text(note, before.name)
+        # What a kill leaves of it is removed with the rest.
+        with replacing(note, unpacked.with_name("note")) as file:
+            file.write(before.name.encode())
         home.rename(before)
     try:
         unpacked.rename(home)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bench.evaluation import calls, essence, rows
 from bench.kill_optimize import questions, write_questions
-from bench.own_process import killed_once
+from bench.own_process import carry_out, killed_once
 from bench.rates import rate
 
 from localrag import sample
@@ -55,9 +55,9 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
     """Evaluate once unbroken and once with kills, and compare."""
     homes = {name: folder / name for name in ("unbroken", "killed")}
     for home in homes.values():
-        killed_once(lambda: False, 0.0, partial(prepare, home, chosen.questions))
+        carry_out(partial(prepare, home, chosen.questions))
     started = time.perf_counter()
-    killed_once(lambda: False, 0.0, partial(evaluate, homes["unbroken"]))
+    carry_out(partial(evaluate, homes["unbroken"]))
     seconds = time.perf_counter() - started
     truth = answers(homes["unbroken"])
     print(f"{len(truth):,} questions undisturbed: {seconds:.1f} s")
@@ -80,7 +80,7 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
         now = answers(home)
         lost += sum(now.get(text) != answer for text, answer in kept.items())
         kept = now
-    killed_once(lambda: False, 0.0, act)
+    carry_out(act)
     found, all_asked = answers(home), calls(log(home))
     same = sum(found.get(text) == answer for text, answer in truth.items())
     print(
