@@ -508,18 +508,17 @@ def _switch(home: Path, unpacked: Path, note: Path) -> Path | None:
     Returns:
         Where the workspace lies that was there.
     """
-    before = None
-    if home.exists():
-        before = _aside(home)
+    before = _aside(home) if home.exists() else None
+    if before is not None:
         # What a kill leaves of it is removed with the rest.
         with replacing(note, unpacked.with_name("note")) as file:
             file.write(before.name.encode())
-        home.rename(before)
     try:
+        if before is not None:
+            home.rename(before)
         unpacked.rename(home)
     except OSError:
-        if before is not None:
-            _end_switch(home, note)
+        _end_switch(home, note)
         raise
     _end_switch(home, note)
     flush_folder(home.parent)
@@ -532,7 +531,7 @@ def _end_switch(home: Path, note: Path) -> None:
         return
     before = home.with_name(note.read_text(encoding="utf-8"))
     models = home / _MODELS
-    if not home.exists():
+    if before.exists() and not home.exists():
         before.rename(home)
     elif (before / _MODELS).exists():
         if models.is_dir() and not any(models.iterdir()):
