@@ -22,7 +22,7 @@ from bench.rates import rate
 
 from localrag import sample
 from localrag.config import load
-from localrag.evaluation import runner
+from localrag.evaluation import runner, statistics
 from localrag.evaluation.datasets import loading
 from localrag.evaluation.planning import Plan, plan
 from localrag.ingest.add import add
@@ -44,7 +44,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("--kills", type=int, default=100, metavar="N", help="kills (100)")
-    options.add_argument("--questions", type=int, default=600, metavar="N", help="of them (600)")
+    options.add_argument("--questions", type=int, default=300, metavar="N", help="of them (300)")
     options.add_argument("--seed", type=int, default=1, metavar="N", help="of the moments (1)")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -53,6 +53,8 @@ def main() -> None:
 
 def bench(chosen: argparse.Namespace, folder: Path) -> None:
     """Evaluate once unbroken and once with kills, and compare."""
+    # What takes longest to import: once, not in each of the processes that are forked.
+    statistics.require()
     homes = {name: folder / name for name in ("unbroken", "killed")}
     for home in homes.values():
         carry_out(partial(prepare, home, chosen.questions))

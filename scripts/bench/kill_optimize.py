@@ -16,6 +16,7 @@ import tempfile
 import time
 from dataclasses import asdict
 from functools import partial
+from importlib import import_module
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -64,6 +65,9 @@ def main() -> None:
 def bench(chosen: argparse.Namespace, folder: Path) -> None:
     """Run once unbroken and once with kills, and compare."""
     home = folder / "home"
+    # What takes longest to import: once, not in each of the processes that are forked.
+    for module in ("gepa.api", "llama_cpp", "localrag_models.backends.llama_cpp"):
+        import_module(module)
     # By a process of its own, as all that follows: what it has open is not to be forked.
     carry_out(partial(prepare, home, chosen.questions))
 

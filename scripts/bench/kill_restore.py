@@ -46,7 +46,7 @@ def main() -> None:
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder) / "base"
-        carry_out(partial(prepare, base))
+        prepare(base)
         rounds("backup", base, make_backup, backup_left, chosen)
         rounds("restore", base, put_back, restore_left, chosen)
         rounds("bundle", base, bring_in, entered_left, chosen)
