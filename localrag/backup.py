@@ -31,7 +31,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from localrag import __version__
 from localrag.access import make_folder, open_file
 from localrag.database import connect_to_read
-from localrag.durable import flush_folder, is_locked, locked, replace_text, replacing, storing
+from localrag.durable import flush_folder, is_locked, locked, replacing, storing
 from localrag.errors import BusyError, InputError, StorageError, UsageError
 from localrag.ingest.state import WRITER_LOCK
 from localrag.language import N_
@@ -508,16 +508,17 @@ def _switch(home: Path, unpacked: Path, note: Path) -> Path | None:
     Returns:
         Where the workspace lies that was there.
     """
-    before = None
-    if home.exists():
-        before = _aside(home)
-        replace_text(note, before.name)
-        home.rename(before)
+    before = _aside(home) if home.exists() else None
+    if before is not None:
+        # What a kill leaves of it is removed with the rest.
+        with replacing(note, unpacked.with_name("note")) as file:
+            file.write(before.name.encode())
     try:
+        if before is not None:
+            home.rename(before)
         unpacked.rename(home)
     except OSError:
-        if before is not None:
-            _end_switch(home, note)
+        _end_switch(home, note)
         raise
     _end_switch(home, note)
     flush_folder(home.parent)
@@ -530,7 +531,7 @@ def _end_switch(home: Path, note: Path) -> None:
         return
     before = home.with_name(note.read_text(encoding="utf-8"))
     models = home / _MODELS
-    if not home.exists():
+    if before.exists() and not home.exists():
         before.rename(home)
     elif (before / _MODELS).exists():
         if models.is_dir() and not any(models.iterdir()):

@@ -198,7 +198,7 @@ def first_pass(
 ) -> CheckedTable:
     """Check the whole table before anything is asked; see `QuestionTable.check` for the errors."""
     checked = table.check(refused)
-    for fact in sorted(table.told, key=lambda fact: fact.kind):
+    for fact in sorted(table.told, key=lambda fact: fact.kind.code):
         on_event(fact)
     if table.unused:
         on_event(Fact(FactKind.FIELDS_UNREAD, names=tuple(sorted(table.unused))))

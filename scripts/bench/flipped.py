@@ -97,6 +97,10 @@ def main() -> None:
         base = Path(folder) / "base"
         # By a process of its own: threads of llama.cpp do not live on in what is forked.
         result_of(partial(prepare, base, chosen.embedder), lambda: True)
+        if not chosen.embedder:
+            # What it imports is imported once; another folder, for what is kept in memory of it.
+            shutil.copytree(base, base.with_name("trial"), symlinks=True)
+            look(base.with_name("trial"), ())
         whole = looked(base)
         assert whole is not None
         assert [one for one in whole.values() if one[0]] == [], whole

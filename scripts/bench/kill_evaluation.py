@@ -17,12 +17,12 @@ from pathlib import Path
 
 from bench.evaluation import calls, essence, rows
 from bench.kill_optimize import questions, write_questions
-from bench.own_process import killed_once
+from bench.own_process import carry_out, killed_once
 from bench.rates import rate
 
 from localrag import sample
 from localrag.config import load
-from localrag.evaluation import runner
+from localrag.evaluation import runner, statistics
 from localrag.evaluation.datasets import loading
 from localrag.evaluation.planning import Plan, plan
 from localrag.ingest.add import add
@@ -44,7 +44,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("--kills", type=int, default=100, metavar="N", help="kills (100)")
-    options.add_argument("--questions", type=int, default=600, metavar="N", help="of them (600)")
+    options.add_argument("--questions", type=int, default=300, metavar="N", help="of them (300)")
     options.add_argument("--seed", type=int, default=1, metavar="N", help="of the moments (1)")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -53,11 +53,13 @@ def main() -> None:
 
 def bench(chosen: argparse.Namespace, folder: Path) -> None:
     """Evaluate once unbroken and once with kills, and compare."""
+    # What takes longest to import: once, not in each of the processes that are forked.
+    statistics.require()
     homes = {name: folder / name for name in ("unbroken", "killed")}
     for home in homes.values():
-        killed_once(lambda: False, 0.0, partial(prepare, home, chosen.questions))
+        carry_out(partial(prepare, home, chosen.questions))
     started = time.perf_counter()
-    killed_once(lambda: False, 0.0, partial(evaluate, homes["unbroken"]))
+    carry_out(partial(evaluate, homes["unbroken"]))
     seconds = time.perf_counter() - started
     truth = answers(homes["unbroken"])
     print(f"{len(truth):,} questions undisturbed: {seconds:.1f} s")
@@ -80,7 +82,7 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
         now = answers(home)
         lost += sum(now.get(text) != answer for text, answer in kept.items())
         kept = now
-    killed_once(lambda: False, 0.0, act)
+    carry_out(act)
     found, all_asked = answers(home), calls(log(home))
     same = sum(found.get(text) == answer for text, answer in truth.items())
     print(

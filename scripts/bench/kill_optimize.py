@@ -16,10 +16,11 @@ import tempfile
 import time
 from dataclasses import asdict
 from functools import partial
+from importlib import import_module
 from itertools import cycle, islice
 from pathlib import Path
 
-from bench.own_process import killed_once
+from bench.own_process import carry_out, killed_once
 from bench.rates import rate
 from tiny_models.chat import write_chat_gguf
 
@@ -64,11 +65,14 @@ def main() -> None:
 def bench(chosen: argparse.Namespace, folder: Path) -> None:
     """Run once unbroken and once with kills, and compare."""
     home = folder / "home"
+    # What takes longest to import: once, not in each of the processes that are forked.
+    for module in ("gepa.api", "llama_cpp", "localrag_models.backends.llama_cpp"):
+        import_module(module)
     # By a process of its own, as all that follows: what it has open is not to be forked.
-    killed_once(lambda: False, 0.0, partial(prepare, home, chosen.questions))
+    carry_out(partial(prepare, home, chosen.questions))
 
     started = time.perf_counter()
-    killed_once(lambda: False, 0.0, partial(work, home, chosen, "unbroken", folder / "unbroken"))
+    carry_out(partial(work, home, chosen, "unbroken", folder / "unbroken"))
     seconds = time.perf_counter() - started
     whole = finished(home, "unbroken")
     scores = ", ".join(f"{candidate.score:.3f}" for candidate in whole.candidates)
@@ -90,7 +94,7 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
         if not killed_once(partial(reached, wanted), chance.uniform(0, _MOMENT), act):
             break
         kills += 1
-    killed_once(lambda: False, 0.0, act)
+    carry_out(act)
     broken = finished(home, "killed")
     same = [one == other for one, other in zip(whole.candidates, broken.candidates, strict=False)]
     print(

@@ -1,5 +1,6 @@
 """Backups: made in use, put back as a whole, refused by name where anything is wrong."""
 
+import errno
 import io
 import os
 import shutil
@@ -119,6 +120,22 @@ def test_a_restore_killed_between_its_renames(
     assert "渡し守" in cli("search", "渡し守").out
     asides = list(sample.parent.glob("home.before-*"))
     assert [one for one in asides if (one / "mine").exists()]
+    assert not list(sample.parent.glob(".home*"))
+
+
+def test_a_workspace_that_cannot_be_moved_stays(
+    sample: Path, backed_up: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk of its own is mounted there, say."""
+
+    def busy(*_: Path) -> None:
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", busy)
+        with pytest.raises(StorageError, match="busy"):
+            restore(Workspace.locate(), backed_up)
+    assert (sample / "models" / "weights").read_text() == "large"
     assert not list(sample.parent.glob(".home*"))
 
 

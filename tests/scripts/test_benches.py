@@ -63,6 +63,7 @@ RUNS = {
     "kill_embedding": ["--rounds=1", "--files=1", "--graph-from=10"],
     "kill_prepare": ["--rounds=1", "--paragraphs=3"],
     "kill_update": ["--rounds=1", "--files=3"],
+    "kill_restore": ["--rounds=1"],
     "kill_conversation": ["--rounds=1", "--seconds=0.1"],
     "flipped": ["--rounds=1", "--parts", "settings"],
     "full_disk": ["--rounds=1", "--jobs", "update"],
@@ -99,8 +100,8 @@ SMALLER = {
         "train_statute_lexical.PENALTIES": (1.0,),
     },
     # They are killed until a kill comes before the end: here it comes before the beginning.
-    "kill_embedding": {"random.Random.uniform": lambda _, first, end: first / 2},
-    "kill_prepare": {"random.Random.uniform": lambda _, first, end: first / 2},
+    "kill_embedding": {"random.Random.uniform": lambda _, first, end: first},
+    "kill_prepare": {"random.Random.uniform": lambda _, first, end: first},
     # How long a busy machine takes says nothing.
     "evaluation": {"bench.evaluation._ALLOWED_SECONDS": PATIENCE},
     "model_shapes": {
