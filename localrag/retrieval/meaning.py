@@ -138,7 +138,7 @@ def _taken(store: Lookups, defined: Collection[Definition]) -> dict[Definition, 
     """The definitions that refer to another one right behind their term, and which that is."""
     if len(defined) == 1:
         return {}
-    taken = {}
+    taken: dict[Definition, Definition] = {}
     for one in defined:
         for reference in store.references_from(one.document_id, one.locator):
             if not 0 <= reference.start - one.end <= _TAKEN_WITHIN:
