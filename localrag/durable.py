@@ -4,6 +4,7 @@ And the lock that lets one process write at a time: the system frees it however 
 """
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -123,6 +124,35 @@ def locked(path: Path, busy: BusyError) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def work_folder(folder: Path, busy: BusyError) -> Iterator[Path]:
+    """An empty folder for one process at a time; it is removed with all that is left in it.
+
+    What a process that was killed has left there is removed, too.
+
+    Args:
+        folder: where it lies, beside its lock, in a folder that is there.
+        busy: what is raised where another process works there.
+
+    Raises:
+        BusyError: `busy`.
+        OSError: it cannot be made.
+    """
+    folder.mkdir(mode=0o700, exist_ok=True)
+    lock, aside = folder / "lock", folder / "work"
+    with locked(lock, busy):
+        try:
+            shutil.rmtree(aside, ignore_errors=True)
+            make_folder(aside)
+            yield aside
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+            # What else lies there says how to end what was begun.
+            with suppress(OSError):
+                lock.unlink()
+                folder.rmdir()
 
 
 def _acquire(lock: "FileLock", path: Path) -> None:
