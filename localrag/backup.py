@@ -118,7 +118,7 @@ def back_up(workspace: Workspace, target: Path, corpus: str = "") -> BackupRepor
     busy = BusyError(N_("Another process makes this backup."), N_("Wait until it has finished."))
     with (
         storing(target, _FREE),
-        work_folder(target.with_name(f".{target.name[:60]}.backing-up"), busy) as aside,
+        work_folder(target.with_name(f".{target.name[:60]}.backing-up"), busy, _FREE) as aside,
         replacing(target, aside / "backup") as out,
         tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar,
     ):
@@ -259,7 +259,7 @@ def _unpacked(workspace: Workspace, source: Path) -> Iterator[tuple[Path, _Manif
     )
     with storing(home.parent, _FREE):
         make_folder(home.parent)
-    with storing(home.parent, _FREE), work_folder(workspace.restoring, busy) as aside:
+    with storing(home.parent, _FREE), work_folder(workspace.restoring, busy, _FREE) as aside:
         _end_switch(home, workspace.restoring / _NOTE)
         unpacked = aside / "unpacked"
         yield unpacked, _unpack(source, unpacked)
@@ -344,7 +344,7 @@ def _write_manifest(tar: tarfile.TarFile, manifest: _Manifest) -> None:
 
 
 class _Hashing:
-    """So many bytes of a file, hashed as they are read."""
+    """The next bytes of a file, as many as are wanted, hashed as they are read."""
 
     def __init__(self, file: IO[bytes], size: int) -> None:
         self._file = file

@@ -578,7 +578,7 @@ class Lookups(Browsing):
         return [Section(*row) for row in rows]
 
     def _pieced(self, documents: Iterable[int]) -> set[int]:
-        """Those of some documents whose texts are put together of pieces."""
+        """Which of some documents have a text that is put together of pieces."""
         found = self._rows_by_key("SELECT document FROM pieces", "document", set(documents))
         return {document for (document,) in found}
 

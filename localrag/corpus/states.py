@@ -18,6 +18,7 @@ from typing import NamedTuple
 from localrag.corpus.rows import DocumentRows, PassageRow, block_range, block_text, write_blocks
 from localrag.corpus.types import ARTICLES, PASSAGES
 from localrag.database import Database, Row
+from localrag_indexes.analysis.numerals import YEAR_BEFORE, common_year
 
 _STATES = (
     "CREATE TEMP VIEW states AS SELECT documents.key, works.id AS id, documents.id AS state_id,"
@@ -105,18 +106,6 @@ INFO = (
 
 # A law id begins with era and year: 405AC0000000088 is of 平成五年.
 _ENACTED = re.compile("([1-5])([0-9]{2})[A-Z]")
-_ERAS = {
-    "1": ("明治", 1867),
-    "2": ("大正", 1911),
-    "3": ("昭和", 1925),
-    "4": ("平成", 1988),
-    "5": ("令和", 2018),
-}
-
-
-def common_year(era: str, year: int) -> int:
-    """The year of the common era that a year of an era of today's Japan is: 昭和50年 is 1975."""
-    return year + next(before for name, before in _ERAS.values() if name == era)
 
 
 class Enacted(NamedTuple):
@@ -131,8 +120,8 @@ def enacted(law_id: str) -> Enacted | None:
     found = _ENACTED.match(law_id)
     if found is None:
         return None
-    era, before = _ERAS[found[1]]
-    return Enacted(era, before + int(found[2]))
+    era = tuple(YEAR_BEFORE)[int(found[1]) - 1]
+    return Enacted(era, common_year(era, int(found[2])))
 
 
 def info(database: Database, row: Row) -> DocumentInfo:

@@ -173,9 +173,8 @@ def writing(paths: CorpusPaths) -> Iterator[None]:
         name=paths.name,
         holder=_name(holder),
     )
-    with ExitStack() as held:
+    with locked(folder / WRITER_LOCK, busy), ExitStack() as held:
         with storing(folder):
-            held.enter_context(locked(folder / WRITER_LOCK, busy))
             held.callback(holder.unlink, missing_ok=True)
             with open_file(holder, "wb") as file:
                 me = {"pid": os.getpid(), "host": socket.gethostname()}

@@ -24,9 +24,9 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from bench.flipped import QUESTION, called
+from bench.flipped import called
 from bench.kill_optimize import write_questions
-from bench.options import parser
+from bench.options import law_files, parser
 from bench.own_process import Died, result_of
 from bench.rates import rate
 from tiny_models.chat import write_chat_gguf
@@ -151,7 +151,7 @@ def prepared(folder: Path, chosen: argparse.Namespace) -> Path:
         models.add(Path(chosen.embedder), name="embedder", link=True)
     write_chat_gguf(folder / "tiny.gguf", context=32_768)
     models.add(folder / "tiny.gguf", name=TINY, kind="chat", link=True)
-    files = sorted((chosen.data / "egov" / "xml").glob("*.xml"), key=lambda p: p.stat().st_size)
+    files = law_files(chosen.data)
     laws, inputs, corrected = folder / "laws", home / "inputs", home / "corrected"
     shutil.copytree(sample.FOLDER, laws)
     inputs.mkdir()
@@ -162,7 +162,7 @@ def prepared(folder: Path, chosen: argparse.Namespace) -> Path:
     changed = next(sample.FOLDER.rglob("599AC0000000001*.xml"))
     text = changed.read_text(encoding="utf-8").replace("水位", "水かさ")
     (corrected / changed.name).write_text(text, encoding="utf-8")
-    choice = {"question": QUESTION, "options": ["三メートル", "五メートル"], "answer": "a"}
+    choice = {"question": sample.QUESTION, "options": ["三メートル", "五メートル"], "answer": "a"}
     rows = (json.dumps({"id": f"q{number}", **choice}) + "\n" for number in range(20))
     (home / "questions.jsonl").write_text("".join(rows), encoding="utf-8")
     for arguments in (["add", str(laws)], ["--set", "embedding.model=off", "index"]):
@@ -226,8 +226,8 @@ def converse(home: Path) -> Outcome:
         ):
             conversation = kept.new()
             for _ in range(10):
-                turn = kept.begin(conversation.id, Query(QUESTION), "main", "", "")
-                kept.finish(turn.id, corpus.ask(QUESTION), 0.1)
+                turn = kept.begin(conversation.id, Query(sample.QUESTION), "main", "", "")
+                kept.finish(turn.id, corpus.ask(sample.QUESTION), 0.1)
     except LocalragError as error:
         return error.exit_code, "", str(error)
     return 0, "", ""

@@ -16,7 +16,7 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
-from bench.options import parser
+from bench.options import law_files, parser
 from bench.own_process import carry_out, killed_after, noting, told
 
 from localrag.corpus.readers import read
@@ -67,7 +67,7 @@ def child(home: Path, files: Path, log: Path) -> None:
 def bench(chosen: argparse.Namespace, folder: Path) -> None:
     """Run all rounds and print the outcome of each."""
     chance = random.Random(chosen.seed)
-    files = sorted((chosen.data / "egov" / "xml").glob("*.xml"), key=lambda p: p.stat().st_size)
+    files = law_files(chosen.data)
     half, whole, base = folder / "half", folder / "files", folder / "base"
     half.mkdir()
     whole.mkdir()

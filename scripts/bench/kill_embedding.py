@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.options import parser
+from bench.options import law_files, parser
 from bench.own_process import carry_out, killed_once, noting, told
 
 from localrag.corpus.store import CorpusStore
@@ -137,7 +137,7 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
 
 def prepared(chosen: argparse.Namespace, folder: Path, chance: random.Random) -> Path:
     """A workspace whose vectors are of half of its documents."""
-    files = sorted((chosen.data / "egov" / "xml").glob("*.xml"), key=lambda p: p.stat().st_size)
+    files = law_files(chosen.data)
     sample = chance.sample(files[: len(files) * 3 // 4], chosen.files)
     workspace = Workspace.locate(folder / "base")
     workspace.init()

@@ -12,7 +12,8 @@ import localrag
 from localrag.corpus.readers.statutes_jsonl import statute_document
 from localrag.errors import NotFoundError, UsageError
 from localrag.facts import Fact, FactKind
-from localrag.history import Change, ChangeKind, Comparison, compare
+from localrag.history import Comparison
+from localrag.history.comparing import Change, ChangeKind, compare
 
 FERRIES = "599AC0000000001"
 FIRST, SECOND = "2015-12-27", "2020-04-01"

@@ -52,7 +52,7 @@ RUNS = {
     "fact_check": ["--misses", "--sentences=100"],
     "typed_citations": ["--count=3", "--misses"],
     "streaming": ["--tokens=20", "--runs=1"],
-    "serve": ["--home={home}", "--clients=2", "--searches=4", "--warm=1"],
+    "serve": ["--home={home}", "--clients=2", "--searches=4", "--warm=1", "--minutes=0.03"],
     "startup": ["--rounds=1", "--home={home}"],
     "bundle": ["{bundle}"],
     "batch": ["--questions=2", "--kills=1", "--tokens=8"],
