@@ -137,19 +137,20 @@ def work_folder(folder: Path, busy: BusyError, cure: str = _CURE) -> Iterator[Pa
     Args:
         folder: where it lies, beside its lock, in a folder that is there.
         busy: what is raised where another process works there.
-        cure: what to do where it cannot be written.
+        cure: what to do where it cannot be made.
 
     Raises:
         BusyError: `busy`.
-        StorageError: its lock cannot be written.
-        OSError: it cannot be made.
+        StorageError: the folder cannot be made.
     """
-    folder.mkdir(mode=0o700, exist_ok=True)
+    with storing(folder, cure):
+        folder.mkdir(mode=0o700, exist_ok=True)
     lock, aside = folder / "lock", folder / "work"
     with locked(lock, busy, cure):
         try:
             shutil.rmtree(aside, ignore_errors=True)
-            make_folder(aside)
+            with storing(aside, cure):
+                make_folder(aside)
             yield aside
         finally:
             shutil.rmtree(aside, ignore_errors=True)

@@ -52,6 +52,7 @@ class FactKind(Enum):
         "nothing in the corpus fills in what {provision} leaves to an order ({instrument})"
     )
     AMBIGUOUS = N_("{citation} can mean {n:,} provisions")
+    DEFINED_IN_SEVERAL = N_("several laws define {term}: {laws}")
     LEXICAL_OFF = N_("search by words is switched off (retrieval.lexical)")
     DENSE_OFF = N_("search by meaning is switched off ({setting})")
     NO_EMBEDDER = N_(

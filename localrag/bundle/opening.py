@@ -95,7 +95,7 @@ def install(
             N_("Wait until it has finished, then try again."),
             path=target,
         )
-        with work_folder(target.with_name(f".{target.name}.unpacked"), busy, _FREE) as unpacked:
+        with work_folder(target.with_name(f".{target.name}.unpacked"), busy) as unpacked:
             _unpack(path, bundle, unpacked)
             return installer.install(unpacked, target, key, tell)
 
