@@ -60,6 +60,7 @@ class FactKind(StrEnum):
         "not-filled-in",
         N_("nothing in the corpus fills in what {provision} leaves to an order ({instrument})"),
     )
+    WORD_NOT_QUOTED = "word-not-quoted", N_("{word} stands nowhere in what is quoted")
     AMBIGUOUS = "ambiguous", N_("{citation} can mean {n:,} provisions")
     LEXICAL_OFF = "lexical-off", N_("search by words is switched off (retrieval.lexical)")
     DENSE_OFF = "dense-off", N_("search by meaning is switched off ({setting})")

@@ -8,8 +8,9 @@ from localrag.corpus.links import Definition
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.facts import Fact, FactKind
-from localrag.question.asked import crimes_named
+from localrag.question.asked import crimes_named, without_politeness
 from localrag.question.laws import english_citations, without_states
+from localrag.retrieval.captions import captioned
 from localrag.retrieval.query import asked_of
 from localrag.retrieval.scope import NO_LAWS, Scope
 from localrag.retrieval.types import Query
@@ -101,11 +102,14 @@ def resolve(
             resolved.targets.setdefault(target, IN_QUESTION)
             resolved.named.setdefault(target, f"defines {term}")
             resolved.asked_for.append(target)
-    laws = {law_id for law in scope.laws for law_id in law.law_ids} or penal_code
-    for target, crime in _on_crimes(store, query.text, laws):
+    laws = {law_id for law in scope.laws for law_id in law.law_ids}
+    for target, caption in (
+        *_on_crimes(store, query.text, laws or penal_code),
+        *_captioned(store, query, scope),
+    ):
         if admission.admits(target.law_id):
             resolved.targets.setdefault(target, IN_QUESTION)
-            resolved.named.setdefault(target, crime)
+            resolved.named.setdefault(target, caption)
             resolved.asked_for.append(target)
     for option in query.options:
         prefix = f"{query.text}\n"
@@ -170,6 +174,14 @@ def _on_crimes(
         for place, header in store.headers(law_id, places).items():
             if (caption := caption_of(header)) in crimes:
                 yield Target(law_id, place), f"{caption}罪"
+
+
+def _captioned(store: Lookups, query: Query, scope: Scope) -> Iterator[tuple[Target, str]]:
+    """The articles on just what the question asks of the laws that it names."""
+    laws = dict.fromkeys(law_id for law in scope.laws for law_id in law.law_ids)
+    asked = without_politeness(asked_of(query, scope.laws).text)
+    for law_id, place, caption in captioned(store, laws, asked):
+        yield Target(law_id, place), caption
 
 
 def _enter(resolved: Resolved, resolution: Resolution, score: float, admission: Admission) -> None:
