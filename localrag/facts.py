@@ -60,6 +60,7 @@ class FactKind(StrEnum):
         "not-filled-in",
         N_("nothing in the corpus fills in what {provision} leaves to an order ({instrument})"),
     )
+    ONE_UNANSWERED = "one-unanswered", N_("nothing is quoted for: {question}")
     WORD_NOT_QUOTED = "word-not-quoted", N_("{word} stands nowhere in what is quoted")
     AMBIGUOUS = "ambiguous", N_("{citation} can mean {n:,} provisions")
     LEXICAL_OFF = "lexical-off", N_("search by words is switched off (retrieval.lexical)")
