@@ -96,29 +96,31 @@ def flush_folder(folder: Path) -> None:
 
 
 @contextmanager
-def locked(path: Path, busy: BusyError) -> Iterator[None]:
+def locked(path: Path, busy: BusyError, cure: str = _CURE) -> Iterator[None]:
     """Hold a lock file; its folder is made.
 
     Args:
         path: of the lock file.
         busy: what is raised where another process holds it.
+        cure: what to do where it cannot be written.
 
     Raises:
         BusyError: `busy`.
-        OSError: the folder or the file cannot be written.
+        StorageError: the folder or the file cannot be written.
     """
     # Only writers pay for the import.
     from filelock import FileLock, Timeout
 
     # Whoever has it may free it from another thread.
     lock = FileLock(path, timeout=0, mode=0o600, thread_local=False)
-    try:
-        _acquire(lock, path)
-    except Timeout:
-        raise busy from None
-    except OSError:
-        lock.release()
-        raise
+    with storing(path, cure):
+        try:
+            _acquire(lock, path)
+        except Timeout:
+            raise busy from None
+        except OSError:
+            lock.release()
+            raise
     try:
         yield
     finally:
@@ -147,5 +149,5 @@ def is_locked(path: Path) -> bool:
             return False
     except BusyError:
         return True
-    except OSError:
+    except StorageError:
         return False

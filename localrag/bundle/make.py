@@ -148,7 +148,7 @@ def make(
         work = target.with_name(f".{target.name}.making")
         files = work / "files"
         busy = BusyError(N_("Another process makes this bundle."), _WAIT)
-        opened.enter_context(locked(work / "lock", busy))
+        opened.enter_context(locked(work / "lock", busy, _FREE))
         _begin(work, contents, models, since)
         if not (files / installer.MANIFEST).exists():
             with _leaving_nothing(work, files):

@@ -245,16 +245,13 @@ class Quotations(NamedTuple):
     signs: Mapping[str, float]
 
 
-def quotations(
-    retriever: Retriever, query: Query, retrieval: Retrieval, quotes: int = QUOTES
-) -> Quotations:
-    """Quote the provisions or sentences that support an answer best.
+def quotations(retriever: Retriever, query: Query, retrieval: Retrieval) -> Quotations:
+    """Quote the provisions or sentences that support an answer best, `QUOTES` at most.
 
     Args:
         retriever: found the evidence; used by one thread at a time.
         query: the question.
         retrieval: what was found for it.
-        quotes: how many quotations at most.
     """
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
@@ -268,8 +265,8 @@ def quotations(
     weights = weights_for(signs)
     probability = weights.probability(signs)
     ranked.sort(key=lambda candidate: -candidate.total)
-    chosen = _choose(ranked, query, retrieval, quotes) if probability >= weights.quoted_from else []
-    chosen = with_linked(retriever.store, chosen, retrieval)[:quotes]
+    chosen = _choose(ranked, query, retrieval) if probability >= weights.quoted_from else []
+    chosen = with_linked(retriever.store, chosen, retrieval)[:QUOTES]
     return Quotations(quoted(retriever.store, chosen), probability, signs)
 
 
@@ -354,16 +351,15 @@ def _raised(support: Support) -> Support:
     return Support(coverage, support.score + _NAMED)
 
 
-def _choose(
-    ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval, quotes: int
-) -> list[Piece]:
+def _choose(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -> list[Piece]:
     """The best pieces that are worth quoting, and what each of several laws named says best.
+
+    `QUOTES` at most, what they stand under not counted.
 
     Args:
         ranked: best first, at least one.
         query: the question.
         retrieval: tells the laws; what they say goes before all else.
-        quotes: how many pieces at most, what they stand under not counted.
     """
     leaders = _leaders(ranked, query, retrieval)
     least = _WORTH_QUOTING * ranked[0].support.coverage
@@ -373,13 +369,13 @@ def _choose(
             chosen.append(one.piece)
         # What another quotation stands under is quoted with it in any case.
         under = {id(above) for piece in chosen for above in piece.above}
-        if sum(id(piece) not in under for piece in chosen) == quotes:
+        if sum(id(piece) not in under for piece in chosen) == QUOTES:
             break
     return chosen
 
 
 def _spread(ranked: Sequence[_Candidate]) -> list[_Candidate]:
-    """The same with the best piece of another provision second, where provisions were found.
+    """The ranking with the best piece of another provision second, where provisions were found.
 
     Where the first is of a provision that only resembles the one asked for, its other paragraphs
     are of no more use.

@@ -31,59 +31,25 @@ from localrag.retrieval.scope import NO_LAWS, OrdersUnder, Scope, scope_of, weig
 from localrag.retrieval.titles import Titles
 from localrag.retrieval.trail import Reason, StageListener, Trail
 from localrag.retrieval.types import Hit, Link, LinkKind, Mention, Query, Retrieval
-from localrag.retrieval.units import Admission, Scores, add, left, relative_to_best, standing
+from localrag.retrieval.units import (
+    Admission,
+    Scores,
+    add,
+    by_ranks,
+    fuse,
+    left,
+    relative_to_best,
+    standing,
+)
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import RememberedProvisions, StoredProvisions
 from localrag.statutes.resolver import CitationResolver, Target
 from localrag.statutes.typed import written_out
 from localrag.workspace import Workspace
 from localrag_indexes.bm25 import BM25Index
-from localrag_indexes.fusion import convex_combination, reciprocal_rank_fusion
 
 FUSE = "fuse"
 """The stage that makes one ranking of those by words, by meaning and by name."""
-
-# A unit that shares no word with the question has a BM25 score of 0. A cosine has no such point:
-# those of one model lie close together, far from 0, so that they are measured from the least found.
-_FLOORS = (0.0, None)
-# What meaning counts for provisions, of what it does for other passages. Chosen on the lawyers'
-# questions that may be looked at: at 1 it costs one right answer in fifteen, for the vocabulary,
-# the captions and the law named tell more of a statute than its meaning does; at a fifth next to
-# none, and provisions are found that no word leads to.
-_OF_PROVISIONS = 0.2
-
-
-def fuse(
-    words: Scores, meaning: Scores, settings: RetrievalConfig, *, provisions: bool = False
-) -> dict[str, float]:
-    """The units of both rankings with a score relative to the best, 0 to 1.
-
-    Two rankings are fused by their scores or by their ranks, as the settings say. One alone keeps
-    its scores.
-
-    Args:
-        words: the ranking by words.
-        meaning: the ranking by meaning.
-        settings: which fusion, and its weights.
-        provisions: whether what is searched for are provisions of statutes.
-    """
-    if not words or not meaning:
-        return relative_to_best(words or meaning)
-    if provisions:
-        less = _OF_PROVISIONS * settings.dense_weight
-        settings = settings.model_copy(update={"dense_weight": less})
-    if settings.fusion == "ranks":
-        return by_ranks(words, meaning, settings)
-    weights = (settings.lexical_weight, settings.dense_weight)
-    return relative_to_best(convex_combination((words, meaning), weights, _FLOORS))
-
-
-def by_ranks(words: Scores, meaning: Scores, settings: RetrievalConfig) -> dict[str, float]:
-    """Fuse by ranks, whatever the settings say, with their weights; relative to the best."""
-    rankings = [sorted(scores, key=lambda unit: -scores[unit]) for scores in (words, meaning)]
-    weights = [settings.lexical_weight, settings.dense_weight]
-    return relative_to_best(reciprocal_rank_fusion(rankings, weights, settings.fusion_k))
-
 
 # Units found by their words alone that are expanded from, and the share of their score they count.
 _EXPANDED = 5

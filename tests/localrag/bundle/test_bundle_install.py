@@ -316,6 +316,10 @@ def test_what_comes_into_the_workspace(bundle: Path, tmp_path: Path, cli: Cli) -
     assert (again.new, again.changed, again.gone) == ((), (), ())
     rewrite(bundle, lambda manifest: manifest["files"]["corpora/main.tar"].update(sha256="1" * 64))
     assert enter_workspace(bundle, home, None, told.append).entered == ("main",)
+    assert Workspace(home).corpora() == ["main", "more"], "it was there already, after a kill say"
+    assert at("remove", "599AC0000000001", "--corpus", "main").code == 0
+    rewrite(bundle, lambda manifest: manifest["files"]["corpora/main.tar"].update(sha256="2" * 64))
+    assert enter_workspace(bundle, home, None, told.append).entered == ("main",)
     names = Workspace(home).corpora()
     assert [name.partition(".")[0] for name in names] == ["main", "main", "more"]
     broken = [f for f in examine(Workspace(home), {}) if f.health is Health.BROKEN]
