@@ -54,6 +54,7 @@ class FactKind(Enum):
     ONE_UNANSWERED = N_("nothing is quoted for: {question}")
     WORD_NOT_QUOTED = N_("{word} stands nowhere in what is quoted")
     AMBIGUOUS = N_("{citation} can mean {n:,} provisions")
+    DEFINED_IN_SEVERAL = N_("several laws define {term}: {laws}")
     LEXICAL_OFF = N_("search by words is switched off (retrieval.lexical)")
     DENSE_OFF = N_("search by meaning is switched off ({setting})")
     NO_EMBEDDER = N_(

@@ -397,6 +397,8 @@ def _leaders(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -
     """
     only = law_asked(query.text, retrieval.laws)
     leaders: list[_Candidate] = []
+    if len(_named_laws(retrieval)) <= 1:
+        leaders = _defining(ranked, retrieval)
     for law_ids in _named_laws(retrieval):
         every = [one for one in ranked if one.piece.passage.document_id in law_ids]
         named = [one for one in every if _is_named(one.piece, retrieval)]
@@ -416,6 +418,18 @@ def _leaders(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -
         on_it = (one for one in ranked if caption_of(one.passage.header) in crimes)
         leaders = [one for one in on_it if _is_named(one.piece, retrieval)][:1]
     return leaders
+
+
+def _defining(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[_Candidate]:
+    """What defines the term that a question asks the meaning of, in the order of the retrieval."""
+    defining = (
+        one
+        for definition in retrieval.definitions
+        for one in ranked
+        if one.piece.passage.document_id == definition.document_id
+        and one.piece.start <= definition.start < one.piece.end
+    )
+    return list(dict.fromkeys(defining))
 
 
 def _leaves(piece: Piece, link: Link) -> bool:

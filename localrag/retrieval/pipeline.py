@@ -60,7 +60,6 @@ _UNMATCHED = 0.4
 _TELLING = log(20)
 # Characters of the longest question that is taken for one a person types.
 _TYPED = 200
-_PENAL_CODE = "刑法"
 # What comes first by its link has a little more than the best, what stands beside a little less.
 _FIRST, _BEHIND = 1.01, 0.999
 _RELATIONS = {
@@ -191,17 +190,12 @@ class Retriever:
             asked = replace(asked, text=written_out(asked.text, self.names))
             scope = scope_of(asked, self.names, self.store, self._orders)
             resolved = resolve.resolve(
-                self._resolver(),
-                self.store,
-                asked,
-                admission,
-                scope,
-                self.names.lookup(_PENAL_CODE),
+                self._resolver(), self.store, asked, self.names, admission, scope
             )
             scope = scope.with_cited(target.law_id for target in resolved.targets)
         trail = Trail(self.store, k or settings.k, asked.filters, on_stage, scope)
         named = resolved.units
-        reasons = {unit: Reason(FactKind.NAMED, words) for unit, words in resolved.words.items()}
+        reasons = resolved.reasons
         known = standing(self.store, asked.filters)
         trail.record(resolve.STAGE, named, reasons, [*known, *scope.events, *resolved.events])
 
@@ -247,6 +241,8 @@ class Retriever:
             for link in links
             if link.unit != link.other
         }
+        for unit in reversed(resolved.meaning.units):
+            total[unit] = _FIRST * max(total.values(), default=1.0)
         if not fused:
             unfilled = [*unfilled, *left(self.store, asked.filters)]
         hits = trail.record(expand.STAGE, scope.first(total), reasons, unfilled)
@@ -259,6 +255,7 @@ class Retriever:
             tuple(links),
             sought.doing,
             related,
+            resolved.meaning.definitions,
         )
 
     def rank(self, asked: Query, k: int | None = None, *, words: bool, meaning: bool) -> Retrieval:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from localrag.corpus.links import Definition
 from localrag.corpus.types import Label, Passage
 from localrag.facts import Fact
 from localrag.question.everyday import EverydayWord
@@ -216,6 +217,7 @@ class Retrieval:
         links: hits that answer for other hits, the best first.
         doing: what a question for a penalty says is done; empty for every other question.
         mentions: by unit the provisions of the laws named that name another one of these.
+        definitions: of the term that the question asks the meaning of, best first.
     """
 
     hits: tuple[Hit, ...]
@@ -226,6 +228,7 @@ class Retrieval:
     links: tuple[Link, ...] = ()
     doing: str = ""
     mentions: Mapping[str, Mention] = field(default_factory=dict)
+    definitions: tuple[Definition, ...] = ()
 
     @property
     def absent(self) -> tuple[str, ...]:
