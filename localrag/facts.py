@@ -51,6 +51,8 @@ class FactKind(Enum):
     NOT_FILLED_IN = N_(
         "nothing in the corpus fills in what {provision} leaves to an order ({instrument})"
     )
+    ONE_UNANSWERED = N_("nothing is quoted for: {question}")
+    WORD_NOT_QUOTED = N_("{word} stands nowhere in what is quoted")
     AMBIGUOUS = N_("{citation} can mean {n:,} provisions")
     DEFINED_IN_SEVERAL = N_("several laws define {term}: {laws}")
     LEXICAL_OFF = N_("search by words is switched off (retrieval.lexical)")

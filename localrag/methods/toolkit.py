@@ -30,6 +30,7 @@ from localrag.reading.sentences import (
     sentences_that_may_answer,
 )
 from localrag.reading.types import Answer, Citation, Claim, Status
+from localrag.reading.unsaid import unsaid
 from localrag.reading.verifier import located, verify
 from localrag.reading.watching import UNWATCHED, Cancelled, Watch
 from localrag.retrieval.pipeline import Retriever
@@ -227,6 +228,11 @@ class Toolkit:
             citations, probability, _ = quotations(self._resources.retriever, asked, retrieval)
         if probability < least:
             citations = ()
+        with self._resources.reading:
+            weight = self._resources.retriever.inverse_document_frequency
+            word = unsaid(asked.text, retrieval, citations, weight)
+        if word:
+            self.note(EVIDENCE, [Fact(FactKind.WORD_NOT_QUOTED, word=word)])
         # Without a hit the search has told it.
         if not citations and retrieval.hits:
             with self.store() as store:

@@ -90,7 +90,7 @@ class Topic:
         self._said = [self._sum(analyzer().terms(wording.said)) for wording in wordings]
         self._figure = figure_asked(asked)
         self._applies = "準用" in asked or "読み替え" in asked
-        self._penal = penalty or penalty_asked(asked) is not None
+        self._penal = penalty or penalty_asked(asked, wordings) is not None
         self._modal = next((says for asks, says in _MODAL if asks.search(asked)), None)
         self._supplement = _SUPPLEMENT in asked
 

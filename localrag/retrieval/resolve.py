@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.facts import Fact, FactKind
-from localrag.question.asked import crimes_named
+from localrag.question.asked import crimes_named, without_politeness
 from localrag.question.laws import english_citations, without_states
+from localrag.retrieval.captions import captioned
 from localrag.retrieval.meaning import NO_MEANING, Meaning, meaning_asked
 from localrag.retrieval.query import asked_of
 from localrag.retrieval.scope import NO_LAWS, Scope
@@ -92,11 +93,14 @@ def resolve(
     asked = asked_of(query, scope.laws).text.strip()
     resolved.meaning = meaning_asked(store, names, asked, admission, scope)
     _enter_meaning(resolved)
-    laws = {law_id for law in scope.laws for law_id in law.law_ids} or names.lookup(_PENAL_CODE)
-    for target, crime in _on_crimes(store, query.text, laws):
+    laws = {law_id for law in scope.laws for law_id in law.law_ids}
+    for target, caption in (
+        *_on_crimes(store, query.text, laws or names.lookup(_PENAL_CODE)),
+        *_captioned(store, query, scope),
+    ):
         if admission.admits(target.law_id):
             resolved.targets.setdefault(target, IN_QUESTION)
-            resolved.named.setdefault(target, crime)
+            resolved.named.setdefault(target, caption)
             resolved.asked_for.append(target)
     for option in query.options:
         prefix = f"{query.text}\n"
@@ -137,6 +141,14 @@ def _on_crimes(
         for place, header in store.headers(law_id, places).items():
             if (caption := caption_of(header)) in crimes:
                 yield Target(law_id, place), f"{caption}罪"
+
+
+def _captioned(store: Lookups, query: Query, scope: Scope) -> Iterator[tuple[Target, str]]:
+    """The articles on just what the question asks of the laws that it names."""
+    laws = dict.fromkeys(law_id for law in scope.laws for law_id in law.law_ids)
+    asked = without_politeness(asked_of(query, scope.laws).text)
+    for law_id, place, caption in captioned(store, laws, asked):
+        yield Target(law_id, place), caption
 
 
 def _enter(resolved: Resolved, resolution: Resolution, score: float, admission: Admission) -> None:
