@@ -60,6 +60,10 @@ class FactKind(StrEnum):
         "not-filled-in",
         N_("nothing in the corpus fills in what {provision} leaves to an order ({instrument})"),
     )
+    CITED_NOT_QUOTED = (
+        "cited-not-quoted",
+        N_("of the provisions that the question cites, {n:,} more are not quoted (localrag show)"),
+    )
     AMBIGUOUS = "ambiguous", N_("{citation} can mean {n:,} provisions")
     LEXICAL_OFF = "lexical-off", N_("search by words is switched off (retrieval.lexical)")
     DENSE_OFF = "dense-off", N_("search by meaning is switched off ({setting})")

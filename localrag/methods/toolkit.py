@@ -224,9 +224,12 @@ class Toolkit:
             least: how probably the best quotation must answer the question.
         """
         with self._resources.reading:
-            citations, probability, _ = quotations(self._resources.retriever, asked, retrieval)
-        if probability < least:
-            citations = ()
+            found = quotations(self._resources.retriever, asked, retrieval)
+        # What the question cites is quoted however little of it agrees with the rest.
+        citations = found.citations if found.probability >= least or retrieval.cited else ()
+        if found.left_out:
+            left_out = Fact(FactKind.CITED_NOT_QUOTED, n=found.left_out)
+            self.note(EVIDENCE, [left_out])
         # Without a hit the search has told it.
         if not citations and retrieval.hits:
             with self.store() as store:

@@ -30,7 +30,15 @@ from localrag.retrieval.scope import NO_LAWS, OrdersUnder, Scope, scope_of, weig
 from localrag.retrieval.titles import Titles
 from localrag.retrieval.trail import Reason, StageListener, Trail
 from localrag.retrieval.types import Hit, Link, LinkKind, Mention, Query, Retrieval
-from localrag.retrieval.units import Admission, Scores, add, left, relative_to_best, standing
+from localrag.retrieval.units import (
+    Admission,
+    Scores,
+    add,
+    article_unit,
+    left,
+    relative_to_best,
+    standing,
+)
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import RememberedProvisions, StoredProvisions
 from localrag.statutes.resolver import CitationResolver, Target
@@ -244,6 +252,8 @@ class Retriever:
         if not sought.doing:
             related = mentions(self.store, self.names, admission, asked.text, scope.laws)
         found = self._found(sought, scope, related, settings, trail)
+        for unit in resolved.not_asked_for:
+            found.pop(unit, None)
         trail.record(FUSE, add(found, named), reasons)
 
         if self.models.rerank is not None and settings.rerank != "off":
@@ -259,6 +269,7 @@ class Retriever:
         gained = {
             unit: neighbour.strength * (found.get(unit, 0.0) + _UNMATCHED)
             for unit, neighbour in reached.items()
+            if unit not in resolved.not_asked_for
         }
         reasons = {unit: Reason(to.relation, to.other) for unit, to in reached.items()} | reasons
         total = add(fused, gained)
@@ -292,6 +303,11 @@ class Retriever:
             tuple(links),
             sought.doing,
             related,
+            tuple(
+                target
+                for target in dict.fromkeys(resolved.cited)
+                if trail.shows(article_unit(target.law_id, target.locator))
+            ),
         )
 
     def rank(self, asked: Query, k: int | None = None, *, words: bool, meaning: bool) -> Retrieval:

@@ -20,8 +20,10 @@ MAX_CHARACTERS = 10_000
 
 _LEAST_COUNT = 1000
 _PURPOSE = "目的"
-# 薬機法とは何か, 民法について説明してください
-_NOTHING_ELSE = re.compile(r"(?:[ぁ-ゖ\s、。?？!！「」・]|何|法律|内容|概要|趣旨|説明|教)*")
+# 薬機法とは何か, 民法について説明してください, 民法709条は何を定めているか
+_NOTHING_ELSE = re.compile(
+    r"(?:[ぁ-ゖ\s、。?？!！「」・]|何|法律|条文|全文|原文|内容|概要|趣旨|意味|説明|解説|教|定|規定)*"
+)
 
 
 @cache
@@ -85,7 +87,12 @@ def asked_of(query: Query, laws: Sequence[LawNamed]) -> Query:
     if not laws:
         return query
     rest = without_names(query.text, laws)
-    return replace(query, text=_PURPOSE if _NOTHING_ELSE.fullmatch(rest.strip()) else rest)
+    return replace(query, text=_PURPOSE if asks_nothing_else(rest) else rest)
+
+
+def asks_nothing_else(rest: str) -> bool:
+    """Whether nothing is asked beside what was taken out of a question: laws, provisions."""
+    return _NOTHING_ELSE.fullmatch(rest.strip()) is not None
 
 
 def inverse_document_frequency(count: int, frequency: int) -> float:

@@ -1,7 +1,7 @@
 """Stage `resolve`: the provisions a question names, exactly."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from localrag.corpus.links import Definition
@@ -36,6 +36,10 @@ _FEW_DEFINITIONS = 8
 # 営業秘密（不正競争防止法（平成五年法律第四十七号）第二条第六項に規定する営業秘密をいう。）.
 _TAKEN_WITHIN = 80
 
+# 709条以外, 709条を除く, 709条のほかに: what is asked for is what stands elsewhere.
+_LEFT_OUT = re.compile(r"(?:の規定)?(?:以外|を除|のほか|の他[にの])")
+_LISTED = re.compile(r"[、,・ 　]|及び|又は|および|または|と|や")
+
 
 @dataclass(slots=True)
 class Resolved:
@@ -45,6 +49,8 @@ class Resolved:
         targets: score of every provision named, most exact place kept.
         named: for each of them, the words that name it.
         asked_for: those that the question itself names, or whose term it asks the meaning of.
+        cited: those that the question itself cites, in its order, each the only one it can mean.
+        left_out: those that it says it does not ask for (709条以外).
         missing: what the question names and the corpus does not hold, as written.
         events: citations that led nowhere or to several provisions.
     """
@@ -52,6 +58,8 @@ class Resolved:
     targets: dict[Target, float] = field(default_factory=dict)
     named: dict[Target, str] = field(default_factory=dict)
     asked_for: list[Target] = field(default_factory=list)
+    cited: list[Target] = field(default_factory=list)
+    left_out: list[Target] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     events: list[Fact] = field(default_factory=list)
 
@@ -64,6 +72,15 @@ class Resolved:
                 unit = article_unit(target.law_id, target.locator)
                 scores[unit] = max(score, scores.get(unit, 0.0))
         return scores
+
+    @property
+    def not_asked_for(self) -> frozenset[str]:
+        """The units that the question leaves out as a whole."""
+        return frozenset(
+            article_unit(target.law_id, target.locator)
+            for target in self.left_out
+            if not target.locator.paragraph
+        )
 
     @property
     def words(self) -> dict[str, str]:
@@ -91,10 +108,14 @@ def resolve(
     """
     resolved = Resolved()
     in_english = _cited_in_english(resolver, query.text, scope)
-    for resolution in (*resolver.resolve(without_states(query.text)), *in_english):
+    asked, elsewhere = _parted(resolver.resolve(without_states(query.text)), query.text)
+    resolved.left_out += (target for one in elsewhere for target in one.candidates)
+    for resolution in (*asked, *in_english):
         _enter(resolved, resolution, IN_QUESTION, admission)
         if not (resolution.candidates or _articles(resolution)):
             resolved.missing.append(resolution.text)
+        if len(resolution.candidates) == 1 and resolution.candidates[0] in resolved.targets:
+            resolved.cited += resolution.candidates
     resolved.asked_for += resolved.targets
     for target, term in _defining(store, asked_of(query, scope.laws).text.strip(), scope):
         if admission.admits(target.law_id):
@@ -113,6 +134,22 @@ def resolve(
             if resolution.start >= len(prefix):
                 _enter(resolved, resolution, IN_OPTION, admission)
     return resolved
+
+
+def _parted(
+    resolutions: Sequence[Resolution], question: str
+) -> tuple[list[Resolution], list[Resolution]]:
+    """The citations that a question asks of, and those that it leaves out."""
+    asked: list[Resolution] = []
+    left_out: list[Resolution] = []
+    following = len(question)
+    for one in reversed(resolutions):
+        listed = left_out and _LISTED.fullmatch(question, one.end, following)
+        of_one_range = left_out and left_out[0].start == one.start
+        is_out = _LEFT_OUT.match(question, one.end) or listed or of_one_range
+        (left_out if is_out else asked).insert(0, one)
+        following = one.start if is_out else -1
+    return asked, left_out
 
 
 def _cited_in_english(

@@ -216,6 +216,8 @@ class Retrieval:
         links: hits that answer for other hits, the best first.
         doing: what a question for a penalty says is done; empty for every other question.
         mentions: by unit the provisions of the laws named that name another one of these.
+        cited: of those named, the ones that the question cites by their numbers, in its order; none
+            that can mean another one as well.
     """
 
     hits: tuple[Hit, ...]
@@ -226,6 +228,7 @@ class Retrieval:
     links: tuple[Link, ...] = ()
     doing: str = ""
     mentions: Mapping[str, Mention] = field(default_factory=dict)
+    cited: "tuple[Target, ...]" = ()
 
     @property
     def absent(self) -> tuple[str, ...]:
