@@ -55,6 +55,18 @@ class FactKind(StrEnum):
 
     # retrieval: what a search left out or switched off.
     LAW_OF_DAY = "law-of-day", N_("the law as of {day}; other states of it are passed over")
+    DAY_ASKED = "day-asked", N_("read as asked of the law as of {day} ({words})")
+    DAY_GIVEN = (
+        "day-given",
+        N_("the question says {words}, but the day that was given goes before it: {day}"),
+    )
+    FORMER_STATE_ASKED = (
+        "former-state-asked",
+        N_(
+            "{words}: another state of the law, whose day is not said; what is shown is the law as "
+            "of {day}, and --as-of names another day"
+        ),
+    )
     NO_SUCH_LAW = "no-such-law", N_("the corpus has no law called {name}")
     NOT_FILLED_IN = (
         "not-filled-in",

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 FOLLOW_UP = "follow-up"
 """The stage that makes a question whole which leans on earlier ones; it records that as `query`."""
 
+STATE_ASKED = "state"
+"""The stage that reads of which state of the law a question asks."""
+
 
 @dataclass(frozen=True, slots=True)
 class Filters:
