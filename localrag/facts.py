@@ -76,6 +76,10 @@ class FactKind(StrEnum):
         "cited-not-quoted",
         N_("of the provisions that the question cites, {n:,} more are not quoted (localrag show)"),
     )
+    CONTENTS_ELSEWHERE = (
+        "contents-elsewhere",
+        N_("the whole law was asked for: localrag show {law} gives its table of contents"),
+    )
     AMBIGUOUS = "ambiguous", N_("{citation} can mean {n:,} provisions")
     LEXICAL_OFF = "lexical-off", N_("search by words is switched off (retrieval.lexical)")
     DENSE_OFF = "dense-off", N_("search by meaning is switched off ({setting})")

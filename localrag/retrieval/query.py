@@ -18,6 +18,8 @@ from localrag_indexes.analysis.analyzer import best_window, highlight
 MAX_CHARACTERS = 10_000
 """Longest question with its options, in characters; a longer text is a document, not a question."""
 
+# ESC [ 3 1 m, and whatever else is no text.
+_CODES = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LEAST_COUNT = 1000
 _PURPOSE = "目的"
 # 薬機法とは何か, 民法について説明してください, 民法709条は何を定めているか
@@ -53,16 +55,24 @@ def check(query: Query) -> None:
             n=length,
             most=MAX_CHARACTERS,
         )
-    if not any(character.isalnum() for character in query.text + "".join(query.options)):
+    letters = sum(map(str.isalnum, query.text + "".join(query.options)))
+    if not letters:
         raise UsageError(N_("The question holds no word."), N_("Write what you want to know."))
+    if letters == 1 and not query.history:
+        raise UsageError(
+            N_("The question is a single character."), N_("Write what you want to know.")
+        )
 
 
 def checked(query: Query, settings: RetrievalConfig) -> Query:
     """A query that can be asked, with what the setting ``retrieval.where`` wants besides.
 
+    The codes of a terminal, such as colours that were pasted with the text, are left out.
+
     Raises:
         UsageError: as `check`, or the setting cannot be read.
     """
+    query = replace(query, text=_CODES.sub("", query.text))
     check(query)
     where = tuple(dict.fromkeys((*query.filters.where, *read_labels(settings.where))))
     return replace(query, filters=replace(query.filters, where=where))

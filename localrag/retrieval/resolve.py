@@ -9,8 +9,13 @@ from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.facts import Fact, FactKind
 from localrag.question.asked import crimes_named
-from localrag.question.laws import english_citations, without_states
-from localrag.retrieval.query import asked_of
+from localrag.question.laws import (
+    LawNamed,
+    english_citations,
+    without_names,
+    without_states,
+)
+from localrag.retrieval.query import asked_of, asks_nothing_else
 from localrag.retrieval.scope import NO_LAWS, Scope
 from localrag.retrieval.types import Query
 from localrag.retrieval.units import Admission, Scores, article_unit, caption_of
@@ -38,6 +43,8 @@ _TAKEN_WITHIN = 80
 
 # 709条以外, 709条を除く, 709条のほかに: what is asked for is what stands elsewhere.
 _LEFT_OUT = re.compile(r"(?:の規定)?(?:以外|を除|のほか|の他[にの])")
+# Articles of a law among which its purpose stands.
+_HEAD, _PURPOSE = 3, "目的"
 _LISTED = re.compile(r"[、,・ 　]|及び|又は|および|または|と|や")
 
 
@@ -107,7 +114,7 @@ def resolve(
     caption, in the laws that the question names, else in the penal code, whose ids are given.
     """
     resolved = Resolved()
-    in_english = _cited_in_english(resolver, query.text, scope)
+    in_english = cited_in_english(resolver, query.text, scope.laws)
     asked, elsewhere = _parted(resolver.resolve(without_states(query.text)), query.text)
     resolved.left_out += (target for one in elsewhere for target in one.candidates)
     for resolution in (*asked, *in_english):
@@ -128,12 +135,32 @@ def resolve(
             resolved.targets.setdefault(target, IN_QUESTION)
             resolved.named.setdefault(target, crime)
             resolved.asked_for.append(target)
+    if not (resolved.targets or resolved.missing or query.options):
+        for target, law in _opening(store, query.text, scope):
+            if admission.admits(target.law_id):
+                resolved.targets[target] = IN_QUESTION
+                resolved.named[target] = law.words
+                resolved.asked_for.append(target)
+                resolved.cited.append(target)
+                resolved.events.append(Fact(FactKind.CONTENTS_ELSEWHERE, law=law.words))
     for option in query.options:
         prefix = f"{query.text}\n"
         for resolution in resolver.resolve(prefix + option):
             if resolution.start >= len(prefix):
                 _enter(resolved, resolution, IN_OPTION, admission)
     return resolved
+
+
+def _opening(store: Lookups, question: str, scope: Scope) -> Iterator[tuple[Target, LawNamed]]:
+    """Of each law that a question asks for alone (民法とは) its purpose, else its first article."""
+    if not asks_nothing_else(without_names(question, scope.laws)):
+        return
+    for law in scope.laws:
+        places = list(map(Locator.parse, store.articles(law.law_ids[0]) if law.law_ids else ()))
+        headers = store.headers(law.law_ids[0], places[:_HEAD]) if places else {}
+        purposes = (place for place in places[:_HEAD] if _PURPOSE in caption_of(headers[place]))
+        for place in (next(purposes, None) or place for place in places[:1]):
+            yield Target(law.law_ids[0], place), law
 
 
 def _parted(
@@ -152,10 +179,11 @@ def _parted(
     return asked, left_out
 
 
-def _cited_in_english(
-    resolver: CitationResolver, question: str, scope: Scope
+def cited_in_english(
+    resolver: CitationResolver, text: str, laws: Sequence[LawNamed]
 ) -> Iterator[Resolution]:
-    for citation in english_citations(question, scope.laws):
+    """Resolve the provisions that a text cites in English, of the laws that it names."""
+    for citation in english_citations(text, laws):
         for law_id in citation.law.law_ids:
             for resolution in resolver.resolve(citation.place, law_id=law_id):
                 yield replace(resolution, text=citation.words)

@@ -1,5 +1,6 @@
 """What a question cites by its number is quoted first, whatever else it asks."""
 
+import json
 import random
 from collections.abc import Callable, Iterator
 from itertools import cycle
@@ -7,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+import localrag
 from localrag.config import load
 from localrag.corpus.types import PARAGRAPHS
+from localrag.errors import UsageError
 from localrag.facts import FactKind
 from localrag.ingest.add import add
 from localrag.ingest.index import index
@@ -162,3 +165,38 @@ def test_what_a_question_leaves_out_is_not_quoted(piers: Retriever) -> None:
 
 def test_filters_hold_for_what_is_cited(piers: Retriever) -> None:
     assert quoted(piers, "浮桟橋法3条", documents=("599AC0000000099",)) == []
+
+
+def test_of_a_law_alone_its_purpose_is_quoted_and_where_its_contents_are(piers: Retriever) -> None:
+    for question in ("浮桟橋法", "浮桟橋法とは何か", "浮桟橋法について教えて"):
+        assert quoted(piers, question) == ["1.1"]
+        told = piers.search(Query(question)).trace.events
+        assert [one.fields for one in told] == [{"law": "浮桟橋法"}]
+    assert "1.1" not in quoted(piers, "浮桟橋法の書類")[:1]
+
+
+def test_blanks_roman_numerals_and_codes_of_a_terminal_do_no_harm(piers: Retriever) -> None:
+    for question in ("浮 桟 橋 法　第　３　条", "浮桟橋法Ⅲ条", "\x1b[31m浮桟橋法3条\x1b[0m"):
+        assert quoted(piers, question) == ["3.1"]
+
+
+def test_a_single_character_is_no_question(piers: Retriever) -> None:
+    for question in ("条", "1", "法。"):
+        with pytest.raises(UsageError, match="single character"):
+            piers.search(Query(question))
+
+
+def test_an_english_citation_is_shown_as_it_is_asked_for(home: Path, tmp_path: Path) -> None:
+    article = {
+        "num": "3",
+        "caption": "",
+        "title": "第三条",
+        "paragraphs": [{"num": "1", "text": "私権の享有は、出生に始まる。"}],
+    }
+    law = {"law_id": "129AC0000000089", "date": "", "title": "民法", "law_num": ""}
+    line = json.dumps({**law, "articles": [article]}, ensure_ascii=False)
+    (tmp_path / "law.jsonl").write_text(line + "\n", encoding="utf-8")
+    with localrag.open(home).corpus() as corpus:
+        corpus.add(tmp_path / "law.jsonl")
+        for written in ("Article 3 of the Civil Code", "Civil Code 3"):
+            assert corpus.show(written).passage.id == "129AC0000000089#3"
