@@ -10,6 +10,7 @@ stay those of the workspace, where it has any: one that was withdrawn since the 
 withdrawn. A backup of one corpus alone, with its index, is put into a workspace in the same way.
 """
 
+import errno
 import hashlib
 import os
 import shutil
@@ -29,7 +30,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from localrag import __version__
 from localrag.access import make_folder, open_file
-from localrag.durable import flush_folder, is_locked, locked, replacing, storing
+from localrag.database import connect_to_read
+from localrag.durable import flush_folder, is_locked, replacing, storing, work_folder
 from localrag.errors import BusyError, InputError, StorageError, UsageError
 from localrag.ingest.state import WRITER_LOCK
 from localrag.language import N_
@@ -40,8 +42,9 @@ _MANIFEST = "manifest.json"
 _LARGEST_MANIFEST = 100_000_000
 _CHUNK = 1 << 20
 _MODELS = "models"
+_NOTE = "before"
 _COMPANIONS = ("-wal", "-shm", "-journal")
-_PASSING = (".lock", ".new", ".scratch", ".snapshot")
+_PASSING = (".lock", ".new", ".scratch")
 _FREE = N_("Free some space, then run the command again; nothing was changed.")
 
 
@@ -112,15 +115,17 @@ def back_up(workspace: Workspace, target: Path, corpus: str = "") -> BackupRepor
         )
     files: dict[str, _File] = {}
     vanished = []
+    busy = BusyError(N_("Another process makes this backup."), N_("Wait until it has finished."))
     with (
         storing(target, _FREE),
-        replacing(target) as out,
+        work_folder(target.with_name(f".{target.name[:60]}.backing-up"), busy, _FREE) as aside,
+        replacing(target, aside / "backup") as out,
         tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar,
     ):
         for path in _kept(workspace, corpus):
             name = path.relative_to(workspace.home).as_posix()
             try:
-                files[name] = _enter(tar, name, path)
+                files[name] = _enter(tar, name, path, aside / "snapshot")
             except FileNotFoundError:
                 vanished.append(name)
         made = datetime.now(UTC).isoformat(timespec="seconds")
@@ -157,7 +162,7 @@ def restore(workspace: Workspace, source: Path) -> BackupReport:
         if kept:
             # Before the switch: at no moment one is valid that was withdrawn.
             shutil.copy2(workspace.tokens, theirs)
-        before = _switch(home, unpacked)
+        before = _switch(home, unpacked, workspace.restoring / _NOTE)
     workspace.init()
     report = _report(source, manifest, before=before)
     return replace(report, tokens=tokens * (not kept), tokens_left_out=tokens * kept)
@@ -173,7 +178,8 @@ def _count_tokens(path: Path) -> int:
 def restore_corpus(workspace: Workspace, source: Path) -> BackupReport:
     """Put a backup of one corpus into a workspace; all of it, or nothing.
 
-    A corpus of its name stays as one of another name, with its index.
+    A corpus of its name stays as one of another name, with its index, unless it is as the backup
+    has it: then a run of this that was killed had put it there.
 
     Returns:
         Of the corpus that was there before, the folder, which has its new name.
@@ -192,13 +198,13 @@ def restore_corpus(workspace: Workspace, source: Path) -> BackupReport:
             )
         _require_idle(workspace, name)
         before = None
-        if workspace.corpus(name).store.exists():
+        if workspace.corpus(name).store.exists() and not _is_there(workspace, manifest):
             before = _aside(workspace.corpus(name[:40]).store.parent)
         # The index comes last: without one, a corpus is whole.
         for kind in ("indexes", "corpora"):
             here = workspace.home / kind / name
             if before is None:
-                # What is left of a corpus that was removed.
+                # What is left of a corpus that was removed, or the same once more.
                 shutil.rmtree(here, ignore_errors=True)
             elif here.exists():
                 here.rename(workspace.home / kind / before.name)
@@ -208,6 +214,23 @@ def restore_corpus(workspace: Workspace, source: Path) -> BackupReport:
                 (unpacked / kind / name).rename(workspace.home / kind / name)
     workspace.settle()
     return _report(source, manifest, before=before)
+
+
+def _is_there(workspace: Workspace, manifest: _Manifest) -> bool:
+    """Whether a corpus is, to the byte, as a backup has it; its index, which may lack, apart."""
+    top = workspace.corpus(manifest.corpus).store.parent.relative_to(workspace.home)
+    kept = {path.relative_to(workspace.home) for path in _kept(workspace, manifest.corpus)}
+    listed = {Path(name): file for name, file in manifest.files.items()}
+    here = {path for path in kept if path.is_relative_to(top)}
+    if here != {path for path in listed if path.is_relative_to(top)}:
+        return False
+    return all(_described(workspace.home / path) == listed[path] for path in here)
+
+
+def _described(path: Path) -> _File:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return _File(size=path.stat().st_size, sha256=digest)
 
 
 def _require_idle(workspace: Workspace, name: str) -> None:
@@ -231,17 +254,15 @@ def _unpacked(workspace: Workspace, source: Path) -> Iterator[tuple[Path, _Manif
     What a process that was killed has left there is removed, too.
     """
     home = workspace.home
-    work = home.with_name(f".{home.name}.restoring")
     busy = BusyError(
         N_("Another process restores a backup here."), N_("Wait until it has finished.")
     )
-    with storing(home.parent, _FREE), locked(work / "lock", busy):
-        unpacked = work / "unpacked"
-        try:
-            shutil.rmtree(unpacked, ignore_errors=True)
-            yield unpacked, _unpack(source, unpacked)
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
+    with storing(home.parent, _FREE):
+        make_folder(home.parent)
+    with storing(home.parent, _FREE), work_folder(workspace.restoring, busy, _FREE) as aside:
+        _end_switch(home, workspace.restoring / _NOTE)
+        unpacked = aside / "unpacked"
+        yield unpacked, _unpack(source, unpacked)
 
 
 def _report(
@@ -270,11 +291,10 @@ def _kept(workspace: Workspace, corpus: str) -> Iterator[Path]:
                 yield path
 
 
-def _enter(tar: tarfile.TarFile, name: str, path: Path) -> _File:
+def _enter(tar: tarfile.TarFile, name: str, path: Path, copy: Path) -> _File:
     if path.suffix != ".sqlite":
         with path.open("rb") as file:
             return _write(tar, name, file)
-    copy = path.with_name(f".{os.urandom(8).hex()}.snapshot")
     try:
         open_file(copy, "xb").close()
         _snapshot(path, copy)
@@ -288,7 +308,7 @@ def _snapshot(path: Path, copy: Path) -> None:
     """Copy a database as it is at one moment."""
     try:
         with (
-            closing(sqlite3.connect(path.as_uri() + "?mode=ro", uri=True)) as source,
+            closing(connect_to_read(path)) as source,
             closing(sqlite3.connect(copy)) as target,
         ):
             target.execute("PRAGMA journal_mode = OFF")
@@ -296,6 +316,8 @@ def _snapshot(path: Path, copy: Path) -> None:
     except sqlite3.Error as error:
         if not path.exists():
             raise FileNotFoundError(path) from error
+        if (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF == sqlite3.SQLITE_FULL:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), copy) from error
         raise StorageError(
             N_("{path} cannot be copied ({problem})."),
             N_("Find out what is wrong: localrag doctor"),
@@ -322,7 +344,7 @@ def _write_manifest(tar: tarfile.TarFile, manifest: _Manifest) -> None:
 
 
 class _Hashing:
-    """So many bytes of a file, hashed as they are read."""
+    """The next bytes of a file, as many as are wanted, hashed as they are read."""
 
     def __init__(self, file: IO[bytes], size: int) -> None:
         self._file = file
@@ -450,26 +472,48 @@ def _copied(content: IO[bytes], out: IO[bytes]) -> _File:
     return _File(size=size, sha256=digest.hexdigest())
 
 
-def _switch(home: Path, unpacked: Path) -> Path | None:
+def _switch(home: Path, unpacked: Path, note: Path) -> Path | None:
     """Put the folder in the place of the workspace, with the models of that one.
+
+    Args:
+        home: of the workspace.
+        unpacked: the folder.
+        note: a file to say where the workspace goes, for `_end_switch`.
 
     Returns:
         Where the workspace lies that was there.
     """
-    before = None
-    if home.exists():
-        before = _aside(home)
-        home.rename(before)
+    before = _aside(home) if home.exists() else None
+    if before is not None:
+        # What a kill leaves of it is removed with the rest.
+        with replacing(note, unpacked.with_name("note")) as file:
+            file.write(before.name.encode())
     try:
+        if before is not None:
+            home.rename(before)
         unpacked.rename(home)
     except OSError:
-        if before is not None:
-            before.rename(home)
+        _end_switch(home, note)
         raise
-    if before is not None and (before / _MODELS).exists():
-        (before / _MODELS).rename(home / _MODELS)
+    _end_switch(home, note)
     flush_folder(home.parent)
     return before
+
+
+def _end_switch(home: Path, note: Path) -> None:
+    """End what `_switch` has begun, or undo it, even where it was killed between its steps."""
+    if not note.exists():
+        return
+    before = home.with_name(note.read_text(encoding="utf-8"))
+    models = home / _MODELS
+    if before.exists() and not home.exists():
+        before.rename(home)
+    elif (before / _MODELS).exists():
+        if models.is_dir() and not any(models.iterdir()):
+            models.rmdir()  # Made by whoever has used the workspace since.
+        if not models.exists():
+            (before / _MODELS).rename(models)
+    note.unlink()
 
 
 def _aside(folder: Path) -> Path:

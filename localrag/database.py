@@ -1,5 +1,6 @@
 """SQLite files: how they are opened, how they are written, and what their errors mean to a user."""
 
+import json
 import os
 import shutil
 import sqlite3
@@ -31,6 +32,8 @@ _OF_THE_DISK = (
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_IOERR,
 )
+# How Python begins to tell of it; what follows is the text itself. There is no code for it.
+_NO_TEXT = "Could not decode to UTF-8"
 # Bytes that the memory shared by the readers of a log, and the log itself, begin with.
 _COMPANIONS = 1 << 17
 _READING = ("temp_store = MEMORY", "cache_size = -32768")
@@ -71,7 +74,8 @@ class Schema:
             connection: an open file, outside any transaction.
             until: stop at this version.
         """
-        connection.create_function(checksum.__name__, 1, checksum, deterministic=True)
+        for function, values in ((checksum, 1), (row_mark, -1)):
+            connection.create_function(function.__name__, values, function, deterministic=True)
         for number, file in enumerate(self.upgrades[:until], start=1):
             if version(connection) < number:
                 script = file.read_text(encoding="utf-8")
@@ -136,7 +140,7 @@ class Database:
             with self._errors():
                 if create and not path.exists():
                     _make(path, schema)
-                self._connection = _connect_to_read(path) if read_only else _connect(path, "rw")
+                self._connection = connect_to_read(path) if read_only else _connect(path, "rw")
                 for setting in _READING if read_only else _WRITING:
                     self._connection.execute(f"PRAGMA {setting}")
                 self._check_version(create=create, read_only=read_only)
@@ -208,6 +212,21 @@ class Database:
         """Move the log into the file and flush it to the disk, as far as readers allow."""
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def require_marked(self, values: Sequence[object], mark: int, document: object) -> None:
+        """Make sure that a row is as it was stored.
+
+        Args:
+            values: those of the row.
+            mark: what `row_mark` gave of them when it was stored.
+            document: what it is a row of.
+
+        Raises:
+            StoreError: it is not; nothing of it may be shown.
+        """
+        if row_mark(*values) != mark:
+            told = _("what stands of {document} is not what was stored")
+            raise self.damage(told.format(document=document))
+
     def damage(self, problem: str) -> StoreError:
         """The error of a file in which something stands that was not written so."""
         return _damaged(problem, self.path, self._schema)
@@ -278,6 +297,11 @@ def checksum(text: str) -> int:
     return crc32(text.encode())
 
 
+def row_mark(*values: object) -> int:
+    """CRC-32 of the values of a row; scripts know it by the same name, too."""
+    return crc32(json.dumps(values, ensure_ascii=False, default=repr).encode(errors="replace"))
+
+
 def scratch(folder: Path | None) -> sqlite3.Connection:
     """A database for what need not outlive its connection; nobody else can open it.
 
@@ -334,7 +358,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     )
 
 
-def _connect_to_read(path: Path) -> sqlite3.Connection:
+def connect_to_read(path: Path) -> sqlite3.Connection:
     """Open a file to read it, which needs no room and no right to write.
 
     A reader of a WAL file shares memory with the others by a companion (-shm), which cannot be
@@ -387,6 +411,8 @@ def _translated(error: sqlite3.Error | OSError, path: Path, schema: Schema) -> L
             N_("Wait until it has finished and try again."),
             path=path,
         )
+    if str(error).startswith(_NO_TEXT):
+        return _damaged(_("a text is no UTF-8"), path, schema)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return _damaged(error, path, schema)
     if code == sqlite3.SQLITE_FULL or (code in _OF_THE_DISK and _is_full(path)):

@@ -4,6 +4,7 @@ And the lock that lets one process write at a time: the system frees it however 
 """
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -96,33 +97,67 @@ def flush_folder(folder: Path) -> None:
 
 
 @contextmanager
-def locked(path: Path, busy: BusyError) -> Iterator[None]:
+def locked(path: Path, busy: BusyError, cure: str = _CURE) -> Iterator[None]:
     """Hold a lock file; its folder is made.
 
     Args:
         path: of the lock file.
         busy: what is raised where another process holds it.
+        cure: what to do where it cannot be written.
 
     Raises:
         BusyError: `busy`.
-        OSError: the folder or the file cannot be written.
+        StorageError: the folder or the file cannot be written.
     """
     # Only writers pay for the import.
     from filelock import FileLock, Timeout
 
     # Whoever has it may free it from another thread.
     lock = FileLock(path, timeout=0, mode=0o600, thread_local=False)
-    try:
-        _acquire(lock, path)
-    except Timeout:
-        raise busy from None
-    except OSError:
-        lock.release()
-        raise
+    with storing(path, cure):
+        try:
+            _acquire(lock, path)
+        except Timeout:
+            raise busy from None
+        except OSError:
+            lock.release()
+            raise
     try:
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def work_folder(folder: Path, busy: BusyError, cure: str = _CURE) -> Iterator[Path]:
+    """An empty folder for one process at a time; it is removed with all that is left in it.
+
+    What a process that was killed has left there is removed, too.
+
+    Args:
+        folder: where it lies, beside its lock, in a folder that is there.
+        busy: what is raised where another process works there.
+        cure: what to do where it cannot be made.
+
+    Raises:
+        BusyError: `busy`.
+        StorageError: the folder cannot be made.
+    """
+    with storing(folder, cure):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    lock, aside = folder / "lock", folder / "work"
+    with locked(lock, busy, cure):
+        try:
+            shutil.rmtree(aside, ignore_errors=True)
+            with storing(aside, cure):
+                make_folder(aside)
+            yield aside
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+            # What else lies there says how to end what was begun.
+            with suppress(OSError):
+                lock.unlink()
+                folder.rmdir()
 
 
 def _acquire(lock: "FileLock", path: Path) -> None:
@@ -147,5 +182,5 @@ def is_locked(path: Path) -> bool:
             return False
     except BusyError:
         return True
-    except OSError:
+    except StorageError:
         return False

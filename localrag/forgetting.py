@@ -9,7 +9,6 @@ is up to the disk: one that spreads writes (SSD), a snapshot or a backup may kee
 import glob
 import os
 import shutil
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -51,8 +50,6 @@ def forget_corpus(workspace: Workspace, corpus: str) -> list[Path]:
         BusyError: another process is writing to it.
         StorageError: a file cannot be removed.
     """
-    place = workspace.corpus(corpus)
-    place.require()
     batches = [batch for batch in registry.known(workspace) if batch.corpus == corpus]
     quoted = [path for one in batches for path in (one.out, *BatchFolder(one.out).documents())]
     remove_corpus(workspace, corpus, before=_overwrite)
@@ -90,10 +87,10 @@ def forget_run(workspace: Workspace, run: str) -> None:
     runs = workspace.runs.resolve()
     folder = (runs / run).resolve()
     if folder.is_dir() and folder.parent != runs and folder.parent.is_relative_to(runs):
-        answers = set(_answers(workspace))
-        _forget_folder(folder)
-        for path in sorted({path.parent for path in answers - set(_answers(workspace))}):
+        # Its record comes last: where that is gone, nothing tells which answers were its own.
+        for path in sorted(_own_answers(workspace, folder)):
             _forget_folder(path)
+        _forget_folder(folder)
         return
     named = Path(run).resolve()
     rows = (named, rows_beside(named))
@@ -113,11 +110,15 @@ def forget_run(workspace: Workspace, run: str) -> None:
     registry.forget(workspace, batch)
 
 
-def _answers(workspace: Workspace) -> Iterator[Path]:
-    """The files of answers that evaluations are made of."""
-    for _folder, run in recorded(workspace):
-        for entry in run.entries:
-            yield from (workspace.home / path for path in entry.answers)
+def _own_answers(workspace: Workspace, run: Path) -> set[Path]:
+    """The folders of answers that an evaluation is made of, and no other one."""
+    own: set[Path] = set()
+    others: set[Path] = set()
+    for folder, found in recorded(workspace):
+        named = own if folder.resolve() == run else others
+        for entry in found.entries:
+            named |= {(workspace.home / path).parent for path in entry.answers}
+    return own - others
 
 
 def _forget_folder(folder: Path) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 from localrag.language import N_, in_use
 
 _PATIENCE = 300
-_NAMESPACE = ("unshare", "--user", "--map-root-user", "--net", "--")
+NAMESPACE = ("unshare", "--user", "--map-root-user", "--net", "--")
 STEPS = {
     "add": N_("add documents"),
     "index": N_("index them"),
@@ -70,7 +70,7 @@ def prove() -> OfflineProof:
     """Do the main job on the sample corpus, in a workspace of its own that is removed again."""
     child = [sys.executable, "-m", "localrag.offline"]
     isolated = _can_isolate()
-    command = [*_NAMESPACE, *child] if isolated else child
+    command = [*NAMESPACE, *child] if isolated else child
     # It holds the invented laws of the sample alone.
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(  # noqa: S603 - ourselves
@@ -91,9 +91,9 @@ def prove() -> OfflineProof:
 
 
 def _can_isolate() -> bool:
-    if sys.platform != "linux" or shutil.which(_NAMESPACE[0]) is None:
+    if sys.platform != "linux" or shutil.which(NAMESPACE[0]) is None:
         return False
-    tried = subprocess.run([*_NAMESPACE, "true"], capture_output=True, check=False)  # noqa: S603
+    tried = subprocess.run([*NAMESPACE, "true"], capture_output=True, check=False)  # noqa: S603
     return tried.returncode == 0
 
 

@@ -49,7 +49,7 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """So much is done in a second; 0 where that cannot be said."""
+        """How much is done in a second; 0 where that cannot be said."""
         return (self.done - self.earlier) / self.seconds if self.seconds else 0.0
 
     @property

@@ -181,6 +181,11 @@ class Workspace:
         """File of the tokens of `localrag serve`, which need not exist."""
         return self.home / "tokens.toml"
 
+    @property
+    def restoring(self) -> Path:
+        """Folder beside it, while a backup is put back, or where that was stopped half-way."""
+        return self.home.with_name(f".{self.home.name}.restoring")
+
     def init(self) -> bool:
         """Make the folder and a commented settings file, in the language in use.
 
@@ -228,7 +233,9 @@ class Workspace:
         if not exists:
             raise WorkspaceError(
                 N_("There is no workspace at {home}."),
-                N_("Make it: localrag init"),
+                N_("Restoring a backup was stopped half-way: run localrag restore again.")
+                if self.restoring.exists()
+                else N_("Make it: localrag init"),
                 home=self.home,
             )
         if not is_folder:

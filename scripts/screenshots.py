@@ -11,13 +11,13 @@ from textual.events import Paste
 from textual.pilot import Pilot
 
 from localrag.cli.main import run as localrag
+from localrag.sample import QUESTION
 from localrag.workspace import Workspace
 from localrag_tui.app import Workbench
 
 FOLDER = Path(__file__).parents[1] / "docs" / "screenshots"
 _SIZE = (120, 34)
 _PATIENCE = 60.0
-_QUESTION = "渡し舟を運航してはならない水位の基準は何か。"
 
 Scene = Callable[[Pilot[None]], Awaitable[None]]
 
@@ -47,7 +47,7 @@ async def screenshot(home: Path, scene: Scene, language: str, theme: str) -> str
 
 async def asked(pilot: Pilot[None]) -> None:
     """A question, its answer, the source at the second quotation."""
-    await _type(pilot, _QUESTION, "enter")
+    await _type(pilot, QUESTION, "enter")
     await _until(pilot, "一・五メートル")
     await pilot.press("tab", "2")
     await _until(pilot, "第四条　法第八条")

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 import tomli_w
 from bench.corpora import law_questions, open_corpus
+from bench.lawyers import QUESTIONS
 from bench.multihop import normal, supporting_paragraphs
 from bench.options import REPOSITORY, parser
 from bench.squad import JUDGES, Asked, is_paragraph, kept_from, questions
@@ -47,7 +48,6 @@ from localrag.retrieval.scope import OrdersUnder
 from localrag.retrieval.types import Query, Retrieval
 
 WEIGHTS = REPOSITORY / "localrag" / "reading" / "answerability.toml"
-LAWYERS = REPOSITORY / "tests" / "localrag" / "lawyers" / "questions"
 HITS = 10
 DEEP = 100
 """Hits from which those of a whole law are withheld."""
@@ -240,7 +240,7 @@ def law_cases(data: Path) -> Iterator[tuple[str, Query, frozenset[str]]]:
     for question in law_questions(data / "lawqa" / "train.jsonl"):
         gold = frozenset(f"{one.document}#{one.article}" for one in question.gold)
         yield question.gold[0].document, question.query, gold
-    for file in sorted(LAWYERS.glob("*.jsonl")):
+    for file in sorted(QUESTIONS.glob("*.jsonl")):
         for line in file.read_text(encoding="utf-8").splitlines():
             asked = json.loads(line)
             # What follows other questions is no question by itself.

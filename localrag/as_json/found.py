@@ -106,6 +106,17 @@ class WordingJson(TypedDict):
     phrases: list[str]
 
 
+class EventJson(TypedDict):
+    """What a stage left out or switched off.
+
+    `kind` is a code that never changes, `fields` are the values that the words name.
+    """
+
+    kind: str
+    fields: dict[str, Any]
+    words: str
+
+
 class StageJson(TypedDict):
     """What one stage of the retrieval did."""
 
@@ -114,7 +125,7 @@ class StageJson(TypedDict):
     query: str
     seconds: float
     hits: list[StageHitJson]
-    events: list[str]
+    events: list[EventJson]
     wordings: list[WordingJson]
 
 
@@ -194,7 +205,7 @@ def _trace(trace: Trace) -> list[StageJson]:
                 }
                 for hit in record.hits
             ],
-            "events": list(map(str, record.events)),
+            "events": [cast(EventJson, event.stored()) for event in record.events],
             "wordings": [
                 {"said": word.said, "phrases": list(word.phrases)} for word in record.wordings
             ],

@@ -11,7 +11,8 @@ from localrag.as_json.found import PassageJson, passage_as_json
 from localrag.contents import Contents, Part
 from localrag.corpus.store import DocumentInfo
 from localrag.finding import ResolvedCitation
-from localrag.history import Change, Comparison, History, Line
+from localrag.history import Comparison, History
+from localrag.history.comparing import Change, Line
 from localrag.provision import (
     Delegation,
     LookedUp,

@@ -2,16 +2,19 @@
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, Any
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
 from localrag.corpus.readers.jsonl import numbered_lines
 from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError
 from localrag.language import N_, _
+
+if TYPE_CHECKING:
+    import _csv
 
 Record = tuple[int, Mapping[str, Any], InputError | None]
 """The line a row begins at, its fields by name as far as they can be told, and what is wrong."""
@@ -21,14 +24,29 @@ LIMITS = Limits(line_bytes=1_000_000, unpacked_bytes=1 << 62)
 UTF8, CP932, EUC_JP = "utf-8", "cp932", "euc_jp"
 """What the text of a CSV file may be; the second is what Excel in Japan writes."""
 SEPARATORS = (",", "\t", ";")
-"""What stands between the columns: the first by which the header names a question."""
+"""What may stand between the columns."""
+ABOVE = 20
+"""A header is one of so many rows: titles and notes may stand above it."""
 
 _FIELDS = {
-    "question": ("question", "質問", "質問文", "設問", "問題"),
-    "id": ("id", "番号", "no", "no."),
+    "question": (
+        "question",
+        "質問",
+        "質問文",
+        "質問内容",
+        "質問事項",
+        "設問",
+        "設問文",
+        "問い",
+        "問題",
+        "問題文",
+        "問い合わせ",
+        "問い合わせ内容",
+    ),
+    "id": ("id", "番号", "質問番号", "設問番号", "項番", "通番", "連番", "no", "no."),
     "options": ("options", "選択肢"),
     "documents": ("documents", "文書"),
-    "where": ("where", "絞り込み"),
+    "where": ("where", "絞り込み", "絞込み", "絞込"),
 }
 """The fields of a row, by the names that a column may have."""
 FIELDS = tuple(_FIELDS)
@@ -36,8 +54,12 @@ FIELDS = tuple(_FIELDS)
 _BY_NAME = {name: field for field, names in _FIELDS.items() for name in names}
 _OPTION = "option"
 _READ = {*_FIELDS, _OPTION}
-_IS_OPTION = re.compile("(?:option_|選択肢).+")
+_IS_OPTION = re.compile("(?:option_|選択肢)(.+)", re.IGNORECASE)
+# Of what stands below 選択肢: a label, and no option.
+_LONGEST_LABEL = 6
 _KANA = re.compile("[ぁ-んァ-ヶ]")
+# Half characters stand for bytes of another encoding; UTF-16 has NUL.
+_UNTOLD = re.compile("[\ud800-\udfff\0]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +70,11 @@ class Header:
         fields: what each holds: ``question``, ``id``, ``options`` (one a line), ``documents``
             (likewise), ``where`` or ``option`` (one of them); of any other column its name as
             written, "" for none.
+        labels: what each option is called; "" where it has no name of its own.
     """
 
     fields: tuple[str, ...]
+    labels: tuple[str, ...]
 
     @classmethod
     def read(cls, names: Sequence[str]) -> "Header | None":
@@ -80,7 +104,26 @@ class Header:
                 if fields[place]:
                     break
                 fields[place] = _OPTION
-        return cls(tuple(fields))
+        return cls(tuple(fields), tuple(map(_label, names)))
+
+    def labelled(self, names: Sequence[str]) -> "Header | None":
+        """The header with what its second row calls the options; None where that is none.
+
+        A cell 選択肢 that is merged over several columns may have ア, イ … below it, each in one of
+        them, and nothing else beside these.
+        """
+        labels = [name.strip() for name in names]
+        given = [label for label in labels if label]
+        of_options = all(
+            field in ("options", _OPTION)
+            for field, label in zip(self.fields, labels, strict=False)
+            if label
+        )
+        if any(self.labels) or not of_options or not 2 <= len(given) == len(set(given)):
+            return None
+        if max(map(len, given)) > _LONGEST_LABEL or len(labels) < self.width:
+            return None
+        return Header(self.fields, tuple(labels))
 
     @property
     def known(self) -> int:
@@ -100,11 +143,13 @@ class Header:
         """
         record: dict[str, Any] = {}
         options = []
+        labels = []
         for place, (field, cell) in enumerate(zip(self.fields, cells, strict=False), 1):
             if not cell:
                 continue
             if field in ("options", _OPTION):
                 options.append(cell)
+                labels.append(self.labels[place - 1])
             elif field == "documents":
                 record[field] = _lines(cell)
             else:
@@ -114,6 +159,8 @@ class Header:
             record["options"] = _lines(options[0]) if is_list else options
             if is_list and len(record["options"]) == 1:
                 record["options"] = options[0]
+            elif not is_list and all(labels) and len(set(labels)) == len(labels):
+                record["options"] = dict(zip(labels, options, strict=True))
         return record
 
 
@@ -124,9 +171,17 @@ def _lines(cell: str) -> list[str]:
 def _field(name: str) -> str:
     # 質　問: in a narrow column names are spread.
     plain = "".join(normalize("NFKC", name).split()).casefold()
-    if plain in _BY_NAME:
-        return _BY_NAME[plain]
+    # ご質問, 御質問, お問い合わせ
+    for spelling in (plain, plain[1:] if plain.startswith(("ご", "御", "お")) else ""):
+        if spelling in _BY_NAME:
+            return _BY_NAME[spelling]
     return _OPTION if _IS_OPTION.fullmatch(plain) else name.strip()
+
+
+def _label(name: str) -> str:
+    # As it was written: ① would become 1.
+    found = _IS_OPTION.fullmatch("".join(name.split()))
+    return found[1] if found else ""
 
 
 def csv_encoding(stream: IO[bytes]) -> str:
@@ -161,37 +216,110 @@ def _decoded(line: bytes, encoding: str) -> str | None:
         return None
 
 
-def csv_separator(stream: IO[bytes], encoding: str) -> str:
-    """Tell by the header which of `SEPARATORS` stands between the columns.
+def find_header(rows: Iterable[tuple[int, Sequence[str]]]) -> tuple[int, Header] | None:
+    """The header among the first rows, with its number; a title above it may be 質問, too.
 
     Raises:
-        InputError: by none of them there is a header with a question.
+        InputError: a field has two columns.
     """
+    found: tuple[int, Header] | None = None
+    after = 0
+    for number, names in islice(rows, ABOVE):
+        try:
+            header = Header.read(names)
+        except InputError:
+            # Below the header whatever a row holds is no name.
+            if found is None:
+                raise
+            continue
+        below = found[1].labelled(names) if found is not None and after == found[0] else None
+        if found is not None and below is not None:
+            found = number, below
+        elif header is not None and (found is None or header.known > found[1].known):
+            found = number, header
+        after = number
+    return found
+
+
+class CsvLayout(NamedTuple):
+    """How the text of a CSV file is to be read.
+
+    Attributes:
+        encoding: as `csv_encoding` tells it.
+        separator: one of `SEPARATORS`.
+        line: the last one of the header, from 1.
+    """
+
+    encoding: str
+    separator: str
+    line: int
+    header: Header
+
+
+def csv_layout(stream: IO[bytes], name: str) -> CsvLayout:
+    """Tell by trying how CSV is to be read: the header names a question, and most columns.
+
+    Args:
+        stream: the file, which can be rewound.
+        name: for messages.
+
+    Raises:
+        InputError: there is no such header, or its text cannot be told.
+    """
+    encoding = csv_encoding(stream)
+    found: CsvLayout | None = None
     for separator in SEPARATORS:
         stream.seek(0)
         reader = csv.reader(_text_lines(stream, encoding), strict=True, delimiter=separator)
-        with suppress(csv.Error):
-            if Header.read(next(reader, [])) is not None:
-                return separator
+        if header := find_header(_readable(reader)):
+            layout = CsvLayout(encoding, separator, *header)
+            found = layout if found is None or layout.header.known > found.header.known else found
+    if found is not None:
+        return found
+    stream.seek(0)
+    for line, text in enumerate(islice(_text_lines(stream, encoding), ABOVE), 1):
+        if _UNTOLD.search(text):
+            raise InputError(
+                N_(
+                    "The text of {table} is in none of the encodings that are read (UTF-8, "
+                    "Shift_JIS, EUC-JP), or in several: line {line}."
+                ),
+                N_("Save it as CSV UTF-8 (in Excel: CSV UTF-8, comma delimited)."),
+                table=name,
+                line=line,
+            )
     raise InputError(
         N_(
-            "The first line is neither a JSON object nor the header of a CSV table with a "
+            "None of the first {rows} lines is a JSON object, or the header of a CSV table with a "
             "column 'question' or '質問'."
         ),
-        N_('Write a JSON object a line, {"question": "…"}, or begin with: id,question'),
+        N_('Write a JSON object a line, {{"question": "…"}}, or begin with: id,question'),
+        rows=ABOVE,
     )
 
 
-def csv_records(stream: IO[bytes], encoding: str, separator: str) -> Iterator[Record]:
-    """Yield the rows below the header, which names a question.
+def _readable(reader: "_csv.Reader") -> Iterator[tuple[int, list[str]]]:
+    """The rows that are CSV, each with the line in which it ends."""
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            continue
+        yield reader.line_num, row
+
+
+def csv_records(stream: IO[bytes], layout: CsvLayout) -> Iterator[Record]:
+    """Yield the rows below the header.
 
     Raises:
         InputError: a quotation mark that is never closed makes one row of all that follows.
     """
-    reader = csv.reader(_text_lines(stream, encoding), strict=True, delimiter=separator)
-    header = Header.read(next(reader))
-    assert header is not None, "the separator was told by it"
-    begin = reader.line_num + 1
+    header = layout.header
+    lines = islice(_text_lines(stream, layout.encoding), layout.line, None)
+    reader = csv.reader(lines, strict=True, delimiter=layout.separator)
+    begin = layout.line + 1
     while True:
         try:
             fields = next(reader)
@@ -219,7 +347,7 @@ def csv_records(stream: IO[bytes], encoding: str, separator: str) -> Iterator[Re
                         "Put a text with commas (or what separates the columns) or quotation marks "
                         "between quotation marks."
                     ),
-                    line=reader.line_num,
+                    line=layout.line + reader.line_num,
                     problem=error,
                 ),
             )
@@ -227,7 +355,7 @@ def csv_records(stream: IO[bytes], encoding: str, separator: str) -> Iterator[Re
             # Excel writes the commas of empty rows, too.
             if any(fields):
                 yield begin, header.record(fields), _too_many(header, fields)
-        begin = reader.line_num + 1
+        begin = layout.line + reader.line_num + 1
 
 
 def _too_many(header: Header, fields: list[str]) -> InputError | None:

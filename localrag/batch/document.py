@@ -10,7 +10,8 @@ from hashlib import file_digest
 from pathlib import Path
 
 from localrag.batch.ledger import AnswerFile
-from localrag.batch.rows import AnsweredRow, FailedRow, WrittenRow
+from localrag.batch.options import as_called
+from localrag.batch.rows import AnsweredRow, FailedRow, TraceSummary, WrittenRow
 from localrag.citing import places
 from localrag.durable import replace_text
 from localrag.errors import StorageError, UsageError
@@ -18,11 +19,10 @@ from localrag.export.blocks import Block, Heading, Quotation, Strong, items, par
 from localrag.export.files import CSV, EXCEL, TEXTS, into, opened, require_package
 from localrag.export.sheets import Cell, Column, write_csv, write_xlsx
 from localrag.language import N_, _
-from localrag.methods.choices import labelled
 from localrag.reading import wording
 from localrag.reading.printed import Place, answer_blocks
-from localrag.reading.types import Answer
-from localrag.retrieval.types import Trace
+from localrag.reading.types import Answer, Status
+from localrag.retrieval.types import StageRecord, Trace
 from localrag.workspace import Workspace
 
 ENDINGS = (EXCEL, CSV, *TEXTS)
@@ -118,6 +118,7 @@ def _columns() -> Sequence[Column]:
         Column(_("Id"), 12),
         Column(_("Question"), 40),
         Column(_("Options"), 30),
+        Column(_("Filters"), 20),
         Column(_("Status"), 14),
         Column(_("Choice"), 8),
         Column(_("Answer"), 60),
@@ -134,7 +135,7 @@ def _cells(rows: Iterable[WrittenRow], place: Place) -> Iterator[Sequence[Cell]]
         if isinstance(row, FailedRow):
             error = f"{row.error.cause} {row.error.cure}".strip()
             failed = _(wording.FAILURES.get(row.error.type, row.error.type))
-            yield [*asked, failed, "", "", "", "", error]
+            yield [*asked, "", failed, "", "", "", "", error]
             continue
         claims = "\n".join(
             f"{claim.text} {''.join(f'[{number}]' for number in claim.citations)}".rstrip()
@@ -142,8 +143,9 @@ def _cells(rows: Iterable[WrittenRow], place: Place) -> Iterator[Sequence[Cell]]
         )
         yield [
             *asked,
+            _filters(row),
             _(wording.STATUSES[row.status]),
-            row.label,
+            row.choice or row.label,
             row.answer if row.label or row.checked or not claims else claims,
             _numbered(place(one) or one.label or one.passage_id for one in row.citations),
             _numbered(one.quote for one in row.citations),
@@ -152,7 +154,11 @@ def _cells(rows: Iterable[WrittenRow], place: Place) -> Iterator[Sequence[Cell]]
 
 
 def _options(row: WrittenRow) -> str:
-    return "\n".join(f"{label}: {option}" for label, option in labelled(row.options))
+    return "\n".join(f"{label}: {option}" for label, option in as_called(row.options, row.labels))
+
+
+def _filters(row: AnsweredRow) -> str:
+    return "\n".join((*map(str, row.where), *row.documents))
 
 
 def _numbered(texts: Iterable[str]) -> str:
@@ -162,7 +168,12 @@ def _numbered(texts: Iterable[str]) -> str:
 def _remarks(row: AnsweredRow) -> Iterator[str]:
     if row.absent:
         yield f"{_('Not in this corpus:')} {'、'.join(row.absent)}"
-    yield from map(str, row.doubt)
+    if row.status is Status.NOT_FOUND:
+        answer = _answer(row)
+        yield wording.verdict(answer, _shown(row))
+        yield from map(str, wording.events(answer.trace, row.absent))
+    else:
+        yield from map(str, row.doubt)
     for claim in row.claims:
         yield from (wording.mismatch(one.kind, one.written, claim.text) for one in claim.mismatches)
     for number, citation in enumerate(row.citations, 1):
@@ -181,22 +192,30 @@ def _blocks(rows: Iterable[WrittenRow], place: Place) -> Iterator[Block]:
         if row.question:
             yield Quotation(row.question)
         if row.options:
-            yield items(f"{label}: {option}" for label, option in labelled(row.options))
+            called = as_called(row.options, row.labels)
+            yield items(f"{label}: {option}" for label, option in called)
         if isinstance(row, FailedRow):
             yield paragraph(Strong(_("Failed.")))
             yield paragraph(f"{row.error.cause} {row.error.cure}".strip())
         else:
-            yield from answer_blocks(_answer(row), place)
+            yield from answer_blocks(_answer(row), place, _shown(row))
+
+
+def _shown(row: AnsweredRow) -> int:
+    """How many passages a model was shown."""
+    return row.trace.stages[-1].hits if row.trace and row.trace.stages else 0
 
 
 def _answer(row: AnsweredRow) -> Answer:
+    """The answer of a row; of its trace what is told of it, for the passages are not kept."""
+    told = row.trace or TraceSummary((), (), ())
     return Answer(
         row.answer,
         row.citations,
         row.status,
-        Trace(),
+        Trace((StageRecord("", (), 0.0, told.events),), told.calls),
         row.claims,
-        row.label,
+        row.choice or row.label,
         row.doubt,
         row.derivation,
         row.absent,

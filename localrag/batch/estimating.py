@@ -13,8 +13,16 @@ from localrag.batch.folder import BatchFolder
 from localrag.batch.ledger import AnswerFile, Ledger
 from localrag.batch.origin import origin_of
 from localrag.batch.running import BatchCost, first_pass, refusing, tell_if_behind, with_concurrency
-from localrag.batch.table import CheckedTable, open_table
-from localrag.batch.types import ANSWERING, AnswerSource, Listener, Opener, QuestionRow, Row
+from localrag.batch.table import open_table
+from localrag.batch.types import (
+    ANSWERING,
+    AnswerSource,
+    Listener,
+    Opener,
+    QuestionRow,
+    Row,
+    RowFailed,
+)
 from localrag.config import Config
 from localrag.methods.answering import answering_method, open_answers
 from localrag.progress import Progress, ignore
@@ -71,26 +79,28 @@ def estimate(
 ) -> BatchEstimate:
     """Check every row and estimate what `run` would take; arguments and errors are its own.
 
-    With `out`, rows that have an answer there already are not counted.
+    Each row that cannot be asked is told, before any question is answered. With `out`, rows that
+    have an answer there already are not counted.
     """
     config = with_concurrency(config, concurrency)
-    with open_table(questions, workspace.home) as table:
-        checked = first_pass(table, on_event)
+    with (
+        open_table(questions, workspace.home) as table,
+        refusing(workspace, corpus, config) as refused,
+    ):
+        checked = first_pass(table, refused, on_event)
         tell_if_behind(workspace, corpus, config, on_event)
         ledger = Ledger(len(checked))
         folder = BatchFolder.of(out, questions) if out is not None and not restart else None
         if folder is not None and folder.begun:
             folder.require_same(origin_of(workspace, corpus, config))
             ledger = AnswerFile(folder.out, checked).ledger
-        open_rows = _open(checked, ledger, retry_failed=retry_failed)
+        rows = map(refused, checked.rows())
+        open_rows = _open(rows, ledger, on_event, retry_failed=retry_failed)
         sample, left, unanswerable = _sample(open_rows, _takes(config))
         if not sample:
             return BatchEstimate(len(checked), checked.unreadable, left, unanswerable=unanswerable)
-        with (
-            opener(workspace, corpus, config) as answers,
-            refusing(workspace, corpus, config) as refused,
-        ):
-            measured = _measure(list(map(refused, sample)), answers, concurrency, on_event)
+        with opener(workspace, corpus, config) as answers:
+            measured = _measure(sample, answers, concurrency, on_event)
     times = left / measured.spent.asked
     return BatchEstimate(
         len(checked),
@@ -110,11 +120,17 @@ def _takes(config: Config) -> Callable[[Query], bool]:
     return answering_method(config).takes
 
 
-def _open(checked: CheckedTable, ledger: Ledger, *, retry_failed: bool) -> Iterator[QuestionRow]:
-    """The questions still to be asked."""
-    for row in checked.rows():
-        if isinstance(row, QuestionRow) and ledger.open(row.row, retry_failed=retry_failed):
+def _open(
+    rows: Iterable[Row], ledger: Ledger, on_event: Listener, *, retry_failed: bool
+) -> Iterator[QuestionRow]:
+    """The questions still to be asked; of what cannot be asked it is told why."""
+    for row in rows:
+        if not ledger.open(row.row, retry_failed=retry_failed):
+            continue
+        if isinstance(row, QuestionRow):
             yield row
+        else:
+            on_event(RowFailed.of(row, row.problem))
 
 
 def _sample(
@@ -159,7 +175,7 @@ class _Measured:
 
 
 def _measure(
-    sample: list[Row], answers: AnswerSource, concurrency: int, on_event: Listener
+    sample: list[QuestionRow], answers: AnswerSource, concurrency: int, on_event: Listener
 ) -> _Measured:
     """Answer one question to get going, then others as long as that takes a reasonable time."""
     list(settled(outcomes(sample[:1], answers, 1)))

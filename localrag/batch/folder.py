@@ -4,8 +4,7 @@ The origin lies beside the answers and not in them, so that every line of the fi
 a question, for whatever program reads it.
 """
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -13,7 +12,7 @@ from typing import IO
 from localrag.batch import origin as origins
 from localrag.batch.document import AnswerDocument, documents_of, rows_beside
 from localrag.batch.origin import Origin
-from localrag.durable import flush_folder, is_locked, locked, storing
+from localrag.durable import flush_folder, is_locked, locked
 from localrag.errors import BusyError, StorageError, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
@@ -105,8 +104,7 @@ class BatchFolder:
         """Whether a process writes the answers now."""
         return is_locked(self._lock)
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> AbstractContextManager[None]:
         """Hold the right to write the answers; the system frees it when the process ends.
 
         Raises:
@@ -118,10 +116,8 @@ class BatchFolder:
             N_("Wait until it has finished."),
             path=self.out,
         )
-        with ExitStack() as held:
-            with storing(self.path, N_("Mend its permissions, or name another file with --out.")):
-                held.enter_context(locked(self._lock, busy))
-            yield
+        elsewhere = N_("Mend its permissions, or name another file with --out.")
+        return locked(self._lock, busy, elsewhere)
 
     def begin(self, origin: Origin, *, restart: bool) -> None:
         """Make ready for answers made with `origin`, in the place of others or beside them.

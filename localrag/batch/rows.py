@@ -11,6 +11,7 @@ from typing import IO, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, TypeAdapter
 
+from localrag.batch.options import label_of
 from localrag.batch.table import digest
 from localrag.batch.types import QuestionRow, RowOutcome, cause_and_cure, error_type, is_transient
 from localrag.corpus.types import Label
@@ -78,7 +79,12 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredRow:
-    """A row with its answer, as it is written; as `QuestionRow` and `Answer`."""
+    """A row with its answer, as it is written; as `QuestionRow` and `Answer`.
+
+    Attributes:
+        labels: as for `QuestionRow`.
+        choice: the label of the option chosen among them; `label` is a, b, c … all the same.
+    """
 
     row: Annotated[int, Field(ge=1, strict=True)]
     line: int
@@ -98,6 +104,8 @@ class AnsweredRow:
     documents: Annotated[tuple[str, ...], Field(exclude_if=lambda ids: not ids)] = ()
     checked: Annotated[FactCheck | None, Field(exclude_if=lambda checked: checked is None)] = None
     where: Annotated[tuple[Label, ...], Field(exclude_if=lambda where: not where)] = ()
+    labels: Annotated[tuple[str, ...], Field(exclude_if=lambda labels: not labels)] = ()
+    choice: Annotated[str, Field(exclude_if=lambda choice: not choice)] = ""
 
     @property
     def outcome(self) -> str:
@@ -124,6 +132,7 @@ class FailedRow:
     error: Failure
     trace: Annotated[TraceSummary | None, Field(exclude_if=lambda trace: trace is None)] = None
     seconds: float = 0.0
+    labels: Annotated[tuple[str, ...], Field(exclude_if=lambda labels: not labels)] = ()
 
     @property
     def outcome(self) -> str:
@@ -144,7 +153,7 @@ ROWS: TypeAdapter[WrittenRow] = TypeAdapter(WrittenRow)
 def written(outcome: RowOutcome) -> WrittenRow:
     """What is written of an outcome."""
     row, answer, error = outcome.row, outcome.answer, outcome.error
-    query = row.query if isinstance(row, QuestionRow) else None
+    query, labels = (row.query, row.labels) if isinstance(row, QuestionRow) else (None, ())
     question = row.query.text if isinstance(row, QuestionRow) else row.question
     trace = TraceSummary.of(outcome.trace) if outcome.trace is not None else None
     seconds = round(outcome.seconds, 6)
@@ -168,6 +177,8 @@ def written(outcome: RowOutcome) -> WrittenRow:
             query.filters.documents,
             answer.checked,
             query.filters.where,
+            labels,
+            label_of(answer.label, labels) if labels else "",
         )
     assert error is not None, "what is not answered has failed"
     return FailedRow(
@@ -180,6 +191,7 @@ def written(outcome: RowOutcome) -> WrittenRow:
         Failure(error_type(error), *cause_and_cure(error), is_transient(error)),
         trace,
         seconds,
+        labels,
     )
 
 

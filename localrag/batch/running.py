@@ -24,11 +24,11 @@ from localrag.batch.types import (
     RowFailed,
     RowOutcome,
     UnreadableRow,
-    cause_and_cure,
 )
 from localrag.config import Config
+from localrag.corpus.facets import read_labels
 from localrag.corpus.store import CorpusStore
-from localrag.errors import InputError, NotFoundError
+from localrag.errors import InputError, NotFoundError, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.ingest.state import IndexState, index_state
 from localrag.language import N_
@@ -154,7 +154,8 @@ def run(
 
     Raises:
         InputError: the table cannot be read as one, or an id occurs twice.
-        UsageError: the file holds answers to other questions, or made with other settings.
+        UsageError: the file holds answers to other questions, or made with other settings; or the
+            documents are not told apart by what ``retrieval.where`` names.
         BusyError: another process writes the same file.
         StorageError: the disk is full; what was answered is kept.
         NotFoundError, WorkspaceError, ModelUnusable: no row can be answered; what was is kept.
@@ -162,8 +163,11 @@ def run(
     started = perf_counter()
     folder = BatchFolder.of(out, questions)
     config = with_concurrency(config, concurrency)
-    with open_table(questions, workspace.home) as table:
-        checked = first_pass(table, on_event)
+    with (
+        open_table(questions, workspace.home) as table,
+        refusing(workspace, corpus, config) as refused,
+    ):
+        checked = first_pass(table, refused, on_event)
         tell_if_behind(workspace, corpus, config, on_event)
         origin = origin_of(workspace, corpus, config)
         with folder.held():
@@ -178,11 +182,7 @@ def run(
                 work = _Work(checked, written, limit, retry_failed, on_event)
                 try:
                     if work.left:
-                        with (
-                            opener(workspace, corpus, config) as answers,
-                            refusing(workspace, corpus, config) as refused,
-                            written.opened(),
-                        ):
+                        with opener(workspace, corpus, config) as answers, written.opened():
                             work.ask(answers, concurrency, refused)
                     written.put_in_order(folder.aside)
                     if folder.document is not None:
@@ -193,10 +193,12 @@ def run(
     return work.report(perf_counter() - started)
 
 
-def first_pass(table: QuestionTable, on_event: Listener) -> CheckedTable:
+def first_pass(
+    table: QuestionTable, refused: Callable[[Row], Row], on_event: Listener
+) -> CheckedTable:
     """Check the whole table before anything is asked; see `QuestionTable.check` for the errors."""
-    checked = table.check()
-    for fact in table.told:
+    checked = table.check(refused)
+    for fact in sorted(table.told, key=lambda fact: fact.kind.code):
         on_event(fact)
     if table.unused:
         on_event(Fact(FactKind.FIELDS_UNREAD, names=tuple(sorted(table.unused))))
@@ -220,13 +222,18 @@ def with_concurrency(config: Config, concurrency: int) -> Config:
 
 @contextmanager
 def refusing(workspace: Workspace, corpus: str, config: Config) -> Iterator[Callable[[Row], Row]]:
-    """Gives what refuses a row that wants documents the corpus lacks: it would find nothing."""
+    """Gives what refuses a row that wants documents the corpus lacks: it would find nothing.
+
+    Raises:
+        UsageError, NotFoundError: the setting ``retrieval.where`` wants such for every row.
+    """
     if not searches(config):
         yield lambda row: row
         return
     with CorpusStore.open(
         workspace.corpus(corpus).store, read_only=True, as_of=config.retrieval.day
     ) as store:
+        store.facets.canonical(read_labels(config.retrieval.where))
 
         def refused(row: Row) -> Row:
             if not isinstance(row, QuestionRow):
@@ -239,7 +246,7 @@ def refusing(workspace: Workspace, corpus: str, config: Config) -> Iterator[Call
             if where := row.query.filters.where:
                 try:
                     store.facets.canonical(where)
-                except NotFoundError as error:
+                except (UsageError, NotFoundError) as error:
                     # Of this row alone: another one may ask for what is there.
                     problem = InputError(
                         N_("{cause}"), N_("{cure}"), cause=error.cause, cure=error.cure
@@ -348,8 +355,7 @@ class _Work:
         if outcome.error is None:
             self._tell(RowAnswered(row.row, row.line, outcome.name))
         else:
-            cause, cure = cause_and_cure(outcome.error)
-            self._tell(RowFailed(row.row, row.line, outcome.name, cause, cure))
+            self._tell(RowFailed.of(row, outcome.error))
 
     def _progress(self) -> Progress:
         return Progress(

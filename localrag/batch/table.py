@@ -2,6 +2,7 @@
 
 import codecs
 import json
+import re
 import shutil
 import tempfile
 from array import array
@@ -19,12 +20,13 @@ from localrag.batch.columns import (
     EUC_JP,
     FIELDS,
     LIMITS,
+    CsvLayout,
     Record,
-    csv_encoding,
+    csv_layout,
     csv_records,
-    csv_separator,
     too_long,
 )
+from localrag.batch.options import read_options
 from localrag.batch.types import QuestionRow, Row, UnreadableRow
 from localrag.corpus.facets import labels, read_labels
 from localrag.corpus.readers.jsonl import json_object, numbered_lines
@@ -37,6 +39,8 @@ from localrag.retrieval.types import Filters, Query
 
 _HEAD = 65_536
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# What switches to Japanese characters there, and stands in no other text.
+_JIS = re.compile(rb"\x1b\$[@B]")
 _TOLD = {
     CP932: FactKind.TABLE_ENCODING,
     EUC_JP: FactKind.TABLE_EUC_JP,
@@ -73,6 +77,7 @@ class QuestionTable:
     told: set[Fact] = field(default_factory=set)
     _aside: Path | None = None
     _sheet: workbook.Sheet | None = None
+    _layout: CsvLayout | None = None
 
     def rows(self) -> Iterator[Row]:
         """Yield every row from the beginning; what cannot be asked comes as `UnreadableRow`.
@@ -100,6 +105,10 @@ class QuestionTable:
         # What a file is called tells less than what is in it.
         if workbook.is_office(head):
             return self._of_sheet()
+        if _JIS.search(head):
+            raise InputError(
+                N_("{table} is ISO-2022-JP (JIS)."), N_("Save it as UTF-8."), table=self.name
+            )
         text = head.removeprefix(codecs.BOM_UTF8).lstrip()
         if not text:
             raise self._empty()
@@ -114,16 +123,19 @@ class QuestionTable:
                 N_("Save it as CSV UTF-8 (in Excel: CSV UTF-8, comma delimited)."),
                 table=self.name,
             )
-        encoding = csv_encoding(self._stream)
-        separator = csv_separator(self._stream, encoding)
+        if self._layout is None:
+            self._layout = csv_layout(self._stream, self.name)
+            how = (self._layout.encoding, self._layout.separator)
+            self.told.update(Fact(_TOLD[one]) for one in how if one in _TOLD)
+            if self._layout.line > 1:
+                self.told.add(Fact(FactKind.TABLE_HEADER, line=self._layout.line))
         self._stream.seek(0)
-        self.told.update(Fact(_TOLD[how]) for how in (encoding, separator) if how in _TOLD)
-        return csv_records(self._stream, encoding, separator)
+        return csv_records(self._stream, self._layout)
 
     def _of_sheet(self) -> Iterator[Record]:
         if self._sheet is None:
             self._sheet = workbook.unpack(self._stream, self.name, self._aside)
-            self.told.add(self._sheet.told)
+            self.told.update(self._sheet.told)
         return self._sheet.records()
 
     def close(self) -> None:
@@ -136,14 +148,17 @@ class QuestionTable:
             N_("{table} holds no question."), N_("Check how it was saved."), table=self.name
         )
 
-    def check(self) -> "CheckedTable":
+    def check(self, refused: Callable[[Row], Row] = lambda row: row) -> "CheckedTable":
         """Read the table once, keeping 16 bytes of each row in memory.
+
+        Args:
+            refused: gives a row back, or as unreadable one that cannot be asked all the same.
 
         Raises:
             InputError: it is no table, no row of it can be asked, or an id occurs twice.
         """
         digests, ids = array("Q"), array("Q")
-        unreadable = 0
+        unreadable = refusals = 0
         first: UnreadableRow | None = None
         for row in self.rows():
             digests.append(_digest_of(row))
@@ -152,6 +167,8 @@ class QuestionTable:
             if isinstance(row, UnreadableRow):
                 unreadable += 1
                 first = first or row
+            else:
+                refusals += isinstance(refused(row), UnreadableRow)
         if duplicates := self._duplicates(
             {one for one, other in pairwise(sorted(ids)) if one == other}
         ):
@@ -172,7 +189,7 @@ class QuestionTable:
             )
         if not digests:
             raise self._empty()
-        return CheckedTable(self, digests, unreadable)
+        return CheckedTable(self, digests, unreadable + refusals)
 
     def _duplicates(self, suspects: Set[int]) -> str:
         """The first ids that occur twice, each with its lines; empty where none does.
@@ -229,7 +246,7 @@ class CheckedTable:
     Attributes:
         table: the questions.
         digests: a number for each row that stands for its content; 0 for an unreadable one.
-        unreadable: how many of those there are.
+        unreadable: how many rows cannot be asked, for what they hold or what the corpus lacks.
     """
 
     table: QuestionTable
@@ -295,12 +312,13 @@ def _question(row: int, line: int, record: Mapping[str, Any]) -> QuestionRow:
         UsageError: the question holds no word or is too long.
     """
     filters = Filters(documents=_documents(record), where=_where(record))
-    query = Query(text=_text(record), options=_options(record), filters=filters)
+    options = read_options(record.get("options"))
+    query = Query(text=_text(record), options=options.texts, filters=filters)
     id_ = _id(record)
-    labels_said = chain.from_iterable(filters.where)
+    labels_said = (*chain.from_iterable(filters.where), *options.labels)
     _check_unicode(query.text, id_, *query.options, *filters.documents, *labels_said)
     check_query(query)
-    return QuestionRow(row, line, id_, query)
+    return QuestionRow(row, line, id_, query, options.labels)
 
 
 def _readable(read: Callable[[Mapping[str, Any]], str], record: Mapping[str, Any]) -> str:
@@ -331,23 +349,6 @@ def _id(record: Mapping[str, Any]) -> str:
     if isinstance(id_, str) or (isinstance(id_, int) and not isinstance(id_, bool)):
         return str(id_)
     raise InputError(N_("The id is neither a string nor a whole number."))
-
-
-def _options(record: Mapping[str, Any]) -> tuple[str, ...]:
-    options = record.get("options")
-    if options is None:
-        return ()
-    if isinstance(options, Mapping):
-        options = list(options.values())
-    if isinstance(options, list) and all(isinstance(option, str) for option in options):
-        return tuple(options)
-    raise InputError(
-        N_("The options are neither a list of texts nor an object of texts."),
-        N_(
-            'Write {"a": "…", "b": "…"} or ["…", "…"]; in a table give every option a column of '
-            "its own (option_a, option_b), or write one a line in the cell."
-        ),
-    )
 
 
 def _documents(record: Mapping[str, Any]) -> tuple[str, ...]:

@@ -27,12 +27,14 @@ class QuestionRow:
         row: its number from 1, blank lines not counted.
         line: of the file, where it begins; from 1.
         id: as the file gives it; empty where it gives none.
+        labels: of the options, as the file gives them; empty where they are a, b, c …
     """
 
     row: int
     line: int
     id: str
     query: Query
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,11 @@ class RowFailed:
     type: str
     cause: str
     cure: str
+
+    @classmethod
+    def of(cls, row: Row, error: Exception) -> "RowFailed":
+        """What is told of a row that failed with an error."""
+        return cls(row.row, row.line, error_type(error), *cause_and_cure(error))
 
 
 Event = Fact | RowAnswered | RowFailed | Progress

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 from zipfile import BadZipFile, ZipFile
 
-from localrag.batch.columns import Header, Record
+from localrag.batch.columns import ABOVE, Header, Record, find_header
 from localrag.errors import InputError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
@@ -34,8 +34,8 @@ _OTHERS = {
 _WORKBOOK = "xl/workbook.xml"
 # What a workbook may unpack to, and how many times its size; one of less is held to no ratio.
 _UNPACKED, _RATIO, _SMALL = 1_000_000_000, 200, 20_000_000
-# Titles and notes may stand above a header, and so many columns beside each other.
-_ABOVE, _WIDE = 20, 64
+# So many columns may stand beside each other.
+_WIDE = 64
 _BLOCK = 1 << 20
 
 
@@ -49,10 +49,10 @@ class Sheet:
     """The rows of the sheet with the questions, in a file of their own.
 
     Attributes:
-        told: `SHEET_READ` or `SHEETS_UNREAD`.
+        told: `SHEET_READ` or `SHEETS_UNREAD`, and `IDS_ARE_DATES` where that is so.
     """
 
-    told: Fact
+    told: tuple[Fact, ...]
     _rows: IO[bytes]
 
     def close(self) -> None:
@@ -135,20 +135,28 @@ def _require_workbook(stream: IO[bytes], name: str) -> None:
 
 
 def _old_or_encrypted(stream: IO[bytes], name: str) -> InputError:
-    before = b""
-    while block := stream.read(_BLOCK):
-        if _ENCRYPTED in before + block:
-            return InputError(
-                N_("{table} is protected with a password."),
-                N_("Open it in Excel and save a copy without a password."),
-                table=name,
-            )
-        before = block[-len(_ENCRYPTED) :]
+    if _holds(stream, [_ENCRYPTED]):
+        return InputError(
+            N_("{table} is protected with a password."),
+            N_("Open it in Excel and save a copy without a password."),
+            table=name,
+        )
     return InputError(
         N_("{table} is in the format that Excel had before 2007 (.xls)."),
         N_("Open it and save it as .xlsx or CSV."),
         table=name,
     )
+
+
+def _holds(stream: IO[bytes], words: Sequence[bytes]) -> bool:
+    """Whether one of some words stands in what is left of a stream, which may be large."""
+    before, most = b"", max(map(len, words)) - 1
+    while block := stream.read(_BLOCK):
+        block = before + block
+        if any(word in block for word in words):
+            return True
+        before = block[-most:]
+    return False
 
 
 def _damaged(name: str) -> InputError:
@@ -164,11 +172,8 @@ def _has_formulas(stream: IO[bytes]) -> bool:
         for member in archive.namelist():
             if member.startswith("xl/worksheets/") and member.endswith(".xml"):
                 with archive.open(member) as part:
-                    before = b""
-                    while block := part.read(_BLOCK):
-                        if any(tag in before + block for tag in (b"<f>", b"<f ", b"<f/")):
-                            return True
-                        before = block[-2:]
+                    if _holds(part, [b"<f>", b"<f ", b"<f/"]):
+                        return True
     return False
 
 
@@ -183,7 +188,7 @@ def _unpacked(values: Any, formulas: Any, name: str, aside: Path | None) -> Shee
             N_("No visible sheet of {table} has a header with a column 'question' or '質問'."),
             N_("Name the columns in one of the first {rows} rows: 番号, 質問, 選択肢1, 選択肢2"),
             table=name,
-            rows=_ABOVE,
+            rows=ABOVE,
         )
     if len(found) > 1:
         raise InputError(
@@ -195,34 +200,41 @@ def _unpacked(values: Any, formulas: Any, name: str, aside: Path | None) -> Shee
     ((sheet, row, header),) = found
     others = tuple(one.title for one in values.worksheets if one is not sheet)
     fields = {"sheet": sheet.title, "row": row}
-    told = Fact(FactKind.SHEET_READ, **fields)
+    told = [Fact(FactKind.SHEET_READ, **fields)]
     if others:
-        told = Fact(FactKind.SHEETS_UNREAD, **fields, others=others)
+        told = [Fact(FactKind.SHEETS_UNREAD, **fields, others=others)]
     calculated = None
     if formulas is not None:
         calculated = formulas[sheet.title]
         calculated.reset_dimensions()
     with ExitStack() as opened:
         rows = opened.enter_context(tempfile.TemporaryFile(dir=aside))
-        for entry in _rows(sheet, calculated, row, header):
+        dates: list[str] = []
+        for entry in _rows(sheet, calculated, row, header, dates):
             rows.write(json.dumps(entry).encode() + b"\n")
         opened.pop_all()  # It lasts as long as the sheet that is made of it.
-    return Sheet(told, cast("IO[bytes]", rows))
+    if dates:
+        told.append(Fact(FactKind.IDS_ARE_DATES, n=len(dates), cell=dates[0]))
+    return Sheet(tuple(told), cast("IO[bytes]", rows))
 
 
 def _header(sheet: Any) -> tuple[int, Header] | None:
-    """The header among the first rows, with its row: a title above it may be 質問, too."""
-    first = enumerate(sheet.iter_rows(max_row=_ABOVE, max_col=_WIDE), 1)
-    headers = ((number, Header.read(list(map(_text, cells)))) for number, cells in first)
-    found = [(number, header) for number, header in headers if header is not None]
-    return max(found, key=lambda one: one[1].known, default=None)
+    """The header of a sheet, with its row; see `find_header` for the errors."""
+    first = enumerate(sheet.iter_rows(max_row=ABOVE, max_col=_WIDE), 1)
+    return find_header((number, list(map(_text, cells))) for number, cells in first)
 
 
 _Entry = tuple[int, dict[str, Any], tuple[str, str, dict[str, object]] | None]
 
 
-def _rows(sheet: Any, formulas: Any, above: int, header: Header) -> Iterator[_Entry]:
-    """Yield number, fields and problem of the rows below the header that are not empty."""
+def _rows(
+    sheet: Any, formulas: Any, above: int, header: Header, dates: list[str]
+) -> Iterator[_Entry]:
+    """Yield number, fields and problem of the rows below the header that are not empty.
+
+    Cells of ids that hold a date are added to `dates`: typed as 1-1, Excel makes one of it.
+    """
+    id_ = header.fields.index("id") if "id" in header.fields else None
     columns = {"min_row": above + 1, "max_col": _WIDE}
     written = None if formulas is None else formulas.iter_rows(**columns)
     for number, cells in enumerate(sheet.iter_rows(**columns), above + 1):
@@ -231,6 +243,8 @@ def _rows(sheet: Any, formulas: Any, above: int, header: Header) -> Iterator[_En
         # Of a row as wide as a table may be, most cells are empty.
         texts = ["" if cell.value is None else _text(cell) for cell in cells]
         record = header.record(texts)
+        if id_ is not None and id_ < len(cells) and isinstance(cells[id_].value, date):
+            dates.append(cells[id_].coordinate)
         if wrong:
             cause, cure = wrong[1:]
             fields = {"cell": wrong[0].coordinate, "sheet": sheet.title, "error": wrong[0].value}

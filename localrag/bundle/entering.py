@@ -15,7 +15,8 @@ from typing import Any
 from localrag import language
 from localrag.access import make_folder
 from localrag.backup import restore_corpus
-from localrag.bundle.installer import MANIFEST, Bundle, installed
+from localrag.bundle.installer import FIRST, HELD, Bundle, installed
+from localrag.bundle.opening import manifest_of
 from localrag.doctor import Health, examine
 from localrag.durable import replace_text, storing
 from localrag.errors import LocalragError, NotFoundError, WorkspaceError
@@ -27,7 +28,6 @@ from localrag.session import Corpus, Session
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
 
-Files = dict[str, dict[str, Any]]
 Tell = Callable[[str], object]
 
 _TRIAL = "bundle-trial"
@@ -77,13 +77,12 @@ def enter(folder: Path, home: Path, before: Bundle | None, tell: Tell) -> Entere
     Raises:
         LocalragError: something cannot be entered, or the sample question is not answered.
     """
-    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    files: Files = manifest["files"]
+    bundle = manifest_of(folder)
     session = Session(Workspace(home))
     entered = [*_settings(folder, home)]
     session.workspace.init()
     for kind in (_models, _corpora, _sources):
-        for name in kind(session, folder, files, tell):
+        for name in kind(session, folder, bundle, tell):
             tell(_("{name} is in the workspace").format(name=name))
             entered.append(name)
     failed: list[str] = []
@@ -96,9 +95,9 @@ def enter(folder: Path, home: Path, before: Bundle | None, tell: Tell) -> Entere
     tell(_("doctor: {n} checks, {broken} broken").format(n=len(findings), broken=len(broken)))
     for finding in broken:
         tell(finding)
-    now, then = _packages(files), _packages(before.files if before else {})
+    now, then = _packages(bundle), _packages(before)
     done = Entered(
-        str(manifest["localrag"]),
+        bundle.version,
         before.version if before else "",
         new=tuple(sorted(now.keys() - then.keys())),
         changed=tuple(sorted(name for name in now.keys() & then.keys() if now[name] != then[name])),
@@ -124,16 +123,16 @@ def _settings(folder: Path, home: Path) -> Iterator[str]:
         yield own.name
 
 
-def _models(session: Session, folder: Path, files: Files, tell: Tell) -> Iterator[str]:
+def _models(session: Session, folder: Path, bundle: Bundle, tell: Tell) -> Iterator[str]:
     with named():
         store = ModelStore(session.workspace.models)
         installed = {model.name: model.id for model in store.installed()}
-        for path, file in _below("models", files):
+        for path, file in bundle.below("models"):
             name = Path(path).stem
             if installed.get(name) == file["id"]:
                 continue
             if file.get("held"):
-                raise _held(path)
+                raise NotFoundError(HELD, FIRST, name=path)
             tell(_("the model {name} …").format(name=name))
             if name in store.names():
                 store.remove(name)
@@ -141,8 +140,8 @@ def _models(session: Session, folder: Path, files: Files, tell: Tell) -> Iterato
             yield name
 
 
-def _corpora(session: Session, folder: Path, files: Files, tell: Tell) -> Iterator[str]:
-    for path, file in _unentered("corpora", session, files):
+def _corpora(session: Session, folder: Path, bundle: Bundle, tell: Tell) -> Iterator[str]:
+    for path, file in _unentered("corpora", session, bundle):
         tell(_("the corpus {name} …").format(name=Path(path).stem))
         report = restore_corpus(session.workspace, folder / path)
         if report.before is not None:
@@ -153,9 +152,9 @@ def _corpora(session: Session, folder: Path, files: Files, tell: Tell) -> Iterat
         yield Path(path).stem
 
 
-def _sources(session: Session, folder: Path, files: Files, tell: Tell) -> Iterator[str]:
+def _sources(session: Session, folder: Path, bundle: Bundle, tell: Tell) -> Iterator[str]:
     corpora: dict[str, list[dict[str, Any]]] = {}
-    for path, file in _unentered("sources", session, files):
+    for path, file in _unentered("sources", session, bundle):
         corpora.setdefault(path.split("/")[1], []).append(file)
     for name, found in corpora.items():
         tell(_("{n} files into the corpus {name} …").format(n=len(found), name=name))
@@ -168,15 +167,13 @@ def _sources(session: Session, folder: Path, files: Files, tell: Tell) -> Iterat
         yield name
 
 
-def _below(folder: str, files: Files) -> Iterator[tuple[str, dict[str, Any]]]:
-    return (item for item in files.items() if item[0].startswith(f"{folder}/"))
-
-
-def _unentered(folder: str, session: Session, files: Files) -> Iterator[tuple[str, dict[str, Any]]]:
+def _unentered(
+    folder: str, session: Session, bundle: Bundle
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """The files of a folder of the bundle that are in it, and not in the workspace yet."""
     noted = _entered_before(session)
     known = set(noted.read_text(encoding="ascii").split()) if noted.exists() else set()
-    for path, file in _below(folder, files):
+    for path, file in bundle.below(folder):
         if not file.get("held") and file["sha256"] not in known:
             yield path, file
 
@@ -190,14 +187,6 @@ def _note(session: Session, files: list[dict[str, Any]]) -> None:
 def _entered_before(session: Session) -> Path:
     """The list of hashes of what came into the workspace once: its owner may have changed it."""
     return session.workspace.home / "bundles"
-
-
-def _held(path: str) -> LocalragError:
-    return NotFoundError(
-        N_("{name} belongs to an earlier bundle, and is not here."),
-        N_("Install the bundle that this one was made since, then this one."),
-        name=path,
-    )
 
 
 def _tried(session: Session, failed: list[str]) -> str:
@@ -233,9 +222,10 @@ def _tried(session: Session, failed: list[str]) -> str:
     )
 
 
-def _packages(files: Files) -> dict[str, str]:
+def _packages(bundle: Bundle | None) -> dict[str, str]:
     """The packages of a bundle, with their versions."""
-    names = (Path(path).name.split("-") for path, _file in _below("wheels", files))
+    wheels = bundle.below("wheels") if bundle else ()
+    names = (Path(path).name.split("-") for path, _file in wheels)
     return {name[0]: name[1] for name in names}
 
 

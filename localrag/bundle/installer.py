@@ -59,7 +59,9 @@ def N_(message: str) -> str:  # noqa: N802 - the mark that gettext's tools look 
 
 _AGAIN = N_("Take another copy of the bundle; nothing of it was run.")
 _DISTRUST = N_("Do not trust this bundle; nothing of it was run.")
-_FIRST = N_("Install the bundle that this one was made since, then this one.")
+HELD = N_("{name} belongs to an earlier bundle, and is not here.")
+FIRST = N_("Install the bundle that this one was made since, then this one.")
+"""Cause and cure where a file is missing that the bundle has left to the one before it."""
 
 
 class BundleError(Exception):
@@ -85,6 +87,20 @@ class Refused(BundleError):  # noqa: N818 - the name says what became of it
     """The bundle is not what it says, or not for this machine; nothing of it was run."""
 
     exit_code = 4
+
+
+def damaged(name: str) -> Refused:
+    """A file of the bundle is not as its manifest says."""
+    return Refused(N_("{name} is damaged."), _AGAIN, name=name)
+
+
+def no_bundle(path: Path) -> Refused:
+    """There is no manifest at its head."""
+    return Refused(
+        N_("{folder} is no bundle, or not a whole one: manifest.json is missing."),
+        N_("Name the folder that localrag bundle make has made."),
+        folder=path,
+    )
 
 
 class Busy(BundleError):  # noqa: N818 - likewise
@@ -170,7 +186,7 @@ class Bundle:
                 raise Refused(N_("{name} does not stand in the manifest."), _DISTRUST, name=name)
             awaited.remove(name)
             if not as_said(content, self.files[name]):
-                raise Refused(N_("{name} is damaged."), _AGAIN, name=name)
+                raise damaged(name)
         for name in sorted(awaited):
             raise Refused(N_("{name} is missing."), _AGAIN, name=name)
 
@@ -259,11 +275,7 @@ def verify(folder: Path, key: str = "") -> Bundle:
         OSError: it cannot be read.
     """
     if not (folder / MANIFEST).is_file():
-        raise Refused(
-            N_("{folder} is no bundle, or not a whole one: manifest.json is missing."),
-            N_("Name the folder that localrag bundle make has made."),
-            folder=folder,
-        )
+        raise no_bundle(folder)
     with (folder / MANIFEST).open("rb") as file:
         text = file.read(LARGEST_MANIFEST)
     signature = folder / SIGNATURE
@@ -336,7 +348,9 @@ def install(folder: Path, target: Path, key: str, tell: Callable[..., object]) -
             tell(N_("installing localrag {version} …"), version=bundle.version)
             _build(bundle, interpreter, version)
             os.sync()
-            (version / "bundle.json").write_text(json.dumps(vars(bundle)))
+            # As a whole or not at all: with it, the version is one that can be used.
+            (version / ".bundle.json").write_text(json.dumps(vars(bundle)))
+            (version / ".bundle.json").replace(version / "bundle.json")
         # What goes into the workspace, and the sample question, are the business of that localrag.
         entering = [*_python(version), "-m", "localrag.bundle.entering"]
         places = (folder, target / "home", current / "bundle.json")
@@ -440,10 +454,9 @@ def _keep_parts(bundle: Bundle, folder: Path, earlier: Path, parts: Path) -> Non
         except FileNotFoundError:
             whole = False
         if not whole and file["held"]:
-            cause = N_("{name} belongs to an earlier bundle, and is not here.")
-            raise Refused(cause, _FIRST, name=name)
+            raise Refused(HELD, FIRST, name=name)
         if not whole:
-            raise Refused(N_("{name} is damaged."), _AGAIN, name=name)
+            raise damaged(name)
 
 
 def _build(bundle: Bundle, interpreter: str, version: Path) -> None:

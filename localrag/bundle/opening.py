@@ -13,9 +13,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from localrag.access import make_folder
 from localrag.bundle import installer
 from localrag.bundle.installer import LARGEST_MANIFEST, MANIFEST, SIGNATURE, Bundle, Refused
-from localrag.durable import storing
+from localrag.durable import storing, work_folder
 from localrag.errors import (
     BusyError,
     InputError,
@@ -30,9 +31,6 @@ Member = tuple[str, BinaryIO | None]
 
 _ERRORS: dict[int, type[LocalragError]] = {4: InputError, 6: BusyError, 7: StorageError}
 _FREE = N_("Check the path and the disk, and free some space there.")
-_NO_BUNDLE = N_("{folder} is no bundle, or not a whole one: manifest.json is missing.")
-_CHANGED = N_("{name} is damaged.")
-_NAME_ONE = N_("Name the folder that localrag bundle make has made.")
 
 
 def verify(path: Path, key: str = "") -> Bundle:
@@ -90,12 +88,16 @@ def install(
         if path.is_dir():
             return installer.install(path, target, key, tell)
         bundle = verify(path, key)
-        unpacked = target.parent / f".{target.name}.{bundle.digest[:12]}.unpacked"
-        try:
+        target = target.expanduser().absolute()
+        make_folder(target.parent)
+        busy = BusyError(
+            N_("Another process installs into {path}."),
+            N_("Wait until it has finished, then try again."),
+            path=target,
+        )
+        with work_folder(target.with_name(f".{target.name}.unpacked"), busy) as unpacked:
             _unpack(path, bundle, unpacked)
             return installer.install(unpacked, target, key, tell)
-        finally:
-            shutil.rmtree(unpacked, ignore_errors=True)
 
 
 def installed_in() -> Path:
@@ -131,7 +133,7 @@ def _members(path: Path) -> Iterator[Iterator[Member]]:
         with tarfile.open(path, "r:") as tar:
             yield _each_once(tar)
     except (FileNotFoundError, tarfile.TarError, EOFError) as error:
-        raise Refused(_NO_BUNDLE, _NAME_ONE, folder=path) from error
+        raise installer.no_bundle(path) from error
 
 
 def _each_once(tar: tarfile.TarFile) -> Iterator[Member]:
@@ -148,7 +150,7 @@ def _read(path: Path, members: Iterator[Member], key: str) -> tuple[Bundle, Iter
     """The manifest, which is the first member, with its signature; and the members after them."""
     name, content = next(members, ("", None))
     if name != MANIFEST or content is None:
-        raise Refused(_NO_BUNDLE, _NAME_ONE, folder=path)
+        raise installer.no_bundle(path)
     text, signature = content.read(LARGEST_MANIFEST), None
     name, content = next(members, ("", None))
     if name == SIGNATURE and content is not None:
@@ -165,11 +167,11 @@ def _unpack(path: Path, bundle: Bundle, folder: Path) -> None:
     with _members(path) as members:
         for name, content in members:
             if content is None or (name not in own and name not in bundle.files):
-                raise Refused(_CHANGED, name=name)
+                raise installer.damaged(name)
             goal = folder / name
             goal.parent.mkdir(parents=True, exist_ok=True)
             with goal.open("xb") as copy:
                 if name in own:
                     shutil.copyfileobj(content, copy)
                 elif not installer.as_said(content, bundle.files[name], copy):
-                    raise Refused(_CHANGED, name=name)
+                    raise installer.damaged(name)

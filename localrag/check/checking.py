@@ -1,6 +1,6 @@
 """The check of a whole text: everything that it cites, quotes and says of laws, in its order."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,7 +13,7 @@ from localrag.check.names import check_names
 from localrag.check.quotations import Quoted, check_quotation, quotations_of
 from localrag.check.source import Flow, Source
 from localrag.check.statements import check_statement, statements_of
-from localrag.check.types import CheckReport, Finding, Verdict
+from localrag.check.types import CheckReport, Finding, Part, Verdict
 from localrag.corpus.store import CorpusStore
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
@@ -43,7 +43,7 @@ def check(
     """
     texts = LawTexts(store)
     flow = Flow(source, texts.names)
-    laws = WrittenLaws(flow.text, texts.names)
+    laws = WrittenLaws(flow.text, texts.names, texts.former_titles)
     findings = list(check_names(laws, flow, texts))
     places = list(_places(flow, laws, texts, judge))
     tell = Stopwatch(on_event)
@@ -52,9 +52,26 @@ def check(
             findings.append(finding)
         tell(CHECKING, done, len(places))
     findings.sort(key=lambda finding: (finding.place.start, finding.place.end))
-    return CheckReport(
-        source.name, source.kind, source.text, store.as_of.isoformat(), tuple(findings)
-    )
+    agreeing = tuple(_agreeing(findings))
+    return CheckReport(source.name, source.kind, source.text, store.as_of.isoformat(), agreeing)
+
+
+def _agreeing(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """The findings in order; no sentence holds in which a citation does not."""
+    wrong = [
+        finding.place.start
+        for finding in findings
+        if finding.part is Part.CITATION and finding.verdict is Verdict.FAILS
+    ]
+    for finding in findings:
+        cites_wrongly = bisect_left(wrong, finding.place.end) > bisect_left(
+            wrong, finding.place.start
+        )
+        if finding.part is Part.STATEMENT and finding.verdict is Verdict.HOLDS and cites_wrongly:
+            problem = Fact(FactKind.CITED_WRONGLY)
+            yield replace(finding, verdict=Verdict.UNCHECKED, problem=problem)
+        else:
+            yield finding
 
 
 def _on_day(cited: Cited, texts: LawTexts) -> Cited:
@@ -84,7 +101,7 @@ def _places(
     """What a text cites, quotes and says of provisions, each to be checked by a call."""
     everything = [_on_day(one, texts) for one in citations_of(flow.text, laws, texts.resolver)]
     quoted = quotations_of(flow.text, everything)
-    cited = without_echoes(flow.text, _outside(everything, quoted), texts)
+    cited = without_echoes(flow, _outside(everything, quoted), texts)
     for one in cited:
         yield partial(_checked, partial(check_citation, one, flow, texts), (one,), texts)
     for quotation in quoted:

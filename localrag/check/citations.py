@@ -79,15 +79,15 @@ def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
     return found(Verdict.HOLDS, None, passage)
 
 
-def without_echoes(text: str, cited: Sequence[Cited], texts: LawTexts) -> list[Cited]:
+def without_echoes(flow: Flow, cited: Sequence[Cited], texts: LawTexts) -> list[Cited]:
     """Leave out what a sentence repeats of a provision that it cites: its words, 前条 among them.
 
     Args:
-        text: as it flows.
+        flow: the text.
         cited: in order.
         texts: the laws.
     """
-    starts = [start for start, _ in split_sentences(text)]
+    starts = [start for start, _ in split_sentences(flow.text)]
     by_sentence = groupby(cited, lambda one: bisect_right(starts, one.start))
     kept: list[Cited] = []
     for _, members in by_sentence:
@@ -97,14 +97,14 @@ def without_echoes(text: str, cited: Sequence[Cited], texts: LawTexts) -> list[C
             one
             for one in together
             if one.basis.names_law
-            or not any(_echoes(one, other, texts) for other in others[:_LISTED])
+            or not any(_echoes(one, other, flow, texts) for other in others[:_LISTED])
         )
     return kept
 
 
-def _echoes(one: Cited, other: Cited, texts: LawTexts) -> bool:
+def _echoes(one: Cited, other: Cited, flow: Flow, texts: LawTexts) -> bool:
     """Whether a citation is one that stands in another provision cited."""
-    words = letters(one.text)
+    words = letters(flow.written(flow.place(one.start, one.end)))
     if words[:1].isdecimal():
         # 65条1項・2項: laws write 第二項.
         return False
@@ -125,6 +125,8 @@ def _missing(
         name = str(problem.fields["name"])
         if _NAMELESS.fullmatch(name):
             return Verdict.UNCHECKED, Fact(FactKind.LAW_UNTOLD, citation=said)
+        if ids := texts.former_titles.get(name):
+            return Verdict.UNCHECKED, Fact(FactKind.LAW_CALLED, title=texts.names.title(ids[0]))
         return Verdict.UNCHECKED, Fact(FactKind.NO_SUCH_LAW, name=name)
     if problem.kind in (FactKind.NOTHING_BEFORE, FactKind.NO_LAW_NAMED):
         return Verdict.UNCHECKED, Fact(FactKind.LAW_UNTOLD, citation=said)

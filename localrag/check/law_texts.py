@@ -9,7 +9,7 @@ from localrag.check.words import bare, letters
 from localrag.corpus.states import DocumentInfo
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Locator, Passage
-from localrag.history import Change, ChangeKind, compare
+from localrag.history.comparing import Change, ChangeKind, compare
 from localrag.provision import citation_of, is_deleted
 from localrag.retrieval.units import caption_of
 from localrag.statutes.names import LawNames, former_titles

@@ -7,7 +7,7 @@ itself, as contracts do, it is of the text.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -124,12 +124,13 @@ class WrittenLaws(SpokenLaws):
     Args:
         text: as it flows.
         names: the laws of the corpus.
+        former: titles that laws of it had before.
     """
 
-    def __init__(self, text: str, names: LawNames) -> None:
+    def __init__(self, text: str, names: LawNames, former: Collection[str] = ()) -> None:
         super().__init__("", names, None, {})
         self._text = text
-        self.named = tuple(_named(text, names))
+        self.named = tuple(_with_former(_named(text, names), text, former))
         self._mentions = names.find_names(text)
         self._starts = [name.start for name in self.named]
         self._titled = [name.start for name in self._mentions]
@@ -139,6 +140,7 @@ class WrittenLaws(SpokenLaws):
         numbers = {match["n"] in "1１一" for match in _OWN_ARTICLE.finditer(text)}
         self._has_articles = len(numbers) == 2 or self._has_headings(text)
         self._bases: list[Basis] = []
+        self._cited_last = Law(())
 
     def _has_headings(self, text: str) -> bool:
         """Whether two articles follow one another under headings, and no law stands above them."""
@@ -150,8 +152,11 @@ class WrittenLaws(SpokenLaws):
     def law_of(self, citation: ProvisionCitation) -> Law:
         """Return the law of a citation that begins a list."""
         part = citation.law
-        if part.kind is LawKind.NONE and not citation.locator.article:
-            # 同条第2項: the law is that of what was cited before.
+        goes_back = part.kind is LawKind.NONE and citation.text.startswith("同")
+        if goes_back and self._bases:
+            law, is_certain = self._cited_last, self._was_certain
+        elif part.kind is LawKind.NONE and not citation.locator.article:
+            # 第2項: the law is that of what was cited before.
             law, is_certain = self._law_of_bare(citation.start)[0], self._was_certain
         elif part.kind is LawKind.NONE:
             law, is_certain = self._law_of_bare(citation.start)
@@ -165,6 +170,7 @@ class WrittenLaws(SpokenLaws):
         )
         names_law = part.kind in (LawKind.NAMED, LawKind.SAME)
         own = self._has_articles and not law.is_told
+        self._cited_last = law
         self._bases.append(
             Basis(
                 citation.start,
@@ -345,6 +351,26 @@ def _named(text: str, names: LawNames) -> Iterator[LawNamed]:
                 ids = names.lookup(_KANA.sub(lambda kana: _IN_KANJI[kana[0]], name.words))
             yield LawNamed(name.words, name.start + start, name.end + start, ids)
         start += len(line) + 1
+
+
+def _with_former(
+    named: Iterable[LawNamed], text: str, former: Collection[str]
+) -> Iterator[LawNamed]:
+    """The laws named, those by a whole title of before that are known by its end alone.
+
+    外国為替及び外国貿易管理法: spelling tells where a name ends, and titles where it begins.
+    """
+    for name in named:
+        longest = max(
+            (
+                title
+                for title in ([] if name.law_ids else former)
+                if len(title) > len(name.words) and text.endswith(title, 0, name.end)
+            ),
+            key=len,
+            default="",
+        )
+        yield LawNamed(longest, name.end - len(longest), name.end, ()) if longest else name
 
 
 def _law_of(name: LawNamed, names: LawNames) -> Law:

@@ -11,6 +11,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from localrag.check.differences import (
+    PENALTIES_RENAMED,
+    Difference,
+    differences,
+    without_omissions,
+)
 from localrag.check.law_texts import LawTexts
 from localrag.check.laws import Cited, cited_within
 from localrag.check.source import Flow
@@ -24,9 +30,6 @@ from localrag_indexes.analysis.sentences import split_sentences
 _LONGEST, _REACH = 2_000, 90
 _PAIRS = {"「": "」", "『": "』", "“": "”"}
 _MARK = re.compile("[「」『』“”]|\n[ \t]*\n")
-_OMITTED = re.compile(
-    r"…+|・{3,}|･{3,}|\.{3,}|[（(〔［\[](?:中略|前略|後略|以下略|略|括弧書き?略|かっこ書き?略|…|［略］)[)）〕］\]]|〜略〜"
-)
 # What an editor puts in, and what an emphasis is told by, are no words of the law.
 _INSERTED = re.compile(
     r"[〔［\[][^〔〕［］\[\]\n]{1,40}[〕］\]]|[（(](?:傍点|下線|強調|太字)[^（）()]{0,20}[)）]"
@@ -41,6 +44,8 @@ _OTHER_SPEAKER = re.compile(
     "判決|判例|判示|最判|最決|最高裁|大判|高判|地判|裁判所|通説|多数説|学説|有力説|ガイドライン|指針|通達|Q&A|Ｑ＆Ａ|答弁|逐条"
     "|契約書|約款|主張|原告|被告|と解|解釈|理解|説明|いわゆる|呼ば|改正前|旧法"
 )
+# 行訴法11条1項の被告は「…」: what the provision speaks of is no party of a case.
+_OF_THE_PROVISION = re.compile("^の(?:原告|被告)")
 _NAME_BEGINS = re.compile("[^。、「」]{0,40}")
 _OPENS_BLOCK = re.compile(
     r"(?:次|以下|下記)の(?:とおり|通り|ように|条文|規定)[^。\n]{0,20}[。：:]?\s*$|[：:]\s*$"
@@ -50,7 +55,6 @@ _LEADS = re.compile(
 )
 _BRACKETED = re.compile(r"[」』”]?[ 　]?[（(]")
 _BLOCK = re.compile(r"(?:^[ \t]*>.*(?:\n|$))+", re.MULTILINE)
-_BRACKETS = re.compile(r"（[^（）]*(?:（[^（）]*）[^（）]*)*）")
 _LINE_BEHIND = re.compile(r"\n?[^\n]*")
 _BLOCK_SIGN = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
 # 民法96条1項　詐欺又は…: where it is from, not its words.
@@ -166,7 +170,7 @@ def _before(
         return ()
     last = found[-1]
     between = text[last.end : start - 1]
-    if len(between) > _REACH or _OTHER_SPEAKER.search(between):
+    if len(between) > _REACH or _OTHER_SPEAKER.search(_OF_THE_PROVISION.sub("", between)):
         return ()
     if not is_said and not _LEADS.search(between[-1:]):
         return ()
@@ -256,19 +260,30 @@ def check_quotation(quoted: Quoted, flow: Flow, texts: LawTexts) -> Finding:
     if older := _older(targets, parts, texts):
         return found(verdict, older, passages[0])
     likest, alike = _likest(passages, words)
+    kinds = {Difference.WORDS}
+    if alike.share >= _ALIKE:
+        kinds = differences(_words(words), bare(likest.text), alike.diff)
+    if Difference.WORDS not in kinds:
+        return found(*_told(kinds, verdict), likest, diff=alike.diff)
     if alike.share >= (_ALIKE if quoted.is_said else _VERY_ALIKE) and verdict is Verdict.FAILS:
-        if _leaves_out_brackets(alike):
-            left_out = Fact(FactKind.BRACKETS_LEFT_OUT)
-            return found(Verdict.UNCHECKED, left_out, likest, diff=alike.diff)
         return found(verdict, Fact(FactKind.QUOTED_OTHERWISE), likest, diff=alike.diff)
     if quoted.is_said and is_claimed and size >= _CLAUSE:
         return found(verdict, Fact(FactKind.QUOTED_NOWHERE), likest)
     return found(Verdict.UNCHECKED, Fact(FactKind.WORDS_NOT_THERE), likest)
 
 
+def _told(kinds: set[Difference], verdict: Verdict) -> tuple[Verdict, Fact]:
+    """What is told of a quotation that has the words of the provision, and differs in less."""
+    if Difference.PENALTY in kinds:
+        return verdict, Fact(FactKind.PENALTY_RENAMED, day=PENALTIES_RENAMED)
+    if Difference.BRACKETS in kinds:
+        return Verdict.UNCHECKED, Fact(FactKind.BRACKETS_LEFT_OUT)
+    return Verdict.UNCHECKED, Fact(FactKind.QUOTED_IN_OTHER_NOTATION)
+
+
 def _parts(text: str) -> list[str]:
     """The stretches of a quotation between what was left out, as they are compared."""
-    plain = _INSERTED.sub("", _OMITTED.sub("\0", _words(text)))
+    plain = _INSERTED.sub("", without_omissions(_words(text), "\0"))
     lines = (line for part in plain.split("\0") for line in part.split("\n"))
     return [part for line in lines if (part := letters(line).strip("。"))]
 
@@ -320,12 +335,6 @@ def _likest(passages: Sequence[Passage], said: str) -> tuple[Passage, Likeness]:
     quoted = canon(_words(said))
     alike = [(passage, likeness(quoted, canon(bare(passage.text)))) for passage in passages]
     return max(alike, key=lambda one: one[1].share)
-
-
-def _leaves_out_brackets(alike: Likeness) -> bool:
-    """Whether a quotation has all words of the provision but some in brackets, as many do."""
-    other = [part for part in alike.diff if not part.same]
-    return all(not part.said and _BRACKETS.fullmatch(part.law.strip()) for part in other)
 
 
 def _words(text: str) -> str:

@@ -6,13 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.cells import cell_len
+
 from localrag.check.types import Place
 from localrag.corpus import readers
 from localrag.corpus.readers import Limits, ReadFailure
 from localrag.corpus.types import Document
-from localrag.errors import InputError, UsageError
+from localrag.errors import InputError, LocalragError, UsageError
+from localrag.facts import Fact
 from localrag.language import N_
-from localrag.question.laws import english_citations, laws_named
+from localrag.question.laws import LawNamed, english_citations, is_known_title, laws_named
 from localrag.reading.folding import Spelling
 from localrag.statutes.names import LawNames
 from localrag.statutes.typed import short_citations
@@ -32,11 +35,38 @@ _RUNS_ON = re.compile(
 # 民法第709条 and, in the next line, 会社法第8条: a list, for no sentence has them side by side.
 _CITED = re.compile("[条項号](?:の[0-9０-９〇一二三四五六七八九十]+)*$")
 _LAW = re.compile(r"(?!施行)[一-鿿ァ-ヶー]{1,60}?[法令則例](?=第|[0-9０-９]|[（(\s]|$)")
-# 第1　争点, (2) 請求の趣旨: a heading, which no sentence goes on from.
+# 第1　争点, (2) 請求の趣旨, 事件名 1: a heading or a row, which no sentence goes on from.
 _NUMBERED_HEADING = re.compile(
-    r"[ 　\t]*(?:第?[ 　]?[0-9０-９一二三四五六七八九十]{1,3}[ 　\t.．、]|[①-⑳]|[ア-ン][ 　\t]"
+    r".*[一-鿿ぁ-ゖァ-ヶー](?<!第)[ 　\t][0-9０-９]{1,4}"
+    r"|[ 　\t]*(?:第?[ 　]?[0-9０-９一二三四五六七八九十]{1,3}[ 　\t.．、]|[①-⑳]|[ア-ン][ 　\t]"
     r"|[（(][0-9０-９一二三四五六七八九十ア-ンa-z]{1,2}[)）])[^。、，]{1,25}"
 )
+# Courts leave out 第 where the number is in kanji, too: 七〇九条, 一条二項, 四条及び五条.
+# 三条市 and 四条通 are places, 全三条 and 五か条 are counted; 七〇九 is a number of nothing else.
+_KANJI_DIGIT = "〇零一二三四五六七八九"
+_NOT_BEFORE = rf"(?<![第前次全数計約各箇か{_KANJI_DIGIT}十百千0-9０-９.．])"
+_GOES_ON_AS_CITED = (
+    "(?![一-鿿])|(?=[項号但本前後柱各及又並若乃以参違所準類関等]|[一二三四五六七八九十]{1,3}[項号])"
+)
+_BARE = re.compile(
+    rf"{_NOT_BEFORE}(?:[{_KANJI_DIGIT}]{{2,5}}[条條](?![例約理件文])"
+    rf"|[一二三四五六七八九十百千]{{1,7}}[条條](?:{_GOES_ON_AS_CITED}))"
+    # Right behind an article (七〇九条二項) it needs none.
+    rf"|{_NOT_BEFORE}(?<![の条條])(?:[一二三四五六七八九十]{{1,3}}|[0-9０-９]{{1,2}})項(?:{_GOES_ON_AS_CITED})"
+    rf"|(?:(?<=号[、・])|(?<=号(?:及び|又は|から)))[一二三四五六七八九十]{{1,3}}号"
+)
+# 一八四条の二二項 is 第百八十四条の二第二項: a branch has no 項, and few articles have ten.
+_PARAGRAPH_OF_A_BRANCH = re.compile(
+    rf"[条條](?:[のノ][{_KANJI_DIGIT}]{{1,3}})*?[のノ][{_KANJI_DIGIT}]{{1,2}}[一二三四五六七八九](?=[項号])"
+)
+# 前掲法7条, 上記条項: courts call so what others call 同法.
+_CITED_ABOVE = re.compile("(?:前掲|前記|上記)の?(?=[法条項](?![律令定則規人件文目]))")
+# A label ends in a noun or a number; だけ, 及び and は go on.
+_ENDS_A_LABEL = re.compile("(?:[一-鿿々ァ-ヶー](?<!及)|[0-9０-９])[ 　]*$")
+_CONTINUES = re.compile("[はがをにのへ]|第?[ 　]?[0-9０-９一二三四五六七八九十]{1,3}[項号]")
+_OPEN = re.compile("「[^」]*$|（[^）]*$")
+# A column that is this much narrower than the next line was not filled.
+_ROOM_LEFT = 0.6
 _LATIN = re.compile("[A-Za-z0-9,;]")
 _ENGLISH = re.compile(r"\bArt", re.IGNORECASE)
 
@@ -96,7 +126,7 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
     outcomes = list(readers.read(path, limits=limits or Limits()))
     for outcome in outcomes:
         if isinstance(outcome, ReadFailure):
-            raise outcome.problem
+            raise _naming(path, outcome.problem)
     documents = [one for one in outcomes if isinstance(one, Document) and one.kind in _FORMATS]
     if len(documents) != 1 or len(outcomes) != 1:
         raise InputError(
@@ -111,6 +141,15 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
             pages.setdefault(passage.locator.page, passage.start)
     begun = tuple(pages.get(page, 0) for page in range(1, max(pages, default=0) + 1))
     return _bounded(Source(path.name, document.kind, document.text, _rising(begun)))
+
+
+def _naming(path: Path, problem: LocalragError) -> LocalragError:
+    """Why a file cannot be read, with its name: readers leave that to who tells of many files."""
+    if not isinstance(problem, InputError) or path.name in problem.cause:
+        return problem
+    cure = problem.remedy if isinstance(problem.remedy, Fact) else N_("{cure}")
+    told = {"name": path.name, "cause": problem.cause, "cure": problem.cure}
+    return InputError(N_("{name}: {cause}"), cure, **told)
 
 
 def _bounded(source: Source) -> Source:
@@ -147,6 +186,8 @@ class Flow:
             spelling.rewrite(_RUNS_ON, _joined(spelling.text, names))
         spelling.replace_spans(_in_english(spelling.text, names))
         spelling.replace_spans(short_citations(spelling.text, names))
+        spelling.replace_spans(_bare_numbers(spelling.text))
+        spelling.rewrite(_CITED_ABOVE, lambda _: "同")
         self.text = spelling.text
         self._offsets = spelling.offsets
         self._lines = [0, *(match.end() for match in re.finditer("\n", source.text))]
@@ -160,6 +201,16 @@ class Flow:
     def written(self, place: Place) -> str:
         """What stands at a place."""
         return self.source.text[place.start : place.end].strip()
+
+
+def _bare_numbers(text: str) -> list[tuple[int, int, str]]:
+    """Where running text has 七〇九条 or 二項 for 第七〇九条, 第二項: what is to be put in there.
+
+    Spans of one character, in order, and what statutes write in its place: it with 第 before it.
+    """
+    starts = [match.start() for match in _BARE.finditer(text)]
+    starts += [match.end() - 1 for match in _PARAGRAPH_OF_A_BRANCH.finditer(text)]
+    return [(at, at + 1, f"第{text[at]}") for at in sorted(starts)]
 
 
 def _in_english(text: str, names: LawNames) -> list[tuple[int, int, str]]:
@@ -185,9 +236,34 @@ def _joined(text: str, names: LawNames) -> Callable[[re.Match[str]], str]:
         following = text[match.end() : len(text) if end < 0 else end][:_LONGEST_NAME]
         if _NUMBERED_HEADING.fullmatch(line) or _are_listed(line, following, names):
             return match[0]
+        if not _is_one_name(line, following, names):
+            if _stands_alone(line, following):
+                return match[0]
+            if any(not one.start and _is_known(one) for one in laws_named(following, names)):
+                return " "
         return " " if _LATIN.match(line[-1]) and _LATIN.match(following) else ""
 
     return join
+
+
+def _stands_alone(line: str, following: str) -> bool:
+    """Whether a line is a heading or a label: no column broke it where so much room was left.
+
+    設立 and, below it, 刑法第199条は、人を殺した者について定める。
+    """
+    room = cell_len(following.rstrip()) * _ROOM_LEFT - cell_len(line.strip())
+    is_label = _ENDS_A_LABEL.search(line) and not _OPEN.search(line)
+    return bool(room > 0 and is_label and not _CONTINUES.match(following))
+
+
+def _is_one_name(line: str, following: str, names: LawNames) -> bool:
+    """Whether the name of a law goes on from one line to the other: 金融商品, 取引法."""
+    named = laws_named(line + following, names)
+    return any(one.start < len(line) < one.end and _is_known(one) for one in named)
+
+
+def _is_known(name: LawNamed) -> bool:
+    return bool(name.law_ids) or is_known_title(name.words)
 
 
 def _are_listed(line: str, following: str, names: LawNames) -> bool:
@@ -198,5 +274,4 @@ def _are_listed(line: str, following: str, names: LawNames) -> bool:
     if not (_CITED.search(line) or _LAW.fullmatch(line.strip()) or names.lookup(line.strip())):
         return False
     begins = _LAW.match(following) or any(not name.start for name in names.find_names(following))
-    whole = names.find_names(line + following)
-    return bool(begins) and not any(name.start < len(line) < name.end for name in whole)
+    return bool(begins) and not _is_one_name(line, following, names)

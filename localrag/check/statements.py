@@ -12,8 +12,15 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 
+from localrag.check.cases import figure_of_another_case
+from localrag.check.differences import (
+    PENALTIES_RENAMED,
+    is_of_other_penalties,
+    renamed,
+)
+from localrag.check.endings import turned_round, without_naming
 from localrag.check.law_texts import LawTexts
 from localrag.check.laws import Cited, cited_within
 from localrag.check.quotations import Quoted
@@ -32,7 +39,13 @@ from localrag.reading.checking.particulars import (
     particulars_of,
     same_figure,
 )
-from localrag.reading.checking.polarity import sentences_of, with_lists, with_provisos
+from localrag.reading.checking.polarity import (
+    is_content,
+    key_of,
+    sentences_of,
+    with_lists,
+    with_provisos,
+)
 from localrag.reading.folding import fold, with_blanks
 from localrag.reading.types import Mismatch, MismatchKind
 from localrag.statutes.applied import part_span
@@ -86,6 +99,11 @@ _ITEM_MARK = re.compile(
 )
 # Behind a citation: a caption, or what the provision is about; with a figure or a topic (は) more.
 _GLOSS = re.compile(r"(?<= )[（(][^（）()。は0-9０-９\n]{1,60}(?:[一-鿿々ァ-ヶー等]|こと)[)）]")
+# …と規定している。: that it is said, not what.
+_TELLS = re.compile(
+    "(?<=[うくすつぬむるいただる])(?P<tells>と(?:(?:の|いう)旨を)?(?:され|(?:規定|明記|明示|宣言)(?:し|され|する)|定め(?:られ)?)"
+    "(?:て(?:い|お)る|る|た)?)[。）) 　]*$"
+)
 # What names provisions and says nothing of them: 第1　, 根拠：, を参照, 及び.
 _NAMING = re.compile(
     r"^ *第[0-9０-９一二三四五六七八九十]+(?=[ 　])|^[^。、：:]{1,12}[：:]"
@@ -96,10 +114,13 @@ _NAMING = re.compile(
 _OF_SOMETHING_ELSE = re.compile(
     "本件|原告|被告|申立人|当社|弊社|御社|貴社|当職|当該事案|事案|[甲乙丙丁]は|[甲乙丙丁]が|[A-ZＡ-Ｚ](?:社|氏|は)"
     "|判決|判例|判示|最判|最高裁|裁判例|学説|通説|解され|考え|検討|提案|予定|案では|見込|例えば|たとえば|仮に|とすると、"
-    "|減軽|加重|処断|併合罪の"
-    "|改正前|従前|従来|かつて|旧|当時|改正によ|改正後|引き上げ|引き下げ|では(?:な|足り)|でなく|とは異なり|違い|に対し、|一方"
+    "|改正前|従前|ていた|従来|かつて|旧|当時|改正によ|改正後|引き上げ|引き下げ|では(?:な|足り)|でなく|とは異なり|違い|のに対し|一方"
     "|だろうか|でしょうか|べきか|[?？]|契約|本条|特約|約定|合意"
+    # R02.4.1, a day that laws write 令和二年四月一日.
+    "|(?<![A-Za-zＡ-Ｚａ-ｚ0-9０-９])[MTSHRＭＴＳＨＲ][0-9０-９]{1,2}(?![0-9０-９A-Za-z])"
 )
+# What a penalty comes to where it is reckoned, which no provision says.
+_RECKONED = re.compile("減軽|加重|処断|併合罪の")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +131,14 @@ class Statement:
         start, end: span in the flowing text.
         text: the sentence with blanks in the place of the citations.
         cited: the provisions.
+        quotes_others: whether it quotes what is not said to be of them: a judgment, a contract.
     """
 
     start: int
     end: int
     text: str
     cited: tuple[Cited, ...]
+    quotes_others: bool
 
 
 def statements_of(
@@ -129,16 +152,19 @@ def statements_of(
     for start, end in split_sentences(text):
         found = cited_within(cited, start, end)
         is_quoting = bisect_left(quotes, end) > bisect_left(quotes, start)
-        if not found or is_quoting or _QUOTES.search(text, start, end) or _is_set_off(text, start):
+        if not found or is_quoting or _is_set_off(text, start):
             continue
         spans = [(one.start - start, min(one.end, end) - start) for one in found]
+        if tells := _TELLS.search(text[start:end]):
+            spans.append(tells.span("tells"))
         if mark := _ITEM_MARK.match(text, start, end):
             spans.append((0, mark.end() - start))
         said = with_blanks(bare(text[start:end]), spans)
         names_only = not _NAMING.sub("", _GLOSS.sub("", said))
         long_enough = len(said.replace(" ", "")) >= _SHORTEST
         if not names_only and long_enough:
-            yield Statement(start, end, said, tuple(found))
+            others = _QUOTES.search(text, start, end) is not None
+            yield Statement(start, end, said, tuple(found), others)
 
 
 def _is_set_off(text: str, start: int) -> bool:
@@ -174,39 +200,102 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
     if unsure or len(targets) > _MOST:
         return found(Verdict.UNCHECKED, Fact(FactKind.NOTHING_TO_COMPARE))
     law = "".join(passage.text for passage in passages)
-    if any(match[0] not in law for match in _OF_SOMETHING_ELSE.finditer(statement.text)):
+    others = [match[0] for match in _OF_SOMETHING_ELSE.finditer(statement.text)]
+    if _figures_of([statement.text]):
+        others += _RECKONED.findall(statement.text)
+    if statement.quotes_others or any(words not in law for words in others):
         return found(Verdict.UNCHECKED, Fact(FactKind.NOT_OF_THE_PROVISION))
-    sentences = _sentences_of(statement.cited, texts)
-    if words := _other_penalty(statement.text, sentences):
-        by = (n for n, one in enumerate(sentences) if _other_penalty(statement.text, [one]))
+    said, sentences = statement.text, _sentences_of(statement.cited, texts)
+    is_of_other_state = is_of_other_penalties(said, law)
+    if is_of_other_state:
+        said, sentences = renamed(said), list(map(renamed, sentences))
+    if words := _other_penalty(said, sentences):
+        by = (n for n, one in enumerate(sentences) if _other_penalty(said, [one]))
         return found(Verdict.FAILS, Fact(FactKind.SAID_OTHERWISE, words=words), next(by, 0))
+    if words := turned_round(said, sentences):
+        return found(Verdict.FAILS, Fact(FactKind.SAID_OTHERWISE, words=words))
     headings = [passage.header for passage in passages]
-    share = covers(statement.text, sentences, headings=headings)
-    wrong = mismatches(statement.text, sentences, headings=headings)
+    share = covers(said, sentences, headings=headings)
+    wrong = mismatches(said, sentences, headings=headings)
     of_proviso = all(map(_is_of_proviso, statement.cited))
     for mismatch in wrong:
-        if _is_shown(mismatch, share, statement.text, sentences, of_proviso=of_proviso):
+        if _is_shown(mismatch, share, said, sentences, of_proviso=of_proviso):
             by = (
                 number
                 for number, sentence in enumerate(sentences)
-                if _is_shown(mismatch, share, statement.text, [sentence], of_proviso=of_proviso)
+                if _is_shown(mismatch, share, said, [sentence], of_proviso=of_proviso)
             )
             problem = Fact(FactKind.SAID_OTHERWISE, words=mismatch.written)
             return found(Verdict.FAILS, problem, next(by, 0))
+    if where := _elsewhere(said, share, statement.cited, law, texts):
+        return found(Verdict.FAILS, Fact(FactKind.QUOTED_ELSEWHERE, where=where))
+    if is_of_other_state:
+        day = PENALTIES_RENAMED
+        return found(Verdict.UNCHECKED, Fact(FactKind.PENALTY_RENAMED, day=day))
     if (
         share >= _HOLDS_FROM
         and all(mismatch.kind in _OF_NO_WEIGHT for mismatch in wrong)
-        and _is_said_alike(statement.text, sentences)
-        and all(letters(one[0]) in letters(law) for one in _SHARE_OF.finditer(statement.text))
-        and _is_in_order(statement.text, sentences)
+        and _is_said_alike(said, sentences)
+        and all(letters(one[0]) in letters(law) for one in _SHARE_OF.finditer(said))
+        and _is_in_order(said, sentences)
         and _is_each_of_its_own(statement, texts)
     ):
+        if figure := figure_of_another_case(said, sentences):
+            return found(Verdict.UNCHECKED, Fact(FactKind.FIGURE_OF_ANOTHER_CASE, words=figure))
         return found(Verdict.HOLDS, None)
-    if figure := next((one for one in wrong if one.kind in _FIGURES), None):
-        return found(Verdict.UNCHECKED, Fact(FactKind.FIGURE_NOT_THERE, words=figure.written))
+    if missing := next((one for one in wrong if one.kind in _FIGURES), None):
+        return found(Verdict.UNCHECKED, Fact(FactKind.FIGURE_NOT_THERE, words=missing.written))
+    if lacking := _lacking(said, [*sentences, *headings]):
+        return found(Verdict.UNCHECKED, Fact(FactKind.WORDS_LACKING, words=lacking))
     return found(Verdict.UNCHECKED, Fact(FactKind.SAID_IN_OTHER_WORDS))
 
 
+def _elsewhere(said: str, share: float, cited: Sequence[Cited], law: str, texts: LawTexts) -> str:
+    """The other article of the law that a sentence has word for word, as it is cited; "" for none.
+
+    Not where the provision cited speaks of the same, or takes its rule from another (準用).
+    """
+    words = without_naming(letters(said)).strip("。()")
+    laws = dict.fromkeys(law_id for one in cited for law_id in one.laws)
+    if (
+        len(words) < _LONG_SENTENCE
+        or share >= _SPOKEN_OF
+        or _BORROWS.search(law)
+        or not all(one.basis.is_certain for one in cited)
+    ):
+        return ""
+    held = (texts.holding(law_id, words) for law_id in laws)
+    return next((texts.cited(passage) for passage in held if passage), "")
+
+
+def _lacking(said: str, there: Sequence[str]) -> tuple[str, ...]:
+    """The first few nouns of weight of a text that others lack, as they are written."""
+    keys = frozenset[str]().union(*map(_words_of, there))
+    lacking: dict[str, None] = {}
+    text = fold(said)
+    counted = False
+    for is_noun, words in groupby(text.words, lambda word: _NOUN.match(word.kind) is not None):
+        noun = list(words)
+        if is_noun and not counted and any(is_content(w) and key_of(w) not in keys for w in noun):
+            lacking[text.normal[noun[0].start : noun[-1].end]] = None
+        # 六 of 六月以下.
+        counted = noun[-1].kind == "名詞-数詞"
+    law = letters("".join(there))
+    return tuple(word for word in lacking if letters(word) not in law)[:_FEW]
+
+
+@lru_cache(maxsize=512)
+def _words_of(text: str) -> frozenset[str]:
+    """The keys of the content words of a text."""
+    folded = fold(text[:_LONGEST_LAW])
+    return frozenset(key_of(word) for word in folded.words if is_content(word))
+
+
+# So many letters are no phrase that several articles share.
+_LONG_SENTENCE, _SPOKEN_OF = 30, 0.5
+_BORROWS = re.compile("準用|例による|適用する")
+_NOUN = re.compile("名詞-(?!数詞)|形状詞|接頭辞|接尾辞-名詞的")
+_FEW, _LONGEST_LAW = 3, 20_000
 _MOST = 5
 """Provisions beside which a sentence is compared; of a longer list nothing is said one by one."""
 
@@ -349,7 +438,8 @@ def _says_opposite(
         # 緊急の必要があるときは…できる: the exception, by words that only it has.
         is_spoken_of = not sentence.lifts or of_proviso or (sentence.words - rule) & spoken
         for one in sentence.predicates:
-            is_told = one.force is not Force.AFFIRMED or one.end == last
+            # 理由がなく…しない場合, 予告をしない使用者は: whom it is about, not what it says.
+            is_told = one.force not in (Force.AFFIRMED, Force.DENIED) or one.end == last
             # 理由が必要である: other words for 理由があるときは…できる.
             is_told &= one.force.is_negative or not _NEEDED.search(mismatch.written)
             if one.head not in claimed or not is_told or (of_proviso and not sentence.lifts):
@@ -409,7 +499,7 @@ def _figures_of(sentences: Sequence[str]) -> list[Figure]:
 
 @lru_cache(maxsize=512)
 def _read(text: str) -> Particulars:
-    return particulars_of(fold(text[:20_000]))
+    return particulars_of(fold(text[:_LONGEST_LAW]))
 
 
 def _sentence_of(target: Target, passage: Passage, texts: LawTexts, parts: Sequence[str]) -> str:

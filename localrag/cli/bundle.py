@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from localrag.cli.session import Json, complete_corpus
+from localrag.cli.session import Json, complete_corpus, completing
 from localrag.cli.terminal import emit, say, tell
 from localrag.cli.verbs import group, verb
 from localrag.errors import UsageError
 from localrag.language import N_, _
 from localrag.session import Session
+from localrag.workspace import Workspace
 
 if TYPE_CHECKING:
     from localrag.bundle.make import BundleReport
@@ -43,14 +44,11 @@ TheBundle = Annotated[
 ]
 
 
-def _models(context: typer.Context, incomplete: str) -> list[str]:
-    """Names of the models that are installed, for the shell."""
-    from localrag.workspace import Workspace
+def _models(workspace: Workspace) -> list[str]:
+    """Names of the models that are installed."""
     from localrag_models.store import ModelStore
 
-    home = context.find_root().params.get("home")
-    names = ModelStore(Workspace.locate(home).models).names()
-    return [name for name in names if name.startswith(incomplete)]
+    return ModelStore(workspace.models).names()
 
 
 @verb(
@@ -91,7 +89,9 @@ def make(
     ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option(metavar="MODEL", help="An installed model.", autocompletion=_models),
+        typer.Option(
+            metavar="MODEL", help="An installed model.", autocompletion=completing(_models)
+        ),
     ] = None,
     corpus: Annotated[
         list[str] | None,

@@ -96,7 +96,7 @@ def add(
             N_("Name files or folders, or use --sample."),
         )
     from localrag import sample as sample_corpus
-    from localrag.cli.render_ingest import add_report_as_json, print_add_report, shown_events
+    from localrag.cli.render_ingest import print_add_report, report_as_json, shown_events
     from localrag.cli.terminal import emit
 
     session: Session = context.obj
@@ -112,7 +112,7 @@ def add(
             on_event=listener,
         )
     if as_json:
-        emit(add_report_as_json(opened.name, report))
+        emit(report_as_json(opened.name, report))
     else:
         print_add_report(opened.name, report, indexing(session, opened.name))
     if report.failed:
@@ -285,7 +285,7 @@ def index(
     (embedding.model = "off": none is). A new index is switched in when it is complete; until then
     searches use the old one. With --ray text is analysed and embedded on other machines.
     """
-    from localrag.cli.render_ingest import index_report_as_json, print_index_report, shown_events
+    from localrag.cli.render_ingest import print_index_report, report_as_json, shown_events
     from localrag.cli.terminal import emit
 
     session: Session = context.obj
@@ -293,7 +293,7 @@ def index(
     with shown_events() as listener:
         report = opened.index(rebuild=rebuild, workers=0, ray=ray, on_event=listener)
     if as_json:
-        emit(index_report_as_json(opened.name, report))
+        emit(report_as_json(opened.name, report))
     else:
         print_index_report(opened.name, report)
     if report.failed:

@@ -13,7 +13,7 @@ from localrag.session import Session
 
 if TYPE_CHECKING:
     from localrag.corpus.store import DocumentInfo
-    from localrag.history import Change
+    from localrag.history.comparing import Change
 
 _STYLES = {"added": "green", "deleted": "red", "changed": "yellow", "moved": "yellow"}
 
@@ -88,7 +88,7 @@ def diff(
     printed numbers do not count as changes.
     """
     from localrag.as_json.statutes import comparison_as_json
-    from localrag.history import CHANGES
+    from localrag.history.comparing import CHANGES
 
     session: Session = context.obj
     with session.corpus(corpus) as opened:

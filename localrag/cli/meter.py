@@ -79,14 +79,14 @@ class Meter:
 
 
 def speed(rate: float) -> str:
-    """So many a second in words; what is slow is told by the minute."""
+    """A rate, in things a second, in words; a slow one is told by the minute."""
     if rate >= 10:
         return _("{n:,.0f}/s").format(n=rate)
     return a_minute(60 * rate)
 
 
 def a_minute(rate: float) -> str:
-    """So many a minute in words."""
+    """A rate, in things a minute, in words."""
     if rate >= 100:
         return _("{n:,.0f} a minute").format(n=rate)
     return _("{n:.1f} a minute").format(n=rate)

@@ -16,9 +16,6 @@ from localrag.statutes.names import LawNames
 _QUOTED = 2_000
 """Characters of a quotation, and of a computation, that are printed."""
 
-_LACKING = (FactKind.NO_SUCH_LAW, FactKind.CITED_LAW_LACKING)
-"""The events that tell of a law that the corpus lacks."""
-
 _STYLES = {
     Status.SUPPORTED: "bold green",
     Status.QUOTED: "bold cyan",
@@ -140,15 +137,9 @@ def cut(text: str, style: str = "", most: int = SNIPPET) -> list[tuple[str, str]
 
 
 def tell_events(trace: Trace, absent: Collection[str] = ()) -> None:
-    """Say on standard error what a stage left out or switched off.
-
-    Args:
-        trace: of a search or an answer.
-        absent: the laws of which it is told already that the corpus lacks them.
-    """
-    for event in dict.fromkeys(trace.events):
-        if event.kind not in _LACKING or event.fields["name"] not in absent:
-            tell((_("note: "), "yellow"), str(event))
+    """Say on standard error what a stage left out or switched off; see `wording.events`."""
+    for event in wording.events(trace, absent):
+        tell((_("note: "), "yellow"), str(event))
 
 
 def tell_wordings(trace: Trace) -> None:

@@ -80,8 +80,10 @@ def print_report(out: Path, report: BatchReport) -> None:
     if cost.noted:
         say(
             ngettext(
-                "what was left out or switched off stands in {n:,} answer (trace.events)",
-                "what was left out or switched off stands in {n:,} answers (trace.events)",
+                "in {n:,} answer something was left out or switched off: trace.events of its row "
+                "in the JSON Lines says what",
+                "in {n:,} answers something was left out or switched off: trace.events of their "
+                "rows in the JSON Lines says what",
                 cost.noted,
             ).format(n=cost.noted)
         )

@@ -4,11 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from localrag.cli.render_ingest import (
-    add_report_as_json,
-    index_report_as_json,
-    print_index_report,
-)
+from localrag.cli.render_ingest import print_index_report, report_as_json
 from localrag.cli.terminal import colon, emit, say, table, tell, tell_lines
 from localrag.errors import LocalragError
 from localrag.evaluation.datasets.acquiring import Brought
@@ -129,8 +125,8 @@ def print_brought(brought: Brought, *, as_json: bool) -> None:
                 "new": brought.new,
                 "unchanged": brought.unchanged,
                 "missing": [asdict(missing) for missing in brought.missing],
-                "added": brought.added and add_report_as_json(name, brought.added),
-                "indexed": brought.indexed and index_report_as_json(name, brought.indexed),
+                "added": brought.added and report_as_json(name, brought.added),
+                "indexed": brought.indexed and report_as_json(name, brought.indexed),
             }
         )
         return

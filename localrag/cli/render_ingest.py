@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from localrag.cli.meter import Meter
@@ -21,6 +21,7 @@ from localrag.ingest.events import (
     MoreDuplicates,
 )
 from localrag.ingest.index import IndexReport
+from localrag.ingest.update import UpdateReport
 from localrag.language import _, ngettext
 from localrag.progress import Progress
 
@@ -148,12 +149,6 @@ def print_failures(count: int) -> None:
         say((failed.format(n=count), "bold red"), _("; see above"))
 
 
-def add_report_as_json(corpus: str, report: AddReport) -> dict[str, Any]:
-    """Give the JSON of ``localrag add``."""
-    told = asdict(replace(report, failed=[]))
-    return {"corpus": corpus, **told, "failed": list(map(failed_as_json, report.failed))}
-
-
 def print_index_report(corpus: str, report: IndexReport) -> None:
     """Print what was indexed, or that nothing had to be."""
     lines = []
@@ -183,12 +178,7 @@ def print_index_report(corpus: str, report: IndexReport) -> None:
         say((words.format(n=len(report.failed)), "bold red"), _("; see above"))
 
 
-def index_report_as_json(corpus: str, report: IndexReport) -> dict[str, Any]:
-    """Give the JSON of ``localrag index``."""
-    told = asdict(replace(report, failed=()))
-    return {"corpus": corpus, **told, "failed": list(map(failed_as_json, report.failed))}
-
-
-def failed_as_json(failed: FileFailed) -> dict[str, str]:
-    """Give the JSON of what could not be entered, or not be indexed as a whole."""
-    return {"source": failed.source, "cause": failed.cause, "cure": failed.cure}
+def report_as_json(corpus: str, report: AddReport | UpdateReport | IndexReport) -> dict[str, Any]:
+    """Give the JSON of ``localrag add``, ``update`` or ``index``."""
+    failed = [{"source": f.source, "cause": f.cause, "cure": f.cure} for f in report.failed]
+    return {"corpus": corpus, **asdict(report), "failed": failed}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from localrag.cli.terminal import colon, emit, failure, say, table, tell
 from localrag.errors import LocalragError
-from localrag.inference.opening import as_ours
+from localrag.inference.opening import SETTINGS, as_ours
 from localrag.language import N_, _, ngettext
 from localrag_models.catalogue import CatalogueEntry, catalogue
 from localrag_models.files import gigabytes
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _KINDS = (N_("chat"), N_("embedder"), N_("reranker"))
 """What models are for, as messages."""
-_SETTINGS = {"chat": "chat.model", "embedder": "embedding.model", "reranker": "reranking.model"}
 _CONTEXT = 8192
 """Tokens that the memory of a chat model is shown for: what localrag uses at most by itself."""
 
@@ -137,7 +136,7 @@ def print_installed(model: InstalledModel, used: dict[str, str], *, as_json: boo
                 query=prefixes.query, passage=prefixes.passage
             )
         say((said, "dim"), indent=2)
-    setting = _SETTINGS[model.kind]
+    setting = SETTINGS[model.kind]
     if used.get(model.name) == setting:
         if model.kind == "embedder":
             say(_("Next, make the vectors of a corpus with it: "), ("localrag index", "bold"))

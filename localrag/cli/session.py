@@ -1,5 +1,6 @@
 """What several verbs share: the corpus, questions with known answers, what is said of an index."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -49,14 +50,22 @@ def tell_if_behind(corpus: Corpus) -> None:
     tell((_("note: "), "yellow"), message.format(name=corpus.name, behind=behind))
 
 
-def complete_corpus(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Names of the corpora, for the shell; nothing where there is no workspace."""
-    try:
-        names = Workspace.locate(ctx.find_root().params.get("home")).corpora()
-    except (LocalragError, OSError):
-        return []
-    return [name for name in names if name.startswith(incomplete)]
+def completing(
+    names: Callable[[Workspace], list[str]],
+) -> Callable[[typer.Context, str], list[str]]:
+    """What completes one of these names in the shell; nothing where there is no workspace."""
 
+    def complete(ctx: typer.Context, incomplete: str) -> list[str]:
+        try:
+            known = names(Workspace.locate(ctx.find_root().params.get("home")))
+        except (LocalragError, OSError):
+            return []
+        return [name for name in known if name.startswith(incomplete)]
+
+    return complete
+
+
+complete_corpus = completing(Workspace.corpora)
 
 CorpusName = Annotated[
     str,

@@ -1,9 +1,8 @@
 """``localrag update``: the laws of a newer archive taken into a corpus, and taken back."""
 
 from contextlib import ExitStack
-from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -90,8 +89,8 @@ def update(
             N_("localrag update --help"),
         )
     from localrag.cli.render_ingest import (
-        index_report_as_json,
         print_index_report,
+        report_as_json,
         shown_events,
     )
 
@@ -109,8 +108,8 @@ def update(
         with shown_events() as listener:
             indexed = opened.index(workers=0, on_event=listener)
     if as_json:
-        told = indexed and index_report_as_json(opened.name, indexed)
-        emit({"corpus": opened.name, **_as_json(report), "index": told})
+        told = indexed and report_as_json(opened.name, indexed)
+        emit({**report_as_json(opened.name, report), "index": told})
     elif indexed:
         print_index_report(opened.name, indexed)
     if report.failures or (indexed and indexed.failed):
@@ -204,10 +203,3 @@ def _law(change: "LawChange") -> str:
     """A law with its id, and from when to when the text is that came, went or changed."""
     days = " → ".join(filter(None, (change.earlier, change.state)))
     return f"{change.title}{aside(', '.join(filter(None, (change.law_id, days))))}"
-
-
-def _as_json(report: "UpdateReport") -> dict[str, Any]:
-    from localrag.cli.render_ingest import failed_as_json
-
-    told = asdict(replace(report, failed=[]))
-    return {**told, "failed": list(map(failed_as_json, report.failed))}

@@ -7,12 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from localrag.asked_journal import write_down
 from localrag.cluster.workers import Cluster, Errand, Pool
 from localrag.config import Config, JournalConfig
 from localrag.inference.opening import open_chat, open_embedder
 from localrag.ingest.index import Elsewhere
-from localrag.methods.answering import answering_method, open_answers
+from localrag.methods.answering import MethodResources, answering_method, open_answers
 from localrag.progress import ignore
 from localrag.reading.types import Answer
 from localrag.reading.watching import UNWATCHED, Watch
@@ -54,16 +53,12 @@ def answers_on(
         # The journal is kept here: a worker may have a copy of the workspace.
         config = on_workers(asked).model_copy(update={"journal": JournalConfig()})
         errand = Errand(_Answering(corpus, config), workspace, corpus, config)
-        note = partial(_write_down, workspace, corpus, asked) if asked.journal.questions else ignore
+        resources = MethodResources(workspace, corpus, asked)
+        note = partial(resources.write_down, method=answering_method(asked).name)
         with closing(cluster.pool(errand)) as pool:
             yield RemoteAnswers(pool, note)
 
     return opened
-
-
-def _write_down(workspace: Workspace, corpus: str, config: Config, query: Query) -> None:
-    name = answering_method(config).name
-    write_down(workspace, corpus, name, query.text, query.options)
 
 
 class RemoteAnswers:

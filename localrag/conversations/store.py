@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from localrag.conversations.types import Conversation, Turn, TurnState
 from localrag.database import Database, Row, Schema
-from localrag.durable import is_locked, locked, storing
+from localrag.durable import is_locked, locked
 from localrag.errors import BusyError, NotFoundError, StorageError, StoreError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
@@ -181,8 +181,7 @@ class Owner:
         """
         if not self._mark:
             mark = uuid4().hex
-            with storing(self._folder):
-                self._held.enter_context(locked(self._lock(mark), BusyError(mark)))
+            self._held.enter_context(locked(self._lock(mark), BusyError(mark)))
             self._mark = mark
         return self._mark
 

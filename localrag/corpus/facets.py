@@ -11,14 +11,15 @@ constitution apart, which is the one law of its field by name.
 
 import json
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from localrag.corpus.states import INFO, DocumentInfo, common_year, enacted, info
+from localrag.corpus.states import INFO, DocumentInfo, enacted, info
 from localrag.corpus.types import ARTICLES, PASSAGES, Document, Label
 from localrag.corpus.wording import (
     FACETS,
@@ -29,9 +30,9 @@ from localrag.corpus.wording import (
 )
 from localrag.database import Database
 from localrag.errors import NotFoundError, StoreError, UsageError
-from localrag.language import N_
+from localrag.language import N_, _
 from localrag_indexes.analysis.normalize import compact, letters_of
-from localrag_indexes.analysis.numerals import parse_year
+from localrag_indexes.analysis.numerals import common_year, parse_year
 
 KIND = "kind"
 """Of a statute its type (Act, CabinetOrder …), of all else the format it came from."""
@@ -62,8 +63,10 @@ _SUPPLEMENT = re.compile(r"附[\s　]*則")
 _BEFORE_A_LABEL = re.compile("[;；](?=[^;；=＝]*[=＝])")
 # 昭和50年, 平成元年, 1975年: years of laws are those of the common era.
 _OF_AN_ERA = re.compile("(明治|大正|昭和|平成|令和)?(元|[0-9〇一二三四五六七八九十百千]{1,4})年?")
-# Of two characters one may be another: 政例 is like 政令.
-_ALIKE = 0.5
+# How much of a value must be as written: of two characters one may be another, 政例 is like 政令.
+_ALIKE, _ALIKE_OF_TWO = 0.6, 0.5
+# Of a number: years, numbers of things. What is longer is none to count with.
+_DIGITS = 18
 # Values that an error names, the most frequent first.
 _NAMED = 12
 # Combinations of labels of which is kept what they lead to, of whatever clients ask for.
@@ -77,7 +80,7 @@ Where = Mapping[str, str | Sequence[str]]
 
 
 def labels(where: Where) -> tuple[Label, ...]:
-    """The same as labels: those of one facet are alternatives, and of each facet one must hold."""
+    """What is wanted as labels: those of a facet are alternatives; of each facet one must hold."""
     return tuple(
         Label(key, value)
         for key, values in where.items()
@@ -146,6 +149,25 @@ def _plain(label: Label) -> str:
         return label.value
     year = parse_year(written[2])
     return str(common_year(written[1], year) if written[1] else year)
+
+
+def _is_number(text: str) -> bool:
+    return len(text) <= _DIGITS and text.isascii() and text.isdigit()
+
+
+def _alike(written: str, values: Collection[str]) -> list[str]:
+    """The values that somebody may mean who wrote another; all of them as letters alone.
+
+    Of a number these are its neighbours, not those that share digits with it; beyond the first and
+    the last of the values it has none.
+    """
+    if not _is_number(written):
+        holding = [value for value in values if written and written in value]
+        least = _ALIKE_OF_TWO if len(written) <= 2 else _ALIKE
+        return holding or get_close_matches(written, values, n=3, cutoff=least)
+    numbers = sorted(filter(_is_number, values), key=int)
+    place = bisect_left(numbers, int(written), key=int)
+    return numbers[place - 1 : place + 1] if 0 < place < len(numbers) else []
 
 
 def labels_of(about: DocumentInfo | Document) -> Iterator[Label]:
@@ -223,7 +245,7 @@ class Facets:
         """How many documents have each value of a facet.
 
         Raises:
-            NotFoundError: the documents are not told apart by it; names those like it.
+            UsageError: the documents are not told apart by it; names those like it.
         """
         return Counter({value: len(ids) for value, ids in self._values(key).items()})
 
@@ -231,7 +253,8 @@ class Facets:
         """The labels as the corpus has them, in whatever language and spelling they are written.
 
         Raises:
-            NotFoundError: no document of the corpus has such a facet or value; names those like it.
+            UsageError: the documents of the corpus are not told apart by such a facet.
+            NotFoundError: no document has such a value. Both name those like it.
         """
         return self._canonical(where)
 
@@ -242,7 +265,7 @@ class Facets:
         """Ids of the documents that are wanted; see `labels`.
 
         Raises:
-            NotFoundError: as `canonical`.
+            UsageError, NotFoundError: as `canonical`.
         """
         return self._matching(where)
 
@@ -256,7 +279,7 @@ class Facets:
         """By document the characters that stand under the headings wanted; None where none are.
 
         Raises:
-            NotFoundError: as `canonical`.
+            UsageError, NotFoundError: as `canonical`.
         """
         named = [value for key, value in self.canonical(where) if key == CHAPTER]
         found: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -265,28 +288,47 @@ class Facets:
                 found[headed.document].append((headed.start, headed.end))
         return dict(found) if named else None
 
-    def units(self, where: tuple[Label, ...], documents: Collection[str] = ()) -> int:
-        """How many articles, and passages of other documents, are wanted.
+    def units(
+        self,
+        where: tuple[Label, ...],
+        documents: Collection[str] | None,
+        layers: Collection[str],
+    ) -> int:
+        """How many passages of some layers are wanted.
 
         Args:
             where: the labels.
-            documents: as for `keys_under`.
+            documents: ids of those that alone are wanted; None for all.
+            layers: of the passages; where headings are wanted these are articles and passages.
 
         Raises:
-            NotFoundError: as `canonical`.
+            UsageError, NotFoundError: as `canonical`.
         """
-        under = self.keys_under(where, documents)
+        among = documents if not where else self.matching(where)
+        if among is not None and documents is not None:
+            among = frozenset(among).intersection(documents)
+        if among is not None and not among:
+            return 0
+        under = self.keys_under(where, among or ()) if where else None
         if under is not None:
             return len(under)
-        wanted = self.matching(where)
-        among = sorted(wanted.intersection(documents) if documents else wanted)
         row = self._db.row(
             "SELECT count(*) FROM passages"
             " JOIN shown ON shown.key = document JOIN layers ON layers.key = layer"
-            " WHERE layers.name IN (?, ?) AND id IN (SELECT value FROM json_each(?))",
-            (ARTICLES, PASSAGES, json.dumps(among)),
+            " WHERE layers.name IN (SELECT value FROM json_each(?))"
+            " AND (? IS NULL OR id IN (SELECT value FROM json_each(?)))",
+            (json.dumps(list(layers)), *[among and json.dumps(sorted(among))] * 2),
         )
         return int(row[0]) if row else 0
+
+    def among(self, documents: Collection[str], key: str) -> Counter[str]:
+        """How many of some documents have each value of a facet; of none that they lack.
+
+        Raises:
+            UsageError: as `counts`.
+        """
+        wanted = frozenset(documents)
+        return +Counter({value: len(ids & wanted) for value, ids in self._values(key).items()})
 
     def keys_under(
         self, where: tuple[Label, ...], documents: Collection[str] = ()
@@ -298,7 +340,7 @@ class Facets:
             documents: ids of those that alone are wanted; none for all.
 
         Raises:
-            NotFoundError: as `canonical`.
+            UsageError, NotFoundError: as `canonical`.
         """
         under = self._under(where)
         if under is None:
@@ -365,7 +407,7 @@ class Facets:
             return called[0]
         spelled = {letters_of(one): of for of in self.keys for one in spellings_of_facet(of)}
         near = get_close_matches(letters_of(key), spelled, n=1)
-        raise NotFoundError(
+        raise UsageError(
             N_("The documents of the corpus are not told apart by {key!r}."),
             N_("Did you mean {near}? There is: {known}.") if near else N_("There is: {known}."),
             key=key,
@@ -400,18 +442,25 @@ class Facets:
         wanted, by_letters = letters_of(_plain(label)), self._letters(label.key)
         if wanted in by_letters:
             return [Label(label.key, value) for value in by_letters[wanted]]
-        near = [letters for letters in by_letters if wanted and wanted in letters]
-        near = near or get_close_matches(wanted, by_letters, n=3, cutoff=_ALIKE)
+        near = _alike(wanted, by_letters)
         meant = dict.fromkeys(value for letters in near for value in by_letters[letters])
-        counts = self.counts(label.key).most_common(_NAMED)
         raise NotFoundError(
             N_("No document of the corpus has {label}."),
             N_("Did you mean {near}? There is: {known}.") if near else N_("There is: {known}."),
             label=written,
             near=", ".join(value_name(Label(label.key, value)) for value in list(meant)[:3]),
-            known=", ".join(value_name(Label(label.key, value)) for value, _ in counts)
-            + (", …" if len(values) > _NAMED else ""),
+            known=self._named(label.key),
         )
+
+    def _named(self, key: str) -> str:
+        """The most frequent values of a facet in words; numbers in their order, or their range."""
+        counts = self.counts(key)
+        numbers = sorted(counts, key=int) if all(map(_is_number, counts)) else []
+        if len(numbers) > _NAMED:
+            return _("{first} to {last}").format(first=numbers[0], last=numbers[-1])
+        known = numbers or [value for value, _documents in counts.most_common(_NAMED)]
+        more = ", …" if len(counts) > len(known) else ""
+        return ", ".join(value_name(Label(key, value)) for value in known) + more
 
     @cached_property
     def _headed(self) -> Mapping[str, Sequence[_Headed]]:
@@ -443,7 +492,7 @@ def facets_of(database: Database, told: Path) -> Facets:
     """
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     of_model, told_for = _told(told)
-    for about in map(info, database.rows(f"{INFO} FROM shown ORDER BY key")):
+    for about in map(partial(info, database), database.rows(f"{INFO} FROM shown ORDER BY key")):
         by_code = list(labels_of(about))
         known = {key for key, _ in by_code}
         by_model = (one for one in of_model.get(about.id, ()) if one.key not in known)

@@ -9,7 +9,14 @@ from localrag.corpus import links, readings
 from localrag.corpus.browsing import Browsing
 from localrag.corpus.knowledge import Knowledge
 from localrag.corpus.links import Citing, Connection, Definition, Reference
-from localrag.corpus.rows import BLOCK, block_range, passage_id, passage_of, sound_blocks
+from localrag.corpus.rows import (
+    BLOCK,
+    block_range,
+    passage_id,
+    passage_of,
+    sound_blocks,
+    sound_passages,
+)
 from localrag.corpus.states import INFO, DocumentInfo, info, read_text, show
 from localrag.corpus.types import ARTICLES, Document, LawRow, Locator, Passage, Section
 from localrag.database import Database, Row
@@ -49,7 +56,7 @@ class Lookups(Browsing):
         rows = self._db.rows(
             f"{INFO} FROM states WHERE work = ? ORDER BY shown_from", (self._work(work),)
         )
-        return [info(row) for row in rows]
+        return [info(self._db, row) for row in rows]
 
     @property
     def has_states(self) -> bool:
@@ -101,7 +108,8 @@ class Lookups(Browsing):
 
     def documents_of(self, keys: Collection[int]) -> dict[int, DocumentInfo]:
         """Find the listings of the documents of some keys; of those that are not shown, none."""
-        return {row[0]: info(row) for row in self._rows_by_key(f"{INFO} FROM shown", "key", keys)}
+        rows = self._rows_by_key(f"{INFO} FROM shown", "key", keys)
+        return {row[0]: info(self._db, row) for row in rows}
 
     def text(self, document_id: str, start: int = 0, end: int | None = None) -> str:
         """Return the text of a document, or a span of it, in characters."""
@@ -237,7 +245,8 @@ class Lookups(Browsing):
         return self._memory.of_each("passages", keys, self._find_passages)
 
     def _find_passages(self, wanted: Collection[int]) -> dict[int, Passage]:
-        rows = {row[0]: row for row in self._rows_by_key(_PASSAGE, "passages.key", wanted)}
+        found = self._rows_by_key(_PASSAGE, "passages.key", wanted)
+        rows = {row[0]: row for row in sound_passages(self._db, found)}
         pieced = self._pieced(row[1] for row in rows.values())
         whole = [row for row in rows.values() if row[1] not in pieced]
         blocks = self._blocks(
@@ -505,7 +514,7 @@ class Lookups(Browsing):
         """List the references of these keys, in the order asked for."""
         wanted = list(keys)
         rows = {row[0]: row for row in self._rows_by_key(links.REFERENCES, "refs.key", wanted)}
-        return [links.reference_of(rows[key]) for key in wanted if key in rows]
+        return [links.reference_of(self._db, rows[key]) for key in wanted if key in rows]
 
     def reads_from(self, document_id: str, locator: Locator) -> list[Reference]:
         """List what a provision, and what stands inside it, has read otherwise (読替え)."""
@@ -543,7 +552,7 @@ class Lookups(Browsing):
         return links.definitions_used(self._db, self._key(document_id) or 0, text)
 
     def _info_of(self, key: int) -> DocumentInfo:
-        return info(self._db.rows(f"{INFO} FROM states WHERE key = ?", (key,))[0])
+        return info(self._db, self._db.rows(f"{INFO} FROM states WHERE key = ?", (key,))[0])
 
     def _require_work(self, document_id: str) -> int:
         # What is of no work is not there at all.
@@ -555,9 +564,10 @@ class Lookups(Browsing):
         """Yield keys and passages of a document; of all layers where none is named."""
         text = self._span(key, 0, None)
         of_layers = f" AND layers.name IN ({','.join('?' * len(layers))})" if layers else ""
-        for row in self._db.rows(
+        rows = self._db.rows(
             f"{_PASSAGE} WHERE document = ?{of_layers} ORDER BY passages.key", (key, *layers)
-        ):
+        )
+        for row in sound_passages(self._db, rows):
             yield row[0], passage_of(id_, row[3:], text[row[_START] : row[_END]])
 
     def _sections(self, key: int) -> list[Section]:
@@ -568,7 +578,7 @@ class Lookups(Browsing):
         return [Section(*row) for row in rows]
 
     def _pieced(self, documents: Iterable[int]) -> set[int]:
-        """Those of some documents whose texts are put together of pieces."""
+        """Which of some documents have a text that is put together of pieces."""
         found = self._rows_by_key("SELECT document FROM pieces", "document", set(documents))
         return {document for (document,) in found}
 
@@ -605,10 +615,11 @@ _KEY = (
     " AND layer IN (SELECT key FROM layers) AND locator = ? AND place IS NULL"
 )
 
-# Key, document key and document id, then the columns of a `StoredRow`.
+# Key, document key and document id, then the columns of a `StoredRow`, then its mark.
 _PASSAGE = (
     "SELECT passages.key, document, id, layers.name, locator, place, section, page,"
-    ' header, start, "end", text, passages.source, predicate, objects, triples.source, date'
+    ' header, start, "end", text, passages.source, predicate, objects, triples.source, date,'
+    " passages.mark"
     " FROM passages JOIN states ON states.key = document JOIN layers ON layers.key = layer"
     " LEFT JOIN triples ON triples.passage = passages.key"
 )

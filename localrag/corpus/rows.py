@@ -208,13 +208,28 @@ def sound_blocks(database: Database, rows: Iterable[Row]) -> Iterator[tuple[int,
         StoreError: a text is another one than was stored: nothing of it may be quoted.
     """
     for key, text, mark in rows:
-        if checksum(text) != mark:
+        if not isinstance(text, str) or checksum(text) != mark:
             document = database.row(
                 "SELECT id FROM documents WHERE key = ?", (key // _BLOCKS_PER_DOCUMENT,)
             )
             told = _("the text of {document} is not the one that was stored")
             raise database.damage(told.format(document=document[0] if document else key))
         yield key, text
+
+
+def sound_passages(database: Database, rows: Iterable[Row]) -> Iterator[Row]:
+    """Rows of passages without their marks, each held against its own.
+
+    Args:
+        database: of the store.
+        rows: the key of the passage, those of its document, a `StoredRow`, and the mark.
+
+    Raises:
+        StoreError: one is not what was stored.
+    """
+    for *row, mark in rows:
+        database.require_marked((row[1], *row[3:13]), mark, row[2])
+        yield tuple(row)
 
 
 def write_blocks(database: Database, document_key: int, text: str) -> None:

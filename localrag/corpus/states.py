@@ -18,11 +18,12 @@ from typing import NamedTuple
 from localrag.corpus.rows import DocumentRows, PassageRow, block_range, block_text, write_blocks
 from localrag.corpus.types import ARTICLES, PASSAGES
 from localrag.database import Database, Row
+from localrag_indexes.analysis.numerals import YEAR_BEFORE, common_year
 
 _STATES = (
     "CREATE TEMP VIEW states AS SELECT documents.key, works.id AS id, documents.id AS state_id,"
     " state, state > '{day}' AS not_yet, shown_from, shown_until, work, title, kind, source,"
-    " characters, passages, metadata FROM documents JOIN works ON works.key = work"
+    " characters, passages, metadata, mark FROM documents JOIN works ON works.key = work"
 )
 _SHOWN = (
     "CREATE TEMP VIEW shown AS SELECT * FROM states"
@@ -99,24 +100,12 @@ class DocumentInfo:
 
 INFO = (
     "SELECT key, id, title, kind, source, characters, passages, metadata, state_id, shown_until,"
-    " not_yet, state"
+    " not_yet, state, mark"
 )
 """What `info` is made of, of the views `shown` and `states`."""
 
 # A law id begins with era and year: 405AC0000000088 is of 平成五年.
 _ENACTED = re.compile("([1-5])([0-9]{2})[A-Z]")
-_ERAS = {
-    "1": ("明治", 1867),
-    "2": ("大正", 1911),
-    "3": ("昭和", 1925),
-    "4": ("平成", 1988),
-    "5": ("令和", 2018),
-}
-
-
-def common_year(era: str, year: int) -> int:
-    """The year of the common era that a year of an era of today's Japan is: 昭和50年 is 1975."""
-    return year + next(before for name, before in _ERAS.values() if name == era)
 
 
 class Enacted(NamedTuple):
@@ -131,13 +120,19 @@ def enacted(law_id: str) -> Enacted | None:
     found = _ENACTED.match(law_id)
     if found is None:
         return None
-    era, before = _ERAS[found[1]]
-    return Enacted(era, before + int(found[2]))
+    era = tuple(YEAR_BEFORE)[int(found[1]) - 1]
+    return Enacted(era, common_year(era, int(found[2])))
 
 
-def info(row: Row) -> DocumentInfo:
-    """Read a row of `INFO`."""
-    key, id_, title, kind, source, characters, passages, stored, state_id, until, later, day = row
+def info(database: Database, row: Row) -> DocumentInfo:
+    """Read a row of `INFO`.
+
+    Raises:
+        StoreError: it is not what was stored.
+    """
+    *told, mark = row
+    key, id_, title, kind, source, characters, passages, stored, state_id, until, later, day = told
+    database.require_marked((id_, state_id, title, kind, stored), mark, state_id)
     metadata = json.loads(stored)
     amended = bool(metadata.get("amending_law")) or _is_older(id_, day)
     return DocumentInfo(

@@ -13,7 +13,7 @@ from localrag.corpus.lookups import Lookups
 from localrag.corpus.rows import DocumentRows, block_range, prepare
 from localrag.corpus.states import DocumentInfo
 from localrag.corpus.types import Document, LawRow
-from localrag.database import Database, Schema
+from localrag.database import Database, Schema, row_mark
 from localrag.errors import LocalragError, StoreError, UsageError
 from localrag.language import N_, _
 
@@ -433,6 +433,7 @@ class CorpusStore(Lookups):
         ):
             try:
                 same = prepare(self.read(key)).fingerprint == fingerprint
+                links.references_from(self._db, key, "", None)
             except (LocalragError, ValueError, LookupError, TypeError, AttributeError):
                 same = False
             if not same:
@@ -453,9 +454,15 @@ class CorpusStore(Lookups):
             self._db.write("UPDATE meta SET value = random() WHERE name = 'stamp'")
 
     def _fill(self, key: int, rows: DocumentRows, file: str) -> None:
+        id_, work, name = self._db.rows(
+            "SELECT documents.id, works.key, works.id FROM documents JOIN works ON works.key = work"
+            " WHERE documents.key = ?",
+            (key,),
+        )[0]
         self._db.write(
             "UPDATE documents SET title = ?, kind = ?, source = ?, characters = ?,"  # noqa: S608
-            f" passages = ?, fingerprint = ?, metadata = ?, linked = 0, {_FILE} WHERE key = ?",
+            f" passages = ?, fingerprint = ?, metadata = ?, linked = 0, mark = ?, {_FILE}"
+            " WHERE key = ?",
             (
                 rows.title,
                 rows.kind,
@@ -464,11 +471,11 @@ class CorpusStore(Lookups):
                 len(rows.passages),
                 rows.fingerprint,
                 rows.metadata,
+                row_mark(name, id_, rows.title, rows.kind, rows.metadata),
                 file,
                 key,
             ),
         )
-        work = self._db.rows("SELECT work FROM documents WHERE key = ?", (key,))[0][0]
         states.write_text(self._db, key, rows, work)
         self._db.write_many(
             "INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?)",
@@ -480,8 +487,8 @@ class CorpusStore(Lookups):
         layers = {name: self._layer(name) for name in {row[0] for row in rows.passages}}
         self._db.write_many(
             "INSERT INTO passages (document, layer, locator, place, section, page, header, start,"
-            ' "end", text, source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-            ((key, layers[row[0]], *row[1:]) for row in rows.passages),
+            ' "end", text, source, mark) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+            ((key, layers[row[0]], *row[1:], row_mark(key, *row)) for row in rows.passages),
         )
         if rows.triples:
             self._know(key, rows)

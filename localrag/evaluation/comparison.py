@@ -154,7 +154,7 @@ def compare(first: Evaluation, second: Evaluation) -> Comparison:
 
 
 def as_json(comparison: Comparison) -> Any:
-    """The same as JSON values."""
+    """A comparison as JSON values."""
     return TypeAdapter(Comparison).dump_python(comparison, mode="json")
 
 

@@ -14,7 +14,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -27,7 +27,7 @@ from pydantic_core import to_jsonable_python
 
 from localrag.config import ChatConfig
 from localrag.corpus.types import Triple
-from localrag.durable import locked, storing
+from localrag.durable import locked
 from localrag.errors import BusyError, ModelUnusable, WorkspaceError
 from localrag.evaluation import places
 from localrag.evaluation.answers import Answered, read_rows
@@ -48,13 +48,13 @@ from localrag.evaluation.types import (
 from localrag.inference.opening import open_chat
 from localrag.journal import Journal, Row
 from localrag.language import N_, _
+from localrag.methods.choices import LONGEST_REASON
 from localrag.progress import Phase, Progress
 from localrag.prompts import language_of, prompt
 from localrag.reading.asking import ask
 from localrag.reading.evidence import element
 from localrag.retrieval.types import ModelCall
 from localrag_models.chat import ChatModel
-from localrag_models.errors import ContextExceeded, ReplyInvalid
 
 _PHASE = Phase(N_("judging"), N_("answers"))
 _STOPPED = N_("the judge was stopped before it came to this answer")
@@ -237,15 +237,12 @@ def _asked(
     return Judgement(content, said.verdict or "", said.problem, spent)
 
 
-_LONGEST_REASON = 300
 _YES_NO = {folded("YES"), folded("NO")}
-# What fails with one answer, and can go well with the next.
-_OF_THIS_ANSWER = (ReplyInvalid.__name__, ContextExceeded.__name__)
 
 
 class _Reply(BaseModel):
     # The reason comes first: the verdict is then written with it in view.
-    reason: Annotated[str, Field(min_length=1, max_length=_LONGEST_REASON)]
+    reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
     verdict: Literal["right", "wrong"]
 
 
@@ -299,7 +296,7 @@ def judge(
         ]
         asked = question.query.text
         tag = element("text", (asked, *texts))
-        shown = {"question": asked, "longest": _LONGEST_REASON, "tag": tag, **values}
+        shown = {"question": asked, "longest": LONGEST_REASON, "tag": tag, **values}
         messages = prompt(name, language_of(asked), **shown)
         return ask(model, settings, messages, _Reply, calls.append, name).verdict == "right"
 
@@ -312,7 +309,7 @@ def judge(
         if derived is None:
             derived = right("judge_derivation", answer=question.answer, gold=gold, facts=facts)
     except ModelUnusable as error:
-        if error.kind not in _OF_THIS_ANSWER:
+        if not error.of_one_request:
             raise
         return Judged(None, tuple(calls), error.cause)
     return Judged(Verdict.of(answer=answered, derivation=derived), tuple(calls))
@@ -375,11 +372,9 @@ def opened(journal: Journal[Row]) -> Iterator[Journal[Row]]:
         N_("Wait until it has finished, then go on."),
         path=journal.path,
     )
-    with ExitStack() as held:
-        goes_on = N_("Free some space or mend its permissions; the same command goes on.")
-        with storing(journal.path, goes_on):
-            held.enter_context(locked(journal.path.with_suffix(".lock"), busy))
-        yield held.enter_context(journal)
+    goes_on = N_("Free some space or mend its permissions; the same command goes on.")
+    with locked(journal.path.with_suffix(".lock"), busy, goes_on), journal as held:
+        yield held
 
 
 def _journal(path: Path) -> Journal[Judgement]:

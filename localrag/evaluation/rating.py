@@ -29,6 +29,7 @@ from localrag.evaluation.types import Judging, Listener, PairRating, Scores, Spe
 from localrag.inference.opening import open_chat
 from localrag.journal import Journal
 from localrag.language import N_, _
+from localrag.methods.choices import LONGEST_REASON
 from localrag.prepare.layers import digest
 from localrag.progress import Phase
 from localrag.prompts import language_of, prompt
@@ -42,7 +43,6 @@ MEASURES = ("recall", "precision", "specificity", "breadth", "depth", "relevancy
 
 _PHASE = Phase(N_("rating"), N_("pairs of answers"))
 _STOPPED = N_("the judge was stopped before it came to these answers")
-_LONGEST_REASON = 300
 _Points = Annotated[int, Field(ge=0, le=100)]
 
 
@@ -57,7 +57,7 @@ class _Given(BaseModel):
 
 class _Reply(BaseModel):
     # The reason comes first: the numbers are then written with it in view.
-    reason: Annotated[str, Field(min_length=1, max_length=_LONGEST_REASON)]
+    reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
     first: _Given
     second: _Given
 
@@ -201,7 +201,7 @@ def rated(model: ChatModel, settings: ChatConfig, pair: ShownPair) -> Rating:
         question=pair.question,
         first=pair.first,
         second=pair.second,
-        longest=_LONGEST_REASON,
+        longest=LONGEST_REASON,
         tag=element("text", pair),
     )
     scores: Scores = {}

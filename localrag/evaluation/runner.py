@@ -33,6 +33,7 @@ from localrag.evaluation.types import (
 )
 from localrag.inference.opening import check_models
 from localrag.methods.answering import Answerer, MethodResources
+from localrag.methods.choices import labelled
 from localrag.progress import ignore
 from localrag.retrieval.types import Query
 
@@ -294,7 +295,9 @@ def table(questions: Iterable[Question], order: int) -> bytes:
 
 
 def _row(id_: str, query: Query) -> bytes:
-    row: dict[str, object] = {"id": id_, "question": query.text, "options": query.options}
+    # By their labels: what looks like one at the beginning of a text belongs to the text.
+    options = dict(labelled(query.options))
+    row: dict[str, object] = {"id": id_, "question": query.text, "options": options}
     if query.filters.documents:
         row["documents"] = query.filters.documents
     return json.dumps(row, ensure_ascii=False).encode() + b"\n"

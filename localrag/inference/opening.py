@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 OFF = "off"
 """``embedding.model`` of who wants no search by meaning, whatever is installed."""
 
-_SETTINGS = {"chat": "chat.model", "embedder": "embedding.model", "reranker": "reranking.model"}
+SETTINGS = {"chat": "chat.model", "embedder": "embedding.model", "reranker": "reranking.model"}
 """The setting that names the model of each kind."""
 
 
@@ -103,9 +103,9 @@ def embedder_name(workspace: HasModels, config: Config) -> str:
 def models_in_use(workspace: HasModels, config: Config) -> dict[str, str]:
     """The setting that a model takes part by, by the name of the model."""
     named = {
-        config.reranking.model: _SETTINGS["reranker"],
-        embedder_name(workspace, config): _SETTINGS["embedder"],
-        config.chat.model: _SETTINGS["chat"],
+        config.reranking.model: SETTINGS["reranker"],
+        embedder_name(workspace, config): SETTINGS["embedder"],
+        config.chat.model: SETTINGS["chat"],
     }
     return {model: setting for model, setting in named.items() if model}
 
@@ -161,9 +161,9 @@ def check_models(workspace: HasModels, config: Config) -> Iterator[tuple[str, st
     """
     meaning = embedder_name(workspace, config)
     checks: tuple[tuple[str, str, Callable[[], object]], ...] = (
-        (_SETTINGS["chat"], config.chat.model, lambda: _check_chat(workspace, config)),
-        (_SETTINGS["embedder"], meaning, lambda: embedder_id(workspace, config)),
-        (_SETTINGS["reranker"], config.reranking.model, lambda: _reranker(workspace, config)),
+        (SETTINGS["chat"], config.chat.model, lambda: _check_chat(workspace, config)),
+        (SETTINGS["embedder"], meaning, lambda: embedder_id(workspace, config)),
+        (SETTINGS["reranker"], config.reranking.model, lambda: _reranker(workspace, config)),
     )
     for setting, model, check in checks:
         if model:
@@ -217,7 +217,7 @@ def _found(
     workspace: HasModels, config: Config, name: str, kind: str, server: str
 ) -> tuple[Runtime, ModelSpec]:
     """The runtime of a model of some kind, and all that it has to know; nothing is loaded."""
-    setting = _SETTINGS[kind]
+    setting = SETTINGS[kind]
     threads, gpu_layers = config.runtime.threads, config.runtime.gpu_layers
     if found := named_runtime(name):
         runtime, in_runtime = found

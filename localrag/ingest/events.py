@@ -110,7 +110,7 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class MoreDuplicates:
-    """So many further documents of a file have the content of one that is stored."""
+    """How many further documents of a file have the content of one that is stored."""
 
     source: str
     count: int

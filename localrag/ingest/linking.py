@@ -62,7 +62,7 @@ def link(store: CorpusStore, *, rebuild: bool, workers: int, on_event: Listener)
 def _to_read(
     store: CorpusStore, every: list[int], before: "LawNames", names: "LawNames"
 ) -> list[int]:
-    """Those of the states of laws, by their keys, whose references may be others than stored."""
+    """The keys of the states of laws whose references may be others than those stored."""
     changed = {
         law_id
         for law_id in before.rows.keys() | names.rows.keys()

@@ -10,7 +10,7 @@ from localrag.errors import StorageError
 from localrag.ingest.state import WRITER_LOCK, writing
 from localrag.language import N_
 from localrag.progress import ignore
-from localrag.workspace import Workspace
+from localrag.workspace import CorpusPaths, Workspace
 
 
 def remove_documents(workspace: Workspace, corpus: str, documents: Sequence[str]) -> None:
@@ -30,7 +30,7 @@ def remove_documents(workspace: Workspace, corpus: str, documents: Sequence[str]
 def remove_corpus(
     workspace: Workspace, corpus: str, before: Callable[[Path], object] = ignore
 ) -> None:
-    """Remove a corpus with its store and its index.
+    """Remove a corpus with its store and its index, or what is left of one half removed.
 
     Args:
         workspace: where it lies.
@@ -43,13 +43,14 @@ def remove_corpus(
         StorageError: a file cannot be deleted.
     """
     place = workspace.corpus(corpus)
-    place.require()
+    if not _is_left(place):
+        place.require()
     with writing(place):
         try:
             for folder in (place.store.parent, place.indexes):
                 before(folder)
             # The store goes first: without it the rest is no corpus any more.
-            place.store.unlink()
+            place.store.unlink(missing_ok=True)
             shutil.rmtree(place.indexes, ignore_errors=True)
             _remove_folder(place.store.parent)
         except OSError as error:
@@ -59,6 +60,15 @@ def remove_corpus(
                 corpus=corpus,
                 problem=error,
             ) from error
+
+
+def _is_left(place: CorpusPaths) -> bool:
+    """Whether a process that was killed has left layers or an index of a corpus without a store."""
+    return any(
+        path.is_file() and path.name != WRITER_LOCK
+        for folder in (place.store.parent, place.indexes)
+        for path in folder.rglob("*")
+    )
 
 
 def _remove_folder(folder: Path) -> None:

@@ -5,6 +5,7 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -71,13 +72,14 @@ def state(place: CorpusPaths, store: CorpusStore, *, deep: bool = False) -> Inde
 
 
 def opened_from(place: CorpusPaths) -> tuple[object, ...]:
-    """What a `Retriever` that is opened now reads from: store and generations of the indexes.
+    """What a `Retriever` that is opened now reads from: store, generations of the indexes, today.
 
     One that was opened from something else is to be opened anew: the corpus was indexed, removed
-    or replaced meanwhile, or its layers were prepared.
+    or replaced meanwhile, its layers were prepared, or another day has begun, with other states of
+    laws in force.
     """
     roots = (place.bm25, place.vectors, place.layer_words, place.layer_vectors)
-    return place.identity, *map(current, roots)
+    return place.identity, date.today(), *map(current, roots)
 
 
 def vector_state(
@@ -171,9 +173,8 @@ def writing(paths: CorpusPaths) -> Iterator[None]:
         name=paths.name,
         holder=_name(holder),
     )
-    with ExitStack() as held:
+    with locked(folder / WRITER_LOCK, busy), ExitStack() as held:
         with storing(folder):
-            held.enter_context(locked(folder / WRITER_LOCK, busy))
             held.callback(holder.unlink, missing_ok=True)
             with open_file(holder, "wb") as file:
                 me = {"pid": os.getpid(), "host": socket.gethostname()}

@@ -19,7 +19,7 @@ LONGEST_REASON = 300
 
 
 class OptionChoice(BaseModel):
-    """A reply that chooses an option; `chosen_from` bounds it to the labels there are.
+    """A reply that chooses an option; `choice_among` bounds it to the labels there are.
 
     Attributes:
         reason: written first, so that the label follows from it.

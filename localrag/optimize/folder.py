@@ -1,8 +1,7 @@
 """The folder of one optimisation: its journal, what it was begun with, its lock, its report."""
 
 import json
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -46,8 +45,7 @@ class RunFolder:
         """The file of outcomes."""
         return self.path / "journal.jsonl"
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> AbstractContextManager[None]:
         """Hold the right to write here; the system frees it when the process ends.
 
         Raises:
@@ -59,10 +57,7 @@ class RunFolder:
             N_("Wait until it has finished."),
             name=self.name,
         )
-        with ExitStack() as held:
-            with storing(self.path):
-                held.enter_context(locked(self.path / "lock", busy))
-            yield
+        return locked(self.path / "lock", busy)
 
     def begin(self, origin: Origin, *, restart: bool) -> None:
         """Make ready for outcomes that depend on `origin`, beside earlier ones or in their place.

@@ -177,7 +177,7 @@ class OptimisationProgress:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """It begins, or goes on.
+    """A run begins, or goes on.
 
     Attributes:
         train, validation: numbers of questions.

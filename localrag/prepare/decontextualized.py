@@ -122,7 +122,8 @@ class Rewriter:
     def _made(self, parts: Parts, span: Span) -> Made:
         document = parts.document
         sentence, around = document.text[span.start : span.end], parts.around(span)
-        pointing = to_be_named(sentence)
+        # As the prompt shows it to the model.
+        pointing = to_be_named(curly(sentence))
         calls: list[ModelCall] = []
         messages = self._messages(document, around, sentence)
         try:

@@ -273,7 +273,7 @@ def index_layers(
     )
     with _failures_named(place), locked(place.layers / "index.lock", busy):
         folder = current(place.layer_words)
-        if folder is None or _state_of(folder, made_of, deep=True) is not IndexState.FRESH:
+        if folder is None or _state_of(folder, made_of) is not IndexState.FRESH:
             folder = _index_words(place, store, made_of, on_event)
         model = embedder_id(workspace, config)
         if model and not _has_vectors(place, folder, model):
@@ -373,7 +373,7 @@ def layers_begun(place: CorpusPaths) -> tuple[str, ...]:
 
 
 def _searched(place: CorpusPaths) -> list[str]:
-    """Those of them whose texts are searched in."""
+    """The layers begun whose texts are searched in."""
     return [name for name in layers_begun(place) if name in SEARCHED]
 
 
@@ -393,7 +393,7 @@ def layers_state(place: CorpusPaths, store: CorpusStore, model: str = "") -> Ind
     folder = current(place.layer_words)
     if folder is None:
         return IndexState.MISSING if _searched(place) else IndexState.FRESH
-    state = _state_of(folder, _made_of(place, store), deep=True)
+    state = _state_of(folder, _made_of(place, store))
     if state is not IndexState.FRESH or not model or _has_vectors(place, folder, model):
         return state
     return IndexState.OUTDATED
@@ -459,11 +459,11 @@ def _made_of(place: CorpusPaths, store: CorpusStore) -> list[object]:
     ]
 
 
-def _state_of(words: Path, made_of: Sequence[object], *, deep: bool) -> IndexState:
+def _state_of(words: Path, made_of: Sequence[object]) -> IndexState:
     """How an index of words stands to the layers of now."""
     try:
         manifest = IndexManifest.read(words)
-        manifest.verify(words, deep=deep)
+        manifest.verify(words, deep=True)
     except IndexVersionError:
         return IndexState.OUTDATED
     except IndexingError:

@@ -18,9 +18,8 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
-from localrag.access import make_folder
 from localrag.corpus.types import Label
-from localrag.durable import locked, storing
+from localrag.durable import locked
 from localrag.errors import BusyError, ModelUnusable, StorageError, StoreError, UsageError
 from localrag.journal import Journal
 from localrag.language import N_
@@ -298,8 +297,6 @@ class DerivedLayer:
             N_("Wait until it has finished."),
             layer=self.name,
         )
-        with storing(self._folder):
-            make_folder(self._folder)
         with locked(self._folder / f"{self.name}.lock", busy), self._journal:
             yield
 

@@ -33,7 +33,8 @@ _LONGEST_DATE = 30
 _OF_ANOTHER_STATE = re.compile(r"(?:[旧新]|(?:改正|施行)[前後]の?|改正|(?:当時|制定時)の)$")
 _LONGEST_STATE = 8
 _FORMER = re.compile("旧|前|当時|制定")
-_BEFORE_A_NAME = re.compile("旧|改正前")
+# ア民法第710条: the letter of an item without a blank behind it.
+_BEFORE_A_NAME = re.compile("旧|改正前|前掲|前記|上記|^[ 　]*[ア-ン](?=[一-鿿])")
 
 
 class FormerState(NamedTuple):

@@ -49,6 +49,25 @@ _BODY = re.compile(
 # A longer text tells a case or quotes a provision, and names a penalty among much else.
 _LONGEST = 80
 
+_MARK = r"[「」『』、。，,?？!！\s]"
+_NOT_A_MARK = r"[^「」『』、。，,?？!！\s]"
+_WHAT = r"(?:何|なん|なに|ど[のんうれ]|誰|だれ|いかなる|いか[がに])"
+# 平均賃金とは, 平均賃金の定義は何か, 平均賃金はどう定義されているか, 平均賃金は何をいうか.
+_MEANING = re.compile(
+    rf"(?:^|{_MARK})(?P<term>{_NOT_A_MARK}{{1,60}}?)[」』]?"
+    rf"(?:(?:とは|って)、?(?:{_WHAT}|[?？。\s]|$)"
+    r"|(?:という|の|\s)(?:(?:言葉|用語|語|文言)の)?(?:法律上の?|法的な?|法令上の?)?"
+    r"(?:定義|意義|意味)(?:規定|条文)?(?:とは|[はがをにで]|って|について|[?？。\s]|$)"
+    rf"|[はが]、?(?:{_WHAT}[^、。]{{0,8}}|法律で|法令で)?定義(?:され|し|す)"
+    rf"|は、?{_WHAT}(?:いう|な|ような)?(?:もの|者|人|こと|場合)?を(?:いう|言う|指す|さす|意味)"
+    r"|を定義)"
+)
+# 労基法でいう賃金, 法律で定義する賃金; the name of the law is no part of the term.
+_SAID_WHERE = re.compile(
+    "^(?:上の?|における?|において|に?いう|の|で(?:は|の|いう)?|(?:に|が|で)(?:定義|規定)(?:する|される|されている|した))"
+    "|^.*(?:における|において|でいう|にいう|上の|(?:に|が|で)?(?:定義|規定)(?:する|される|されている|した))"
+)
+
 _INSTRUMENT = r"政令|[一-鿿]{0,6}(?:府令|省令)|[一-鿿]{2,12}委員会規則|人事院規則|最高裁判所規則"
 _HOW = r"(?:どう|どのよう|どんな|何|なに|いくら|いつ)"
 _LEFT = re.compile(
@@ -150,6 +169,21 @@ def requirement_asked(question: str) -> RequirementAsked | None:
     noun = asked["noun"]
     demanded_by = _NOTIFIED if noun == "届出" else re.compile(_DEMANDED.format(noun=noun))
     return RequirementAsked(noun, demanded_by)
+
+
+def terms_asked(question: str) -> tuple[str, ...]:
+    """Read a question for the meaning of a term: what the term may be, as written, likeliest first.
+
+    What stands before the term may tell of which law it is (労基法でいう賃金), or belong to it.
+
+    Args:
+        question: without the names of laws.
+    """
+    asked = _MEANING.search(question)
+    if asked is None:
+        return ()
+    words = asked["term"]
+    return tuple(filter(None, dict.fromkeys((words, _SAID_WHERE.sub("", words)))))
 
 
 def crimes_named(question: str) -> frozenset[str]:

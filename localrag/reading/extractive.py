@@ -250,16 +250,13 @@ class Quotations(NamedTuple):
     left_out: int = 0
 
 
-def quotations(
-    retriever: Retriever, query: Query, retrieval: Retrieval, quotes: int = QUOTES
-) -> Quotations:
-    """Quote the provisions or sentences that support an answer best.
+def quotations(retriever: Retriever, query: Query, retrieval: Retrieval) -> Quotations:
+    """Quote the provisions or sentences that support an answer best, `QUOTES` at most.
 
     Args:
         retriever: found the evidence; used by one thread at a time.
         query: the question.
         retrieval: what was found for it.
-        quotes: how many quotations at most.
     """
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
@@ -278,11 +275,11 @@ def quotations(
     probability = weights.probability(signs)
     ranked.sort(key=lambda candidate: -candidate.total)
     worth_it = probability >= weights.quoted_from and not plain
-    chosen = _choose(ranked, query, retrieval, quotes) if worth_it else []
+    chosen = _choose(ranked, query, retrieval) if worth_it else []
     chosen = [*cited, *(piece for piece in chosen if not _in_any(piece, cited))]
     linked = with_linked(retriever.store, chosen, retrieval)
     chosen = [*cited, *(piece for piece in linked if not _in_any(piece, cited))]
-    chosen = chosen[: max(quotes, len(cited))]
+    chosen = chosen[: max(QUOTES, len(cited))]
     return Quotations(quoted(retriever.store, chosen), probability, signs, _left_out(retrieval))
 
 
@@ -416,16 +413,15 @@ def _raised(support: Support) -> Support:
     return Support(coverage, support.score + _NAMED)
 
 
-def _choose(
-    ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval, quotes: int
-) -> list[Piece]:
+def _choose(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -> list[Piece]:
     """The best pieces that are worth quoting, and what each of several laws named says best.
+
+    `QUOTES` at most, what they stand under not counted.
 
     Args:
         ranked: best first, at least one.
         query: the question.
         retrieval: tells the laws; what they say goes before all else.
-        quotes: how many pieces at most, what they stand under not counted.
     """
     leaders = _leaders(ranked, query, retrieval)
     least = _WORTH_QUOTING * ranked[0].support.coverage
@@ -435,13 +431,13 @@ def _choose(
             chosen.append(one.piece)
         # What another quotation stands under is quoted with it in any case.
         under = {id(above) for piece in chosen for above in piece.above}
-        if sum(id(piece) not in under for piece in chosen) == quotes:
+        if sum(id(piece) not in under for piece in chosen) == QUOTES:
             break
     return chosen
 
 
 def _spread(ranked: Sequence[_Candidate]) -> list[_Candidate]:
-    """The same with the best piece of another provision second, where provisions were found.
+    """The ranking with the best piece of another provision second, where provisions were found.
 
     Where the first is of a provision that only resembles the one asked for, its other paragraphs
     are of no more use.
@@ -463,6 +459,8 @@ def _leaders(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -
     """
     only = law_asked(query.text, retrieval.laws)
     leaders: list[_Candidate] = []
+    if len(_named_laws(retrieval)) <= 1:
+        leaders = _defining(ranked, retrieval)
     for law_ids in _named_laws(retrieval):
         every = [one for one in ranked if one.piece.passage.document_id in law_ids]
         named = [one for one in every if _is_named(one.piece, retrieval)]
@@ -482,6 +480,18 @@ def _leaders(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -
         on_it = (one for one in ranked if caption_of(one.passage.header) in crimes)
         leaders = [one for one in on_it if _is_named(one.piece, retrieval)][:1]
     return leaders
+
+
+def _defining(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[_Candidate]:
+    """What defines the term that a question asks the meaning of, in the order of the retrieval."""
+    defining = (
+        one
+        for definition in retrieval.definitions
+        for one in ranked
+        if one.piece.passage.document_id == definition.document_id
+        and one.piece.start <= definition.start < one.piece.end
+    )
+    return list(dict.fromkeys(defining))
 
 
 def _leaves(piece: Piece, link: Link) -> bool:

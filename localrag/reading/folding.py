@@ -65,6 +65,9 @@ _LETTERS_A_KANJI = 4
 _KANJI_NUMERAL = re.compile(rf"[{NUMERAL_CHARACTERS}]+")
 # ひとり, ふたつ, ついたち: words of their own to the dictionary.
 _COUNTED_WORD = re.compile(rf"[{NUMERAL_CHARACTERS}]+[人日つ月口]")
+# A third party (第三者, 第三債務者) is a word: nobody counts to it.
+_THIRD_PARTY = re.compile("者|国|債務|取得|当事|セクター")
+_COMMON_NOUN = "名詞-普通名詞-一般"
 _HUNDREDTHS = re.compile(r"(100|1000|10000)分の([0-9]+(?:\.[0-9]+)?)")
 # 一割八分 and, of interest, 年五分 are shares; 八分 alone is eight minutes.
 _ONE_DIGIT = f"[0-9{_DIGITS}]"
@@ -220,7 +223,7 @@ def fold(original: str) -> Folded:
     unread: list[tuple[int, int]] = []
     spelling = Spelling(normal, list(offsets))
     if is_japanese(normal):
-        words = tuple(morphemes(normal))
+        words = tuple(_with_third_parties(morphemes(normal)))
         numerals = [(*span, in_digits(normal[slice(*span)])) for span in _numerals(normal, words)]
         spelling.replace_spans(numerals)
         unread = [
@@ -271,6 +274,20 @@ class Spelling:
         pieces.append(self.text[done:])
         offsets += self.offsets[done:]
         self.text, self.offsets = "".join(pieces), offsets
+
+
+def _with_third_parties(words: Sequence[Morpheme]) -> Iterator[Morpheme]:
+    """Words, with 第三 as one where it is no number."""
+    at = 0
+    while at < len(words):
+        word = words[at]
+        third = "".join(one.surface for one in words[at : at + 2]) == "第三"
+        if third and at + 2 < len(words) and _THIRD_PARTY.match(words[at + 2].surface):
+            yield Morpheme("第三", word.start, words[at + 1].end, _COMMON_NOUN, "第三")
+            at += 2
+        else:
+            yield word
+            at += 1
 
 
 def _numerals(normal: str, words: Sequence[Morpheme]) -> Iterator[tuple[int, int]]:

@@ -17,19 +17,29 @@ from localrag.export.blocks import (
 )
 from localrag.language import _
 from localrag.reading import wording
-from localrag.reading.types import Answer, Citation, Claim, Derivation, Step
+from localrag.reading.types import Answer, Citation, Claim, Derivation, Status, Step
 
 Place = Callable[[Citation], str]
 """Tells where a citation stands, as lawyers cite it; "" where that is not known."""
 
 
-def answer_blocks(answer: Answer, place: Place) -> Iterator[Block]:
-    """Yield what an answer says, what it rests on, and how far that carries it."""
+def answer_blocks(answer: Answer, place: Place, shown: int | None = None) -> Iterator[Block]:
+    """Yield what an answer says, what it rests on, and how far that carries it.
+
+    Args:
+        answer: the answer.
+        place: tells where a citation stands.
+        shown: as for `wording.verdict`.
+    """
     if answer.absent:
         absent = "、".join(answer.absent)
         yield paragraph(Strong(_("Not in this corpus:")), f" {absent}")
     status = _(wording.STATUSES[answer.status])
-    yield paragraph(Strong(status), f": {wording.verdict(answer)}")
+    yield paragraph(Strong(status), f": {wording.verdict(answer, shown)}")
+    # What an answer rests on its quotations say; why there is none only this.
+    told = list(map(str, wording.events(answer.trace, answer.absent)))
+    if told and answer.status is Status.NOT_FOUND:
+        yield items(told)
     if answer.label:
         yield paragraph(Strong(answer.label), f" {answer.text}")
     # What the extractive reader says is its quotations, which follow.

@@ -52,7 +52,7 @@ class Quantity:
     text: str
 
     def shown(self, *, converted: bool) -> str:
-        """As written; with its size in full where 万 stands in it or another unit is compared.
+        """The quantity as written; with its size in full where 万 stands in it or units differ.
 
         Args:
             converted: whether to tell it in the base unit of its dimension.

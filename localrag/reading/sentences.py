@@ -91,7 +91,6 @@ def sentences_that_may_answer(
     query: Query,
     hits: Sequence[Hit],
     fits: Callable[[Sequence[Sentence]], bool],
-    most: int = MOST,
     *,
     whole: bool = False,
 ) -> ChosenSentences:
@@ -102,13 +101,12 @@ def sentences_that_may_answer(
         query: the question.
         hits: best first.
         fits: whether a prompt with these sentences leaves room for the reply.
-        most: sentences at most, as `MOST` counts them; the best one is shown with what it is read
-            with in any case.
         whole: whether the first hit is shown whole, unless it is longer than `LONGEST` or does not
             fit; then its own sentences are chosen before those of other hits.
 
     Returns:
-        The sentences, none of them twice; none where the prompt does not hold even the best one.
+        `MOST` sentences at most, the best one with what it is read with in any case, and none of
+        them twice; none where the prompt does not hold even the best one.
     """
     found = [(hit.passage, sentences_of(retriever.store, hit.passage)) for hit in hits]
     groups = _by_support(retriever, query, hits, found, leading=whole)
@@ -121,7 +119,7 @@ def sentences_that_may_answer(
     for group in groups:
         new = [place for place in group if place not in chosen]
         wider = [*chosen, *new]
-        if not new or (chosen and (_count(found, wider) > most or _length(found, wider) > ROOM)):
+        if not new or (chosen and (_count(found, wider) > MOST or _length(found, wider) > ROOM)):
             continue
         numbered = _numbered(found, wider)
         least = least or numbered

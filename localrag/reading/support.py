@@ -147,7 +147,7 @@ class _Wanted(NamedTuple):
         return cls(weights(asked), words)
 
     def in_law(self) -> "_Wanted":
-        """The same with less weight on what no statute says so, if anything else is asked for."""
+        """What is wanted, with less weight on what no statute says, if there is anything else."""
         weights = {
             one: weight * (_LATIN_IN_LAW if _LATIN.fullmatch(one) else 1.0)
             for one, weight in self.weights.items()

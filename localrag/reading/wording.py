@@ -1,12 +1,12 @@
 """An answer in words, the same for command line, workbench and exported conversations."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from localrag.facts import FactKind, told
+from localrag.facts import Fact, FactKind, told
 from localrag.language import N_, _, ngettext
 from localrag.reading.types import Answer, Citation, MismatchKind, Stage, Status, Step, Veracity
-from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED
+from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Trace
 
 if TYPE_CHECKING:
     # The first paint of the workbench needs words, and no store.
@@ -108,6 +108,9 @@ _STEPS = {
 }
 """Stages, what they are about, and what models are called for; of some there are several."""
 
+_LACKING = (FactKind.NO_SUCH_LAW, FactKind.CITED_LAW_LACKING)
+"""The events that tell of a law that the corpus lacks."""
+
 _SOURCES = {
     Stage.KNOWLEDGE: N_("triples"),
     Stage.DOCUMENTS: N_("documents"),
@@ -123,24 +126,32 @@ def step(name: str) -> str:
     return f"{_(_STEPS.get(kind, kind))}{blank}{which}"
 
 
-def verdict(answer: Answer) -> str:
-    """Why an answer has its status."""
+def verdict(answer: Answer, shown: int | None = None) -> str:
+    """Why an answer has its status.
+
+    Args:
+        answer: the answer.
+        shown: passages that a model was shown, where the trace of the answer no longer tells.
+    """
     if answer.doubts and answer.status in (Status.NOT_FOUND, Status.UNSUPPORTED):
         return told(answer.doubts)
     if answer.status is Status.NOT_FOUND and answer.trace.calls:
-        shown = len(answer.trace.stages[-1].hits) if answer.trace.stages else 0
+        if shown is None:
+            shown = len(answer.trace.stages[-1].hits) if answer.trace.stages else 0
         return ngettext(
             "the model finds no answer in the {n} passage it was shown",
             "the model finds no answer in the {n} passages it was shown",
             shown,
         ).format(n=shown)
     if answer.status is Status.NOT_FOUND:
-        left = [event for event in answer.trace.events if event.kind is FactKind.FILTERS_LEAVE]
-        if not left:
-            return _("nothing in this corpus supports an answer")
-        if left[0].fields["n"]:
+        told_of = {event.kind: event for event in answer.trace.events}
+        left = told_of.get(FactKind.FILTERS_LEAVE)
+        # Earlier versions told of nothing as of 0 passages.
+        if FactKind.FILTERS_LEAVE_NOTHING in told_of or (left and not left.fields["n"]):
+            return _("the filters leave nothing of this corpus to answer from")
+        if left:
             return _("nothing in what the filters leave of this corpus supports an answer")
-        return _("the filters leave nothing of this corpus to answer from")
+        return _("nothing in this corpus supports an answer")
     if answer.status is Status.UNSUPPORTED:
         return _("an answer was made, but what it cites does not say all of it")
     if answer.status is Status.QUOTED and answer.trace.calls:
@@ -164,6 +175,18 @@ def verdict(answer: Answer) -> str:
     ).format(n=quotations)
     rejected = len(answer.citations) - quotations
     return _("{found}; {n} rejected").format(found=found, n=rejected) if rejected else found
+
+
+def events(trace: Trace, absent: Collection[str] = ()) -> Iterator[Fact]:
+    """What stages left out or switched off, each once.
+
+    Args:
+        trace: of a search or an answer.
+        absent: the laws of which it is told already that the corpus lacks them.
+    """
+    for event in dict.fromkeys(trace.events):
+        if event.kind not in _LACKING or event.fields["name"] not in absent:
+            yield event
 
 
 def supplement(answer: Answer, citation: Citation) -> str:

@@ -35,6 +35,8 @@ from localrag.retrieval.units import (
     Scores,
     add,
     article_unit,
+    by_ranks,
+    fuse,
     left,
     relative_to_best,
     standing,
@@ -45,52 +47,9 @@ from localrag.statutes.resolver import CitationResolver, Target
 from localrag.statutes.typed import written_out
 from localrag.workspace import Workspace
 from localrag_indexes.bm25 import BM25Index
-from localrag_indexes.fusion import convex_combination, reciprocal_rank_fusion
 
 FUSE = "fuse"
 """The stage that makes one ranking of those by words, by meaning and by name."""
-
-# A unit that shares no word with the question has a BM25 score of 0. A cosine has no such point:
-# those of one model lie close together, far from 0, so that they are measured from the least found.
-_FLOORS = (0.0, None)
-# What meaning counts for provisions, of what it does for other passages. Chosen on the lawyers'
-# questions that may be looked at: at 1 it costs one right answer in fifteen, for the vocabulary,
-# the captions and the law named tell more of a statute than its meaning does; at a fifth next to
-# none, and provisions are found that no word leads to.
-_OF_PROVISIONS = 0.2
-
-
-def fuse(
-    words: Scores, meaning: Scores, settings: RetrievalConfig, *, provisions: bool = False
-) -> dict[str, float]:
-    """The units of both rankings with a score relative to the best, 0 to 1.
-
-    Two rankings are fused by their scores or by their ranks, as the settings say. One alone keeps
-    its scores.
-
-    Args:
-        words: the ranking by words.
-        meaning: the ranking by meaning.
-        settings: which fusion, and its weights.
-        provisions: whether what is searched for are provisions of statutes.
-    """
-    if not words or not meaning:
-        return relative_to_best(words or meaning)
-    if provisions:
-        less = _OF_PROVISIONS * settings.dense_weight
-        settings = settings.model_copy(update={"dense_weight": less})
-    if settings.fusion == "ranks":
-        return by_ranks(words, meaning, settings)
-    weights = (settings.lexical_weight, settings.dense_weight)
-    return relative_to_best(convex_combination((words, meaning), weights, _FLOORS))
-
-
-def by_ranks(words: Scores, meaning: Scores, settings: RetrievalConfig) -> dict[str, float]:
-    """Fuse by ranks, whatever the settings say, with their weights; relative to the best."""
-    rankings = [sorted(scores, key=lambda unit: -scores[unit]) for scores in (words, meaning)]
-    weights = [settings.lexical_weight, settings.dense_weight]
-    return relative_to_best(reciprocal_rank_fusion(rankings, weights, settings.fusion_k))
-
 
 # Units found by their words alone that are expanded from, and the share of their score they count.
 _EXPANDED = 5
@@ -101,7 +60,6 @@ _UNMATCHED = 0.4
 _TELLING = log(20)
 # Characters of the longest question that is taken for one a person types.
 _TYPED = 200
-_PENAL_CODE = "刑法"
 # What comes first by its link has a little more than the best, what stands beside a little less.
 _FIRST, _BEHIND = 1.01, 0.999
 _RELATIONS = {
@@ -232,17 +190,12 @@ class Retriever:
             asked = replace(asked, text=written_out(asked.text, self.names))
             scope = scope_of(asked, self.names, self.store, self._orders)
             resolved = resolve.resolve(
-                self._resolver(),
-                self.store,
-                asked,
-                admission,
-                scope,
-                self.names.lookup(_PENAL_CODE),
+                self._resolver(), self.store, asked, self.names, admission, scope
             )
             scope = scope.with_cited(target.law_id for target in resolved.targets)
         trail = Trail(self.store, k or settings.k, asked.filters, on_stage, scope)
         named = resolved.units
-        reasons = {unit: Reason(FactKind.NAMED, words) for unit, words in resolved.words.items()}
+        reasons = resolved.reasons
         known = standing(self.store, asked.filters)
         trail.record(resolve.STAGE, named, reasons, [*known, *scope.events, *resolved.events])
 
@@ -291,6 +244,8 @@ class Retriever:
             for link in links
             if link.unit != link.other
         }
+        for unit in reversed(resolved.meaning.units):
+            total[unit] = _FIRST * max(total.values(), default=1.0)
         if not fused:
             unfilled = [*unfilled, *left(self.store, asked.filters)]
         hits = trail.record(expand.STAGE, scope.first(total), reasons, unfilled)
@@ -308,6 +263,7 @@ class Retriever:
                 for target in dict.fromkeys(resolved.cited)
                 if trail.shows(article_unit(target.law_id, target.locator))
             ),
+            resolved.meaning.definitions,
         )
 
     def rank(self, asked: Query, k: int | None = None, *, words: bool, meaning: bool) -> Retrieval:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from localrag.corpus.links import Definition
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.facts import Fact, FactKind
@@ -15,10 +14,13 @@ from localrag.question.laws import (
     without_names,
     without_states,
 )
+from localrag.retrieval.meaning import NO_MEANING, Meaning, meaning_asked
 from localrag.retrieval.query import asked_of, asks_nothing_else
 from localrag.retrieval.scope import NO_LAWS, Scope
+from localrag.retrieval.trail import Reason
 from localrag.retrieval.types import Query
 from localrag.retrieval.units import Admission, Scores, article_unit, caption_of
+from localrag.statutes.names import LawNames
 from localrag.statutes.resolver import CitationResolver, Resolution, Target
 
 STAGE = "resolve"
@@ -28,18 +30,7 @@ IN_QUESTION = 1.0
 IN_OPTION = 0.8
 """Score of a provision that one of the options names: one suggestion among several."""
 
-
-# A question for the meaning of a term: 要配慮個人情報とは何か, 「有価証券」とは、…どういうものか.
-_MEANING = re.compile(
-    r"(?:^(?:上?の|における|において、?|でいう|にいう)?|[、。における]|定義する)「?(?P<term>[^「」、。\s]{2,40}?)」?とは、?"
-    r"(?:何|なん|なに|どう|どの|いかなる|[?？]|$)"
-)
-_CHAPTER = re.compile("この[編章節款]")
-# More laws than this define a term for themselves: which one is meant is not said.
-_FEW_DEFINITIONS = 8
-# Characters between a term and the provision that it is taken from, at most:
-# 営業秘密（不正競争防止法（平成五年法律第四十七号）第二条第六項に規定する営業秘密をいう。）.
-_TAKEN_WITHIN = 80
+_PENAL_CODE = "刑法"
 
 # 709条以外, 709条を除く, 709条のほかに: what is asked for is what stands elsewhere.
 _LEFT_OUT = re.compile(r"(?:の規定)?(?:以外|を除|のほか|の他[にの])")
@@ -54,10 +45,11 @@ class Resolved:
 
     Attributes:
         targets: score of every provision named, most exact place kept.
-        named: for each of them, the words that name it.
+        named: for each of them that the question or an option names, the words that name it.
         asked_for: those that the question itself names, or whose term it asks the meaning of.
         cited: those that the question itself cites, in its order, each the only one it can mean.
         left_out: those that it says it does not ask for (709条以外).
+        meaning: where the term is defined that the question asks the meaning of.
         missing: what the question names and the corpus does not hold, as written.
         events: citations that led nowhere or to several provisions.
     """
@@ -67,6 +59,7 @@ class Resolved:
     asked_for: list[Target] = field(default_factory=list)
     cited: list[Target] = field(default_factory=list)
     left_out: list[Target] = field(default_factory=list)
+    meaning: Meaning = NO_MEANING
     missing: list[str] = field(default_factory=list)
     events: list[Fact] = field(default_factory=list)
 
@@ -90,10 +83,11 @@ class Resolved:
         )
 
     @property
-    def words(self) -> dict[str, str]:
-        """For each unit, the words that name it."""
-        return {
-            article_unit(target.law_id, target.locator): words
+    def reasons(self) -> dict[str, Reason]:
+        """For each unit, the words that name it, or the term it defines."""
+        defines = Reason(FactKind.DEFINES, self.meaning.term)
+        return dict.fromkeys(self.meaning.units, defines) | {
+            article_unit(target.law_id, target.locator): Reason(FactKind.NAMED, words)
             for target, words in self.named.items()
         }
 
@@ -102,34 +96,32 @@ def resolve(
     resolver: CitationResolver,
     store: Lookups,
     query: Query,
+    names: LawNames,
     admission: Admission,
     scope: Scope = NO_LAWS,
-    penal_code: Collection[str] = (),
 ) -> Resolved:
     """Resolve the citations of a question and its options, as far as the filters admit them.
 
     An option is read after the question, so that its bare 第三条 is of the law that the question
     speaks of. Asking what a term means names the provisions that define it, in the laws that the
     question names where it names some. A crime named (詐欺罪) is the article with its name in the
-    caption, in the laws that the question names, else in the penal code, whose ids are given.
+    caption, in the laws that the question names, else in the penal code.
     """
     resolved = Resolved()
     in_english = cited_in_english(resolver, query.text, scope.laws)
-    asked, elsewhere = _parted(resolver.resolve(without_states(query.text)), query.text)
+    citing, elsewhere = _parted(resolver.resolve(without_states(query.text)), query.text)
     resolved.left_out += (target for one in elsewhere for target in one.candidates)
-    for resolution in (*asked, *in_english):
+    for resolution in (*citing, *in_english):
         _enter(resolved, resolution, IN_QUESTION, admission)
         if not (resolution.candidates or _articles(resolution)):
             resolved.missing.append(resolution.text)
         if len(resolution.candidates) == 1 and resolution.candidates[0] in resolved.targets:
             resolved.cited += resolution.candidates
     resolved.asked_for += resolved.targets
-    for target, term in _defining(store, asked_of(query, scope.laws).text.strip(), scope):
-        if admission.admits(target.law_id):
-            resolved.targets.setdefault(target, IN_QUESTION)
-            resolved.named.setdefault(target, f"defines {term}")
-            resolved.asked_for.append(target)
-    laws = {law_id for law in scope.laws for law_id in law.law_ids} or penal_code
+    asked = asked_of(query, scope.laws).text.strip()
+    resolved.meaning = meaning_asked(store, names, asked, admission, scope)
+    _enter_meaning(resolved)
+    laws = {law_id for law in scope.laws for law_id in law.law_ids} or names.lookup(_PENAL_CODE)
     for target, crime in _on_crimes(store, query.text, laws):
         if admission.admits(target.law_id):
             resolved.targets.setdefault(target, IN_QUESTION)
@@ -194,36 +186,12 @@ def _articles(resolution: Resolution) -> list[Target]:
     return [target for target in resolution.nearest if target.locator != Locator()]
 
 
-def _defining(store: Lookups, question: str, scope: Scope) -> Iterator[tuple[Target, str]]:
-    asked = _MEANING.search(question)
-    definitions = store.definitions_of(asked["term"]) if asked else []
-    of_acts = [
-        one
-        for one in definitions
-        if not one.locator.division and not scope.is_beside(one.document_id)
-    ]
-    # Of a term that a law defines for a chapter alone there is no other meaning to be had.
-    main = [one for one in of_acts if not one.scope]
-    main = main or [one for one in of_acts if _CHAPTER.search(one.scope)]
-    # A law that takes a term as another provision defines it says nothing of what it means.
-    own = [one for one in main if not _is_taken(store, one, main)]
-    if asked and len(own) <= _FEW_DEFINITIONS:
-        for definition in own:
-            yield Target(definition.document_id, definition.locator), asked["term"]
-
-
-def _is_taken(store: Lookups, definition: Definition, among: Collection[Definition]) -> bool:
-    """Whether a definition takes its term from another one, to which it refers right behind it."""
-    if len(among) == 1:
-        return False
-    return any(
-        reference.law_id == other.document_id
-        and (reference.target.contains(other.locator) or other.locator.contains(reference.target))
-        for reference in store.references_from(definition.document_id, definition.locator)
-        if 0 <= reference.start - definition.end <= _TAKEN_WITHIN
-        for other in among
-        if other != definition
-    )
+def _enter_meaning(resolved: Resolved) -> None:
+    for one in resolved.meaning.main:
+        target = Target(one.document_id, one.locator)
+        resolved.targets.setdefault(target, IN_QUESTION)
+        resolved.asked_for.append(target)
+    resolved.events += resolved.meaning.events
 
 
 def _on_crimes(

@@ -51,7 +51,7 @@ class Scope:
         return [Fact(FactKind.NO_SUCH_LAW, name=words) for words in absent]
 
     def with_cited(self, law_ids: Iterable[str]) -> "Scope":
-        """The same, where the question cites provisions of these laws."""
+        """The scope of a question that cites provisions of these laws besides."""
         return replace(self, inside=self.inside.union(law_ids)) if self.circles else self
 
     def is_beside(self, document_id: str) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from localrag.corpus.links import Definition
 from localrag.corpus.types import Label, Passage
 from localrag.facts import Fact
 from localrag.question.everyday import EverydayWord
@@ -221,6 +222,7 @@ class Retrieval:
         mentions: by unit the provisions of the laws named that name another one of these.
         cited: of those named, the ones that the question cites by their numbers, in its order; none
             that can mean another one as well.
+        definitions: of the term that the question asks the meaning of, best first.
     """
 
     hits: tuple[Hit, ...]
@@ -232,6 +234,7 @@ class Retrieval:
     doing: str = ""
     mentions: Mapping[str, Mention] = field(default_factory=dict)
     cited: "tuple[Target, ...]" = ()
+    definitions: tuple[Definition, ...] = ()
 
     @property
     def absent(self) -> tuple[str, ...]:

@@ -119,7 +119,7 @@ class _Filtered(Call):
 
 
 class SearchCall(_Filtered):
-    """Find the passages that answer a query best."""
+    """Find the passages that answer a query best; an id that it gives can be shown."""
 
     query_: _Question = Field(alias="query", description="Words or a question.")
     k: Annotated[int, Field(ge=1, le=100), BeforeValidator(as_whole)] | None = Field(
@@ -131,7 +131,8 @@ class ShowCall(Call):
     """Show a provision with its ties, those of a list or a range, or what a law holds."""
 
     citation: _Written = Field(
-        description="A citation in any spelling (民法709条, 金商27の36), or the id of a passage."
+        description="A citation in any spelling (民法709条, 金商27の36), a range (民法709〜724条), "
+        "a law or a part of it (民法 第三編第五章), or the id of a passage."
     )
     most: Annotated[int, Field(ge=1, le=200), BeforeValidator(as_whole)] = Field(
         20, description="Provisions of a range that are shown."

@@ -307,9 +307,9 @@ class Desk:
         code = language.in_use()
         with _refusals():
             place = self.session.workspace.corpus(call.corpus or self.usual)
-        # As long as the corpus is the same and the day is, so is the result.
+        # As long as the corpus is the same, and the day, so is the result.
         asked = sha256(repr(call).encode(errors="surrogatepass")).digest()
-        key = (name, asked, code, date.today(), opened_from(place), _written(place))
+        key = (name, asked, code, opened_from(place), _written(place))
         # Questions are answered each time: where a journal is kept, each has to stand in it.
         is_remembered = not isinstance(call, AskCall)
         if is_remembered and (known := self._remembered.get(key)):

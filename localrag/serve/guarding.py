@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-import h11
 import tomli_w
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from pydantic import BaseModel
@@ -31,7 +30,6 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from localrag.durable import replace_text, storing
 from localrag.errors import ConfigError, NotFoundError, UsageError
@@ -53,7 +51,6 @@ LOG = logging.getLogger("localrag_serve")
 
 _ID = re.compile(r"[\w-]{1,64}", re.ASCII)
 _HOLDER = re.compile(r"[\w-]{1,64}")
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _SECURITY = {
     "content-security-policy": "default-src 'none'; style-src 'self'; img-src data:; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -148,11 +145,6 @@ class Tokens:
 
 def _digest(token: str) -> str:
     return sha256(token.encode(errors="surrogatepass")).hexdigest()
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only programs of this machine reach an address."""
-    return host in _LOOPBACK
 
 
 class Refusing(Exception):  # noqa: N818 - it says what is done
@@ -574,45 +566,3 @@ def _hostname(host: str) -> str:
         return (urlsplit(f"//{host}").hostname or "").lower()
     except ValueError:
         return ""
-
-
-def names_of(host: str, more: str) -> frozenset[str]:
-    """The names of a server: those of its address, and more that are separated by commas."""
-    own = _LOOPBACK if is_loopback(host) else (host,)
-    return frozenset(filter(None, (name.strip().lower() for name in (*own, *more.split(",")))))
-
-
-def impatient(patience: float) -> type[H11Protocol]:
-    """The protocol of connections whose requests have to come within so many seconds.
-
-    uvicorn waits for ever for the head of a request, and for the rest of a body that nobody reads.
-    """
-
-    class Impatient(H11Protocol):
-        _deadline: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._watch()
-
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            self._watch()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._stop()
-            super().connection_lost(exc)
-
-        def _watch(self) -> None:
-            if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
-                self._stop()
-            elif self._deadline is None:
-                # The guard has told a slow body of it by then.
-                self._deadline = self.loop.call_later(patience + 1, self.transport.abort)
-
-        def _stop(self) -> None:
-            if self._deadline is not None:
-                self._deadline.cancel()
-                self._deadline = None
-
-    return Impatient

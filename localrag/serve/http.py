@@ -6,11 +6,8 @@ failure is one object, which clients of the OpenAI protocol read as well.
 
 import asyncio
 import os
-import signal
-import socket
 import ssl
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -40,11 +37,15 @@ from localrag.serve.guarding import (
     Refusing,
     Rules,
     Tokens,
+    note_of,
+    sent,
+)
+from localrag.serve.listening import (
+    ended_in_order,
     impatient,
     is_loopback,
     names_of,
-    note_of,
-    sent,
+    opened,
 )
 from localrag.session import Session
 
@@ -73,7 +74,7 @@ def serve(session: Session, on_start: Callable[[str], None]) -> None:
     tokens = Tokens(session.workspace.tokens)
     _require_safe(settings, tokens)
     processes = settings.processes or min(os.cpu_count() or 1, _MOST_PROCESSES)
-    listening = _listening(settings)
+    listening = opened(settings.host, settings.port)
 
     async def run() -> None:
         async with Desk(session, processes) as desk:
@@ -97,29 +98,8 @@ def serve(session: Session, on_start: Callable[[str], None]) -> None:
             on_start(f"{scheme}://{host}:{listening.getsockname()[1]}/")
             await uvicorn.Server(config).serve(sockets=[listening])
 
-    with listening, _ended_in_order():
+    with listening, ended_in_order():
         asyncio.run(run())
-
-
-@contextmanager
-def _ended_in_order() -> Iterator[None]:
-    """Let SIGTERM leave what is within, as an interrupt does.
-
-    uvicorn ends its own work and then sends itself the signal once more, by which Python would end
-    at once: what the processes share would be left behind.
-    """
-
-    def leave(*_: object) -> None:
-        raise SystemExit
-
-    before = signal.signal(signal.SIGTERM, leave)
-    try:
-        yield
-    except SystemExit as left:
-        if left.code:
-            raise
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _require_safe(settings: ServeConfig, tokens: Tokens) -> None:
@@ -155,20 +135,6 @@ def _require_safe(settings: ServeConfig, tokens: Tokens) -> None:
             N_("Set serve.certificate and serve.key, or name the proxy that speaks TLS: {setting}"),
             setting="serve.proxy",
         )
-
-
-def _listening(settings: ServeConfig) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    try:
-        return socket.create_server((settings.host, settings.port), family=family)
-    except OSError as error:
-        raise UsageError(
-            N_("{host}, port {port}, cannot be listened on ({problem})."),
-            N_("Choose another port: localrag serve --port 0 takes any that is free."),
-            host=settings.host,
-            port=settings.port,
-            problem=error,
-        ) from error
 
 
 def application(desk: GuardedDesk, settings: ServeConfig, tokens: Tokens) -> ASGIApp:

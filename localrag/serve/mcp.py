@@ -1,13 +1,14 @@
 """The Model Context Protocol: localrag as tools and resources of an agent (``localrag mcp``).
 
-A tool for each call, with the JSON of the command line as its result, in the text and structured;
-a provision by its address as a resource. What cannot be done is a result that says so.
+A tool for each call, with the JSON of the command line as its result, in the text and structured,
+cut to what an agent can read; one more goes on where it was cut. A provision by its address is a
+resource. What cannot be done is a result that says so.
 """
 
 import json
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import anyio
 import uvicorn
@@ -32,23 +33,73 @@ from mcp_types import (
     Tool,
     ToolAnnotations,
 )
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
 
 from localrag import __version__
 from localrag.as_json.found import CorpusJson
 from localrag.language import _
-from localrag.serve.calls import WORK, AskCall, ShowCall, told
+from localrag.serve.calls import WORK, AskCall, Refusal, ShowCall, as_whole, told
 from localrag.serve.desk import Desk, Refused
+from localrag.serve.fitting import CutJson, RestJson, fitted, rest
+from localrag.serve.listening import opened
 from localrag.session import Session
 
+_HOST = "127.0.0.1"
 _PROVISION = UriTemplate.parse("localrag://provision/{corpus}/{id}{?as_of}")
-_CORPORA = "corpora"
+_CORPORA, _MORE = "corpora", "more"
 _JSON = "application/json"
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _INSTRUCTIONS = (
-    "Japanese statutes and other texts on this machine. Cite by document, locator and state as "
-    "the results give them; quotations are verbatim. A citation can be resolved before it is shown."
+    "Japanese statutes and other texts on this machine. Search, then show what was found by its "
+    "id; show or resolve a citation as it is typed; check what you have written. Cite by document, "
+    "locator and state as the results give them; quotations are verbatim. A result that is longer "
+    "than its `characters` is cut: its `cut` says where, and the tool `more` goes on there. Where "
+    "an error names a command (localrag show …), the tool of that name does the same."
 )
+# Seconds a connection is kept open for the next call; clients let go of it sooner.
+_KEPT_OPEN = 75
+
+_Characters = Annotated[
+    int,
+    Field(
+        ge=1_000,
+        le=1_000_000,
+        description="Characters of the result at most; what is cut stands in its `cut`.",
+    ),
+    BeforeValidator(as_whole),
+]
+
+
+class _Asked(BaseModel):
+    """What every tool takes besides its call."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    # With Japanese text and the words of JSON about 3,000 tokens.
+    characters: _Characters = 6_000
+
+
+class MoreCall(_Asked):
+    """Go on reading what a result has cut, from an entry or a character on."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    # A question would be asked anew, and its answer be another one.
+    tool: Literal["search", "show", "resolve", "history", "diff", "check"] = Field(
+        description="The tool that gave the result."
+    )
+    arguments: dict[str, Any] = Field(description="What it was called with.")
+    part: str = Field(
+        max_length=200,
+        description="The part to read, as `cut` names it, with a number for each *: "
+        "referred_by, passage.text, hits.0.passage.text.",
+    )
+    start: Annotated[int, Field(ge=0), BeforeValidator(as_whole)] = Field(
+        0, description="The first entry, or character, that is given; counted from 0."
+    )
+
 
 _Context = ServerRequestContext[Any, Any]
 
@@ -70,17 +121,25 @@ def serve_http(session: Session, port: int, on_start: Callable[[], None]) -> Non
     Args:
         session: the workspace and the settings.
         port: on the loopback address.
-        on_start: called before the first connection.
+        on_start: called when connections are taken.
+
+    Raises:
+        UsageError: the port cannot be listened on.
     """
 
     async def speak() -> None:
         async with Desk(session) as desk:
-            app = server_of(desk).streamable_http_app(host="127.0.0.1")
-            config = uvicorn.Config(app, "127.0.0.1", port, log_config=None, access_log=False)
+            config = uvicorn.Config(
+                server_of(desk).streamable_http_app(host=_HOST),
+                log_config=None,
+                access_log=False,
+                timeout_keep_alive=_KEPT_OPEN,
+            )
             on_start()
-            await uvicorn.Server(config).serve()
+            await uvicorn.Server(config).serve(sockets=[listening])
 
-    anyio.run(speak)
+    with opened(_HOST, port) as listening:
+        anyio.run(speak)
 
 
 def server_of(desk: Desk) -> Server[Any]:
@@ -103,49 +162,104 @@ async def _list_tools(_: _Context, __: PaginatedRequestParams | None) -> ListToo
 
 @cache
 def _tools() -> tuple[Tool, ...]:
-    tools = (
-        Tool(
-            name=name,
-            description=work.about,
-            input_schema=work.takes.model_json_schema(by_alias=True),
-            output_schema=_schema(work.gives),
-            annotations=_READS,
-        )
-        for name, work in WORK.items()
+    calls = (
+        _tool(name, work.about, work.takes, _schema(work.gives)) for name, work in WORK.items()
     )
-    corpora = Tool(
-        name=_CORPORA,
-        description="List the corpora there are, with what they hold.",
-        input_schema={"type": "object", "properties": {}, "additionalProperties": False},
-        output_schema=_schema(dict[str, list[CorpusJson]]),
+    corpora = _tool(
+        _CORPORA,
+        "List the corpora there are, with what they hold.",
+        None,
+        _schema(dict[str, list[CorpusJson]]),
+    )
+    return (*calls, corpora, _tool(_MORE, str(MoreCall.__doc__), MoreCall, _schema(RestJson)))
+
+
+def _tool(
+    name: str, about: str, takes: type[BaseModel] | None, output_schema: dict[str, Any]
+) -> Tool:
+    every = _Asked.model_json_schema(schema_generator=_Plain)["properties"]
+    own: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+    if takes is not None:
+        own = takes.model_json_schema(by_alias=True, schema_generator=_Plain)
+        del own["title"], own["description"]
+    return Tool(
+        name=name,
+        description=about,
+        input_schema={**own, "properties": {**own["properties"], **every}},
+        output_schema=output_schema,
         annotations=_READS,
     )
-    return (*tools, corpora)
+
+
+class _Plain(GenerateJsonSchema):
+    """Schemas as models read them: without titles; what need not be given is never null.
+
+    Where a number can be null as well, clients that ask a person for it send a text.
+    """
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        made = super().default_schema(schema)
+        if made.get("default", ...) is None:
+            del made["default"]
+        return made
+
+    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002 - none is
+        return False
 
 
 def _schema(kind: Any) -> dict[str, Any]:
-    # What can be one of several objects is an object, too; older clients look for the word.
-    return {"type": "object", **TypeAdapter(kind).json_schema()}
+    made, cut = TypeAdapter(kind).json_schema(), TypeAdapter(list[CutJson]).json_schema()
+    return {
+        # What can be one of several objects is an object, too; older clients look for the word.
+        "type": "object",
+        **made,
+        "properties": {**made.get("properties", {}), "cut": cut},
+        "$defs": {**made.get("$defs", {}), **cut.pop("$defs")},
+    }
 
 
 async def _call_tool(desk: Desk, context: _Context, asked: CallToolRequestParams) -> CallToolResult:
-    given = asked.arguments or {}
+    given = dict(asked.arguments or {})
     try:
+        if asked.name == _MORE:
+            return await _go_on(desk, MoreCall.model_validate_json(json.dumps(given)))
+        bounds = {name: given.pop(name) for name in _Asked.model_fields if name in given}
+        most = _Asked.model_validate_json(json.dumps(bounds)).characters
         if asked.name == _CORPORA:
-            return _result({"corpora": await desk.corpora(desk.session.corpora())})
+            found = await desk.corpora(desk.session.corpora())
+            return _told(fitted({"corpora": found}, most))
         if asked.name not in WORK:
             raise MCPError(INVALID_PARAMS, _("There is no tool {name!r}.").format(name=asked.name))
         call = WORK[asked.name].takes.model_validate_json(json.dumps(given))
         if isinstance(call, AskCall) and desk.writes(call):
-            return await _answer(desk, context, call)
-        return _result(json.loads(await desk.carry_out(asked.name, call)))
+            return await _answer(desk, context, call, most)
+        return _told(fitted(json.loads(await desk.carry_out(asked.name, call)), most))
     except ValidationError as error:
-        return _problem(told(error))
+        return _problem(_invalid(error))
     except Refused as refused:
-        return _problem(str(refused))
+        return _problem(refused.refusal)
 
 
-async def _answer(desk: Desk, context: _Context, call: AskCall) -> CallToolResult:
+async def _go_on(desk: Desk, asked: MoreCall) -> CallToolResult:
+    given = {name: of for name, of in asked.arguments.items() if name not in _Asked.model_fields}
+    call = WORK[asked.tool].takes.model_validate_json(json.dumps(given))
+    whole = json.loads(await desk.carry_out(asked.tool, call))
+    try:
+        return _told(rest(whole, asked.part, asked.start, asked.characters))
+    except LookupError:
+        cause = _("The result has no list or text {part!r}.").format(part=asked.part)
+        cure = _("There is: {known}.").format(known=", ".join(whole))
+        return _problem(Refusal("NotFoundError", cause, cure, 3))
+
+
+def _invalid(error: ValidationError) -> Refusal:
+    return Refusal("UsageError", told(error), "", 2)
+
+
+async def _answer(desk: Desk, context: _Context, call: AskCall, most: int) -> CallToolResult:
     """Answer with a model, and tell the client meanwhile what is done."""
     steps, heard = anyio.create_memory_object_stream[str](1_000)
 
@@ -163,19 +277,21 @@ async def _answer(desk: Desk, context: _Context, call: AskCall) -> CallToolResul
     async with anyio.create_task_group() as tasks, steps:
         tasks.start_soon(report)
         try:
-            result = _result((await desk.ask(call, tell))["answer"])
+            answer = (await desk.ask(call, tell))["answer"]
+            result = _told(fitted({**answer}, most))
         except Refused as refused:
-            result = _problem(str(refused))
+            result = _problem(refused.refusal)
     return result
 
 
-def _result(value: Any) -> CallToolResult:
+def _told(value: dict[str, Any]) -> CallToolResult:
     text = json.dumps(value, ensure_ascii=False)
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=value)
 
 
-def _problem(words: str) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=words)], is_error=True)
+def _problem(refusal: Refusal) -> CallToolResult:
+    text = f"{refusal.kind}: {refusal}"
+    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
 
 
 async def _list_resources(_: _Context, __: PaginatedRequestParams | None) -> ListResourcesResult:

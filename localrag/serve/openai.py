@@ -1,9 +1,10 @@
 """The OpenAI protocol: chat completions that are answers of localrag, embeddings, models.
 
 A corpus is a model, ``localrag/main``; the last message is the question, those of the user before
-it are what it may lean on. The reply is the answer in Markdown with its citations, and the JSON of
-``localrag ask`` in the field ``localrag``. It is streamed once code has checked it: nothing is
-shown that would have to be taken back.
+it are what it may lean on. What tools were asked and gave is passed over: none of it is read. The
+reply is the answer in Markdown with its citations, and the JSON of ``localrag ask`` in the field
+``localrag``. It is streamed once code has checked it: nothing is shown that would have to be taken
+back.
 """
 
 import asyncio
@@ -44,27 +45,43 @@ class _Taken(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+_Objects = tuple[dict[str, Any], ...]
+
+
 class _Part(_Taken):
     type: Literal["text"]
     text: str
 
 
+class _RefusedPart(_Taken):
+    type: Literal["refusal"]
+    refusal: str
+
+
 class _Message(_Taken):
-    role: Literal["system", "developer", "user", "assistant"]
-    content: str | tuple[_Part, ...] | None
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | tuple[_Part | _RefusedPart, ...] | None = None
     name: str | None = None
     # What a reply has besides, which clients send back with it.
     refusal: str | None = None
-    annotations: tuple[dict[str, Any], ...] | None = None
-    audio: None = None
-    function_call: None = None
-    tool_calls: Annotated[tuple[()], Field(max_length=0)] | None = None
+    annotations: _Objects | None = None
+    audio: dict[str, Any] | None = None
+    # What another model called, and what came of it: neither asked by the user nor of the corpus.
+    function_call: dict[str, Any] | None = None
+    tool_calls: _Objects | None = None
+    tool_call_id: str | None = None
 
     @property
     def text(self) -> str:
         if self.content is None or isinstance(self.content, str):
             return self.content or ""
-        return "\n".join(part.text for part in self.content)
+        return "\n".join(part.text for part in self.content if isinstance(part, _Part))
+
+    @property
+    def of_tools(self) -> bool:
+        """Whether it is a call of a tool, or what a tool gave."""
+        called = self.tool_calls or self.function_call
+        return self.role in ("tool", "function") or (self.role == "assistant" and bool(called))
 
 
 class _StreamOptions(_Taken):
@@ -76,14 +93,14 @@ class _AsText(_Taken):
     type: Literal["text"]
 
 
-_Objects = tuple[dict[str, Any], ...]
 _NotCalled = Literal["none", "auto"]
 
 
 class ChatRequest(_Taken):
     """Answer the last message, with verbatim quotations that code has checked.
 
-    What a model may follow or not has no effect. What asks for a reply of another form is refused:
+    What a model may follow or not has no effect; calls of tools in earlier messages, and what the
+    tools gave, are passed over. What asks for a reply of another form is refused:
     several of them, JSON, sound, the call of a tool.
     """
 
@@ -128,8 +145,9 @@ class ChatRequest(_Taken):
         # What asks for the reply that is given anyway.
         known |= {"tool_choice", "function_call", "response_format", "modalities", "logprobs"}
         of_system = any(one.role in ("system", "developer") for one in self.messages)
+        of_tools = any(one.of_tools for one in self.messages)
         given = [name for name in sorted(self.model_fields_set - known) if getattr(self, name)]
-        return [*given, *(["system"] if of_system else [])]
+        return [*given, *(["system"] if of_system else []), *(["tool_calls"] if of_tools else [])]
 
 
 class EmbeddingRequest(_Taken):
@@ -254,10 +272,10 @@ def _question(asked: ChatRequest) -> AskCall:
         Refused: they ask none, or of no corpus.
         ValidationError: it is none that can be answered.
     """
-    *before, last = asked.messages
     prefix, _slash, corpus = asked.model.partition("/")
     if prefix != _OURS:
         raise _no_model(asked.model)
+    *before, last = [one for one in asked.messages if not one.of_tools] or asked.messages
     if last.role != "user":
         raise Refused(
             Refusal.of(

@@ -269,7 +269,7 @@ class LawWords:
         return Law((), written)
 
     def _agreeing(self, law_ids: tuple[str, ...], number: str) -> tuple[str, ...]:
-        """Those laws of one title whose law number can be the one cited."""
+        """Which of several laws of one title can have the law number that is cited."""
         return tuple(i for i in law_ids if self._names.can_bear(i, number))
 
     def _aliased(self, word: str, here: Locator) -> Law | None:

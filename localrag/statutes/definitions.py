@@ -1,12 +1,13 @@
 """The terms a law defines for itself, and the provisions that define them."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 
 from localrag.corpus.links import Definition
-from localrag.corpus.types import ITEMS, PARAGRAPHS, Document
-from localrag.statutes._structure import Nesting, Tables
+from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document
+from localrag.statutes._structure import BLOT, Nesting, Tables, without_asides
 from localrag.statutes.provisions import Innermost, outside_in
 
 _QUOTED = r"「[^「」\n]{1,60}」"
@@ -32,9 +33,56 @@ _SAME = re.compile(r"以下(?P<scope>[^「」。（）\n]{0,80}?)(?:において
 _NOUN = re.compile(r"[一-鿿々ァ-ヶー・]+(?:[けりいきちせえれめ](?:等|者|額|日|物|先)?)?$")
 _BRACKETS = re.compile("[（）]")
 _LONGEST_ASIDE = 2000
-# 一　株券　…をいう
+# 一　株券　…
 _ITEM = re.compile(
-    r"[^　\n]{1,12}　(?P<term>[^　\n「」（）。、]{1,60})(?:（[^（）\n]{0,200}）)?　[^\n]*をいう"
+    r"[^　\n]{1,12}　(?P<term>[^　\n「」（）。、]{1,60})(?:（[^（）\n]{0,200}）)?　"
+    r"(?P<meaning>[^\n]*)"
+)
+# 次の各号に掲げる用語の意義は、当該各号に定めるところによる
+_TELLS_MEANINGS = re.compile("(?:用語[^。\n]{0,40}?の|その)(?:意義|定義)は")
+
+# Older laws define without quotation marks, at the beginning of a sentence, of a cell of a table,
+# or behind another definition; at the beginning of a paragraph 前項の保有基準割合は、…をいう, too.
+_TOLD = re.compile(r"(?<!」)とは、|　[前第][^、。「」（）\n\t　]{2,60}?(?<!と)(?P<of_place>は)、")
+_LED = re.compile(
+    r"(?:[。\t　]|を(?:い[いう])?、)"
+    r"(?:(?P<scope>この(?:法律|政令|府令|省令|規則|命令|附則|[編章節款目条項表])"
+    r"|[^、。「」（）\n\t　]{0,40}[条項号款節章編表](?:[イ-ン]|ただし書|本文)?(?:まで)?)"
+    r"(?:で|における?|において|に規定する|の)、?)?"
+    r"(?P<term>[^「」（）、。\n\t　]{1,30})$",
+)
+_LONGEST_LEAD = 90
+# What no term has: 公表がされた, 規定の適用について新聞紙.
+_NO_TERM = re.compile(
+    r"[をがへもで]|(?<!又)は|と(?!り|き|い|う)|に(?:つ|よ|係|関|対|お|規|掲)|(?:[たる]|こと|もの|場合|とき)$"
+    r"|[編章節款条項号](?:の|に)|に$|^[〇一二三四五六七八九十]+(?:第|の)"
+)
+_MEANS_ALONE = re.compile("をい[いう]|とする$")
+_MEANS_OF_PLACE = re.compile("をい[いう]")
+# 都の区は、これを特別区という。
+_SAID = re.compile(r"を(?P<term>[一-鿿々ァ-ヶー]{2,20})とい(?:う。|い、)")
+
+# 不動産以外の物は、すべて動産とする。
+_MADE = re.compile(
+    r"[^　\n]{1,12}　(?P<what>[^。\n「」]{2,200}?)"
+    r"(?P<link>を|(?<!又)は、(?:すべて|全て)?(?:これを)?|をも[つっ]て、?)"
+    r"(?P<term>[一-鿿々ァ-ヶー]{2,20})とする"
+)
+_MADE_OF = re.compile("(?<=[を、てれ])[一-鿿々ァ-ヶー]{2,20}$")
+# 親族の範囲: an article on what the term means.
+_ON_MEANING = re.compile("の(?:範囲|意義|定義)$")
+_TERMS_OF_CAPTION = re.compile("及び|並びに|又は|、")
+_CAPTION = re.compile("（([^（）]+)）$")
+# What is the aim of something, or is told for each of many cases, is no meaning of a term.
+_GIVES_NO_MEANING = re.compile("(?:こと|旨)$|当該各号に定める")
+_FOR_A_CASE = re.compile(
+    "とき|場合|かかわらず|ついて|ただし|但し|定める|規定|応じ|特約|(?:こと|旨)$"
+)
+# 現に罪を行い終つた者を; one of several (各合議体の裁判官のうち一人を) has an office.
+_NAMES_ONE = re.compile("^(?!.*(?:うち|(?<!又)(?<!若しく)は)).*[^と]$", re.DOTALL)
+# 正犯を幇助した者は、従犯とする; but 農事組合法人は、法人とする tells nothing of what 法人 means.
+_NAMES_WHO_DOES = re.compile(
+    "^(?!.*(?<!又)(?<!若しく)は).*[うくすつぬむぶぐるいたな](?:者|もの|物)$", re.DOTALL
 )
 
 
@@ -45,7 +93,17 @@ def extract_definitions(document: Document) -> list[Definition]:
     at = Innermost(outside_in(document)).at
     text = document.text
     nesting, tables = Nesting(text), Tables(document)
-    found = sorted({*_means(text), *_called(text), *_explained(text), *_items(document)})
+    found = sorted(
+        {
+            *_means(text),
+            *_called(text),
+            *_explained(text),
+            *_items(document),
+            *_bare(text),
+            *_said(text),
+            *_made(document),
+        }
+    )
     return [
         Definition(document.id, at(start), text[start:end], start, end, scope)
         for start, end, scope in found
@@ -104,6 +162,68 @@ def _terms(match: re.Match[str], scope: str) -> Iterator[tuple[int, int, str]]:
         yield offset + term.start(1), offset + term.end(1), scope
 
 
+def _bare(text: str) -> Iterator[tuple[int, int, str]]:
+    """この法律でXとは、…をいう; 前項のXは、…をいう."""
+    for told in _TOLD.finditer(text):
+        end = told.start("of_place") if told["of_place"] else told.start()
+        line, line_end = _line(text, end)
+        lead = _LED.search(text, max(line, end - _LONGEST_LEAD), end)
+        if lead is None or _NO_TERM.search(lead["term"]):
+            continue
+        sentence = without_asides(text, told.end(), line_end).partition("。")[0]
+        means = _MEANS_OF_PLACE if told["of_place"] else _MEANS_ALONE
+        if (lead["scope"] or not told["of_place"]) and means.search(sentence):
+            scope = lead["scope"] or ""
+            yield *lead.span("term"), "" if scope in _WHOLE_LAW else scope
+
+
+def _line(text: str, position: int) -> tuple[int, int]:
+    """The span of the line that a position stands in."""
+    end = text.find("\n", position)
+    return text.rfind("\n", 0, position) + 1, len(text) if end < 0 else end
+
+
+def _said(text: str) -> Iterator[tuple[int, int, str]]:
+    """…をXという."""
+    for match in _SAID.finditer(text):
+        yield *match.span("term"), ""
+
+
+def _made(document: Document) -> Iterator[tuple[int, int, str]]:
+    """…をXとする, where that says what X is.
+
+    It does where the caption is the term alone (天然果実及び法定果実), and where one that does
+    something, or is something, has that name and is spoken of by it elsewhere.
+    """
+    text = document.text
+    articles = [passage for passage in document.passages if passage.layer == ARTICLES]
+    starts = [article.start for article in articles]
+    for told in re.finditer("とする。", text):
+        line = text.rfind("\n", 0, told.start()) + 1
+        term = _MADE_OF.search(text, line, told.start())
+        at = bisect_right(starts, line) - 1
+        if term is None or at < 0 or articles[at].locator.division:
+            continue
+        made = _MADE.fullmatch(without_asides(text, line, told.end() - 1))
+        if made and _says_meaning(made, articles[at].header, text):
+            yield *term.span(), ""
+
+
+def _says_meaning(made: re.Match[str], header: str, text: str) -> bool:
+    what, term = made["what"].rstrip(BLOT), made["term"]
+    caption = _CAPTION.search(header)
+    if caption and term in _TERMS_OF_CAPTION.split(_ON_MEANING.sub("", caption[1])):
+        return not _GIVES_NO_MEANING.search(what)
+    names = _NAMES_ONE if made["link"] == "を" else _NAMES_WHO_DOES
+    plain = names.search(what) and not _FOR_A_CASE.search(what)
+    return bool(plain) and _spoken_of(term, text)
+
+
+def _spoken_of(term: str, text: str) -> bool:
+    """Whether a law speaks of something by a term, and not only says that something is so."""
+    return re.search(rf"(?<![一-鿿々ァ-ヶー]){re.escape(term)}(?:[をが]|は、)", text) is not None
+
+
 def _items(document: Document) -> Iterator[tuple[int, int, str]]:
     """一　X　…をいう."""
     heads = {
@@ -116,5 +236,9 @@ def _items(document: Document) -> Iterator[tuple[int, int, str]]:
             match := _ITEM.match(document.text, passage.start, passage.end)
         ):
             paragraph = replace(passage.locator, item="", subitem="")
-            stated = _SCOPE_OF_ITEMS.search(heads.get(paragraph, ""))
-            yield match.start("term"), match.end("term"), stated[1] if stated else ""
+            head = heads.get(paragraph, "")
+            # What stands in an item of an item may be a case of its term, and need be none.
+            is_meaning = not passage.locator.subitem and _TELLS_MEANINGS.search(head)
+            if is_meaning or "をいう" in match["meaning"]:
+                stated = _SCOPE_OF_ITEMS.search(head)
+                yield *match.span("term"), stated[1] if stated else ""

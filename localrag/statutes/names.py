@@ -304,7 +304,7 @@ def _number_key(match: re.Match[str]) -> str:
 
 
 def _outermost(matches: list[NameMatch]) -> Iterator[NameMatch]:
-    """Those that are not inside another; all in order."""
+    """The matches that are not inside another one, in order."""
     end = 0
     for match in sorted(matches, key=lambda match: (match.start, -match.end)):
         if match.end > end:

@@ -10,16 +10,15 @@ import argparse
 import json
 import os
 import random
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
+from bench.own_process import carry_out, killed_once
 from bench.rates import rate
 
 from localrag import sample
@@ -70,15 +69,12 @@ class Counted:
 
 
 def main() -> None:
-    """Be the parent, or after ``--child`` the process to be killed."""
-    if sys.argv[1:2] == ["--child"]:
-        child(*map(Path, sys.argv[2:]))
-        return
+    """Answer once unbroken and once with kills, and compare."""
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    options.add_argument("--questions", type=int, default=1000, metavar="N", help="rows (1000)")
-    options.add_argument("--kills", type=int, default=5, metavar="N", help="kills (5)")
+    options.add_argument("--questions", type=int, default=2000, metavar="N", help="rows (2000)")
+    options.add_argument("--kills", type=int, default=100, metavar="N", help="kills (100)")
     options.add_argument(
         "--model",
         metavar="FILE",
@@ -115,7 +111,7 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
 
     undisturbed, log = folder / "undisturbed.jsonl", folder / "undisturbed.log"
     started = time.perf_counter()
-    subprocess.run(command(folder, undisturbed, log), check=True)
+    carry_out(work(folder, undisturbed, log))
     seconds = time.perf_counter() - started
     truth = rows(undisturbed)
     statuses = Counter(row["status"] for row in truth)
@@ -144,21 +140,17 @@ def with_kills(
 ) -> None:
     """Run with kills, then check every answer and every call."""
     out, log = folder / "killed.jsonl", folder / "killed.log"
-    arguments = command(folder, out, log)
+    answering = work(folder, out, log)
     kept_at: list[tuple[int, set[object]]] = []
     for number in range(chosen.kills):
         left = len(truth) - len(rows(out))
         wanted = len(calls(log)) + chance.randrange(max(1, 2 * left // (chosen.kills + 2)))
-        process = subprocess.Popen(arguments)
-        while len(calls(log)) <= wanted:
-            time.sleep(0.001)
-        time.sleep(chance.uniform(0.0, 0.02))
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL, "killed before its end"
+        if not killed_once(partial(asked, log, wanted), chance.uniform(0.0, 0.02), answering):
+            break
         kept_at.append((len(calls(log)), {row["question"] for row in rows(out)}))
         called, kept = kept_at[-1][0], len(kept_at[-1][1])
         print(f"  kill {number + 1}: {called:,} calls so far, {kept:,} answers kept")
-    subprocess.run(arguments, check=True)
+    carry_out(answering)
 
     log_of_calls, found = calls(log), rows(out)
     twice = sum(question in kept for called, kept in kept_at for question in log_of_calls[called:])
@@ -166,7 +158,7 @@ def with_kills(
     in_order = [row["question"] for row in found] == [row["question"] for row in truth]
     same = sum(essence(one) == essence(other) for one, other in zip(found, truth, strict=True))
     print(
-        f"n = {len(found):,} answers of {len(truth):,} questions after {chosen.kills} kills; "
+        f"n = {len(found):,} answers of {len(truth):,} questions after {len(kept_at)} kills; "
         f"order kept: {in_order}; answered twice: {twice}; answers lost: {lost}"
     )
     print(
@@ -176,7 +168,7 @@ def with_kills(
     assert in_order
     assert not twice
     assert not lost
-    assert len(log_of_calls) - len(truth) <= chosen.kills
+    assert len(log_of_calls) - len(truth) <= len(kept_at)
 
 
 def prepare(home: Path, chosen: argparse.Namespace) -> None:
@@ -202,10 +194,9 @@ def prepare(home: Path, chosen: argparse.Namespace) -> None:
     )
 
 
-def command(folder: Path, out: Path, log: Path) -> list[str]:
-    """Command line of the child."""
-    paths = (folder / "home", folder / "questions.jsonl", out, log)
-    return [sys.executable, __file__, "--child", *map(str, paths)]
+def work(folder: Path, out: Path, log: Path) -> Callable[[], None]:
+    """What answers, to be done by a process of its own."""
+    return partial(child, folder / "home", folder / "questions.jsonl", out, log)
 
 
 def rows(out: Path) -> list[dict[str, object]]:
@@ -221,6 +212,11 @@ def calls(log: Path) -> list[str]:
     if not log.exists():
         return []
     return [line.decode() for line in log.read_bytes().split(b"\n")[:-1]]
+
+
+def asked(log: Path, wanted: int) -> bool:
+    """Whether there were more calls than so many."""
+    return len(calls(log)) > wanted
 
 
 def essence(row: dict[str, object]) -> list[object]:

@@ -23,13 +23,12 @@ from bench.corpora import LAWS, law_questions, open_corpus, write_excerpts
 from bench.options import parser
 from bench.rates import latency
 
-from localrag.corpus.facets import CHAPTER, ERA, FIELD, KIND, MINISTRY, YEAR, labels
+from localrag.corpus.facets import CHAPTER, ERA, FIELD, KIND, MINISTRY, YEAR, Where, labels
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Label
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.types import Filters, Query
-
-Where = Mapping[str, str | Sequence[str]]
+from localrag_indexes.analysis.numerals import YEAR_BEFORE
 
 FILTERS: Mapping[str, Where] = {
     "kind": {KIND: "Act"},
@@ -38,7 +37,6 @@ FILTERS: Mapping[str, Where] = {
     "heading": {CHAPTER: "罰則"},
     "kind and heading": {KIND: "Act", CHAPTER: ["総則", "雑則"]},
 }
-_ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
 _LONGEST_ERA = 99
 _DRAWS = 1000
 # Laws that a heading stands in, to be counted.
@@ -127,7 +125,7 @@ def _condition(key: str, value: str) -> tuple[str, list[str]]:
     if key == YEAR:
         names = [
             f"{era}{_kanji(int(value) - before)}年%"
-            for era, before in _ERAS.items()
+            for era, before in YEAR_BEFORE.items()
             if 0 < int(value) - before <= _LONGEST_ERA
         ]
         return f"({' OR '.join([f'{number} LIKE ?'] * len(names))})", names

@@ -42,6 +42,8 @@ from localrag.workspace import Workspace
 from localrag_indexes.analysis.sentences import split_sentences
 
 DATASET = "averitec"
+_PAGES = 1_000
+"""Of the made store, at most."""
 _FIGURES = ("accuracy", "Q", "Q+A", "accuracy@0.1", "accuracy@0.2", "accuracy@0.25")
 
 
@@ -192,12 +194,12 @@ def _check_in(count: int) -> None:
     assert len(answer.checked.evidence) == config.method.sentences
 
 
-def _write_store(path: Path, count: int, pages: int = 1_000) -> None:
+def _write_store(path: Path, count: int) -> None:
     with path.open("w", encoding="utf-8") as file:
-        for number in range(min(pages, count)):
+        for number in range(min(_PAGES, count)):
             sentences = [
                 f"The mill of village {number} cost {at % 100} percent of the budget in year {at}."
-                for at in range(number, count, pages)
+                for at in range(number, count, _PAGES)
             ]
             page = {"url": f"http://example.invalid/{number}", "url2text": sentences}
             file.write(json.dumps(page) + "\n")

@@ -38,6 +38,7 @@ from localrag.cli.main import run
 from localrag.conversations.store import Conversations
 from localrag.errors import LocalragError
 from localrag.retrieval.types import Query
+from localrag.sample import QUESTION
 from localrag.session import open as open_workspace
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
@@ -52,7 +53,6 @@ PARTS = {
 DERIVED = ("words", "vectors")
 CHECKED_AS = {"store": "store main", "words": "index main", "vectors": "vectors main"}
 """What `doctor` calls them; it reads no conversations."""
-QUESTION = "渡し舟を運航してはならない水位の基準は何か。"
 PROBES = {
     "search": ["search", "渡し守の資格", "--json"],
     "search again": ["search", "運航 してはならない 水位", "--json", "-k", "20"],
@@ -97,6 +97,10 @@ def main() -> None:
         base = Path(folder) / "base"
         # By a process of its own: threads of llama.cpp do not live on in what is forked.
         result_of(partial(prepare, base, chosen.embedder), lambda: True)
+        if not chosen.embedder:
+            # What it imports is imported once; another folder, for what is kept in memory of it.
+            shutil.copytree(base, base.with_name("trial"), symlinks=True)
+            look(base.with_name("trial"), ())
         whole = looked(base)
         assert whole is not None
         assert [one for one in whole.values() if one[0]] == [], whole

@@ -1,13 +1,13 @@
 """A disk that is really full, in the middle of everything that writes.
 
 A small disk in memory holds a workspace. In each round it is filled but for a few bytes, something
-is run that writes (add, index, embed, prepare, batch, an evaluation, an update, a conversation),
-then room is made and the same is run again. It has to end with exit code 7 and words of the disk,
-or to come to its end where what was left is enough; the store has to be sound, and after room was
-made it has to come to its end.
+is run that writes (add, index, embed, prepare, batch, an evaluation, an optimisation, an update, a
+conversation), then room is made and the same is run again. It has to end with exit code 7 and words
+of the disk, or to come to its end where what was left is enough; the store has to be sound, and
+after room was made it has to come to its end.
 
 Needs the right to mount (root, or ``unshare --user --map-root-user --mount`` before the command).
-Vectors only with ``--embedder``. Optimisations, which need a model, are not run.
+Vectors only with ``--embedder``. A tiny model with random weights is what is optimised for.
 """
 
 import argparse
@@ -24,10 +24,12 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from bench.flipped import QUESTION, called
-from bench.options import parser
+from bench.flipped import called
+from bench.kill_optimize import write_questions
+from bench.options import law_files, parser
 from bench.own_process import Died, result_of
 from bench.rates import rate
+from tiny_models.chat import write_chat_gguf
 
 from localrag import sample
 from localrag.conversations.store import Conversations
@@ -45,10 +47,16 @@ JOBS = (
     "prepare",
     "batch",
     "evaluation",
+    "optimise",
     "update",
     "undo",
     "conversation",
 )
+TINY = "tiny"
+OPTIMISED = (
+    f"--set chat.model={TINY} --set chat.max_tokens=64 --set runtime.threads=1"
+    " optimize queries lawqa --name found -c main --calls 30"
+).split()
 _PATIENCE = 300
 Outcome = tuple[int, str, str]
 
@@ -138,9 +146,12 @@ def prepared(folder: Path, chosen: argparse.Namespace) -> Path:
     home = folder / "home"
     workspace = Workspace.locate(home)
     workspace.init()
+    models = ModelStore(workspace.models)
     if chosen.embedder:
-        ModelStore(workspace.models).add(Path(chosen.embedder), name="embedder", link=True)
-    files = sorted((chosen.data / "egov" / "xml").glob("*.xml"), key=lambda p: p.stat().st_size)
+        models.add(Path(chosen.embedder), name="embedder", link=True)
+    write_chat_gguf(folder / "tiny.gguf", context=32_768)
+    models.add(folder / "tiny.gguf", name=TINY, kind="chat", link=True)
+    files = law_files(chosen.data)
     laws, inputs, corrected = folder / "laws", home / "inputs", home / "corrected"
     shutil.copytree(sample.FOLDER, laws)
     inputs.mkdir()
@@ -151,12 +162,13 @@ def prepared(folder: Path, chosen: argparse.Namespace) -> Path:
     changed = next(sample.FOLDER.rglob("599AC0000000001*.xml"))
     text = changed.read_text(encoding="utf-8").replace("水位", "水かさ")
     (corrected / changed.name).write_text(text, encoding="utf-8")
-    choice = {"question": QUESTION, "options": ["三メートル", "五メートル"], "answer": "a"}
+    choice = {"question": sample.QUESTION, "options": ["三メートル", "五メートル"], "answer": "a"}
     rows = (json.dumps({"id": f"q{number}", **choice}) + "\n" for number in range(20))
     (home / "questions.jsonl").write_text("".join(rows), encoding="utf-8")
     for arguments in (["add", str(laws)], ["--set", "embedding.model=off", "index"]):
         code, _, err = called(home, arguments)
         assert code == 0, err
+    write_questions(workspace, home / "asked.jsonl", 8)
     return home
 
 
@@ -199,6 +211,7 @@ def verbs(job: str, home: Path) -> list[Sequence[str]]:
         "prepare": [(*words, "prepare", "--layers", "decontextualized", "--by", "statutes")],
         "batch": [("batch", questions, "--out", str(home / "answers.jsonl"))],
         "evaluation": [("eval", "run", questions, "--method", "statute-lexical")],
+        "optimise": [(*words, *OPTIMISED, "--questions", str(home / "asked.jsonl"))],
         "update": [(*words, "update", inputs, str(home / "corrected"))],
         "undo": [(*words, "update", "--undo")],
     }[job]  # type: ignore[return-value]
@@ -213,8 +226,8 @@ def converse(home: Path) -> Outcome:
         ):
             conversation = kept.new()
             for _ in range(10):
-                turn = kept.begin(conversation.id, Query(QUESTION), "main", "", "")
-                kept.finish(turn.id, corpus.ask(QUESTION), 0.1)
+                turn = kept.begin(conversation.id, Query(sample.QUESTION), "main", "", "")
+                kept.finish(turn.id, corpus.ask(sample.QUESTION), 0.1)
     except LocalragError as error:
         return error.exit_code, "", str(error)
     return 0, "", ""

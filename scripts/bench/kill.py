@@ -7,20 +7,17 @@ is in its file, the last good index answers, and the same command, run again, co
 """
 
 import argparse
-import json
 import math
-import os
 import random
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
-from bench.options import parser
+from bench.options import law_files, parser
+from bench.own_process import carry_out, killed_after, noting, told
 
 from localrag.corpus.readers import read
 from localrag.corpus.readers.types import ReadFailure
@@ -39,13 +36,10 @@ WORKERS = 2
 
 
 def main() -> None:
-    """Be the parent, or after ``--child`` the process to be killed."""
-    if sys.argv[1:2] == ["--child"]:
-        child(*map(Path, sys.argv[2:]))
-        return
+    """Run all rounds."""
     options = parser(__doc__)
-    options.add_argument("--rounds", type=int, default=30, metavar="N", help="kills (30)")
-    options.add_argument("--files", type=int, default=60, metavar="N", help="law files (60)")
+    options.add_argument("--rounds", type=int, default=100, metavar="N", help="kills (100)")
+    options.add_argument("--files", type=int, default=20, metavar="N", help="law files (20)")
     options.add_argument(
         "--seed", type=int, default=1, metavar="N", help="of the files and the moments (1)"
     )
@@ -54,25 +48,26 @@ def main() -> None:
         bench(chosen, Path(folder))
 
 
-def child(home: Path, files: Path) -> None:
-    """Add and index, telling on standard output what is done once it is."""
+def child(home: Path, files: Path, log: Path) -> None:
+    """Add and index, noting what is done once it is."""
+    note = noting(log)
 
     def tell(event: Event) -> None:
         if isinstance(event, DocumentsStored):
-            print(json.dumps({"stored": [*event.added, *event.replaced]}), flush=True)
+            note({"stored": [*event.added, *event.replaced]})
         elif isinstance(event, Progress):
-            print(json.dumps({"at": event.phase.name}), flush=True)
+            note({"at": event.phase.name})
 
     workspace = Workspace.locate(home)
     add(workspace, "main", [files], workers=WORKERS, on_event=tell)
     index(workspace, "main", workers=WORKERS, on_event=tell)
-    print(json.dumps({"at": "end"}), flush=True)
+    note({"at": "end"})
 
 
 def bench(chosen: argparse.Namespace, folder: Path) -> None:
     """Run all rounds and print the outcome of each."""
     chance = random.Random(chosen.seed)
-    files = sorted((chosen.data / "egov" / "xml").glob("*.xml"), key=lambda p: p.stat().st_size)
+    files = law_files(chosen.data)
     half, whole, base = folder / "half", folder / "files", folder / "base"
     half.mkdir()
     whole.mkdir()
@@ -81,7 +76,8 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
         if number % 2:
             shutil.copy2(file, half)
     truth = fingerprints(whole)
-    run_child(base, half)
+    # Here, so that what it imports is imported once.
+    child(base, half, folder / "base.log")
 
     home = folder / "timed"
     shutil.copytree(base, home)
@@ -123,26 +119,16 @@ def fingerprints(folder: Path) -> dict[str, str]:
     return found
 
 
-def command(home: Path, files: Path) -> list[str]:
-    """Command line of the child."""
-    return [sys.executable, __file__, "--child", str(home), str(files)]
-
-
 def run_child(home: Path, files: Path) -> None:
     """Run the child to its end."""
-    subprocess.run(command(home, files), check=True, stdout=subprocess.DEVNULL)
+    carry_out(partial(child, home, files, home.with_suffix(".whole")))
 
 
 def kill_child(home: Path, files: Path, moment: float) -> tuple[str, list[str]]:
     """Kill the child and its workers; returns where it was and what it had acknowledged."""
-    with tempfile.TemporaryFile("w+") as told:
-        process = subprocess.Popen(command(home, files), stdout=told, start_new_session=True)
-        time.sleep(moment)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        told.seek(0)
-        # The last line may be cut off: it was not told.
-        lines = [json.loads(line) for line in told if line.endswith("\n")]
+    log = home.with_suffix(".killed")
+    killed_after(moment, partial(child, home, files, log))
+    lines = told(log)
     stage = next((line["at"] for line in reversed(lines) if "at" in line), "start")
     return stage, [id_ for line in lines for id_ in line.get("stored", [])]
 

@@ -28,7 +28,7 @@ from localrag.retrieval.types import Query
 from localrag.session import open as open_workspace
 from localrag.workspace import Workspace
 
-QUESTIONS = ("渡し守の資格は何か。", "渡し舟を運航してはならない水位の基準は何か。")
+QUESTIONS = ("渡し守の資格は何か。", sample.QUESTION)
 
 
 def main() -> None:

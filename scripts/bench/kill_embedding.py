@@ -11,20 +11,18 @@ a round takes seconds; neither has a part in what is kept.
 """
 
 import argparse
-import json
-import os
 import random
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.options import parser
+from bench.options import law_files, parser
+from bench.own_process import carry_out, killed_once, noting, told
 
 from localrag.corpus.store import CorpusStore
 from localrag.ingest.add import add
@@ -52,14 +50,10 @@ QUESTIONS = (
 
 
 def main() -> None:
-    """Be the parent, or after ``--child`` the process to be killed."""
-    if sys.argv[1:2] == ["--child"]:
-        layout.EXACT_NUMBERS = int(sys.argv[3])
-        child(Path(sys.argv[2]))
-        return
+    """Run all rounds."""
     options = parser(__doc__)
-    options.add_argument("--rounds", type=int, default=20, metavar="N", help="kills (20)")
-    options.add_argument("--files", type=int, default=60, metavar="N", help="law files (60)")
+    options.add_argument("--rounds", type=int, default=100, metavar="N", help="kills (100)")
+    options.add_argument("--files", type=int, default=20, metavar="N", help="law files (20)")
     options.add_argument("--graph-from", type=int, default=2000, metavar="N", help="vectors (2000)")
     options.add_argument(
         "--seed", type=int, default=1, metavar="N", help="of the files and the moments (1)"
@@ -76,35 +70,37 @@ def embedder() -> "HashingEmbedder":
     return HashingEmbedder(dimension=DIMENSION, window=120)
 
 
-def child(home: Path) -> None:
-    """Make the vectors, telling on standard output what is kept once it is."""
-    model = embedder()
-    told = 0
+def child(home: Path, log: Path) -> None:
+    """Make the vectors, noting what is kept once it is."""
+    model, note = embedder(), noting(log)
+    known = 0
 
     def tell(event: Event) -> None:
-        nonlocal told
+        nonlocal known
         if isinstance(event, Progress):
-            kept = model.embedded[told:] if event.phase == EMBEDDING else []
-            told += len(kept)
-            print(json.dumps({"at": event.phase.name, "kept": kept}), flush=True)
+            kept = model.embedded[known:] if event.phase == EMBEDDING else []
+            known += len(kept)
+            note({"at": event.phase.name, "kept": kept})
 
     index(Workspace.locate(home), "main", embedder=model, on_event=tell)
-    print(json.dumps({"at": "end", "kept": []}), flush=True)
+    note({"at": "end", "kept": []})
 
 
 def bench(chosen: argparse.Namespace, folder: Path) -> None:
     """Run all rounds and print the outcome of each."""
     chance = random.Random(chosen.seed)
-    layout.EXACT_NUMBERS = limit = chosen.graph_from * DIMENSION
+    layout.EXACT_NUMBERS = chosen.graph_from * DIMENSION
     base = prepared(chosen, folder, chance)
 
     home = folder / "undisturbed"
     shutil.copytree(base, home)
-    lines, first, seconds = timed_child(home, limit)
+    started = time.perf_counter()
+    lines = run_child(home)
+    seconds = time.perf_counter() - started
     needed, truth = kept(lines), content(home)
     print(
         f"{chosen.files} files, {len(truth[0]):,} vectors, {len(needed):,} of them to embed; "
-        f"undisturbed it begins after {first:.1f} s and ends after {seconds:.1f} s"
+        f"undisturbed {seconds:.1f} s"
     )
 
     where: Counter[str] = Counter()
@@ -112,10 +108,10 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
     while where.total() < chosen.rounds:
         home = folder / "round"
         shutil.copytree(base, home)
-        moment = chance.uniform(first, seconds)
-        lines, asked = kill_child(home, limit, moment)
+        moment = chance.uniform(0.0, seconds)
+        lines, asked = kill_child(home, moment)
         stage = lines[-1]["at"] if lines else "start"
-        before, after = kept(lines), kept(run_child(home, limit))
+        before, after = kept(lines), kept(run_child(home))
         # What was embedded but not yet told when it was killed may be in neither list.
         assert not set(before) & set(after), "something acknowledged was embedded again"
         assert set(before) | set(after) <= set(needed)
@@ -125,7 +121,7 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
         answers += asked
         if stage == "end":
             # It was faster than the first time, and there was nothing left to kill.
-            first, seconds = first / 2, seconds / 2
+            seconds *= 0.9
             continue
         where[stage] += 1
         print(
@@ -141,7 +137,7 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
 
 def prepared(chosen: argparse.Namespace, folder: Path, chance: random.Random) -> Path:
     """A workspace whose vectors are of half of its documents."""
-    files = sorted((chosen.data / "egov" / "xml").glob("*.xml"), key=lambda p: p.stat().st_size)
+    files = law_files(chosen.data)
     sample = chance.sample(files[: len(files) * 3 // 4], chosen.files)
     workspace = Workspace.locate(folder / "base")
     workspace.init()
@@ -152,49 +148,36 @@ def prepared(chosen: argparse.Namespace, folder: Path, chance: random.Random) ->
     return workspace.home
 
 
-def command(home: Path, limit: int) -> list[str]:
-    """Command line of the child."""
-    return [sys.executable, __file__, "--child", str(home), str(limit)]
-
-
-def run_child(home: Path, limit: int) -> list[Any]:
+def run_child(home: Path) -> list[Any]:
     """Run the child to its end; returns what it told."""
-    done = subprocess.run(command(home, limit), check=True, stdout=subprocess.PIPE)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    log = home.with_suffix(".whole")
+    carry_out(partial(child, home, log))
+    lines = told(log)
+    log.unlink()
+    return lines
 
 
-def timed_child(home: Path, limit: int) -> tuple[list[Any], float, float]:
-    """Run the child to its end; also returns when it began to tell, and when it ended."""
-    started = time.perf_counter()
-    with subprocess.Popen(command(home, limit), stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        lines = [process.stdout.readline()]
-        first = time.perf_counter() - started
-        lines += process.stdout.readlines()
-    assert process.returncode == 0
-    return [json.loads(line) for line in lines], first, time.perf_counter() - started
-
-
-def kill_child(home: Path, limit: int, moment: float) -> tuple[list[Any], int]:
+def kill_child(home: Path, moment: float) -> tuple[list[Any], int]:
     """Kill the child, asking the old vectors meanwhile.
 
     Returns:
         What it told, and how often the vectors answered.
     """
-    asked = 0
-    with tempfile.TemporaryFile("w+") as told:
-        until = time.perf_counter() + moment
-        process = subprocess.Popen(command(home, limit), stdout=told, start_new_session=True)
-        while time.perf_counter() < until:
+    asked, log = 0, home.with_suffix(".killed")
+    until = time.monotonic() + moment
+
+    def due() -> bool:
+        nonlocal asked
+        if time.monotonic() < until:
             examine(home)
             asked += 1
-            time.sleep(0.02)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        examine(home)
-        told.seek(0)
-        # The last line may be cut off: it was not told.
-        return [json.loads(line) for line in told if line.endswith("\n")], asked + 1
+        return time.monotonic() >= until
+
+    killed_once(due, 0.0, partial(child, home, log))
+    examine(home)
+    lines = told(log)
+    log.unlink(missing_ok=True)
+    return lines, asked + 1
 
 
 def kept(lines: list[Any]) -> list[str]:

@@ -14,23 +14,21 @@ first question: what it says follows from the prompt alone.
 
 import argparse
 import json
-import os
 import random
 import re
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.options import parser
+from bench.own_process import carry_out, killed_once, noting, told
 
 from localrag.config import Config
 from localrag.corpus.store import CorpusStore
@@ -70,13 +68,10 @@ Rows = dict[str, list[DerivedRow]]
 
 
 def main() -> None:
-    """Be the parent, or after ``--child`` the process to be killed."""
-    if sys.argv[1:2] == ["--child"]:
-        child(Path(sys.argv[2]))
-        return
+    """Run all rounds."""
     options = parser(__doc__)
-    options.add_argument("--rounds", type=int, default=30, metavar="N", help="kills (30)")
-    options.add_argument("--paragraphs", type=int, default=200, metavar="N", help="of them (200)")
+    options.add_argument("--rounds", type=int, default=100, metavar="N", help="kills (100)")
+    options.add_argument("--paragraphs", type=int, default=60, metavar="N", help="of them (60)")
     options.add_argument(
         "--layer", default="", choices=LAYERS, help="kill while this one is made (at any moment)"
     )
@@ -86,15 +81,15 @@ def main() -> None:
         bench(chosen, Path(folder))
 
 
-def child(home: Path) -> None:
-    """Make the layers, telling on standard output how many rows are written down."""
+def child(home: Path, log: Path) -> None:
+    """Make the layers, noting how many rows are written down."""
+    note = noting(log)
 
     def tell(event: Progress) -> None:
-        told = {"at": event.phase.name, "made": event.done - event.earlier}
-        print(json.dumps(told), flush=True)
+        note({"at": event.phase.name, "made": event.done - event.earlier})
 
     made = sum(report.made for report in make(home, tell))
-    print(json.dumps({"at": "end", "made": made}), flush=True)
+    note({"at": "end", "made": made})
 
 
 def make(home: Path, on_event: Listener = ignore) -> list[LayerReport]:
@@ -154,29 +149,32 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
 
     home = folder / "undisturbed"
     shutil.copytree(base, home)
-    first, seconds, made = timed_child(home)
+    log, started = folder / "whole", time.perf_counter()
+    carry_out(partial(child, home, log))
+    seconds, made = time.perf_counter() - started, told(log)[-1]["made"]
     truth, answers = rows(home), answers_of(home)
     count = sum(map(len, truth.values()))
     to_make = {layer: len(set(truth[layer]) - set(before[layer])) for layer in LAYERS}
     print(
         f"{chosen.paragraphs} paragraphs, {count:,} rows of {len(LAYERS)} layers, {made:,} of them "
-        f"to make, {sum(map(len, answers)):,} texts found by words; undisturbed it begins after "
-        f"{first:.1f} s and ends after {seconds:.1f} s"
+        f"to make, {sum(map(len, answers)):,} texts found by words; undisturbed {seconds:.1f} s"
     )
 
     where: Counter[str] = Counter()
     while where.total() < chosen.rounds:
         home = folder / "round"
         shutil.copytree(base, home)
-        moment = chance.uniform(first, seconds)
         if chosen.layer:
-            rows_told = chance.randrange(1, to_make[chosen.layer] + 1)
-            lines = kill_child_in(home, chosen.layer, rows_told, chance.uniform(0, _MOMENT))
+            last = {
+                "at": PHASES[chosen.layer].name,
+                "made": chance.randrange(1, to_make[chosen.layer] + 1),
+            }
+            lines = kill_child(home, partial(lines_hold, last), chance.uniform(0, _MOMENT))
         else:
-            lines = kill_child(home, moment)
+            lines = kill_child(home, None, chance.uniform(0.0, seconds))
         there = rows(home)
-        for layer, told in told_of(lines).items():
-            assert len(set(there[layer]) - set(before[layer])) >= told, "a row told is lost"
+        for layer, made in told_of(lines).items():
+            assert len(set(there[layer]) - set(before[layer])) >= made, "a row told is lost"
         afterwards = sum(report.made for report in make(home))
         standing = examine(there, rows(home), truth)
         assert answers_of(home) == answers, "the index finds something else"
@@ -185,7 +183,7 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
         stage = lines[-1]["at"] if lines else "start"
         if stage == "end":
             # It was faster than the first time, and there was nothing left to kill.
-            seconds = max(first, 0.9 * seconds)
+            seconds *= 0.9
             continue
         where[stage] += 1
         print(
@@ -269,48 +267,24 @@ def told_of(lines: Sequence[Any]) -> dict[str, int]:
     }
 
 
-def command(home: Path) -> list[str]:
-    """Command line of the child."""
-    return [sys.executable, __file__, "--child", str(home)]
+def lines_hold(line: Any, lines: list[Any]) -> bool:
+    """Whether a line is among those told."""
+    return line in lines
 
 
-def timed_child(home: Path) -> tuple[float, float, int]:
-    """Run the child to its end: when it began to tell, when it ended, how many rows it made."""
-    started = time.perf_counter()
-    with subprocess.Popen(command(home), stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        lines = [process.stdout.readline()]
-        first = time.perf_counter() - started
-        lines += process.stdout.readlines()
-    assert process.returncode == 0
-    return first, time.perf_counter() - started, json.loads(lines[-1])["made"]
+def kill_child(home: Path, ready: Callable[[list[Any]], bool] | None, moment: float) -> list[Any]:
+    """Kill the child so many seconds after it has told something; returns what it told.
 
-
-def kill_child_in(home: Path, layer: str, rows_told: int, moment: float) -> list[Any]:
-    """Kill the child a moment after it has told some rows of a layer; returns what it told."""
-    lines: list[Any] = []
-    with subprocess.Popen(command(home), stdout=subprocess.PIPE, start_new_session=True) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            lines.append(json.loads(line))
-            if lines[-1] == {"at": PHASES[layer].name, "made": rows_told}:
-                break
-        time.sleep(moment)
-        os.killpg(process.pid, signal.SIGKILL)
-        rest = process.stdout.readlines()
-    return [*lines, *(json.loads(line) for line in rest if line.endswith(b"\n"))]
-
-
-def kill_child(home: Path, moment: float) -> list[Any]:
-    """Kill the child; returns what it told."""
-    with tempfile.TemporaryFile("w+") as told:
-        process = subprocess.Popen(command(home), stdout=told, start_new_session=True)
-        time.sleep(moment)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        told.seek(0)
-        # The last line may be cut off: it was not told.
-        return [json.loads(line) for line in told if line.endswith("\n")]
+    Args:
+        home: of the workspace.
+        ready: whether it has, by what it told; None where it need not tell anything.
+        moment: the seconds.
+    """
+    log = home.with_suffix(".killed")
+    killed_once(lambda: ready is None or ready(told(log)), moment, partial(child, home, log))
+    lines = told(log)
+    log.unlink(missing_ok=True)
+    return lines
 
 
 if __name__ == "__main__":

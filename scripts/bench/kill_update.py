@@ -18,7 +18,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from bench.options import parser
+from bench.options import law_files, parser
 from bench.own_process import killed_after
 from bench.rates import rate
 
@@ -83,7 +83,7 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
 
 def prepared(chosen: argparse.Namespace, folder: Path, chance: random.Random) -> tuple[Path, Path]:
     """An indexed workspace, and the archive to update it with."""
-    files = sorted((chosen.data / "egov" / "xml").glob("*.xml"), key=lambda p: p.stat().st_size)
+    files = law_files(chosen.data)
     some = chance.sample(files[: max(len(files) * 3 // 4, chosen.files)], chosen.files)
     third = max(len(some) // 3, 1)
     laws, archive = folder / "laws", folder / "archive"

@@ -47,6 +47,11 @@ def parser(
     return made
 
 
+def law_files(data: Path) -> list[Path]:
+    """The files of laws from e-Gov, the smallest first."""
+    return sorted((data / "egov" / "xml").glob("*.xml"), key=lambda path: path.stat().st_size)
+
+
 def _folder(text: str) -> Path:
     path = Path(text).expanduser().resolve()
     if not path.is_dir():

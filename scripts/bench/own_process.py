@@ -12,9 +12,10 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-_LOOKS = 0.01
+_LOOKS = 0.005
 
 
 class Died(Exception):  # noqa: N818 - what became of the process
@@ -64,6 +65,59 @@ def killed_after(seconds: float, work: Callable[[], object]) -> None:
     process = _forked(work)
     time.sleep(seconds)
     _kill(process)
+
+
+def carry_out(work: Callable[[], object]) -> None:
+    """Have a process of its own do some work, to its end.
+
+    Raises:
+        Died: it ended by an exception.
+    """
+    killed_once(lambda: False, 0.0, work)
+
+
+def told(log: Path) -> list[Any]:
+    """What a process has noted in a file, a line of JSON each; the last may be cut off."""
+    if not log.exists():
+        return []
+    return [json.loads(line) for line in log.read_bytes().split(b"\n")[:-1]]
+
+
+def noting(log: Path) -> Callable[[object], None]:
+    """What notes a value in such a file: once it returns no kill can lose it."""
+    file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+
+    def note(value: object) -> None:
+        os.write(file, json.dumps(value).encode() + b"\n")
+
+    return note
+
+
+def killed_once(ready: Callable[[], bool], seconds: float, work: Callable[[], object]) -> bool:
+    """Begin some work, and kill its process and all that it started once something is the case.
+
+    Args:
+        ready: asked again and again, whether it is.
+        seconds: that it is killed after that.
+        work: done by a process of its own.
+
+    Returns:
+        Whether it was killed; it may have ended before.
+
+    Raises:
+        Died: it ended by an exception.
+    """
+    process, until = _forked(work), None
+    while (ended := os.waitpid(process, os.WNOHANG)) == (0, 0):
+        if until is None and ready():
+            until = time.monotonic() + seconds
+        if until is not None and time.monotonic() >= until:
+            _kill(process)
+            return True
+        time.sleep(_LOOKS)
+    if ended[1]:
+        raise Died("ended by an exception")
+    return False
 
 
 def _forked(work: Callable[[], object]) -> int:

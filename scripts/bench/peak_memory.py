@@ -7,6 +7,8 @@ from types import TracebackType
 from typing import Self
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+_SECONDS = 0.1
+"""Between two looks."""
 
 
 class PeakMemory:
@@ -17,9 +19,8 @@ class PeakMemory:
             for each, so the truth is a little lower.
     """
 
-    def __init__(self, seconds: float = 0.1) -> None:
+    def __init__(self) -> None:
         self.bytes = 0
-        self._seconds = seconds
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -39,7 +40,7 @@ class PeakMemory:
     def _watch(self) -> None:
         while True:
             self.bytes = max(self.bytes, sum(map(_resident, _family())))
-            if self._stop.wait(self._seconds):
+            if self._stop.wait(_SECONDS):
                 return
 
 

@@ -9,6 +9,11 @@ twice, for the server remembers those that were; with ``--repeat`` they are.
 Printed are searches a second, the median and the 95th percentile of their time (with its 95 %
 interval, by order statistics), what the server takes of a processor, which is the same on a busy
 machine, how the searches ended, and the memory of the server before and after.
+
+With ``--minutes`` the clients then do all that clients do and should not: searches, provisions,
+citations, histories, answers, checks, the page; replies read slowly or not at all, requests cut off
+or that never end, bodies of 100 MB, wrong tokens (where ``--token`` names a right one) and paths
+that lead elsewhere. Printed are the memory of each minute, and how the requests ended.
 """
 
 import argparse
@@ -18,11 +23,12 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count, cycle, islice
 from math import sqrt
 from pathlib import Path
+from zlib import crc32
 
 import httpx
 import psutil
@@ -32,6 +38,8 @@ from bench.options import parser
 # Characters of a question that are searched for.
 _LONGEST = 120
 _NORMAL = 1.96
+# Whose articles are looked up in a mixed load.
+_LAWS = ("民法", "刑法", "会社法", "個人情報の保護に関する法律", "金融商品取引法")
 
 
 def main() -> None:
@@ -44,12 +52,14 @@ def main() -> None:
     questions = _questions(given.data / "lawqa" / "train.jsonl")
     asked = cycle(questions) if given.repeat else _distinct(questions)
     with _server(home, corpus) as (address, server):
-        asyncio.run(_search(address, asked, given.clients, given.warm, 0.0))
+        asyncio.run(_search(address, asked, given, given.warm, 0.0))
         before, spent = _memory(server), _spent(server)
         began = time.perf_counter()
-        took, ends = asyncio.run(_search(address, asked, given.clients, given.searches, given.rate))
+        took, ends = asyncio.run(_search(address, asked, given, given.searches, given.rate))
         seconds = time.perf_counter() - began
         after, spent = _memory(server), _spent(server) - spent
+        if given.minutes:
+            asyncio.run(_mixed(address, asked, server, given))
     again = " again and again" if given.repeat else ""
     offered = f", {given.rate:g} offered" if given.rate else ""
     low, high = (1000 * _at(took, 0.95, side) for side in (-_NORMAL, _NORMAL))
@@ -75,6 +85,9 @@ def _arguments() -> argparse.Namespace:
     made.add_argument("--warm", type=int, default=200, metavar="N", help="searches before")
     made.add_argument("--repeat", action="store_true", help="ask what the server remembers, too")
     made.add_argument("--rate", type=float, default=0.0, metavar="N", help="searches a second")
+    made.add_argument("--minutes", type=float, default=0.0, metavar="N", help="of a mixed load")
+    made.add_argument("--body", type=int, default=100, metavar="MB", help="that is too large (100)")
+    made.add_argument("--token", default="", help="of a workspace that has some")
     return made.parse_args()
 
 
@@ -105,8 +118,13 @@ def _server(home: Path, corpus: str) -> Iterator[tuple[str, psutil.Process]]:
             server.wait()
 
 
+def _client(address: str, token: str) -> httpx.AsyncClient:
+    headers = {"authorization": f"Bearer {token}"} if token else {}
+    return httpx.AsyncClient(base_url=address, timeout=60, headers=headers)
+
+
 async def _search(
-    address: str, questions: Iterator[str], clients: int, searches: int, rate: float
+    address: str, questions: Iterator[str], given: argparse.Namespace, searches: int, rate: float
 ) -> tuple[list[float], Counter[str]]:
     """Search so many times; how long each took, sorted, and how each ended."""
     asked = enumerate(islice(questions, searches))
@@ -126,9 +144,142 @@ async def _search(
                 ends[type(error).__name__] += 1
             took.append(time.perf_counter() - due)
 
-    async with httpx.AsyncClient(base_url=address, timeout=60) as http:
-        await asyncio.gather(*(client(http) for _ in range(clients)))
+    async with _client(address, given.token) as http:
+        await asyncio.gather(*(client(http) for _ in range(given.clients)))
     return sorted(took), ends
+
+
+async def _mixed(
+    address: str, questions: Iterator[str], server: psutil.Process, given: argparse.Namespace
+) -> None:
+    """Do all that clients do for some minutes, and print the memory of each."""
+    ends: Counter[str] = Counter()
+    until = time.perf_counter() + 60 * given.minutes
+
+    async def too_large(http: httpx.AsyncClient, _question: str) -> str:
+        return await _large(http, given.body)
+
+    every = cycle((too_large, *_DEEDS))
+
+    async def client(http: httpx.AsyncClient) -> None:
+        while time.perf_counter() < until:
+            deed = next(every)
+            try:
+                async with asyncio.timeout(60):
+                    end = await deed(http, next(questions))
+            except (httpx.HTTPError, OSError, TimeoutError) as error:
+                end = type(error).__name__
+            ends[f"{deed.__name__.strip('_')}: {end}"] += 1
+
+    async def watch() -> None:
+        for minute in count(1):
+            await asyncio.sleep(60)
+            each = [_memory_of(one) for one in (server, *server.children(recursive=True))]
+            told = " + ".join(f"{one / 1e6:.0f}" for one in sorted(each, reverse=True))
+            print(f"minute {minute}: {sum(each) / 1e6:.0f} MB ({told}); n = {ends.total()}")
+            sys.stdout.flush()
+
+    async with _client(address, given.token) as http:
+        watching = asyncio.create_task(watch())
+        await asyncio.gather(*(client(http) for _ in range(given.clients)))
+        watching.cancel()
+    print("ended with: " + ", ".join(f"{end} ({n})" for end, n in sorted(ends.items())))
+
+
+async def _posted(http: httpx.AsyncClient, path: str, **call: str | bool) -> str:
+    return str((await http.post(path, json=call)).status_code)
+
+
+async def _searched(http: httpx.AsyncClient, question: str) -> str:
+    return await _posted(http, "/search", query=question)
+
+
+async def _shown(http: httpx.AsyncClient, question: str) -> str:
+    return await _posted(http, "/show", citation=_some_citation(question))
+
+
+async def _resolved(http: httpx.AsyncClient, question: str) -> str:
+    return await _posted(http, "/resolve", citation=_some_citation(question))
+
+
+async def _compared(http: httpx.AsyncClient, question: str) -> str:
+    return await _posted(http, "/history", citation=_some_citation(question))
+
+
+async def _checked(http: httpx.AsyncClient, question: str) -> str:
+    return await _posted(http, "/check", text=f"{question}。{_some_citation(question)}による。")
+
+
+async def _answered(http: httpx.AsyncClient, question: str) -> str:
+    return await _posted(http, "/ask", question=question, model=False)
+
+
+async def _read(http: httpx.AsyncClient, question: str) -> str:
+    form = {"question": question, "without-model": "on"}
+    page = await http.post("/answers", data=form, follow_redirects=True)
+    await http.get("/provision", params={"at": _some_citation(question)})
+    return str(page.status_code)
+
+
+async def _misled(http: httpx.AsyncClient, _question: str) -> str:
+    path = "/v1/..%2f..%2f..%2fetc/passwd"
+    return str((await http.get(path)).status_code)
+
+
+async def _without_right(http: httpx.AsyncClient, question: str) -> str:
+    wrong = {"authorization": "Bearer wrong"}
+    reply = await http.post("/search", json={"query": question}, headers=wrong)
+    return str(reply.status_code)
+
+
+async def _large(http: httpx.AsyncClient, megabytes: int) -> str:
+    """A body that is too large, of no told length."""
+
+    async def body() -> AsyncIterator[bytes]:
+        for _ in range(megabytes):
+            yield b" " * 1_000_000
+
+    sent = {"content-type": "application/json"}
+    return str((await http.post("/search", content=body(), headers=sent)).status_code)
+
+
+async def _slow(http: httpx.AsyncClient, _question: str) -> str:
+    """A reply read in small pieces for some seconds, and then left."""
+    async with http.stream("POST", "/show", json={"citation": "民法"}) as reply:
+        read = 0
+        async for piece in reply.aiter_raw(500):
+            read += len(piece)
+            await asyncio.sleep(0.2)
+            if read > 5_000:
+                break
+        return str(reply.status_code)
+
+
+async def _cut_off(http: httpx.AsyncClient, question: str) -> str:
+    """A request that is sent in half, and one whose reply nobody waits for."""
+    host, port = http.base_url.host, http.base_url.port
+    whole = json.dumps({"query": question}).encode()
+    for body in (whole[:10], whole):
+        _reader, writer = await asyncio.open_connection(host, port)
+        head = f"POST /search HTTP/1.1\r\nhost: {host}:{port}\r\ncontent-type: application/json"
+        token = http.headers.get("authorization", "")
+        head += f"\r\nauthorization: {token}\r\ncontent-length: {len(whole)}\r\n\r\n"
+        writer.write(head.encode() + body)
+        await writer.drain()
+        writer.transport.abort()
+    return "left"
+
+
+_DEEDS: tuple[Callable[[httpx.AsyncClient, str], Awaitable[str]], ...] = (
+    *(_misled, _without_right, _slow, _cut_off),
+    *(_searched, _shown, _resolved, _compared, _answered, _searched, _checked, _read) * 3,
+)
+
+
+def _some_citation(question: str) -> str:
+    """A citation that depends on a question: of one of some laws, of its first 200 articles."""
+    number = crc32(question.encode())
+    return f"{_LAWS[number % len(_LAWS)]}{number // 7 % 200 + 1}条"
 
 
 def _at(values: Sequence[float], share: float, side: float = 0.0) -> float:
@@ -144,7 +295,12 @@ def _spent(server: psutil.Process) -> float:
 
 
 def _memory(server: psutil.Process) -> int:
-    return sum(one.memory_info().rss for one in (server, *server.children(recursive=True)))
+    return sum(map(_memory_of, (server, *server.children(recursive=True))))
+
+
+def _memory_of(process: psutil.Process) -> int:
+    rss: int = process.memory_info().rss
+    return rss
 
 
 if __name__ == "__main__":

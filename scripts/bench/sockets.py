@@ -23,17 +23,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.options import parser
+from bench.options import law_files, parser
 from bench.terminal import Terminal
 from bench.tui import BAR, COLUMNS, ENVIRONMENT, FIELD, ROWS
 
+from localrag.offline import NAMESPACE
+from localrag.sample import QUESTION
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
 
 STEPS = ("add", "index", "search", "ask", "batch", "tui")
-QUESTION = "渡し舟を運航してはならない水位の基準は何か。"
 _TRACE = ("strace", "-f", "-qq", "-s", "200", "-e", "trace=%network", "-o")
-_ALONE = ("unshare", "--user", "--map-root-user", "--net", "--")
 # 1234  connect(3, {sa_family=AF_UNIX, sun_path="/run/x"}, 110) = 0
 _CALL = re.compile(r"^\d+\s+(socket|socketpair|bind|connect|sendto|sendmsg)\((.*)$", re.MULTILINE)
 _ADDRESS = re.compile(r"sa_family=(AF_\w+)[^}]*")
@@ -48,7 +48,7 @@ def main() -> None:
     options.add_argument("--files", type=int, default=12, metavar="N", help="law files (12)")
     options.add_argument("--steps", nargs="+", default=STEPS, choices=STEPS, help="these alone")
     chosen = options.parse_args()
-    for program in (_TRACE[0], _ALONE[0]):
+    for program in (_TRACE[0], NAMESPACE[0]):
         if shutil.which(program) is None:
             sys.exit(f"{program} is not installed")
     with tempfile.TemporaryDirectory() as folder:
@@ -57,7 +57,7 @@ def main() -> None:
 
 def bench(chosen: argparse.Namespace, folder: Path) -> None:
     """Run the steps chosen, one after the other."""
-    files = sorted((chosen.data / "egov" / "xml").glob("*.xml"), key=lambda p: p.stat().st_size)
+    files = law_files(chosen.data)
     # Large ones, for which processes are started.
     laws = [str(path) for path in files[len(files) - chosen.files :]]
     (folder / "questions.jsonl").write_text(json.dumps({"question": QUESTION}) + "\n", "utf-8")
@@ -69,7 +69,7 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
         shutil.copytree(home, without)
         log = folder / f"{step}.log"
         seen = run(step, [*_TRACE, str(log), *command], home)
-        alone = run(step, [*_ALONE, *command], without)
+        alone = run(step, [*NAMESPACE, *command], without)
         pairs, others = sockets(log.read_text(errors="replace"))
         same = seen == alone
         told = "; ".join(f"{count} × {call}" for call, count in others.items()) or "none"

@@ -25,7 +25,7 @@ from localrag.corpus.readers import ReadFailure, read
 from localrag.corpus.types import PARAGRAPHS
 from localrag.reading.checking import ENOUGH, covers, mismatches
 from localrag_indexes.analysis.normalize import normalize
-from localrag_indexes.analysis.numerals import parse_numeral, to_kanji
+from localrag_indexes.analysis.numerals import common_year, parse_numeral, to_kanji
 from localrag_indexes.analysis.sentences import split_sentences
 
 _EACH = 200
@@ -221,7 +221,6 @@ def _english(folder: Path, chance: random.Random) -> Iterator[Case]:
 
 _COUNTED = re.compile(r"[〇一二三四五六七八九十百千]+(?=[年月日条項号人円か箇回万億])")
 _ERA = re.compile(r"(明治|大正|昭和|平成|令和)([〇一二三四五六七八九十]+)年")
-_ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
 _REWORDINGS = (
     (r"しなければならない。$", ("する必要がある。", "する義務を負う。", "しなければなりません。")),
     (r"することができる。$", ("できる。", "することが可能である。", "することができます。")),
@@ -254,7 +253,7 @@ def _japanese(sentence: str, heading: str, chance: random.Random) -> str:
         if re.search(pattern, claim):
             claim = re.sub(pattern, chance.choice(others), claim)
             break
-    claim = _ERA.sub(lambda m: f"{_ERAS[m[1]] + parse_numeral(m[2])}年", claim)
+    claim = _ERA.sub(lambda m: f"{common_year(m[1], parse_numeral(m[2]))}年", claim)
     if chance.random() < 0.7:
         claim = _COUNTED.sub(lambda m: str(parse_numeral(m[0])), claim)
     place = re.search(r"第[^ ]+条(?:の[^ ]+)?", heading)

@@ -1,6 +1,8 @@
 """Backups: made in use, put back as a whole, refused by name where anything is wrong."""
 
+import errno
 import io
+import os
 import shutil
 import tarfile
 from collections.abc import Callable
@@ -76,14 +78,81 @@ def test_a_store_that_is_being_written(sample: Path, tmp_path: Path) -> None:
 
 
 def test_what_a_killed_restore_left_is_removed_by_the_next(sample: Path, backed_up: Path) -> None:
-    left = sample.with_name(f".{sample.name}.restoring") / "unpacked"
+    workspace = Workspace.locate()
+    left = workspace.restoring / "work" / "unpacked"
     left.mkdir(parents=True)
     (left / "corpus.sqlite").write_text("half")
-    with locked(left.with_name("lock"), BusyError("")), pytest.raises(BusyError, match="Another"):
-        restore(Workspace.locate(), backed_up)
-    restore(Workspace.locate(), backed_up)
+    lock = workspace.restoring / "lock"
+    with locked(lock, BusyError("")), pytest.raises(BusyError, match="Another"):
+        restore(workspace, backed_up)
+    restore(workspace, backed_up)
     assert not (sample / "corpus.sqlite").exists()
     assert not list(sample.parent.glob(".home*"))
+
+
+@pytest.mark.parametrize("renamed", [1, 2, 3])
+def test_a_restore_killed_between_its_renames(
+    cli: Cli, sample: Path, backed_up: Path, renamed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever it is killed, the next one ends with the models, and with what was there before."""
+    (sample / "mine").write_text("before")
+    rename, done = Path.rename, []
+
+    def killed(path: Path, target: Path) -> Path:
+        if len(done) == renamed:
+            os._exit(9)
+        done.append(path)
+        return rename(path, target)
+
+    process = os.fork()
+    if not process:
+        monkeypatch.setattr(Path, "rename", killed)
+        restore(Workspace.locate(), backed_up)
+        os._exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    assert code == (9 if renamed < 3 else 0)
+    if renamed == 1:
+        searched = cli("search", "渡し守")
+        assert searched.code == 5
+        assert "run localrag restore again" in searched.err
+    restore(Workspace.locate(), backed_up)
+    assert (sample / "models" / "weights").read_text() == "large"
+    assert "渡し守" in cli("search", "渡し守").out
+    asides = list(sample.parent.glob("home.before-*"))
+    assert [one for one in asides if (one / "mine").exists()]
+    assert not list(sample.parent.glob(".home*"))
+
+
+def test_a_workspace_that_cannot_be_moved_stays(
+    sample: Path, backed_up: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk of its own is mounted there, say."""
+
+    def busy(*_: Path) -> None:
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", busy)
+        with pytest.raises(StorageError, match="busy"):
+            restore(Workspace.locate(), backed_up)
+    assert (sample / "models" / "weights").read_text() == "large"
+    assert not list(sample.parent.glob(".home*"))
+
+
+def test_what_a_killed_backup_left_is_removed_by_the_next(sample: Path, tmp_path: Path) -> None:
+    work = tmp_path / ".law.tar.backing-up" / "work"
+    work.mkdir(parents=True)
+    (work / "snapshot").write_text("words of documents")
+    with (
+        locked(work.with_name("lock"), BusyError("")),
+        pytest.raises(BusyError, match="makes this backup"),
+    ):
+        back_up(Workspace.locate(), tmp_path / "law.tar")
+    back_up(Workspace.locate(), tmp_path / "law.tar")
+    assert not list(tmp_path.glob(".*"))
+    with pytest.raises(StorageError, match="No such file"):
+        back_up(Workspace.locate(), tmp_path / "missing" / "law.tar")
+    assert not (tmp_path / "missing").exists()
 
 
 def test_a_token_that_was_withdrawn_since_stays_withdrawn(

@@ -1,7 +1,9 @@
 """Facts: a kind and its fields, which become words where they are shown."""
 
 import pickle
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from catalogues import translations
@@ -45,6 +47,20 @@ def test_every_kind_has_words_in_every_language(kind, translated):
     assert language._(kind.words) != kind.words or kind in THE_SAME
     # A number can stand wherever a word can.
     assert str(Fact(kind, **dict.fromkeys(kind.fields, 1)))
+
+
+def test_the_kinds_that_the_documents_explain_are_those_that_there_are():
+    docs = Path(__file__).parents[2] / "docs"
+    explained = {}
+    for text in ("batches.md", "ja/batches.md"):
+        _, _, table = (docs / text).read_text(encoding="utf-8").partition("| kind |")
+        for code, meaning in re.findall(r"^\| `([a-z-]+)` \| (.+) \|$", table, re.MULTILINE):
+            kind = FactKind(code)
+            assert set(re.findall("`([a-z]+)`", meaning)) <= kind.fields, code
+            explained.setdefault(text, []).append(kind)
+    english, japanese = explained.values()
+    assert english == japanese
+    assert FactKind.FILTERS_LEAVE_NOTHING in english
 
 
 def test_a_fact_is_told_in_the_language_in_use():

@@ -126,6 +126,47 @@ def test_an_evaluation_with_the_answers_that_are_its_own(home: Path) -> None:
             forget_run(workspace, name)
 
 
+def test_a_run_half_forgotten(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its answers go first: without its record nobody would know them."""
+    workspace = Workspace.locate()
+    workspace.init()
+    folder = workspace.runs / "eval" / "lawqa" / "first"
+    answers = workspace.runs / "answers" / "lawqa" / "a" / "order-1.jsonl"
+    for path in (folder / "run.json", answers):
+        path.parent.mkdir(parents=True)
+    entry = {"name": "extractive", "method": "extractive", "made_with": {}}
+    entry["answers"] = [answers.relative_to(home).as_posix()]
+    about = {"dataset": "lawqa", "split": "test", "sha256": "", "n": 1, "orders": 1}
+    where = {"corpus": "main", "machine": "", "started": "2026-01-01T00:00:00+00:00"}
+    (folder / "run.json").write_text(json.dumps({**about, **where, "entries": [entry]}))
+    answers.write_text(SECRET)
+    (folder / "report.json").write_text(SECRET)
+
+    def killed(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("localrag.forgetting.shutil.rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            forget_run(workspace, "eval/lawqa/first")
+    forget_run(workspace, "eval/lawqa/first")
+    assert holding(home) == []
+    assert not folder.exists()
+
+
+def test_a_corpus_half_forgotten(cli: Cli, sample: Path) -> None:
+    """Where its store is gone already, the same command removes the rest."""
+    place = Workspace.locate().corpus("main")
+    place.layers.mkdir()
+    (place.layers / "sentences.jsonl").write_text(SECRET)
+    place.store.unlink()
+    assert cli("search", "渡し守").code == 3
+    assert cli("forget", "--corpus", "main", "--yes").code == 0
+    assert not place.store.parent.exists()
+    assert not place.indexes.exists()
+    assert cli("forget", "--corpus", "main", "--yes").code == 3
+
+
 def test_one_thing_at_a_time(cli: Cli, home: Path) -> None:
     assert cli("init").code == 0
     for given in ([], ["--conversation", "1", "--corpus", "main"]):

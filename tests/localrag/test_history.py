@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ import localrag
 from localrag.corpus.readers.statutes_jsonl import statute_document
 from localrag.errors import NotFoundError, UsageError
 from localrag.facts import Fact, FactKind
-from localrag.history import Change, ChangeKind, Comparison, compare
+from localrag.history import Comparison
+from localrag.history.comparing import Change, ChangeKind, compare
 
 FERRIES = "599AC0000000001"
 FIRST, SECOND = "2015-12-27", "2020-04-01"
@@ -88,6 +89,29 @@ def corpus(home: Path, tmp_path: Path) -> localrag.Corpus:
     made.add(tmp_path / "laws")
     made.index()
     return made
+
+
+def test_what_stays_open_shows_the_law_of_the_new_day(
+    corpus: localrag.Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A workbench is left open overnight, or somebody sets the clock."""
+    days = [date(2020, 3, 31)]
+
+    class Clock(date):
+        @classmethod
+        def today(cls) -> date:
+            return days[-1]
+
+    for module in ("localrag.corpus.lookups", "localrag.ingest.state"):
+        monkeypatch.setattr(f"{module}.date", Clock)
+
+    def states() -> set[str]:
+        hits = corpus.search("渡る舟をいう").hits
+        return {corpus.store.document(hit.passage.document_id).state_id for hit in hits}
+
+    for day, state in ((0, FIRST), (1, SECOND), (0, FIRST)):
+        days.append(date(2020, 3, 31) + timedelta(days=day))
+        assert states() == {f"{FERRIES}@{state}"}
 
 
 def kinds(comparison: Comparison) -> list[tuple[str, str, str]]:

@@ -67,17 +67,6 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def data_as_declared(
-    data: Path, shared_data: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """The same with the real questions on law, whose digest localrag knows."""
-    folder = tmp_path_factory.mktemp("declared") / "data"
-    shutil.copytree(data, folder)
-    shutil.copy2(shared_data / "lawqa" / "train.jsonl", folder / "lawqa" / "train.jsonl")
-    return folder
-
-
-@pytest.fixture(scope="session")
 def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the benchmarks keep their corpora, for one another, too."""
     return tmp_path_factory.mktemp("work")

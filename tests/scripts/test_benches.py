@@ -53,7 +53,14 @@ RUNS = {
     "cited_first": ["--laws=2", "--count=2", "--misses"],
     "typed_citations": ["--count=3", "--misses"],
     "streaming": ["--tokens=20", "--runs=1"],
-    "serve": ["--home={home}", "--clients=2", "--searches=4", "--warm=1"],
+    "serve": [
+        "--home={home}",
+        "--clients=2",
+        "--searches=4",
+        "--warm=1",
+        "--minutes=0.03",
+        "--body=2",
+    ],
     "startup": ["--rounds=1", "--home={home}"],
     "bundle": ["{bundle}"],
     "batch": ["--questions=2", "--kills=1", "--tokens=8"],
@@ -64,6 +71,7 @@ RUNS = {
     "kill_embedding": ["--rounds=1", "--files=1", "--graph-from=10"],
     "kill_prepare": ["--rounds=1", "--paragraphs=3"],
     "kill_update": ["--rounds=1", "--files=3"],
+    "kill_restore": ["--rounds=1"],
     "kill_conversation": ["--rounds=1", "--seconds=0.1"],
     "flipped": ["--rounds=1", "--parts", "settings"],
     "full_disk": ["--rounds=1", "--jobs", "update"],
@@ -72,8 +80,8 @@ RUNS = {
     "layers": ["--first=2", "--embedder={embedder}", "--split=gold", "--read", "--model={chat}"],
     "facets": ["--laws=3", "--questions=2"],
     "prepare": ["--first=3", "--model={chat}", "--max-tokens=8", "--kills=1"],
-    # On the questions whose digest is declared.
     "kill_optimize": ["--kills=1", "--questions=4", "--calls=8"],
+    "kill_evaluation": ["--kills=1", "--questions=4"],
     "evaluation": ["--limit=2", "--kills=0", "--method=statute-lexical"],
     "question_index": [
         "--questions=1",
@@ -100,8 +108,8 @@ SMALLER = {
         "train_statute_lexical.PENALTIES": (1.0,),
     },
     # They are killed until a kill comes before the end: here it comes before the beginning.
-    "kill_embedding": {"random.Random.uniform": lambda _, first, end: first / 2},
-    "kill_prepare": {"random.Random.uniform": lambda _, first, end: first / 2},
+    "kill_embedding": {"random.Random.uniform": lambda _, first, end: first},
+    "kill_prepare": {"random.Random.uniform": lambda _, first, end: first},
     # How long a busy machine takes says nothing.
     "evaluation": {"bench.evaluation._ALLOWED_SECONDS": PATIENCE},
     "model_shapes": {
@@ -153,8 +161,6 @@ def test_it_runs(
         request.getfixturevalue("small_disk")
     if name == "sockets" and not all(map(can_run, ("strace", "unshare"))):
         pytest.skip("needs strace, and the right to take a network away (Linux)")
-    if name == "kill_optimize":
-        data = request.getfixturevalue("data_as_declared")
     if name == "serve":
         request.getfixturevalue("loopback")
     monkeypatch.setenv("LOCALRAG_SHARED_DATA", str(data))

@@ -73,7 +73,7 @@ class _Ours(BaseScreen[ScreenResultType]):
 
     @property
     def active_bindings_in_english(self) -> dict[str, ActiveBinding]:
-        """The same, described as in the code."""
+        """The keys that can be pressed now, described as in the code."""
         return super().active_bindings
 
 

@@ -56,7 +56,7 @@ def cure_of(error: LocalragError) -> str:
 
 
 def remedy(found: str | Fact) -> str:
-    """The same of what an error or a finding holds."""
+    """What mends something, in words of the workbench, of what an error or a finding names."""
     if not isinstance(found, Fact):
         return found
     match found.kind:

@@ -10,7 +10,12 @@ from typing import Any
 
 from localrag_indexes.analysis.japanese import segment
 from localrag_indexes.analysis.normalize import normalize, normalize_with_offsets, original_span
-from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, in_digits
+from localrag_indexes.analysis.numerals import (
+    NUMERAL_CHARACTERS,
+    YEAR_BEFORE,
+    common_year,
+    in_digits,
+)
 
 _PARTICLES_AND_AUXILIARIES = """
     ある あっ あり あれ いい いう いっ いる いわ おい おけ おら おり おる から くださ ください
@@ -35,7 +40,6 @@ _FUNCTION_WORDS = """
 ENGLISH = frozenset(_FUNCTION_WORDS.split())
 """Articles, pronouns, prepositions, auxiliaries and the words questions are asked with."""
 
-_YEAR_BEFORE = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
 _KANJI = NUMERAL_CHARACTERS
 _NUMERAL = rf"(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+(?![0-9])[{_KANJI}]*|[0-9{_KANJI}]+)"
 # Copied text has stray blanks inside places: 第６条 の２.
@@ -47,7 +51,7 @@ _ORDINAL = "[章節款目編部回種類級巻話期代位次世版]"
 
 _ENTITY = re.compile(
     rf"(?=[0-9{_LATIN}第別明大昭平令{_KANJI}])(?:"
-    rf"(?P<era>(?:{'|'.join(_YEAR_BEFORE)})(?:元|{_NUMERAL})年)"
+    rf"(?P<era>(?:{'|'.join(YEAR_BEFORE)})(?:元|{_NUMERAL})年)"
     rf"|(?P<place>(?:第 ?)?{_NUMERAL} ?[条項号]{_BRANCHES})"
     rf"|(?P<ordinal>第{_NUMERAL}{_ORDINAL}{_BRANCHES})"
     rf"|(?P<table>別表 ?(?:第 ?)?{_NUMERAL}{_BRANCHES})"
@@ -167,7 +171,7 @@ def _canonical(kind: str, text: str) -> str:
     if kind == "era":
         era, count = text[:2], text[2:-1]
         year = in_digits("1" if count == "元" else count)
-        return f"{_YEAR_BEFORE[era] + int(year)}年" if year.isdigit() else text
+        return f"{common_year(era, int(year))}年" if year.isdigit() else text
     written = re.sub(_NUMERAL, lambda numeral: in_digits(numeral[0]), text.replace(" ", ""))
     if kind == "place" and not written.startswith("第"):
         return f"第{written}"

@@ -14,6 +14,9 @@ _DIGITS = "〇一二三四五六七八九"
 NUMERAL_CHARACTERS = "〇零一二三四五六七八九壱弐参拾十百千万億兆"
 """The kanji that numerals are written with."""
 
+YEAR_BEFORE = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
+"""The eras of today's Japan in their order, each with the year before its first."""
+
 _BELOW_TEN_THOUSAND = (
     r"(?:[0-9]{1,16}|(?=[1-9千百十])(?:[1-9]?千)?(?:[1-9]?百)?(?:[1-9]?十)?[1-9]?)"
 )
@@ -53,6 +56,11 @@ def parse_year(text: str) -> int:
         ValueError: the text is no numeral.
     """
     return 1 if text == "元" else parse_numeral(text)
+
+
+def common_year(era: str, year: int) -> int:
+    """The year of the common era that a year of one in `YEAR_BEFORE` is: 昭和50年 is 1975."""
+    return YEAR_BEFORE[era] + year
 
 
 def in_digits(text: str) -> str:

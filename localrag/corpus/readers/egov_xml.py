@@ -42,7 +42,7 @@ from localrag.corpus.states import enacted
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document
 from localrag.errors import InputError
 from localrag.language import N_
-from localrag_indexes.analysis.numerals import parse_numeral, parse_year
+from localrag_indexes.analysis.numerals import common_year, parse_numeral, parse_year
 
 SUBITEM_LEVELS = range(1, 11)
 NUMBERS = frozenset(
@@ -385,14 +385,8 @@ _LAW_ID = r"\d{3}(?:CONSTITUTION|[A-Z]{1,4}\d{8,11})"
 _FILE_NAME = re.compile(rf"({_LAW_ID})(?:_(\d{{4}})(\d{{2}})(\d{{2}}))?(?:_(\w+))?")
 # What e-Gov's file names have in the place of an amending law where there is none.
 _NO_AMENDMENT = re.compile("0*")
-_ERAS = {
-    "Meiji": (1, 1867),
-    "Taisho": (2, 1911),
-    "Showa": (3, 1925),
-    "Heisei": (4, 1988),
-    "Reiwa": (5, 2018),
-}
-"""Era: its digit in law ids, and the year before its first."""
+_ERAS = {"Meiji": "明治", "Taisho": "大正", "Showa": "昭和", "Heisei": "平成", "Reiwa": "令和"}
+"""In the order of their digits in law ids, which begin with 1."""
 _GREGORIAN = 1873
 """The year in which Japan took over the Gregorian calendar."""
 # Kinds whose ids follow from era, year and number. Acts do not (the id tells who introduced the
@@ -551,27 +545,27 @@ def _can_bear(law_id: str, law_num: str) -> bool:
 
 
 def _computed_id(law: etree._Element) -> str:
-    era, _ = _ERAS.get(law.get("Era", ""), (0, 0))
-    year, number = law.get("Year", ""), law.get("Num", "")
-    if law.get("LawType") == "Constitution" and era:
-        return f"{era}{int(year):02}CONSTITUTION" if year.isdecimal() else ""
-    kind = _COMPUTABLE.get(law.get("LawType", ""))
-    if not (era and kind and year.isdecimal() and number.isdecimal()):
+    era, year, number = (law.get(key, "") for key in ("Era", "Year", "Num"))
+    if era not in _ERAS or not year.isdecimal():
         return ""
-    return f"{era}{int(year):02}{kind}{int(number):010}"
+    dated = f"{tuple(_ERAS).index(era) + 1}{int(year):02}"
+    if law.get("LawType") == "Constitution":
+        return f"{dated}CONSTITUTION"
+    kind = _COMPUTABLE.get(law.get("LawType", ""))
+    return f"{dated}{kind}{int(number):010}" if kind and number.isdecimal() else ""
 
 
 def _promulgated(law: etree._Element) -> str:
     """Return the ISO date of promulgation, empty where unknown."""
-    _, base = _ERAS.get(law.get("Era", ""), (0, 0))
+    era = _ERAS.get(law.get("Era", ""))
     parts = [law.get(key, "") for key in ("Year", "PromulgateMonth", "PromulgateDay")]
-    if not base or not all(part.isdecimal() for part in parts):
+    if era is None or not all(part.isdecimal() for part in parts):
         return ""
     year, month, day = (int(part) for part in parts)
     # Before, promulgation days are those of the old lunar calendar.
-    if base + year < _GREGORIAN:
+    if common_year(era, year) < _GREGORIAN:
         return ""
     try:
-        return date(base + year, month, day).isoformat()
+        return date(common_year(era, year), month, day).isoformat()
     except ValueError:
         return ""

@@ -9,6 +9,7 @@ What is not certain stays a plain line of the paragraph.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import lru_cache
 from typing import Any
 
@@ -188,7 +189,7 @@ def statute_document(record: dict[str, Any], source: str) -> Document:
         source: the file and line.
 
     Raises:
-        InputError: the line has another shape, or no law id.
+        InputError: the line has another shape, no law id, or a day that there is not.
     """
     law_id = one_line(string(record, "law_id"))
     if not law_id:
@@ -205,13 +206,27 @@ def statute_document(record: dict[str, Any], source: str) -> Document:
     for article in _objects(record, "articles"):
         writer.article(article)
     writer.close()
-    date = _DATE.fullmatch(string(record, "date"))
     metadata = {
         "law_num": law_num,
         "law_type": next((kind for code, kind in _KINDS if law_id[3:].startswith(code)), "Misc"),
-        "date": "-".join(date.groups()) if date else "",
+        "date": _day(string(record, "date")),
     }
     return builder.document(source, {key: value for key, value in metadata.items() if value})
+
+
+def _day(text: str) -> str:
+    """A day as ISO has it; "" for a text of another shape."""
+    if (written := _DATE.fullmatch(text)) is None:
+        return ""
+    try:
+        return date(*map(int, written.groups())).isoformat()
+    except ValueError as error:
+        raise InputError(
+            N_("The field {key!r} has a day that there is not: {day}."),
+            N_("Check the file."),
+            key="date",
+            day=text,
+        ) from error
 
 
 class _Writer:

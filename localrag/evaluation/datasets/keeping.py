@@ -9,8 +9,7 @@
 """
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -118,8 +117,7 @@ class Shelf:
                 self._note(known | {file: entry})
         return True
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> AbstractContextManager[None]:
         """Hold the right to write the folder; the system frees it when the process ends.
 
         Raises:
@@ -131,16 +129,11 @@ class Shelf:
             N_("Wait until it has finished, then try again."),
             folder=self.folder.name,
         )
-        with ExitStack() as held:
-            with self.writing():
-                held.enter_context(locked(self.folder / _LOCK, busy))
-            yield
+        return locked(self.folder / _LOCK, busy)
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self) -> AbstractContextManager[None]:
         """Tell what the system says about the disk as `StorageError`."""
-        with storing(self.folder):
-            yield
+        return storing(self.folder)
 
     def _note(self, entries: dict[str, Received]) -> None:
         table = _RECEIVED.dump_json(dict(sorted(entries.items())), indent=1)

@@ -209,7 +209,7 @@ def load(
 
 
 def _first(questions: Iterable[Question], limit: int, *, unanswerable: bool) -> Iterator[Question]:
-    """Those that so many questions are made of, variants counted; all for a limit of 0."""
+    """The first questions, up to a limit that counts variants; all for a limit of 0."""
     left = limit
     for question in questions:
         yield question

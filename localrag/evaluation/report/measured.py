@@ -270,7 +270,7 @@ class Note:
     @property
     def key(self) -> str:
         """What tells it from others: its kind, or the words that an earlier version put instead."""
-        return _key(self.fact) if self.fact else self.kind.value
+        return _key(self.fact) if self.fact else self.kind.code
 
     def __str__(self) -> str:
         if self.fact:
@@ -280,7 +280,7 @@ class Note:
 
 
 def _key(fact: Fact) -> str:
-    return str(fact) if fact.kind is FactKind.SAID else fact.kind.value
+    return str(fact) if fact.kind is FactKind.SAID else fact.kind.code
 
 
 def counts(results: Sequence[Result]) -> list[Note]:
@@ -312,7 +312,7 @@ def common(entries: Iterable[tuple[Sequence[Note], int]]) -> list[Note]:
 
 
 def _united(notes: Iterable[Note]) -> list[Note]:
-    """The same, each once: without a fact where they differ in it."""
+    """The notes, each once: without a fact where two of a kind differ in it."""
     found: dict[str, Note] = {}
     for note in notes:
         before = found.setdefault(note.key, note)

@@ -446,7 +446,7 @@ def made_with(entries: Mapping[str, Mapping[str, object]]) -> list[Block]:
 
 
 def _in_full(made_with: Mapping[str, object]) -> dict[str, object]:
-    """The same, with words where a value is not known or says nothing by itself."""
+    """Settings, with words where a value is not known or says nothing by itself."""
     found = dict(made_with)
     for section in _OF_MODELS:
         if found.get(f"{section}.model"):

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, create_model
 
 from localrag.facts import Fact, FactKind
+from localrag.methods.choices import LONGEST_REASON
 from localrag.methods.fact_check.comparing import (
     by_code,
     checked_evidence,
@@ -33,7 +34,6 @@ from localrag_models.chat import Message
 PURPOSE = "verdict"
 """The final call."""
 
-_LONGEST_REASON = 300
 _MOST_CITED = 8
 
 
@@ -67,7 +67,7 @@ class VerdictReply(BaseModel):
     """
 
     sentences: list[int]
-    reason: Annotated[str, Field(min_length=1, max_length=_LONGEST_REASON)]
+    reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
     label: Label
 
 

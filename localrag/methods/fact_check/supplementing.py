@@ -22,7 +22,6 @@ from localrag.prompts import Language, language_of
 from localrag.reading.evidence import element
 from localrag.reading.sentences import Sentence
 from localrag_indexes.analysis.sentences import split_sentences
-from localrag_models.errors import ContextExceeded, ReplyInvalid
 
 PURPOSE = "supplement"
 """The call that writes one."""
@@ -32,8 +31,6 @@ _REACH = 3_000
 # Characters that a token holds at the least, by language: a supplement is bounded in characters, so
 # that it ends where it must and is not cut off.
 _CHARACTERS: dict[Language, int] = {"ja": 1, "en": 3}
-# What concerns one sentence only; the others may go well.
-_OF_THIS_SENTENCE = (ReplyInvalid.__name__, ContextExceeded.__name__)
 
 
 class Surroundings(NamedTuple):
@@ -86,7 +83,7 @@ def _supplemented(
     try:
         reply = toolkit.ask(messages, _shape(longest), PURPOSE)
     except ModelUnusable as error:
-        if error.kind not in _OF_THIS_SENTENCE:
+        if not error.of_one_request:
             raise
         toolkit.note(PURPOSE, [Fact(FactKind.NOT_SUPPLEMENTED)], subject=subject)
         return found

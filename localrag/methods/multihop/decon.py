@@ -73,7 +73,7 @@ def three_steps(case: Case, toolkit: Toolkit, questions: Sequence[Query]) -> lis
 
 
 def hybrid_steps(case: Case, toolkit: Toolkit, questions: Sequence[Query]) -> list[LayerText]:
-    """The same by vectors and words, and for each sentence one more that it leads on to."""
+    """The three steps by vectors and words, and for each sentence one more that it leads on to."""
     search = partial(_fused, toolkit)
     found: dict[tuple[str, int], LayerText] = {}
     for asked, subject in _labelled(questions):
@@ -147,7 +147,7 @@ def _answer(case: Case, toolkit: Toolkit, *, split: bool, retrieve: Retrieve) ->
 
 
 def _answer_if_carried(case: Case, toolkit: Toolkit) -> Answer:
-    """The same with the hybrid steps; what no sentence carries is withheld.
+    """Answer one question by the hybrid steps; an answer that no sentence carries is withheld.
 
     A yes or no stands in no sentence: it is given, and told to be unsupported.
     """

@@ -94,7 +94,7 @@ def summaries_wanted(toolkit: Toolkit, asked: Query) -> list[Summary]:
 
 
 def summaries_near(toolkit: Toolkit, asked: Query) -> list[Summary]:
-    """The same; where the user names no metadata, the few of all summaries nearest to the query.
+    """The summaries wanted; where the user names no metadata, the few nearest to the query.
 
     By meaning; where the corpus has no vectors by the weight of the words that both have.
     """

@@ -576,7 +576,7 @@ def _contradicted(
 def _unheard_of(
     claimed: Predicate, around: ReadSentence, given: Sequence[ReadSentence]
 ) -> MismatchKind | None:
-    """The same where the sentences put it in another word: the nearest one must agree in kind."""
+    """What is wrong where the sentences say it in other words: the nearest must agree in kind."""
     if claimed.force is Force.AFFIRMED:
         return None
     nearest = max(given, key=lambda sentence: len(around.words & sentence.words))

@@ -195,6 +195,10 @@ _READINGS = tuple((force, re.compile(words)) for force, words in _CONSTRUCTIONS)
 _NEGATION = re.compile(
     r"な(?:い|か(?=っ|つ)|く(?!て?は?な[らり])|けれ)|(?<![まはか])ず(?!つ|れ)|ぬ|ませ?ん(?!か)|なし|無し|まい"
 )
+# しない, しないものと: the denial that a sentence, or what is said of it, ends with.
+_DENIED = re.compile("(?:ない|ません|ぬ)$")
+# What a construction leaves of its verb: ものとす|る, でき|ない.
+_AT_THE_END = re.compile("(?:ない|る|りません|ません|です|である|だ)?$")
 _UNNEGATED = re.compile(r"少なく|間もな|なお|なんら|なく(?:なっ|なる|なり)")
 _DENIED_AT_END = re.compile(r"(?:で|じゃ)は?(?:ない|なかった|ありません(?:でした)?)[。.]?$")
 _CONDITION = re.compile(r"で(?:なけれ|な)(?:ば|い限り|いと|ければ)|(?:以外|ほか)(?:の者|は)")
@@ -466,6 +470,32 @@ def _force(said: str) -> Force:
         return Force.DENIED if _denials(said) % 2 else Force.AFFIRMED
     start, _, force = first
     return WHERE_DENIED.get(force, force) if _denials(said[:start]) % 2 else force
+
+
+def closing_force(sentence: str) -> tuple[int, Force]:
+    """What a Japanese sentence says of its last deed, and where the words begin that say it.
+
+    Args:
+        sentence: normalised, without the mark at its end.
+    """
+    found = min(
+        (
+            (match.start(), order, force)
+            for order, (force, pattern) in enumerate(_READINGS)
+            for match in pattern.finditer(sentence, max(0, len(sentence) - _LONGEST_TAIL))
+            if match.end() == len(sentence) or _AT_THE_END.match(sentence, match.end())
+        ),
+        default=None,
+    )
+    if found is None:
+        denied = _DENIED.search(sentence)
+        return (denied.start(), Force.DENIED) if denied else (len(sentence), Force.AFFIRMED)
+    start, _, force = found
+    # 予告をすること|を要しない: the deed as a noun.
+    before = sentence[:start].removesuffix("こと")
+    if denied := _DENIED.search(before):
+        return denied.start(), WHERE_DENIED.get(force, force)
+    return len(before), force
 
 
 def _denials(said: str) -> int:

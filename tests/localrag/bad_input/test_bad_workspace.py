@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -105,6 +106,40 @@ def test_a_text_that_was_changed_in_the_store_is_told(cli: Cli, sample: Path) ->
     assert cli("index").code == 0
     assert cli("doctor").code == 0
     assert store(sample).read_bytes().count(new) == 0
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value", "shown"),
+    [
+        ("passages", "header", "'渡し舟法 第九条'", ["show", "599AC0000000001#8"]),
+        ("passages", "header", "'渡し舟法 第九条'", ["search", "渡し守の資格"]),
+        ("passages", "start", "start + 1", ["search", "渡し守の資格"]),
+        ("documents", "title", "'渡し船法'", ["list", "main"]),
+        ("refs", "law_name", "'他の法律'", ["show", "599AC0000000001#8"]),
+    ],
+)
+def test_a_row_that_was_changed_in_the_store_is_told(
+    cli: Cli, sample: Path, table: str, column: str, value: str, shown: list[str]
+) -> None:
+    with closing(sqlite3.connect(store(sample))) as connection, connection:
+        connection.execute(f"UPDATE {table} SET {column} = {value}")
+    told = cli(*shown)
+    assert told.code == 5
+    assert "is damaged (what stands of" in told.err
+    assert told.out == ""
+    finding = next(f for f in cli("doctor", "--json").json if f["check"] == "store main")
+    assert "are not as they were stored" in finding["detail"]
+
+
+def test_a_text_that_is_no_text_any_more_is_told_as_damage(cli: Cli, sample: Path) -> None:
+    """The words of the database would quote all of it, garbled."""
+    path = store(sample)
+    content, old = path.read_bytes(), "渡し守の資格".encode()
+    path.write_bytes(content.replace(old, b"\xff" + old[1:]))
+    told = cli("search", "渡し守の資格")
+    assert told.code == 5
+    assert "is damaged (a text is no UTF-8)" in told.err
+    assert "\ufffd" not in told.err
 
 
 def garbage_of_the_same_size(folder: Path) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from localrag import language
-from localrag.batch import known
+from localrag.batch import known, run
+from localrag.config import load
 from localrag.errors import UsageError
 
 FORMULAS = ("=1+1", "+cmd", "-2+3", "@SUM(A1)", "＝1+1", "\tx")
@@ -41,11 +42,11 @@ def test_a_workbook_of_answers(bench: Any, scripted: Any) -> None:
     path = to(bench, "answers.xlsx")
     bench.run(scripted())
     header, first, failed, *others = cells(path)
-    assert header[:4] == ("Row", "Id", "Question", "Options")
-    assert first[:8] == (
-        1, "x", "定員は？", "a: 十人\nb: 十二人", "supported", None, "定員は？", "[1] 頁"
+    assert header[:5] == ("Row", "Id", "Question", "Options", "Filters")
+    assert first[:9] == (
+        1, "x", "定員は？", "a: 十人\nb: 十二人", None, "supported", None, "定員は？", "[1] 頁"
     )  # fmt: skip
-    assert failed[:5] == (2, None, None, None, "unreadable")
+    assert failed[:6] == (2, None, None, None, None, "unreadable")
     assert "no question" in failed[-1]
     assert [row[2] for row in others] == [f"{one} 何か" for one in FORMULAS]
 
@@ -63,6 +64,50 @@ def test_csv_of_answers_holds_no_formula(bench: Any, scripted: Any) -> None:
         header, *rows = csv.reader(file)
     assert header[2] == "質問"
     assert [row[2] for row in rows[2:]] == [f"'{one} 何か" for one in FORMULAS]
+
+
+def test_what_the_filters_of_a_row_leave_is_told_in_words(bench: Any) -> None:
+    where = ("種別=政令; 種別=法律", "kind=Act; ministry=国土交通省", "chapter=罰則", "")
+    texts = ("渡し守の資格は何か", "渡し守の資格は何か", "ペンギンの鳴き声", "ペンギンの鳴き声")
+    bench.questions = bench.questions.with_suffix(".csv")
+    bench.write("質問,絞り込み", *map(",".join, zip(texts, where, strict=True)))
+    path = to(bench, "answers.csv")
+    run(bench.workspace, "main", load(bench.workspace), bench.questions, path)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        found, nothing, little, everywhere = csv.DictReader(file)
+    assert (found["Filters"], found["Status"]) == ("種別=政令\n種別=法律", "quoted")
+    assert nothing["Filters"] == "kind=Act\nministry=国土交通省"
+    assert nothing["Remarks"].splitlines() == [
+        "the filters leave nothing of this corpus to answer from",
+        "nothing in the corpus is all of this: kind=Act, ministry=国土交通省",
+        "there would be something with one of these changed to: kind=MinisterialOrdinance",
+    ]
+    assert little["Remarks"].startswith("nothing in what the filters leave of this corpus")
+    assert everywhere["Remarks"] == "nothing in this corpus supports an answer"
+    text = to(bench, "answers.md")
+    run(bench.workspace, "main", load(bench.workspace), bench.questions, text)
+    assert "- nothing in the corpus is all of this: kind=Act" in text.read_text(encoding="utf-8")
+
+
+def test_options_are_called_as_in_the_question(bench: Any) -> None:
+    bench.questions = bench.questions.with_suffix(".csv")
+    bench.write(
+        "質問,選択肢ア,選択肢イ",
+        "渡し守の資格として正しいものはどれか。,三年以上操縦に従事した経験,十年以上操縦に従事した経験",
+    )
+    config = load(bench.workspace, {"method.name": "statute-lexical"})
+    for name in ("answers.csv", "answers.md"):
+        run(bench.workspace, "main", config, bench.questions, to(bench, name))
+    with bench.out.with_name("answers.csv").open(encoding="utf-8-sig", newline="") as file:
+        (row,) = csv.DictReader(file)
+    chosen = json.loads(bench.out.with_name("answers.jsonl").read_text(encoding="utf-8"))
+    assert chosen["labels"] == ["ア", "イ"]
+    assert chosen["label"] in ("a", "b")
+    assert row["Choice"] == chosen["choice"] == {"a": "ア", "b": "イ"}[chosen["label"]]
+    assert row["Options"].startswith("ア: 三年以上")
+    text = bench.out.read_text(encoding="utf-8")
+    assert "- イ: 十年以上" in text
+    assert f"**{row['Choice']}** " in text
 
 
 def test_texts_of_answers(bench: Any, scripted: Any) -> None:

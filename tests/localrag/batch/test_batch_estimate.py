@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from localrag.batch import BatchEstimate, estimate
+from localrag.batch import BatchEstimate, estimate, run
+from localrag.batch.types import RowFailed
 from localrag.config import load
-from localrag.errors import ModelUnusable, UsageError
+from localrag.errors import ModelUnusable, NotFoundError, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.progress import Progress
 
@@ -55,12 +56,41 @@ def test_what_is_done_is_not_counted(bench: Any, scripted: Any) -> None:
     assert judged(bench, scripted(), out=bench.out) == BatchEstimate(14, 0, 0)
 
 
-def test_a_row_that_wants_what_the_corpus_lacks_counts_as_failed(bench: Any, scripted: Any) -> None:
-    wanted = [{"where": {"kind": "Boat"}}, {"documents": ["no"]}]
-    bench.write(*(json.dumps({"question": "a?", **where}) for where in wanted))
+def test_what_a_row_wants_of_documents_is_checked_before_any_is_asked(
+    bench: Any, scripted: Any
+) -> None:
+    wanted = ({"kind": "Boat"}, {"boat": "1"}, {"kind": "Act"})
+    bench.write(
+        *(json.dumps({"question": "a?", "where": where}) for where in wanted),
+        json.dumps({"question": "a?", "documents": ["no"]}),
+        "{}",
+    )
     answers = scripted()
     found = judged(bench, answers)
-    assert (found.sampled, found.failed, answers.asked) == (1, 1, [])
+    assert (found.rows, found.unreadable, found.left) == (5, 4, 1)
+    assert (found.sampled, found.failed, answers.asked) == (1, 0, ["a?", "a?"])
+    assert bench.facts == [Fact(FactKind.TABLE_CHECKED, rows=5, unreadable=4)]
+    told = {event.line: f"{event.cause} {event.cure}" for event in bench.told(RowFailed)}
+    assert told.keys() == {1, 2, 4, 5}
+    assert "has kind=Boat. There is: " in told[1]
+    assert "not told apart by 'boat'. There is: kind, ministry" in told[2]
+    assert "no document 'no'" in told[4]
+    assert "no question" in told[5]
+
+
+@pytest.mark.parametrize("where", ["kind=Boat", "boat=1"])
+def test_what_every_row_wants_is_checked_first_of_all(
+    bench: Any, scripted: Any, where: str
+) -> None:
+    bench.ask(*TEXTS)
+    config = load(bench.workspace, {"retrieval.where": where})
+    for work in (estimate, run):
+        out = () if work is estimate else (bench.out,)
+        answers = scripted()
+        with pytest.raises((UsageError, NotFoundError), match="There is: "):
+            work(bench.workspace, "main", config, bench.questions, *out, opener=answers.open)
+        assert not answers.opened
+    assert not bench.out.exists()
 
 
 def test_one_question_is_enough(bench: Any, scripted: Any) -> None:

@@ -12,7 +12,7 @@ import pytest
 from localrag.batch.table import open_table
 from localrag.batch.types import QuestionRow, Row, UnreadableRow
 from localrag.errors import InputError, NotFoundError
-from localrag.facts import FactKind
+from localrag.facts import Fact, FactKind
 
 
 def rows(content: bytes | str, tmp_path: Path, suffix: str = ".jsonl") -> list[Row]:
@@ -98,6 +98,55 @@ def test_what_the_documents_are_told_apart_by(content: str, suffix: str, tmp_pat
     (row,) = rows(content, tmp_path, suffix)
     assert isinstance(row, QuestionRow)
     assert row.query.filters.where == (("kind", "Act"), ("kind", "Rule"), ("chapter", "罰則"))
+
+
+LABELLED = {
+    "columns of kana": ("question,選択肢ア,選択肢 イ\na?,十人,百人\n", ("ア", "イ")),
+    "columns in circles": ("question,選択肢①,選択肢②\na?,十人,百人\n", ("①", "②")),
+    "columns, one of them empty": (
+        "question,選択肢1,選択肢2,選択肢3\na?,十人,,百人\n", ("1", "3")
+    ),
+    "columns of letters": ("question,Option_A,option_B\na?,十人,百人\n", ("A", "B")),
+    "the usual columns": ("question,option_a,option_b\na?,十人,百人\n", ()),
+    "lines of a cell": ('question,選択肢\na?,"ア　十人\nイ　百人"\n', ("ア", "イ")),
+    "lines with circles": ('question,選択肢\na?,"①十人\n② 百人"\n', ("①", "②")),
+    "lines with brackets": ('question,選択肢\na?,"（１）十人\n（２）百人"\n', ("１", "２")),
+    "lines without": ('question,選択肢\na?,"十人\n百人"\n', ()),
+    "an object": ('{"question": "a?", "options": {"イ": "十人", "ロ": "百人"}}', ("イ", "ロ")),
+    "the usual object": ('{"question": "a?", "options": {"a": "十人", "b": "百人"}}', ()),
+    "another order": ('{"question": "a?", "options": {"b": "十人", "a": "百人"}}', ("b", "a")),
+    "a list": ('{"question": "a?", "options": ["1. 十人", "2. 百人"]}', ("1", "2")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "labels"), LABELLED.values(), ids=LABELLED)
+def test_options_keep_the_labels_they_have(
+    tmp_path: Path, content: str, labels: tuple[str, ...]
+) -> None:
+    (row,) = rows(content, tmp_path, ".jsonl" if content.startswith("{") else ".csv")
+    assert asked(row)[2] == ("十人", "百人")
+    assert isinstance(row, QuestionRow)
+    assert row.labels == labels
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["1.5 m", "2.5 m", "3.7 m"],
+        ["1 日", "2 週間"],
+        ["1:30", "2:45"],
+        ["一 年", "二 年"],
+        ["ア　十人", "百人"],
+        ["イ　十人", "ハ　百人"],
+        ["1. 十人", "2. 十人"],
+        ["1. 十人"],
+    ],
+)
+def test_what_only_looks_like_a_label_stays(tmp_path: Path, options: list[str]) -> None:
+    (row,) = rows(json.dumps({"question": "a?", "options": options}), tmp_path)
+    assert asked(row)[2] == tuple(options)
+    assert isinstance(row, QuestionRow)
+    assert not row.labels
 
 
 def test_names_of_fields_that_are_not_read(tmp_path: Path) -> None:
@@ -191,14 +240,49 @@ def test_separators_and_encodings_are_told_apart(
         assert {fact.kind for fact in table.told} == told
 
 
+@pytest.mark.parametrize("separator", [",", "\t", ";"])
+def test_titles_may_stand_above_the_header(tmp_path: Path, separator: str) -> None:
+    lines = [
+        ("質問一覧（2026年）", "", ""),
+        (),
+        ('担当は"法務部"', "", ""),
+        ("質問", "", ""),
+        ("番号", "質問", "選択肢"),
+        ("1", "水位は\nいくらか", "ア　十人\nイ　百人"),
+        ("2", "質問", ""),
+    ]
+    path = tmp_path / "t.csv"
+    with path.open("w", encoding="cp932", newline="") as file:
+        csv.writer(file, delimiter=separator, lineterminator="\r\n").writerows(lines)
+    with open_table(path) as table:
+        first, second = table.check().rows()
+        assert asked(first) == ("1", "水位は\nいくらか", ("十人", "百人"))
+        assert (first.line, second.line) == (6, 9)
+        assert asked(second) == ("2", "質問", ())
+        assert Fact(FactKind.TABLE_HEADER, line=5) in table.told
+
+
+def test_a_row_below_the_header_that_names_columns_twice_is_no_header(tmp_path: Path) -> None:
+    found = rows("番号,質問,備考\n1,a?,\n質問,設問,問題\n", tmp_path, ".csv")
+    assert [asked(row)[1] for row in found] == ["a?", "設問"]
+
+
 NO_TABLES = {
     "empty": (b"", ".jsonl", "holds no question"),
     "blank": (b" \n\n", ".csv", "holds no question"),
     "UTF-16": ("question\na?".encode("utf-16"), ".csv", "UTF-16"),
-    "prose": ("渡し舟の話。\n二行目。\n".encode(), ".txt", "neither a JSON object nor the header"),
+    "prose": ("渡し舟の話。\n二行目。\n".encode(), ".txt", "is a JSON object, or the header"),
     "prose as JSON": ("渡し舟の話。\n".encode(), ".jsonl", "not JSON"),
-    "a JSON array": (b'[{"question": "a?"}]', ".json", "neither a JSON object"),
-    "binary": (bytes(range(256)) * 40, ".bin", "neither a JSON object"),
+    "a JSON array": (b'[{"question": "a?"}]', ".json", "is a JSON object, or the header"),
+    "binary": (bytes(range(256)) * 40, ".bin", "in none of the encodings that are read"),
+    "ISO-2022-JP": ("番号,質問\n1,定員は\n".encode("iso2022_jp"), ".csv", "is ISO-2022-JP"),
+    "UTF-16 without a mark": ("id,question\n1,定員は\n".encode("utf-16-le"), ".csv", "none of"),
+    "several encodings": (
+        "番号,質問\n".encode("cp932") + "1,定員は何人か\n".encode(),
+        ".csv",
+        "or in several: line 1.",
+    ),
+    "a header too far below": (b"a title\n" * 20 + b"id,question\n1,a?\n", ".csv", "first 20"),
     "another column": (b"id,query\n1,a?\n", ".csv", "'question'"),
     "lines that end with CR": (b"id,question\r1,a?\r", ".csv", "end with CR alone"),
     "only a header": (b"id,question\n", ".csv", "holds no question"),

@@ -128,6 +128,16 @@ def vast(name: str, data: bytes) -> bytes:
     return data.replace(b'ref="A1:D2"', b'ref="A1:XFD1048576"')
 
 
+def two_rows_of_header(sheet: Any) -> None:
+    sheet.append(["質問一覧　2026年"])
+    sheet.append([])
+    sheet.append(["項番", "ご質問", "選択肢", None, None, "担当"])
+    sheet.append([None, None, "ア", "イ", "ウ"])
+    for cells in ("A3:A4", "B3:B4", "C3:E3", "F3:F4"):
+        sheet.merge_cells(cells)
+    sheet.append(["1-1", "定員は何人か", "十人", "十二人", None, "山田"])
+
+
 QUESTION = (1, "定員は何人か")
 PLAIN = [(2, "1", "定員は何人か", ())]
 READ: dict[str, tuple[bytes, list[tuple[int, str, str, tuple[str, ...]]]]] = {
@@ -136,6 +146,9 @@ READ: dict[str, tuple[bytes, list[tuple[int, str, str, tuple[str, ...]]]]] = {
     ]),
     "merged title and header": (workbook(merged), [
         (3, "1", "定員は何人か", ("十人", "十二人", "二十人"))
+    ]),
+    "a header of two rows": (workbook(two_rows_of_header), [
+        (5, "1-1", "定員は何人か", ("十人", "十二人"))
     ]),
     "a title like a header": (workbook(of(("質問",), HEADER, QUESTION)), [
         (3, "1", "定員は何人か", ())
@@ -207,6 +220,30 @@ def test_of_several_sheets_the_one_with_questions(tmp_path: Path) -> None:
     (told,) = table.told
     assert told.kind is FactKind.SHEETS_UNREAD
     assert told.fields == {"sheet": "質問票", "row": 1, "others": ("説明", "元データ")}
+
+
+def test_labels_of_a_second_header_are_those_of_the_options(tmp_path: Path) -> None:
+    ((row,), table) = read(workbook(two_rows_of_header), tmp_path)
+    assert isinstance(row, QuestionRow)
+    assert row.labels == ("ア", "イ")
+    assert table.unused == {"担当"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ご質問", "御質問", "質 問 内 容", "質問事項", "設問文", "お問い合わせ内容", "Question"],
+)
+def test_names_that_offices_give_a_question(tmp_path: Path, name: str) -> None:
+    content = f"№,{name}\n1-1,定員は何人か\n".encode("utf-8-sig")
+    assert asked(read(content, tmp_path, "q.csv")[0]) == [(2, "1-1", "定員は何人か", ())]
+
+
+def test_ids_that_excel_made_dates_of_are_told(tmp_path: Path) -> None:
+    day = datetime(2026, 1, 1)
+    content = workbook(asking((day, "定員は何人か"), ("1-2", "水位は"), (3, "風速は")))
+    rows, table = read(content, tmp_path)
+    assert [row.id for row in rows] == ["2026-01-01", "1-2", "3"]
+    assert Fact(FactKind.IDS_ARE_DATES, n=1, cell="A2") in table.told
 
 
 def test_columns_that_are_not_read_are_told(tmp_path: Path) -> None:

@@ -99,6 +99,10 @@ def test_installing_and_bringing_up_to_date(
     first = (target / "current").resolve()
     # Without a folder, into that of the localrag that runs.
     monkeypatch.setattr(sys, "prefix", str(target / "current" / "program"))
+    # A run of it that was killed has left what it had unpacked.
+    left = target.with_name(".a folder.unpacked") / "work"
+    left.mkdir(parents=True)
+    (left / "manifest.json").touch()
     done = cli("bundle", "install", str(tmp_path / "new.tar"), "--json")
     assert done.code == 0, done.err
     assert done.json["before"] is True
@@ -204,6 +208,8 @@ def test_making_goes_on_after_a_stop(
     begun = tmp_path / ".b.making" / "files" / "corpora"
     begun.mkdir()
     (begun / ".0.new").write_text("half")
+    (begun / ".later.tar.backing-up").mkdir()
+    (begun / ".later.tar.backing-up" / "lock").touch()
     with locked(tmp_path / ".b.making" / "lock", BusyError("")):
         assert cli(*arguments, "--corpus=later").code == 6
 
@@ -315,6 +321,10 @@ def test_what_comes_into_the_workspace(bundle: Path, tmp_path: Path, cli: Cli) -
     assert again.entered == ()
     assert (again.new, again.changed, again.gone) == ((), (), ())
     rewrite(bundle, lambda manifest: manifest["files"]["corpora/main.tar"].update(sha256="1" * 64))
+    assert enter_workspace(bundle, home, None, told.append).entered == ("main",)
+    assert Workspace(home).corpora() == ["main", "more"], "it was there already, after a kill say"
+    assert at("remove", "599AC0000000001", "--corpus", "main").code == 0
+    rewrite(bundle, lambda manifest: manifest["files"]["corpora/main.tar"].update(sha256="2" * 64))
     assert enter_workspace(bundle, home, None, told.append).entered == ("main",)
     names = Workspace(home).corpora()
     assert [name.partition(".")[0] for name in names] == ["main", "main", "more"]

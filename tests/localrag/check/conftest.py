@@ -44,7 +44,7 @@ def states(home: Path, tmp_path: Path) -> localrag.Corpus:
 def wrong(report: CheckReport) -> list[tuple[str, str]]:
     """What does not hold: the words of the text, and the kind of fault."""
     return [
-        (finding.said, finding.problem.kind.value)
+        (finding.said, finding.problem.kind.code)
         for finding in report.findings
         if finding.verdict is Verdict.FAILS and finding.problem
     ]

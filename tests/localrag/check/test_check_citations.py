@@ -142,7 +142,7 @@ def test_a_law_that_was_never_named_is_not_told(check: Check) -> None:
     for text in ("同法第3条による。", "同規則第3条による。"):
         (finding,) = of_part(check(text), "citation")
         assert finding.problem
-        assert finding.problem.kind.value == "law-untold"
+        assert finding.problem.kind.code == "law-untold"
 
 
 @pytest.mark.parametrize("named", ["本契約", "当社の定款", "就業規則", "米国特許法", "旧渡し舟法"])
@@ -413,7 +413,7 @@ def test_one_line_without_an_end_is_checked(check: Check) -> None:
     report = check("渡し舟法第4条第3項は、" + "登録の有効期間を五年とし、" * 2_000)
     (statement,) = of_part(report, "statement")
     assert statement.problem
-    assert statement.problem.kind.value == "sentence-too-long"
+    assert statement.problem.kind.code == "sentence-too-long"
 
 
 def test_what_cannot_be_checked_is_refused(check: Check, corpus: localrag.Corpus, tmp_path) -> None:

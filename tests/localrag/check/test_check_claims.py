@@ -69,7 +69,7 @@ def test_only_what_code_has_found_holds_or_does_not(
     assert asked == ["霧ノ瀬川の長さは七百キロメートルである。"]
     (finding,) = (one for one in report.findings if one.part.value == "claim")
     assert finding.verdict.value == verdict
-    assert (finding.problem.kind.value if finding.problem else "") == kind
+    assert (finding.problem.kind.code if finding.problem else "") == kind
     assert finding.evidence == QUOTE.quote
     assert finding.place.line == 3
 
@@ -85,7 +85,7 @@ def test_a_model_that_fails_once_leaves_the_rest(corpus: localrag.Corpus, transi
             check(corpus.store, given(TEXT), judge=judge)
         return
     report = check(corpus.store, given(TEXT), judge=judge)
-    kinds = [one.problem.kind.value for one in report.findings if one.problem]
+    kinds = [one.problem.kind.code for one in report.findings if one.problem]
     assert kinds == ["claim-unanswered"]
     assert report.holds
 

@@ -45,7 +45,7 @@ def test_other_words_are_shown_beside_those_of_the_law(check: Check) -> None:
     said = REGISTER.replace("都道府県知事の登録", "市町村長の許可")
     finding = quotation(check, f"渡し舟法第4条第1項は「{said}」と規定する。")
     assert finding.problem
-    assert finding.problem.kind.value == "quoted-otherwise"
+    assert finding.problem.kind.code == "quoted-otherwise"
     assert "".join(part.said for part in finding.diff) == said
     changed = [(part.law, part.said) for part in finding.diff if not part.same]
     assert ("登録", "許可") in changed
@@ -62,7 +62,7 @@ def test_words_that_stand_elsewhere_are_told_with_where(check: Check) -> None:
     for cited in ("渡し舟法第4条第2項", "渡し舟法第7条"):
         finding = quotation(check, f"{cited}は「{REGISTER}」と規定する。")
         assert finding.problem
-        assert finding.problem.kind.value == "quoted-elsewhere"
+        assert finding.problem.kind.code == "quoted-elsewhere"
         assert str(finding.problem.fields["where"]).endswith("第4条第1項")
 
 
@@ -78,7 +78,7 @@ def test_brackets_that_are_left_out_are_told(check: Check) -> None:
     )
     assert finding.verdict is Verdict.UNCHECKED
     assert finding.problem
-    assert finding.problem.kind.value == "brackets-left-out"
+    assert finding.problem.kind.code == "brackets-left-out"
 
 
 def test_words_of_another_state(states: localrag.Corpus) -> None:

@@ -1,6 +1,5 @@
 """``localrag data``: every verb of it, as text and as JSON."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from localrag import sample
 from localrag.evaluation.datasets.keeping import digest
 
 Cli = Callable[..., Any]
-VERBS = ["list", "show", "add", "download"]
 QUESTION = '{"id": "q1", "question": "櫂は要るか", "options": ["はい", "いいえ"], "answer": "a"}\n'
 
 
@@ -37,24 +35,6 @@ def folder(tmp_path: Path) -> Path:
         encoding="utf-8",
     )
     return folder
-
-
-def test_the_group_teaches(cli: Cli) -> None:
-    for outcome in (cli("data", "--help"), cli("data")):
-        assert outcome.code == 0
-        for heading in ("Examples:", "Exit codes:", "--json"):
-            assert heading in outcome.out
-        commands = outcome.out.split("Commands:")[1].split("Exit codes:")[0]
-        assert re.findall(r"^  (\S+)", commands, re.MULTILINE) == VERBS
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_teaches(cli: Cli, verb: str) -> None:
-    outcome = cli("data", verb, "--help")
-    assert outcome.code == 0
-    for heading in ("Examples:", "Exit codes:", "--json"):
-        assert heading in outcome.out
-    assert f"localrag data {verb}" in outcome.out
 
 
 DECLARED = ["2wikimultihopqa", "averitec", "hotpotqa", "jemhopqa", "lawqa", "musique"]

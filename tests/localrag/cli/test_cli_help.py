@@ -48,6 +48,14 @@ VERBS = [
     "models",
     "bundle",
 ]
+GROUPS = {
+    "data": ["list", "show", "add", "download"],
+    "eval": ["run", "queries", "list", "compare"],
+    "optimize": ["queries", "list", "show"],
+    "models": ["list", "pull", "add", "verify", "remove", "export", "import"],
+    "bundle": ["make", "verify", "install"],
+}
+IN_GROUPS = [[group, verb] for group, verbs in GROUPS.items() for verb in verbs]
 READMES = [Path(__file__).parents[3] / name for name in ("README.md", "README.ja.md")]
 
 
@@ -72,19 +80,31 @@ def test_every_verb_teaches(cli: Callable[..., Any], verb: str) -> None:
     assert outcome.out.count(f"localrag {verb}") + outcome.out.count(f" {verb}\n") >= 2
 
 
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_group_teaches(cli: Callable[..., Any], group: str) -> None:
+    for outcome in (cli(group, "--help"), cli(group)):
+        assert outcome.code == 0
+        for heading in ("Examples:", "Exit codes:", "--json"):
+            assert heading in outcome.out
+        commands = outcome.out.split("Commands:")[1].split("Exit codes:")[0]
+        assert re.findall(r"^  (\S+)", commands, re.MULTILINE) == GROUPS[group]
+
+
+@pytest.mark.parametrize("verb", IN_GROUPS, ids=" ".join)
+def test_every_verb_of_a_group_teaches(cli: Callable[..., Any], verb: list[str]) -> None:
+    outcome = cli(*verb, "--help")
+    assert outcome.code == 0
+    for heading in ("Examples:", "Exit codes:", "--json"):
+        assert heading in outcome.out
+    assert f"localrag {' '.join(verb)}" in outcome.out
+
+
 @pytest.mark.parametrize(
     "verb",
     [
         [],
         *([verb] for verb in VERBS),
-        *(["data", verb] for verb in ("list", "show", "add", "download")),
-        *(["eval", verb] for verb in ("run", "queries", "compare", "list")),
-        *(["optimize", verb] for verb in ("queries", "list", "show")),
-        *(
-            ["models", verb]
-            for verb in ("list", "pull", "add", "verify", "remove", "export", "import")
-        ),
-        *(["bundle", verb] for verb in ("make", "verify", "install")),
+        *IN_GROUPS,
     ],
     ids=" ".join,
 )

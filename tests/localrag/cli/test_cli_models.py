@@ -1,6 +1,5 @@
 """``localrag models``: every verb of it, as text and as JSON, on tiny models."""
 
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +11,6 @@ from tiny_models.servers.hub import TinyHub
 from tiny_models.servers.ollama import OllamaDouble
 
 Cli = Callable[..., Any]
-VERBS = ["list", "pull", "add", "verify", "remove", "export", "import"]
 loopback = pytest.mark.allow_hosts(["127.0.0.1"])
 
 
@@ -34,24 +32,6 @@ def hub(tiny_chat: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TinyHub]:
         monkeypatch.setenv("HF_ENDPOINT", hub.address)
         yield hub
     huggingface_hub.close_session()
-
-
-def test_the_group_teaches(cli: Cli) -> None:
-    for outcome in (cli("models", "--help"), cli("models")):
-        assert outcome.code == 0
-        for heading in ("Examples:", "Exit codes:", "--json"):
-            assert heading in outcome.out
-        commands = outcome.out.split("Commands:")[1].split("Exit codes:")[0]
-        assert re.findall(r"^  (\S+)", commands, re.MULTILINE) == VERBS
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_teaches(cli: Cli, verb: str) -> None:
-    outcome = cli("models", verb, "--help")
-    assert outcome.code == 0
-    for heading in ("Examples:", "Exit codes:", "--json"):
-        assert heading in outcome.out
-    assert f"localrag models {verb}" in outcome.out
 
 
 def test_list_of_an_empty_workspace(cli: Cli, workspace: Path) -> None:

@@ -553,9 +553,40 @@ def test_what_filters_leave_is_told_where_nothing_is_found(cli: Cli) -> None:
     asked = cli("ask", "渡し守の資格は何か", *nothing)
     assert asked.code == 3
     assert "the filters leave nothing of this corpus to answer from" in asked.out
-    assert "leave 0 articles" in cli("search", "渡し守", *nothing).err
+    found = cli("search", "渡し守", *nothing).err
+    assert "nothing in the corpus is all of this: kind=Act, ministry=国土交通省" in found
+    assert "with one of these changed to: kind=MinisterialOrdinance" in found
     little = cli("ask", "ペンギンの鳴き声", "--where", "chapter=第五章　罰則")
     assert "nothing in what the filters leave" in little.out
-    assert "leave 0 articles" not in little.err
+    assert "leave 2 articles" in little.err
     assert "nothing in this corpus supports" in cli("ask", "ペンギンの鳴き声").out
     assert cli("search", "渡し守", "--where", "").code == 2
+    of_facts = cli("search", "ペンギン", "--where", "kind=triples").err
+    assert "leave 17 articles, passages or triples" in of_facts
+
+
+@pytest.mark.usefixtures("sample")
+@pytest.mark.parametrize(
+    ("filters", "told", "instead"),
+    [
+        (["--from", "2040-01-01"], "from=2040-01-01", "date=2026-04-01"),
+        (["--law", "渡し舟法", "--layer", "triples"], "layer=triples", "layer=articles"),
+        (
+            ["--type", "Act", "--where", "ministry=国土交通省"],
+            "ministry=国土交通省, type=Act",
+            "type=MinisterialOrdinance",
+        ),
+        (["--where", "chapter=罰則; kind=政令"], "chapter=罰則, kind=CabinetOrder", "kind=Act"),
+    ],
+)
+def test_filters_that_leave_nothing_tell_what_there_is(
+    cli: Cli, filters: list[str], told: str, instead: str
+) -> None:
+    for verb in ("search", "ask"):
+        found = cli(verb, "ペンギンの鳴き声", *filters)
+        assert found.code == 3
+        first, second = found.err.splitlines()[:2]
+        assert first.startswith("note: nothing in the corpus is all of this:")
+        assert first.endswith(told)
+        assert "there would be something" in second
+        assert instead in second

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from localrag.cluster.carrying import Parcel, Shelf
 from localrag.cluster.running import RemoteAnswers, answers_on, chat_on, indexing_on
 from localrag.cluster.workers import Cluster, Errand, Pool
 from localrag.config import load
-from localrag.errors import ModelUnusable, NotFoundError, UsageError
+from localrag.errors import BusyError, ModelUnusable, NotFoundError, UsageError
 from localrag.ingest.index import HERE, index
 from localrag.reading.types import Unanswered
 from localrag.reading.watching import Cancelled, Watch
@@ -105,6 +106,22 @@ def test_what_cannot_be_opened_is_told_at_once(ray: Any) -> None:
         yield
 
     with pytest.raises(NotFoundError, match="no corpus"), pool(ray, Errand(opener)):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("fails_with", "error"),
+    [(ConnectionError("nobody there"), NotFoundError), (Exception("timed out"), BusyError)],
+)
+def test_a_cluster_that_cannot_be_had_is_told(
+    monkeypatch: pytest.MonkeyPatch, fails_with: Exception, error: type[Exception]
+) -> None:
+    def init(**_: Any) -> None:
+        raise fails_with
+
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "")
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(init=init))
+    with pytest.raises(error, match=str(fails_with)), Cluster.open("10.0.0.5:6379"):
         pass
 
 

@@ -111,9 +111,35 @@ def test_of_one_facet_one_value_must_hold_and_of_each_facet_one(store: CorpusSto
 def test_what_is_not_there_is_told_with_what_is_like_it(
     store: CorpusStore, label: str, words: list[str]
 ) -> None:
-    with store, pytest.raises(NotFoundError) as raised:
+    # A facet that there is not is a slip of the pen; a value may be of another corpus.
+    expected = UsageError if label.startswith("ki") and "kind" not in label else NotFoundError
+    with store, pytest.raises(expected) as raised:
         store.facets.matching((read_label(label),))
     assert all(word in str(raised.value) for word in words)
+
+
+@pytest.mark.parametrize(
+    ("label", "cure"),
+    [
+        ("年=2050", "There is: 1950 to 1988."),
+        ("year=19", "There is: 1950 to 1988."),
+        ("year=1949年", "There is: 1950 to 1988."),
+        ("year=1961", "Did you mean 1960, 1962? There is: 1950 to 1988."),
+        (f"year={'9' * 5_000}", "There is: 1950 to 1988."),
+        ("dock=12", "There is: 2, 10."),
+        ("dock=9", "Did you mean 2, 10? There is: 2, 10."),
+    ],
+)
+def test_of_numbers_only_neighbours_are_like_another(tmp_path: Path, label: str, cure: str) -> None:
+    records = tmp_path / "boats.jsonl"
+    row = '{"id": "%d", "title": "Boat", "text": "A boat.", "year": "%d", "dock": "%d"}\n'
+    years = range(1950, 1990, 2)
+    records.write_text("".join(row % (year, year, 10 if year % 4 else 2) for year in years))
+    with localrag.open(tmp_path / "home").corpus("main") as corpus:
+        corpus.add(records)
+        with pytest.raises(NotFoundError) as raised:
+            corpus.store.facets.canonical((read_label(label),))
+    assert raised.value.cure == cure
 
 
 def test_several_labels_stand_between_semicolons() -> None:
@@ -302,3 +328,7 @@ def test_where_on_the_command_line(cli: Callable[..., Any], sample_home: Path) -
     assert bad.code == 3
     assert "CabinetOrder" in bad.err
     assert cli(*home, "search", "渡し舟", "--where", "kind").code == 2
+    for verb in ("search", "ask"):
+        unknown = cli(*home, verb, "渡し舟", "--where", "boat=1")
+        assert unknown.code == 2
+        assert "There is: kind, ministry, era, year, chapter." in unknown.err

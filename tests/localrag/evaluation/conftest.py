@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -21,8 +22,17 @@ from localrag.evaluation.types import (
 )
 from localrag.facts import Fact, FactKind
 from localrag.retrieval.types import Query
+from localrag.workspace import Workspace
 
 LABELS = "abcd"
+
+
+@pytest.fixture
+def workspace(home: Path) -> Workspace:
+    """The workspace of this test, initialised."""
+    workspace = Workspace.locate(home)
+    workspace.init()
+    return workspace
 
 
 def dataset(name: str = "ferries") -> Dataset:

@@ -41,13 +41,6 @@ hints = {{ laws = "Ask the ferryman." }}
 
 
 @pytest.fixture
-def workspace(home: Path) -> Workspace:
-    workspace = Workspace.locate(home)
-    workspace.init()
-    return workspace
-
-
-@pytest.fixture
 def config(workspace: Workspace) -> Config:
     config = load(workspace)
     return config.model_copy(update={"ingest": config.ingest.model_copy(update={"workers": 1})})

@@ -36,13 +36,6 @@ statute-direct = [{ score = 0.5, n = 10, conditions = "another model", source = 
 
 
 @pytest.fixture
-def workspace(home: Path) -> Workspace:
-    workspace = Workspace.locate(home)
-    workspace.init()
-    return workspace
-
-
-@pytest.fixture
 def mine(tmp_path: Path) -> Path:
     """The declaration of a user, with its files beside it."""
     folder = tmp_path / "mine"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from localrag.ingest.add import add
 from localrag.workspace import Workspace
 
 LawWriter = Callable[..., Path]
@@ -38,6 +39,16 @@ def write_law(laws: Path) -> LawWriter:
         return path
 
     return write
+
+
+@pytest.fixture
+def filled(workspace: Workspace, laws: Path, write_law: LawWriter) -> Workspace:
+    """A workspace whose corpus "main" has two laws and a note, not yet indexed."""
+    write_law(1, "舟を出す者", articles=3)
+    write_law(2, "橋を架ける者", articles=2)
+    (laws / "note.md").write_text("# 覚書\n\n桟橋は朝に開く。", encoding="utf-8")
+    add(workspace, "main", [laws])
+    return workspace
 
 
 def law_xml(number: int, text: str, articles: int) -> str:

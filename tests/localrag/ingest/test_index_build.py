@@ -21,16 +21,6 @@ from localrag_indexes.generations import current
 LawWriter = Callable[..., Path]
 
 
-@pytest.fixture
-def filled(workspace: Workspace, laws: Path, write_law: LawWriter) -> Workspace:
-    """A workspace whose corpus "main" has two laws and a note, not yet indexed."""
-    write_law(1, "舟を出す者", articles=3)
-    write_law(2, "橋を架ける者", articles=2)
-    (laws / "note.md").write_text("# 覚書\n\n桟橋は朝に開く。", encoding="utf-8")
-    add(workspace, "main", [laws])
-    return workspace
-
-
 def search(workspace: Workspace, words: str) -> list[str]:
     """Ids of the passages found, best first."""
     place = workspace.corpus("main")

@@ -216,6 +216,7 @@ def test_a_rewrite_that_adds_no_word_is_the_sentence(make: Make, workspace: Work
             ["The mill", "she", "her", "the city"],
         ),
         ("There are two mills in the city of Tarn.", []),
+        ('They left the city "Tarn".', ["They"]),
         ("It is likely that the mill burned.", []),
         ("The band Tarn and the University of Tarn went there.", ["there"]),
         ("彼の父は同社を創業した。", ["彼", "同社"]),

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from localrag.question.asked import asks_whether, orders_asked, penalty_asked
+from localrag.question.asked import asks_whether, orders_asked, penalty_asked, terms_asked
 
 
 @pytest.mark.parametrize(
@@ -143,3 +143,22 @@ def test_a_long_question_is_read_in_no_time() -> None:
     started = time.process_time()
     asks_whether("か" * 10_000)
     assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("question", "terms"),
+    [
+        ("平均賃金とは何か", ("平均賃金",)),
+        ("平均賃金の定義は？", ("平均賃金",)),
+        ("平均賃金の定義は何か", ("平均賃金",)),
+        ("「有価証券」とはどのようなものか", ("有価証券",)),
+        ("専用水道って何", ("専用水道",)),
+        ("刀剣類とは何をいうか", ("刀剣類",)),
+        ("限定提供データはどう定義されているか", ("限定提供データ",)),
+        ("でいう農地とは", ("でいう農地", "農地")),
+        ("平均賃金はいつ払うか", ()),
+        ("営業の許可は必要か", ()),
+    ],
+)
+def test_a_term_whose_meaning_is_asked(question: str, terms: tuple[str, ...]) -> None:
+    assert terms_asked(question) == terms

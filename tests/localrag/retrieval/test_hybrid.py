@@ -15,8 +15,9 @@ from localrag.corpus.store import CorpusStore
 from localrag.errors import IndexUnusable, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.retrieval.dense import Dense
-from localrag.retrieval.pipeline import Retriever, fuse
+from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.types import Query, Retrieval
+from localrag.retrieval.units import fuse
 from localrag.workspace import Workspace
 from localrag_indexes.generations import current
 from localrag_indexes.vectors import VectorIndex
@@ -95,7 +96,13 @@ def test_each_way_can_be_left_out_for_one_question(
         "stage": "dense",
         "seconds": stage(words, "dense")["seconds"],
         "hits": [],
-        "events": ["search by meaning is switched off (retrieval.dense)"],
+        "events": [
+            {
+                "kind": "dense-off",
+                "fields": {"setting": "retrieval.dense"},
+                "words": "search by meaning is switched off (retrieval.dense)",
+            }
+        ],
         "subject": "",
         "query": "",
         "wordings": [],

@@ -1,6 +1,7 @@
 """An agent asks: with the JSON of the command line, in words, and bounded."""
 
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -45,7 +46,7 @@ async def asked(agent, name, **arguments):
 )
 async def test_a_tool_gives_the_json_of_its_verb(agent, cli, sample_home, call, verb):
     name, arguments = call
-    given = await asked(agent, name, **arguments)
+    given = await asked(agent, name, **arguments, characters=1_000_000)
     printed = cli("--home", str(sample_home), *verb, "--json").json
     for stage in (*given.get("trace", ()), *printed.get("trace", ())):
         del stage["seconds"]
@@ -55,13 +56,34 @@ async def test_a_tool_gives_the_json_of_its_verb(agent, cli, sample_home, call, 
 async def test_every_tool_says_what_it_takes_and_gives(agent):
     tools = {tool.name: tool for tool in (await agent.list_tools()).tools}
     assert tools.keys() == {
-        "search", "show", "resolve", "history", "diff", "check", "ask", "corpora",
+        "search", "show", "resolve", "history", "diff", "check", "ask", "corpora", "more",
     }  # fmt: skip
     for tool in tools.values():
         assert tool.description
         assert tool.input_schema["type"] == tool.output_schema["type"] == "object"
         assert tool.annotations.read_only_hint
     assert tools["search"].input_schema["required"] == ["query"]
+    # Clients that ask a person for a number ask for one: it is never "a number or nothing".
+    given = tools["search"].input_schema["properties"]
+    assert given["k"]["type"] == given["characters"]["type"] == "integer"
+    assert given["as_of"]["type"] == "string"
+    # All of it is read before the first question is.
+    assert sum(len(json.dumps(tool.input_schema)) for tool in tools.values()) < 12_000
+
+
+async def test_a_long_result_is_cut_and_can_be_gone_on_with(agent):
+    whole = await asked(agent, "search", query="渡し舟", k=10, characters=1_000_000)
+    assert "cut" not in whole
+    shown = await asked(agent, "search", query="渡し舟", k=10, characters=3_000)
+    assert len(json.dumps(shown, ensure_ascii=False)) <= 3_000
+    hits = next(cut for cut in shown["cut"] if cut["part"] == "hits")
+    assert hits == {"part": "hits", "shown": len(shown["hits"]), "of": len(whole["hits"])}
+    first = {"tool": "search", "arguments": {"query": "渡し舟", "k": 10}}
+    more = await asked(agent, "more", **first, part="hits", start=hits["shown"], characters=3_000)
+    assert more["value"][0]["passage"]["id"] == whole["hits"][hits["shown"]]["passage"]["id"]
+    text = await asked(agent, "more", **first, part="hits.0.passage.text")
+    assert text["value"] == whole["hits"][0]["passage"]["text"]
+    assert text["next"] is None
 
 
 async def test_what_a_citation_means_is_told(agent):
@@ -97,7 +119,20 @@ async def test_corpora(agent):
             {"law": "渡し舟法", "before": "x", "after": "y"},
             "before: Value error",
         ),
-        ("ask", {"question": "。"}, "holds no word"),
+        ("ask", {"question": "。"}, "UsageError: "),
+        ("show", {"citation": "渡し舟法8条", "characters": 10}, "characters: "),
+        ("more", {"tool": "ask", "arguments": {"question": "a"}, "part": "text"}, "tool: "),
+        ("more", {"tool": "show", "arguments": {}, "part": "text"}, "citation: Field required"),
+        (
+            "more",
+            {"tool": "show", "arguments": {"citation": "渡し舟法8条"}, "part": "hits.*.text"},
+            "There is: passage, document",
+        ),
+        (
+            "more",
+            {"tool": "show", "arguments": {"citation": "渡し舟法99条"}, "part": "passage.text"},
+            "NotFoundError: ",
+        ),
     ],
 )
 async def test_what_cannot_be_done_is_said(agent, name, arguments, words):
@@ -169,6 +204,16 @@ async def test_over_standard_input_and_output(sample_home: Path):
     async with Client(command) as agent:
         found = await asked(agent, "search", query="渡し守の資格", k=1)
     assert found["hits"][0]["passage"]["text"]
+
+
+@pytest.mark.usefixtures("loopback")
+def test_a_port_that_is_taken_is_told(cli, sample_home: Path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        refused = cli("--home", str(sample_home), "mcp", "--http", "--port", str(port))
+    assert refused.code == 2
+    assert f"port {port}, cannot be listened on" in refused.err
+    assert "--port" in refused.err
 
 
 def test_it_needs_no_network_at_all(sample_home: Path):

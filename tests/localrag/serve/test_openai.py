@@ -87,6 +87,41 @@ async def test_a_follow_up_leans_on_what_was_asked(serve, client_of):
     assert reply.localrag["answer"]["read_as"]
 
 
+CALLED = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [
+        {
+            "id": "call_1",
+            "type": "function",
+            "function": {"name": "look_up", "arguments": '{"of": "水位"}'},
+        }
+    ],
+}
+GAVE = {"role": "tool", "tool_call_id": "call_1", "content": "水位の基準は九十九メートルである。"}
+OLD = [
+    {"role": "assistant", "content": "", "function_call": {"name": "look_up", "arguments": "{}"}},
+    {"role": "function", "name": "look_up", "content": "水位の基準は九十九メートルである。"},
+]
+DECLINED = {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}
+
+
+async def test_what_tools_were_asked_and_gave_before_is_passed_over(serve, client_of):
+    async with serve() as http:
+        create = client_of(http).chat.completions.create
+        plain = await create(model="localrag", messages=ASKED)
+        # The last message is what a tool gave: the question is still that of the user.
+        given = await create(model="localrag", messages=[*ASKED, CALLED, GAVE])
+        after = [*ASKED, CALLED, GAVE, *OLD, DECLINED, {"role": "user", "content": "その罰則は"}]
+        leaning = await create(model="localrag", messages=after)
+        with pytest.raises(openai.BadRequestError, match="last message"):
+            await create(model="localrag", messages=[CALLED, GAVE])
+    assert given.choices[0].message.content == plain.choices[0].message.content
+    assert given.localrag["ignored"] == leaning.localrag["ignored"] == ["tool_calls"]
+    assert leaning.localrag["answer"]["read_as"]
+    assert "九十九メートル" not in str(given.localrag) + str(leaning.localrag)
+
+
 async def test_it_is_streamed_once_it_is_checked(serve, client_of, scripted):
     claims = {"claims": [{"sentences": [1], "text": "水位は月まで。"}]}
     scripted(json.dumps(claims, ensure_ascii=False), json.dumps(claims, ensure_ascii=False))

@@ -73,3 +73,68 @@ def test_how_far_a_definition_reaches(statute: Callable[..., Document]) -> None:
 def test_spans_hold_the_term(act: Document) -> None:
     for definition in extract_definitions(act):
         assert act.text[definition.start : definition.end] == definition.term
+
+
+def test_older_laws_define_without_quotation_marks(statute: Callable[..., Document]) -> None:
+    lines = [
+        ("1.1", "第一条　この法律で灯火とは、光（灯台のものに限る。）をいう。"),
+        ("1.2", "②　灯船とは、光る船をいい、灯標とは、光る標識をいう。"),
+        ("2.1", "第二条　灯守は、灯質を届け出る。"),
+        ("2.2", "２　前項の灯質とは、光の色をいう。"),
+        ("2.3", "３　第一項の灯守は、灯台を守る者をいう。"),
+        ("2.4", "４　前項の届出の様式は、別記の様式とする。"),
+        ("2.5", "５　灯台を消すこととは、光を遮ることをいう。"),
+        ("2.6", "６　灯台と灯船とは、区別する。"),
+        ("3.1", "第三条　灯台の集まりは、これを灯台区という。"),
+    ]
+    assert terms(statute("509AC0000000091", "灯火法", lines)) == [
+        ("灯火", "1.1", ""),
+        ("灯船", "1.2", ""),
+        ("灯標", "1.2", ""),
+        ("灯質", "2.2", "前項"),
+        ("灯守", "2.3", "第一項"),
+        ("灯台区", "3.1", ""),
+    ]
+
+
+def test_items_under_a_head_on_meanings_need_not_say_what_is_called_so(
+    statute: Callable[..., Document],
+) -> None:
+    lines = [
+        (
+            "1.1",
+            "第一条　この法律において次の各号に掲げる用語の意義は、当該各号に定めるところによる。",
+        ),
+        ("1.1.1", "一　灯油　燃える油で、灯台のもの"),
+        ("1.1.2", "二　灯船（沈むものを除く。）　光る船をいい、灯標を含むものとする。"),
+        ("2.1", "第二条　手数料は、次の各号に掲げる区分に応じ、当該各号に定める額とする。"),
+        ("2.1.1", "一　灯標　百円"),
+    ]
+    assert terms(statute("509AC0000000090", "灯火法", lines)) == [
+        ("灯油", "1.1.1", ""),
+        ("灯船", "1.1.2", ""),
+    ]
+
+
+def test_what_is_made_something_is_defined_so(statute: Callable[..., Document]) -> None:
+    lines = [
+        ("1.1", "第一条　灯台以外の光は、すべて灯火とする。"),
+        ("2.1", "第二条　灯台を守り、又は守り終わつた者を灯守とする。"),
+        ("2.2", "２　灯守を助けた者は、副灯守とする。"),
+        ("2.3", "３　副灯守を雇う。"),
+        ("2.4", "４　灯守のうち一人を長とする。"),
+        ("2.5", "５　手数料は、百円とする。"),
+        ("2.6", "６　灯守に不利な特約は、無効とする。"),
+        ("2.7", "７　届け出た場合においては、届け出た者を灯守とする。"),
+    ]
+    assert terms(statute("509AC0000000089", "灯火法", lines)) == [
+        ("灯守", "2.1", ""),
+        ("副灯守", "2.2", ""),
+    ]
+    captioned = terms(statute("509AC0000000089", "灯火法", lines, {"": "（灯台及び灯火）"}))
+    assert captioned[0] == ("灯火", "1.1", "")
+
+
+def test_what_a_law_aims_at_is_not_defined(statute: Callable[..., Document]) -> None:
+    lines = [("1.1", "第一条　この法律は、灯台を守ることを目的とする。")]
+    assert terms(statute("509AC0000000088", "灯火法", lines, {"": "（目的）"})) == []

@@ -19,7 +19,7 @@ from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
 from localrag.durable import replace_text
-from localrag.errors import BusyError
+from localrag.errors import BusyError, StorageError
 from localrag.language import N_, _
 from localrag_tui.ask.typing_area import OptionsArea, QuestionArea
 from localrag_tui.shown import cut, one_line
@@ -71,13 +71,13 @@ class UnsentFile:
 
     def _take_over(self) -> Unsent:
         # Locks are only looked at where there is something: nothing is imported for none.
-        with suppress(OSError):
+        with suppress(OSError, StorageError):
             self._claim(sorted(self._folder.glob("*.json")))
         return _read(self._path) if self._path is not None else Unsent()
 
     def _write(self, unsent: Unsent) -> None:
         # It only saves typing; the question itself is written down when it is asked.
-        with suppress(OSError):
+        with suppress(OSError, StorageError):
             if self._path is None:
                 numbered = (self._folder / f"{number}.json" for number in count(1))
                 self._claim(path for path in numbered if not path.exists())

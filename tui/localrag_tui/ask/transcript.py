@@ -140,7 +140,7 @@ class Earlier(Static):
     """How many turns stand above; a click brings some of them."""
 
     class Wanted(Message):
-        """It was clicked."""
+        """Earlier turns are wanted."""
 
     def on_click(self, event: Click) -> None:
         event.stop()

@@ -43,7 +43,7 @@ class Checked:
         return wording.counts(self.report) if self.report.findings else _(NOTHING_CITED)
 
     def details(self) -> list[str]:
-        """The same, then every finding with its place."""
+        """The counts, then every finding with its place."""
         report = self.report
         return [
             self.told(),

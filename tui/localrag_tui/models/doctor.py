@@ -72,7 +72,7 @@ class Examined:
         return words.format(n=self.wrong)
 
     def details(self) -> list[str]:
-        """The same."""
+        """How many things ask for something to be done; what they are is a list of its own."""
         return [self.told()]
 
 

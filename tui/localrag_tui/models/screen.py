@@ -257,7 +257,7 @@ class ModelsList(Listing):
 
 
 class _Columns:
-    """As wide as what stands in them."""
+    """Columns as wide as what stands in them."""
 
     def __init__(self, rows: list[ModelRow], usage: MemoryUsage | None) -> None:
         names = (cell_len(one_line(row.name)) for row in rows)

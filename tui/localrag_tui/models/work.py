@@ -38,7 +38,7 @@ class Installed:
         return _("{name} is installed ({size})").format(name=self.name, size=size(self.bytes))
 
     def details(self) -> list[str]:
-        """The same, and what to do next."""
+        """What was installed, and what to do next."""
         return [self.told(), advice(self.name, self.kind)]
 
 
@@ -53,7 +53,7 @@ class Exported:
         return _("Written to {path}").format(path=self.archive)
 
     def details(self) -> list[str]:
-        """The same, and what to do on the other machine."""
+        """Where it is, and what to do on the other machine."""
         return [self.told(), _("On the other machine: F6, i, and the path of this file.")]
 
 
@@ -206,7 +206,7 @@ class ChatTrial:
         )
 
     def details(self) -> list[str]:
-        """The same, and the reply."""
+        """What was told, and the reply."""
         return [self.told(), self.text or _("The reply is empty.")]
 
 
@@ -234,7 +234,7 @@ class EmbedderTrial:
         )
 
     def details(self) -> list[str]:
-        """The same, a verdict and the time."""
+        """What was told, a verdict and the time."""
         return [self.told(), *_verdict(self.alike, self.other, self.loading, self.seconds)]
 
 
@@ -258,7 +258,7 @@ class RerankerTrial:
         return line.format(alike=f"{self.alike:.2f}", other=f"{self.other:.2f}")
 
     def details(self) -> list[str]:
-        """The same, a verdict and the time."""
+        """What was told, a verdict and the time."""
         return [self.told(), *_verdict(self.alike, self.other, self.loading, self.seconds)]
 
 

@@ -13,7 +13,6 @@ from textual.widgets.option_list import Option
 from localrag.errors import LocalragError
 from localrag.facts import told
 from localrag.language import N_, _
-from localrag.methods.choices import LABELS
 from localrag.reading import wording
 from localrag.reading.types import Citation, Claim, Status
 from localrag.reading.wording import FAILURES, STATUSES
@@ -117,6 +116,7 @@ class AnswerDialogue(Dialogue):
 
 
 def _parts(row: "WrittenRow") -> Iterator[Content]:
+    from localrag.batch.options import as_called
     from localrag.batch.rows import FailedRow
 
     parts = [_("row {n}").format(n=row.row), _("id {id}").format(id=row.id) if row.id else ""]
@@ -131,7 +131,7 @@ def _parts(row: "WrittenRow") -> Iterator[Content]:
             (_("not in this corpus"), "$text-error"), content(f"  {'、'.join(row.absent)}")
         )
     question = _("This row could not be read.") if row.question is None else row.question
-    options = (f"\n  {label}  {text}" for label, text in zip(LABELS, row.options, strict=False))
+    options = (f"\n  {label}  {text}" for label, text in as_called(row.options, row.labels))
     yield content(question + "".join(options), "bold")
     if isinstance(row, FailedRow):
         cure = (harmless(f"\n{row.error.cure}".rstrip()), "$foreground-muted")
@@ -142,7 +142,8 @@ def _parts(row: "WrittenRow") -> Iterator[Content]:
         only = _("only: {values}").format(values=_(", ").join(wanted))
         yield Content.styled(only, "$foreground-muted")
     if row.label:
-        yield content(_("Choice: {label}").format(label=row.label), "bold $text-primary")
+        label = row.choice or row.label
+        yield content(_("Choice: {label}").format(label=label), "bold $text-primary")
     if row.claims:
         yield Content("\n").join(line for claim in row.claims for line in _claim(claim))
     elif row.answer and row.status is not Status.QUOTED:

@@ -88,7 +88,7 @@ class EvaluationOrder:
 
     @property
     def key(self) -> str:
-        """As for `BatchOrder`; "" of one that has no folder yet."""
+        """What tells it from other orders: its folder; "" where it has none yet."""
         return self.folder
 
 

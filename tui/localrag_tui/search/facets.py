@@ -15,7 +15,7 @@ from textual.widgets import Static
 from localrag.corpus.facets import KIND
 from localrag.corpus.types import Label
 from localrag.corpus.wording import FACETS, KINDS
-from localrag.errors import NotFoundError
+from localrag.errors import NotFoundError, UsageError
 from localrag.language import N_, _
 from localrag.retrieval.types import Filters
 from localrag_tui.shown import cut, one_line
@@ -109,7 +109,7 @@ def facets(store: "CorpusStore", names: "LawNames", filters: Filters = _NONE) ->
 def _has(store: "CorpusStore", label: Label) -> bool:
     try:
         return bool(store.facets.canonical((label,)))
-    except NotFoundError:
+    except (UsageError, NotFoundError):
         return False
 
 

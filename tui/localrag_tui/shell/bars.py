@@ -178,7 +178,7 @@ class KeyBar(Widget):
         return bar
 
     def _fit(self, active: list[ActiveBinding]) -> Iterator[KeyShown]:
-        """Those for which there is room, each at its place."""
+        """The keys for which there is room, each at its place."""
         # An action may have several keys, of which the first is shown.
         keys: dict[str, KeyShown] = {}
         for one in active:

@@ -42,12 +42,12 @@ class Commands(Provider):
     """The actions of the screen below and of the application, corpora, themes and languages."""
 
     async def discover(self) -> Hits:
-        """All of them."""
+        """All commands."""
         for command in self._commands():
             yield DiscoveryHit(command.shown(), command.run, command.title)
 
     async def search(self, query: str) -> Hits:
-        """Those that what is typed fits; a title is found by its English name as well."""
+        """The commands that fit what is typed; a title is found by its English name as well."""
         matcher, found = self.matcher(query), False
         for command in self._commands():
             score, original = matcher.match(command.title), matcher.match(command.original)

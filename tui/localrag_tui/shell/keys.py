@@ -93,7 +93,7 @@ def key_of(app: App[Any], owner: type[DOMNode], id_: str) -> str:
 
 
 def bench_key(app: App[Any], id_: str) -> str:
-    """The same of an action that can be done everywhere: one of the application's own."""
+    """The first key of an action of the application itself, which can be done everywhere."""
     return key_of(app, type(app), id_)
 
 

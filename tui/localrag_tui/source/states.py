@@ -8,7 +8,8 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from localrag.history import Difference, History, headline
+from localrag.history import History, headline
+from localrag.history.comparing import Difference
 from localrag.language import N_, _
 from localrag.reading import wording
 from localrag.wrapping import Layout

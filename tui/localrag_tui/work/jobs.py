@@ -106,7 +106,7 @@ class Jobs:
 
     @property
     def running(self) -> list[Job]:
-        """Those that have not ended."""
+        """The jobs that have not ended."""
         return [job for job in self.all if job.state is State.RUNNING]
 
     def listen(self, listener: Listener) -> Callable[[], None]:

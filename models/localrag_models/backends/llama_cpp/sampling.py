@@ -127,7 +127,7 @@ def demand_numbers(logits: "Logits") -> None:
 
 
 def likeliest(logits: "Logits", count: int) -> "Tokens":
-    """So many tokens, or all there are, likeliest first."""
+    """The likeliest tokens, `count` or all there are, likeliest first."""
     import numpy as np
 
     if count == 1:

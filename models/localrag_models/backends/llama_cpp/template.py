@@ -245,7 +245,7 @@ def _limited() -> Iterator[None]:
 
 
 def _without_system(turns: list[dict[str, str]]) -> list[dict[str, str]]:
-    """The same turns, with the text of the system put before that of the first user."""
+    """The turns, with the text of the system put before that of the first user."""
     system, first, *others = [*turns, {"role": "user", "content": ""}][: max(2, len(turns))]
     content = f"{system['content']}\n\n{first['content']}".strip()
     return [{"role": "user", "content": content}, *others]

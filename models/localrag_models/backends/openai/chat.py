@@ -154,7 +154,6 @@ class OpenAIChat(ServerChat):
             where it says nothing.
         timeout: seconds without a byte after which the server counts as stuck.
         parallel: calls sent at the same time.
-        api_key: sent as bearer token, unless empty.
         on_retry: told of each failure that is followed by another attempt.
 
     Raises:
@@ -171,10 +170,9 @@ class OpenAIChat(ServerChat):
         context: int = 0,
         timeout: float = 300.0,
         parallel: int = 1,
-        api_key: str = "",
         on_retry: Callable[[Retry], None] = warn,
     ) -> None:
-        self._openai = OpenAIServer(server, timeout=timeout, api_key=api_key)
+        self._openai = OpenAIServer(server, timeout=timeout)
         try:
             context = _agreed(model, self._openai.context_of(model), context)
             self._counter = self._openai.counter_of(model)

@@ -41,10 +41,9 @@ class OpenAIServer(Server):
     Args:
         address: of its API, ``http://HOST:PORT/v1``; without a path, ``/v1`` is added.
         timeout: seconds without a byte after which it counts as stuck.
-        api_key: sent as bearer token, unless empty.
     """
 
-    def __init__(self, address: str, *, timeout: float, api_key: str = "") -> None:
+    def __init__(self, address: str, *, timeout: float) -> None:
         address = checked(address)
         if not urlsplit(address).path:
             address += "/v1"
@@ -57,7 +56,6 @@ class OpenAIServer(Server):
                 "llama_cpp.server with logits_all."
             ),
             timeout=timeout,
-            api_key=api_key,
         )
         self._root = address.removesuffix("/v1")
 

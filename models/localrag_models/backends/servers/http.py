@@ -91,7 +91,6 @@ class Server:
         cure: what to do where nobody answers.
         probabilities: what to do where it gives no probabilities of tokens.
         timeout: seconds without a byte after which the server counts as stuck.
-        api_key: sent as bearer token, unless empty.
 
     Raises:
         ServerRefused: `address` is none, or keys of TLS are to be logged and cannot be.
@@ -105,7 +104,6 @@ class Server:
         cure: str,
         probabilities: str,
         timeout: float,
-        api_key: str = "",
     ) -> None:
         self.address = checked(address)
         self.name = name
@@ -118,10 +116,7 @@ class Server:
             "verify": _tls() if secure else False,
             "trust_env": False,
             "timeout": httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
-            "headers": {
-                "Content-Type": "application/json",
-                **({"Authorization": f"Bearer {api_key}"} if api_key else {}),
-            },
+            "headers": {"Content-Type": "application/json"},
         }
         with self._failures():
             self._client = httpx.Client(**self._options)

@@ -88,16 +88,17 @@ def test_a_bad_line_leaves_the_others(read_bytes):
     lines = [
         json.dumps(LAW),
         '{"law_id": "1", "articles": "none"}',
+        json.dumps({**LAW, "date": "2023-02-30"}),
         json.dumps({**LAW, "law_id": ""}),
         json.dumps({**LAW, "articles": [{"num": "1", "paragraphs": [{"num": True, "text": ""}]}]}),
         json.dumps({**LAW, "articles": []}),
         json.dumps({**LAW, "law_id": "323M40000009998"}),
     ]
     outcomes = read_bytes("laws.jsonl", "\n".join(lines))
-    assert [getattr(o, "source", "") for o in outcomes[1:5]] == [
-        f"laws.jsonl:{n}" for n in (2, 3, 4, 5)
+    assert [getattr(o, "source", "") for o in outcomes[1:6]] == [
+        f"laws.jsonl:{n}" for n in (2, 3, 4, 5, 6)
     ]
-    assert [hasattr(o, "cause") for o in outcomes] == [False, True, True, True, True, False]
+    assert [hasattr(o, "cause") for o in outcomes] == [False, *[True] * 5, False]
 
 
 QUESTION = {"question": "渡し舟は。", "paragraphs": [{"title": "川", "text": "渡し舟の川。"}]}

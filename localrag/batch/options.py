@@ -1,0 +1,95 @@
+"""The options of a question as people write them: with labels of their own, or without.
+
+What answers knows them as a, b, c …; who asked reads the labels that were written (ア, ①, 選択肢1).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+from unicodedata import normalize
+
+from localrag.errors import InputError
+from localrag.language import N_
+from localrag.methods.choices import LABELS, labelled
+
+_NUMBERS, _KANJI, _CIRCLED = "12345678", "一二三四五六七八", "①②③④⑤⑥⑦⑧"
+_SERIES = (
+    LABELS,
+    LABELS.upper(),
+    _NUMBERS,
+    _KANJI,
+    _CIRCLED,
+    "アイウエオカキク",
+    "イロハニホヘトチ",
+)
+"""What the first option is called, the second …"""
+# ア　十人, (1) 十人, 2．十人, ① 十人. What a figure may stand in (1.5, 1:30) is no label.
+_LED = re.compile(
+    r"(?:[(（〔\[](?P<inside>.)[)）〕\]]|(?P<circled>[①-⑧])"
+    r"|(?P<marked>.)[.．)）:：、](?![\d０-９])|(?P<apart>.)(?=\s))\s*(?P<text>.+)",
+    re.DOTALL,
+)
+
+
+class Options(NamedTuple):
+    """The options of a question.
+
+    Attributes:
+        texts: without labels.
+        labels: as they were written, one for each text; none where they are a, b, c … or nothing.
+    """
+
+    texts: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+def read_options(options: object) -> Options:
+    """Read a list of texts, or an object of texts by their labels.
+
+    Raises:
+        InputError: it is neither.
+    """
+    if options is None:
+        return Options()
+    labels: Sequence[object] = ()
+    if isinstance(options, Mapping):
+        labels, options = tuple(options), list(options.values())
+    if not isinstance(options, list) or not all(isinstance(one, str) for one in options):
+        raise InputError(
+            N_("The options are neither a list of texts nor an object of texts."),
+            N_(
+                'Write {"a": "…", "b": "…"} or ["…", "…"]; in a table give every option a column '
+                "of its own (option_a, option_b), or write one a line in the cell."
+            ),
+        )
+    if not labels:
+        return _unlabelled(tuple(options))
+    named = tuple(map(str, labels))
+    return Options(tuple(options), () if "".join(named) == LABELS[: len(named)] else named)
+
+
+def _unlabelled(options: tuple[str, ...]) -> Options:
+    """The options without the labels that their texts begin with, where all do, in their order."""
+    found = [match for option in options if (match := _LED.fullmatch(option.strip()))]
+    if len(found) < len(options) or len(found) < 2:
+        return Options(options)
+    labels = tuple(next(filter(None, match.groups())) for match in found)
+    texts = tuple(match["text"] for match in found)
+    plain = "".join(label if label in _CIRCLED else normalize("NFKC", label) for label in labels)
+    of_series = any(series.startswith(plain) for series in _SERIES)
+    # 1 日, 2 週間: a figure apart from what it counts.
+    counting = found[0]["apart"] and plain[0] in _NUMBERS + _KANJI
+    if not of_series or counting or len(set(texts)) < len(texts):
+        return Options(options)
+    return Options(texts, () if plain == LABELS[: len(plain)] else labels)
+
+
+def label_of(label: str, labels: Sequence[str]) -> str:
+    """What an option is called by who asked; `label` is its own among a, b, c and so on."""
+    place = LABELS.find(label) if label else -1
+    return labels[place] if 0 <= place < len(labels) else label
+
+
+def as_called(options: Sequence[str], labels: Sequence[str]) -> list[tuple[str, str]]:
+    """Each option after its label, as who asked calls it."""
+    return [(label_of(label, labels), option) for label, option in labelled(options)]
