@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
-from localrag.corpus.states import common_year
 from localrag.facts import Fact, FactKind
 from localrag.question.laws import LawNamed, laws_named
 from localrag.statutes.names import LawNames
-from localrag_indexes.analysis.numerals import parse_numeral, parse_year
+from localrag_indexes.analysis.numerals import common_year, parse_numeral, parse_year
 
 _NUMBER = "[0-9０-９〇一二三四五六七八九十元]{1,4}"
 _DATE = (
