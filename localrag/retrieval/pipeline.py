@@ -35,6 +35,7 @@ from localrag.retrieval.units import (
     Admission,
     Scores,
     add,
+    article_unit,
     by_ranks,
     fuse,
     left,
@@ -205,6 +206,8 @@ class Retriever:
         if not sought.doing:
             related = mentions(self.store, self.names, admission, asked.text, scope.laws)
         found = self._found(sought, scope, related, settings, trail)
+        for unit in resolved.not_asked_for:
+            found.pop(unit, None)
         trail.record(FUSE, add(found, named), reasons)
 
         if self.models.rerank is not None and settings.rerank != "off":
@@ -220,6 +223,7 @@ class Retriever:
         gained = {
             unit: neighbour.strength * (found.get(unit, 0.0) + _UNMATCHED)
             for unit, neighbour in reached.items()
+            if unit not in resolved.not_asked_for
         }
         reasons = {unit: Reason(to.relation, to.other) for unit, to in reached.items()} | reasons
         total = add(fused, gained)
@@ -255,6 +259,11 @@ class Retriever:
             tuple(links),
             sought.doing,
             related,
+            tuple(
+                target
+                for target in dict.fromkeys(resolved.cited)
+                if trail.shows(article_unit(target.law_id, target.locator))
+            ),
             resolved.meaning.definitions,
         )
 

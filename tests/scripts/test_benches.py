@@ -50,6 +50,7 @@ RUNS = {
     "prompt_batches": ["{chat}", "--tokens=32", "--rounds=1"],
     "legal_check": ["--misses", "--pages=1"],
     "fact_check": ["--misses", "--sentences=100"],
+    "cited_first": ["--laws=2", "--count=2", "--misses"],
     "typed_citations": ["--count=3", "--misses"],
     "streaming": ["--tokens=20", "--runs=1"],
     "serve": [
