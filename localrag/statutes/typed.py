@@ -116,7 +116,7 @@ def read_typed(typed: str, names: LawNames) -> Typed:
 
     What is written as statutes do, and what does not begin with a citation, stays as it is.
     """
-    typed = _closed_up(_ROMAN_ARTICLE.sub(_in_figures, typed), short_names(names))
+    typed = _closed_up(typed, short_names(names))
     reading = _Reader(typed, short_names(names), running=False).read(0)
     if reading is None or not reading.is_short:
         return Typed(typed)
@@ -129,11 +129,10 @@ def written_out(question: str, names: LawNames) -> str:
     In a sentence a short name counts right before a number only, and a number only where nothing
     else is counted by it. What is nothing but a citation is read like one: 民 709.
     """
-    question = _ROMAN_ARTICLE.sub(_in_figures, question)
-    if not _NUMBER_BEGINS.search(question):
-        return question
     short = short_names(names)
     question = _closed_up(question, short)
+    if not _NUMBER_BEGINS.search(question):
+        return question
     whole = _Reader(question, short, running=False).read(0)
     if whole and whole.law and whole.is_short and not question[whole.end :].strip(" 　。.?？"):
         return whole.text + question[whole.end :]
@@ -141,17 +140,13 @@ def written_out(question: str, names: LawNames) -> str:
 
 
 def _closed_up(text: str, short: "ShortNames") -> str:
-    """A citation without the blanks inside its name and numbers: 民　法　第　７０９　条."""
+    """憲法Ⅸ条 in figures, and a citation without the blanks inside it: 民　法　第　７０９　条."""
+    text = _ROMAN_ARTICLE.sub(lambda article: f"{_ROMAN[article[1]]}条", text)
     if len(text) > _LONGEST_NAME or not _SPACED_OUT.search(text):
         return text
     closed = "".join(text.split())
     reading = _Reader(closed, short, running=False).read(0)
-    is_citation = reading is not None and reading.law and reading.end == len(closed)
-    return closed if is_citation else text
-
-
-def _in_figures(article: re.Match[str]) -> str:
-    return f"{_ROMAN[article[1]]}条"
+    return closed if reading and reading.law and reading.end == len(closed) else text
 
 
 def short_citations(text: str, names: LawNames) -> list[tuple[int, int, str]]:
