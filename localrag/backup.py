@@ -18,7 +18,7 @@ import sqlite3
 import tarfile
 import tomllib
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from io import BytesIO
@@ -31,7 +31,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from localrag import __version__
 from localrag.access import make_folder, open_file
 from localrag.database import connect_to_read
-from localrag.durable import flush_folder, is_locked, locked, replacing, storing
+from localrag.durable import flush_folder, is_locked, replacing, storing, work_folder
 from localrag.errors import BusyError, InputError, StorageError, UsageError
 from localrag.ingest.state import WRITER_LOCK
 from localrag.language import N_
@@ -118,7 +118,7 @@ def back_up(workspace: Workspace, target: Path, corpus: str = "") -> BackupRepor
     busy = BusyError(N_("Another process makes this backup."), N_("Wait until it has finished."))
     with (
         storing(target, _FREE),
-        _working(target.with_name(f".{target.name[:60]}.backing-up"), busy) as aside,
+        work_folder(target.with_name(f".{target.name[:60]}.backing-up"), busy, _FREE) as aside,
         replacing(target, aside / "backup") as out,
         tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar,
     ):
@@ -259,35 +259,10 @@ def _unpacked(workspace: Workspace, source: Path) -> Iterator[tuple[Path, _Manif
     )
     with storing(home.parent, _FREE):
         make_folder(home.parent)
-    with storing(home.parent, _FREE), _working(workspace.restoring, busy) as aside:
+    with storing(home.parent, _FREE), work_folder(workspace.restoring, busy, _FREE) as aside:
         _end_switch(home, workspace.restoring / _NOTE)
         unpacked = aside / "unpacked"
         yield unpacked, _unpack(source, unpacked)
-
-
-@contextmanager
-def _working(folder: Path, busy: BusyError) -> Iterator[Path]:
-    """An empty folder for one process at a time; it is removed with all that is left in it.
-
-    What a process that was killed has left there is removed, too.
-
-    Args:
-        folder: where it lies, beside its lock, in a folder that is there.
-        busy: what is raised where another process works there.
-    """
-    folder.mkdir(mode=0o700, exist_ok=True)
-    lock, aside = folder / "lock", folder / "work"
-    with locked(lock, busy, _FREE):
-        try:
-            shutil.rmtree(aside, ignore_errors=True)
-            make_folder(aside)
-            yield aside
-        finally:
-            shutil.rmtree(aside, ignore_errors=True)
-            # What else lies there says how to end what was begun.
-            with suppress(OSError):
-                lock.unlink()
-                folder.rmdir()
 
 
 def _report(

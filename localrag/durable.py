@@ -4,6 +4,7 @@ And the lock that lets one process write at a time: the system frees it however 
 """
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -125,6 +126,38 @@ def locked(path: Path, busy: BusyError, cure: str = _CURE) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def work_folder(folder: Path, busy: BusyError, cure: str = _CURE) -> Iterator[Path]:
+    """An empty folder for one process at a time; it is removed with all that is left in it.
+
+    What a process that was killed has left there is removed, too.
+
+    Args:
+        folder: where it lies, beside its lock, in a folder that is there.
+        busy: what is raised where another process works there.
+        cure: what to do where it cannot be made.
+
+    Raises:
+        BusyError: `busy`.
+        StorageError: the folder cannot be made.
+    """
+    with storing(folder, cure):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    lock, aside = folder / "lock", folder / "work"
+    with locked(lock, busy, cure):
+        try:
+            shutil.rmtree(aside, ignore_errors=True)
+            with storing(aside, cure):
+                make_folder(aside)
+            yield aside
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+            # What else lies there says how to end what was begun.
+            with suppress(OSError):
+                lock.unlink()
+                folder.rmdir()
 
 
 def _acquire(lock: "FileLock", path: Path) -> None:

@@ -47,10 +47,24 @@ class FactKind(Enum):
 
     # retrieval: what a search left out or switched off.
     LAW_OF_DAY = N_("the law as of {day}; other states of it are passed over")
+    DAY_ASKED = N_("read as asked of the law as of {day} ({words})")
+    DAY_GIVEN = N_("the question says {words}, but the day that was given goes before it: {day}")
+    FORMER_STATE_ASKED = N_(
+        "{words}: another state of the law, whose day is not said; what is shown is the law as "
+        "of {day}, and --as-of names another day"
+    )
+    CITED_NOT_QUOTED = N_(
+        "of the provisions that the question cites, {n:,} more are not quoted (localrag show)"
+    )
+    CONTENTS_ELSEWHERE = N_(
+        "the whole law was asked for: localrag show {law} gives its table of contents"
+    )
     NO_SUCH_LAW = N_("the corpus has no law called {name}")
     NOT_FILLED_IN = N_(
         "nothing in the corpus fills in what {provision} leaves to an order ({instrument})"
     )
+    ONE_UNANSWERED = N_("nothing is quoted for: {question}")
+    WORD_NOT_QUOTED = N_("{word} stands nowhere in what is quoted")
     AMBIGUOUS = N_("{citation} can mean {n:,} provisions")
     DEFINED_IN_SEVERAL = N_("several laws define {term}: {laws}")
     LEXICAL_OFF = N_("search by words is switched off (retrieval.lexical)")

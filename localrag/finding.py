@@ -1,5 +1,6 @@
 """What a person wrote, found: a citation in any spelling, an id, the name of a subject."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,14 +13,17 @@ from localrag.errors import NotFoundError, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.ingest.state import LAYERS
 from localrag.language import N_, _
+from localrag.question.laws import laws_named
+from localrag.retrieval.resolve import cited_in_english
 from localrag.retrieval.types import Filters
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import StoredProvisions, order_of
-from localrag.statutes.resolver import Resolution, Target, parse_target
+from localrag.statutes.resolver import CitationResolver, Resolution, Target, parse_target
 
 LISTED = 10
 """Candidates that a message names, of those that can be meant."""
 
+_ENGLISH_NUMBER = re.compile(r"(?P<law>[A-Za-z][^0-9]*[A-Za-z]),? (?P<number>[0-9]+(?:-[0-9]+)*)")
 # Characters of what was written that a message repeats.
 _LONGEST = 100
 
@@ -81,7 +85,9 @@ def targets_of(store: CorpusStore, written: str, names: LawNames) -> list[Target
 
 
 def _resolutions(store: CorpusStore, written: str, names: LawNames) -> tuple[Resolution, ...]:
-    resolutions = parse_target(written, names, StoredProvisions(store, names))
+    provisions = StoredProvisions(store, names)
+    resolutions = parse_target(written, names, provisions)
+    resolutions = resolutions or _in_english(written, names, CitationResolver(names, provisions))
     if not resolutions:
         raise NotFoundError(
             N_("{written!r} names no provision, document or subject of the corpus."),
@@ -92,6 +98,15 @@ def _resolutions(store: CorpusStore, written: str, names: LawNames) -> tuple[Res
             written=_cut(written),
         )
     return resolutions
+
+
+def _in_english(
+    written: str, names: LawNames, resolver: CitationResolver
+) -> tuple[Resolution, ...]:
+    """Read Article 709 of the Civil Code, and Civil Code 709."""
+    if bare := _ENGLISH_NUMBER.fullmatch(written.strip()):
+        written = f"Article {bare['number']} of {bare['law']}"
+    return tuple(cited_in_english(resolver, written, laws_named(written, names)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +306,9 @@ def _not_found(store: CorpusStore, written: str, resolution: Resolution) -> NotF
     problem = resolution.problem
     if not resolution.nearest:
         cure = N_("localrag list shows the laws of the corpus.")
+        unread = (FactKind.NUMBER_UNREAD, FactKind.RANGE_BACKWARDS)
+        if problem is not None and problem.kind in unread:
+            cure = N_("Write a provision as 709条の2第1項, and a day with --as-of.")
         return NotFoundError(N_("{written!r}: {problem}."), cure, written=written, problem=problem)
     dates = {store.document(t.law_id).metadata.get("date", "") for t in resolution.nearest}
     if problem is not None and problem.kind is not FactKind.NO_SUCH_PROVISION:

@@ -296,11 +296,25 @@ class Corpus:
             UsageError: the query is empty, or `k` is less than 1.
             StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
         """
+        from localrag.question.as_of import state_asked
+        from localrag.retrieval.types import STATE_ASKED, StageRecord
+
         if k is not None and k < 1:
             raise UsageError(
                 N_("A search for {k} hits finds nothing."), N_("Ask for 1 or more."), k=k
             )
-        return self.retriever.search(self._asked(query, where), k)
+        asked = self._asked(query, where)
+        state = state_asked(asked.text, self.retriever.names)
+        asked = replace(asked, text=state.text)
+        if state.day is None or self.config.retrieval.day:
+            found, shown = self.retriever.search(asked, k), self.retriever.store.as_of
+        else:
+            with self.as_of(state.day) as then:
+                found, shown = then.retriever.search(asked, k), state.day
+        if not (told := state.facts(shown)):
+            return found
+        stages = (StageRecord(STATE_ASKED, (), 0.0, tuple(told)), *found.trace.stages)
+        return replace(found, trace=replace(found.trace, stages=stages))
 
     def show(self, target: str, *, as_read_by: str = "") -> "Provision":
         """A provision, a passage or a subject, with what is tied to it; see `localrag.provision`.
@@ -388,15 +402,17 @@ class Corpus:
         """The same corpus with the law of a day; None for today.
 
         Raises:
-            UsageError: a text is no ISO date.
+            UsageError: a text is no day.
         """
         if isinstance(day, str):
-            try:
-                day = date.fromisoformat(day)
-            except ValueError as error:
+            from localrag.reading.dates import read_day
+
+            read = read_day(day)
+            if read is None:
                 raise UsageError(
                     N_("{day!r} is not a date."), N_("Write it as 2024-04-01."), day=day
-                ) from error
+                )
+            day = read
         settings = {"retrieval.as_of": day.isoformat() if day else ""}
         return Corpus(self._session.with_settings(settings), self.name)
 

@@ -286,6 +286,8 @@ def _begin(
     (work / "files").mkdir(parents=True, exist_ok=True)
     for unfinished in (*work.rglob(".*.new"), *work.rglob("*.partial")):
         unfinished.unlink()
+    for unfinished in list(work.rglob(".*.backing-up")):
+        shutil.rmtree(unfinished)
     replace_text(noted, choice)
 
 
@@ -452,7 +454,7 @@ def _put_in_place(files: Path, target: Path) -> BundleReport:
         (files / name).unlink(missing_ok=True)
     here = [file for name, file in listed.items() if name not in held]
     if target.suffix == ".tar":
-        _pack(files, target)
+        _pack(files, target, files.with_name("packed"))
     else:
         files.rename(target)
         flush_folder(target.parent)
@@ -467,13 +469,13 @@ def _put_in_place(files: Path, target: Path) -> BundleReport:
     )
 
 
-def _pack(files: Path, target: Path) -> None:
-    """Write a tar, whose first members tell what the others have to be."""
+def _pack(files: Path, target: Path, aside: Path) -> None:
+    """Write a tar, whose first members tell what the others have to be; it grows aside."""
     first = [name for name in (installer.MANIFEST, installer.SIGNATURE) if (files / name).exists()]
     found = sorted(
         path.relative_to(files).as_posix() for path in files.rglob("*") if path.is_file()
     )
-    with replacing(target) as out, tarfile.open(fileobj=out, mode="w") as tar:
+    with replacing(target, aside) as out, tarfile.open(fileobj=out, mode="w") as tar:
         for name in [*first, *(name for name in found if name not in first)]:
             info = tarfile.TarInfo(name)
             info.size, info.mode = (files / name).stat().st_size, 0o644

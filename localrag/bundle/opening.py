@@ -13,9 +13,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from localrag.access import make_folder
 from localrag.bundle import installer
 from localrag.bundle.installer import LARGEST_MANIFEST, MANIFEST, SIGNATURE, Bundle, Refused
-from localrag.durable import storing
+from localrag.durable import storing, work_folder
 from localrag.errors import (
     BusyError,
     InputError,
@@ -87,12 +88,16 @@ def install(
         if path.is_dir():
             return installer.install(path, target, key, tell)
         bundle = verify(path, key)
-        unpacked = target.parent / f".{target.name}.{bundle.digest[:12]}.unpacked"
-        try:
+        target = target.expanduser().absolute()
+        make_folder(target.parent)
+        busy = BusyError(
+            N_("Another process installs into {path}."),
+            N_("Wait until it has finished, then try again."),
+            path=target,
+        )
+        with work_folder(target.with_name(f".{target.name}.unpacked"), busy) as unpacked:
             _unpack(path, bundle, unpacked)
             return installer.install(unpacked, target, key, tell)
-        finally:
-            shutil.rmtree(unpacked, ignore_errors=True)
 
 
 def installed_in() -> Path:

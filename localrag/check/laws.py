@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from localrag.question.laws import LawNamed, laws_named
+from localrag.question.as_of import is_of_another_state, laws_in_any_state
+from localrag.question.laws import LawNamed
 from localrag.statutes.citations import LawKind, ProvisionCitation
 from localrag.statutes.names import LawNames
 from localrag.statutes.resolver import CitationResolver, Law, Resolution, SpokenLaws, Target
@@ -29,10 +30,6 @@ _DEFINED = re.compile(
 _NUMBER_BEHIND = re.compile(
     r"[」』]?[（(](?P<number>(?:明治|大正|昭和|平成|令和)[^（）()。、\n]{3,40}?号)(?=[）)。、])"
 )
-# 旧民法, 改正前の民法, 新民法: a state of the law that is told by what changed it, not by its day.
-_OF_ANOTHER_STATE = re.compile(r"(?:[旧新]|(?:改正|施行)[前後]の?|改正|(?:当時|制定時)の)$")
-# ア民法第710条: the letter of an item without a blank behind it.
-_BEFORE_A_NAME = re.compile("旧|改正前|前掲|前記|上記|^[ 　]*[ア-ン](?=[一-鿿])")
 _STATE_WORD = re.compile("[旧新現]$|改正[前後]?")
 _STATE_OF_ONE = re.compile("(?:[旧新]|改正[前後]?)法")
 _OWN_ARTICLE = re.compile(
@@ -168,7 +165,7 @@ class WrittenLaws(SpokenLaws):
         name = self._named_at(part.end)
         # Where a long name begins its spelling does not tell, but a name that is known does.
         start = name.start if name and name.law_ids else citation.start
-        is_other = _is_of_another_state(self._text, start) or self._goes_on_with_another(
+        is_other = is_of_another_state(self._text, start) or self._goes_on_with_another(
             citation, law
         )
         names_law = part.kind in (LawKind.NAMED, LawKind.SAME)
@@ -291,7 +288,7 @@ class WrittenLaws(SpokenLaws):
         self._spoken.insert(at, spoken)
 
     def _spoken_at(self, name: LawNamed) -> _Spoken:
-        is_other = _is_of_another_state(self._text, name.start)
+        is_other = is_of_another_state(self._text, name.start)
         return _Spoken(name.end, _law_of(name, self._names), is_other)
 
     def _definition(self, name: str, position: int) -> Law | None:
@@ -347,7 +344,7 @@ def _named(text: str, names: LawNames) -> Iterator[LawNamed]:
     """The laws that each line names, as spans of the whole text."""
     start = 0
     for line in text.split("\n"):
-        for name in _named_in(line, names) if line.strip() else ():
+        for name in laws_in_any_state(line, names) if line.strip() else ():
             ids = name.law_ids
             if not ids and _KANA.search(name.words):
                 # および for 及び is no misspelling.
@@ -376,29 +373,5 @@ def _with_former(
         yield LawNamed(longest, name.end - len(longest), name.end, ()) if longest else name
 
 
-def _named_in(line: str, names: LawNames) -> list[LawNamed]:
-    """The laws that a line names, also where 旧 or 改正前 stands right before a name."""
-    found = laws_named(line, names)
-    if not _BEFORE_A_NAME.search(line):
-        return list(found)
-    known = [name for name in found if name.law_ids]
-    others = laws_named(_BEFORE_A_NAME.sub(lambda word: "、" * len(word[0]), line), names)
-    return sorted(
-        [
-            *known,
-            *(
-                name
-                for name in others
-                if all(one.end <= name.start or name.end <= one.start for one in known)
-            ),
-        ],
-        key=lambda name: name.start,
-    )
-
-
 def _law_of(name: LawNamed, names: LawNames) -> Law:
     return Law(name.law_ids, names.title(name.law_ids[0]) if name.law_ids else name.words)
-
-
-def _is_of_another_state(text: str, position: int) -> bool:
-    return _OF_ANOTHER_STATE.search(text, max(0, position - 8), position) is not None

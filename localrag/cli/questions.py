@@ -74,7 +74,8 @@ AsOf = Annotated[
     typer.Option(
         "--as-of",
         metavar="DATE",
-        help="The law as of this day (ISO); without it retrieval.as_of, else today.",
+        help="The law as of this day (2020-04-01, 令和2年4月1日); without it retrieval.as_of, else "
+        "today.",
     ),
 ]
 
@@ -160,14 +161,13 @@ def day(option: str, value: str) -> "date":
     Raises:
         UsageError: it is none.
     """
-    from datetime import date
+    from localrag.reading.dates import read_day
 
-    try:
-        return date.fromisoformat(value)
-    except ValueError as error:
-        raise UsageError(
-            N_("{option} {value!r} is not a date."),
-            N_("Write it as {option} 2024-04-01."),
-            option=option,
-            value=value,
-        ) from error
+    if read := read_day(value):
+        return read
+    raise UsageError(
+        N_("{option} {value!r} is not a date."),
+        N_("Write it as {option} 2024-04-01."),
+        option=option,
+        value=value,
+    )

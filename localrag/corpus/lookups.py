@@ -283,6 +283,14 @@ class Lookups(Browsing):
     def _find_ids(self, documents: Collection[int]) -> dict[int, str]:
         return dict(self._rows_by_key("SELECT key, id FROM shown", "key", documents))
 
+    def article_headers(self) -> Iterator[str]:
+        """Go through the headers of all articles."""
+        rows = self._db.rows(
+            "SELECT header FROM passages WHERE layer = (SELECT key FROM layers WHERE name = ?)",
+            (ARTICLES,),
+        )
+        return (header for (header,) in rows)
+
     def headings_alone(self, passage_ids: Iterable[str]) -> dict[str, str]:
         """Find the headings that have one of these passages alone under them, without numbers.
 

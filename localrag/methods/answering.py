@@ -9,6 +9,7 @@ if it names the laws and numbers that the code's names, and none that nobody has
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from datetime import date
 from functools import cached_property
 from threading import RLock
 from types import MappingProxyType
@@ -28,6 +29,7 @@ from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Case, Method, Resources
 from localrag.prepare.index import LayerIndex, require_layers
 from localrag.prompts import OptimisedPrompt, language_of
+from localrag.question.as_of import state_asked
 from localrag.question.follow_up import Rewritten, plain_end, rewritten
 from localrag.question.laws import laws_named
 from localrag.reading.evidence import element
@@ -35,7 +37,7 @@ from localrag.reading.types import Answer, Stage, Unanswered
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import analyzer, check, checked
-from localrag.retrieval.types import FOLLOW_UP, Query, Trace
+from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Query, Trace
 from localrag.statutes.names import LawNames
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatModel
@@ -266,6 +268,24 @@ class MethodResources:
                 finally:
                     self._on_load = overlook
 
+    @contextmanager
+    def asked_of(self, day: date | None) -> "Iterator[MethodResources]":
+        """The same with the law of the day that a question says; a day of the settings goes before.
+
+        Args:
+            day: None where the question says none.
+
+        Raises:
+            StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
+        """
+        if day is None or self._config.retrieval.day:
+            yield self
+            return
+        retrieval = self._config.retrieval.model_copy(update={"as_of": day.isoformat()})
+        config = self._config.model_copy(update={"retrieval": retrieval})
+        with _ResourcesOfADay(self._workspace, self._corpus, config, self) as then:
+            yield then
+
     def write_down(self, query: Query, method: str) -> None:
         """Write down what is asked, where the settings say so.
 
@@ -285,6 +305,26 @@ class MethodResources:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class _ResourcesOfADay(MethodResources):
+    """The corpus as of another day, with the chat model of the others."""
+
+    def __init__(
+        self, workspace: Workspace, corpus: str, config: Config, others: MethodResources
+    ) -> None:
+        super().__init__(workspace, corpus, config)
+        self._others = others
+
+    @property
+    def model(self) -> ChatModel:
+        """The chat model; raises as that of `MethodResources`."""
+        return self._others.model
+
+    @property
+    def has_model(self) -> bool:
+        """Whether the chat model is open."""
+        return self._others.has_model
 
 
 class Answerer:
@@ -342,20 +382,26 @@ class Answerer:
             IndexUnusable: the index turned out to be damaged.
         """
         self._resources.write_down(query, self._method.name)
+        query = self._resources.checked(query)
+        with self._resources.reading:
+            state = state_asked(query.text, self._resources.retriever.names)
         query, read_as, trace = read_question(
-            self._resources.checked(query),
+            replace(query, text=state.text),
             self._resources,
             watch,
             with_model=self._method.needs_model,
         )
         case = self._case(query)
-        toolkit = Toolkit(self._resources, watch, trace)
-        if mark(query.text, query.options) in self._seen:
-            toolkit.note("query-prompt", [Fact(FactKind.PROMPT_SAW_QUESTION)])
-        try:
-            return replace(self._method.answer(case, toolkit), read_as=read_as)
-        except ModelUnusable as error:
-            raise Unanswered(error, toolkit.trace) from error
+        with self._resources.asked_of(state.day) as resources:
+            toolkit = Toolkit(resources, watch, trace)
+            if told := state.facts(resources.retriever.store.as_of):
+                toolkit.note(STATE_ASKED, told)
+            if mark(query.text, query.options) in self._seen:
+                toolkit.note("query-prompt", [Fact(FactKind.PROMPT_SAW_QUESTION)])
+            try:
+                return replace(self._method.answer(case, toolkit), read_as=read_as)
+            except ModelUnusable as error:
+                raise Unanswered(error, toolkit.trace) from error
 
     def _case(self, query: Query) -> Case:
         check(query)

@@ -30,6 +30,7 @@ from localrag.reading.sentences import (
     sentences_that_may_answer,
 )
 from localrag.reading.types import Answer, Citation, Claim, Status
+from localrag.reading.unsaid import unsaid
 from localrag.reading.verifier import located, verify
 from localrag.reading.watching import UNWATCHED, Cancelled, Watch
 from localrag.retrieval.pipeline import Retriever
@@ -224,9 +225,17 @@ class Toolkit:
             least: how probably the best quotation must answer the question.
         """
         with self._resources.reading:
-            citations, probability, _ = quotations(self._resources.retriever, asked, retrieval)
-        if probability < least:
-            citations = ()
+            found = quotations(self._resources.retriever, asked, retrieval)
+            # What the question cites is quoted however little of it agrees with the rest.
+            enough = found.probability >= least or retrieval.cited
+            citations = found.citations if enough else ()
+            weight = self._resources.retriever.inverse_document_frequency
+            word = unsaid(asked.text, retrieval, citations, weight)
+        if word:
+            self.note(EVIDENCE, [Fact(FactKind.WORD_NOT_QUOTED, word=word)])
+        if found.left_out:
+            left_out = Fact(FactKind.CITED_NOT_QUOTED, n=found.left_out)
+            self.note(EVIDENCE, [left_out])
         # Without a hit the search has told it.
         if not citations and retrieval.hits:
             with self.store() as store:

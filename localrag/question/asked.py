@@ -5,13 +5,15 @@ in the order: a question that asks for one of them is answered elsewhere than wh
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from localrag.question.everyday import EverydayWord
 from localrag.question.expectation import AnswerKind, Expectation
 from localrag_indexes.analysis.normalize import normalize
 
 _PENALTY = re.compile(
-    r"罰則|刑罰|法定刑|処罰|罰金|科料|過料|罰せられ(?:る|ます)?|罰は|(?:どんな|どういう|どのような|何の|なんの)(?:罰則|罪|罰|刑)"
+    r"罰を受け(?:る|ます)?|罰則|刑罰|法定刑|処罰|罰金|科料|過料|罰せられ(?:る|ます)?|罰は|(?:どんな|どういう|どのような|何の|なんの)(?:罰則|罪|罰|刑)"
     r"|(?:懲役|禁錮|拘禁刑)(?:は|何年|[?？]|$)|(?:何年|どのくらい|どれくらい)の(?:刑|懲役|拘禁刑)"
     r"|刑事罰|ペナルティ|罰(?=[\s　]*$|[はがをに])|刑の重さ|刑期|量刑|刑は|捕まる"
     r"|(?:犯罪|罪)に(?:なる|問われ)|両罰"
@@ -44,6 +46,21 @@ _BODY = re.compile(
     r" (?:also|too|itself|themselves)\b"
     r"|\b(?:in the case of|what about|for) (?:a |the )?"
     r"(?:corporations?|compan(?:y|ies)|legal (?:persons?|entit(?:y|ies)))\b",
+    re.IGNORECASE,
+)
+# Who promises or pays a 罰金 or a ペナルティ need not be punished; of a 罰則 there is no doubt.
+_OF_STATUTES = re.compile("罰則|刑罰|法定刑|刑事罰")
+_PUNISHES = re.compile("拘禁刑|罰金|科料|過料|罰する|罰しない|刑に|の刑")
+_CONTENT = re.compile("[一-鿿ァ-ヶ]")
+# How a question is put, not what it is about: について教えてください, を知りたいです, explain …;
+# 理由を教えてくれない tells a case.
+_POLITE = re.compile(
+    r"(?:について|に関して|の(?:こと|意味|意義|趣旨|概要)(?:について)?)?[はをがも]?、?"
+    r"(?:もっと|少し)?(?:詳しく|くわしく|簡単に|分かりやすく|わかりやすく|具体的に)?"
+    r"(?:お?教え(?=[てよな])て?|おしえて|ご?(?:説明|解説|教示)(?:して|を?お?願い)|知りた|聞きた|伺いた|お聞かせ)"
+    r"(?:い(?:んです|の(?:です)?)?(?:が|けど)?|です|もらえ|いただけ|頂け|くださ|下さ|ください|下さい|ほしい|欲しい|くれ(?!な)"
+    r"|ちょうだい|願え|します|いたします|ます|る?か|ませんか|ませ|よ|ね)*[\s　。．.!！?？]*$"
+    r"|^\s*(?:please\s+)?(?:can you\s+|could you\s+)?(?:explain|describe|tell me)\b(?:\s+about\b)?",
     re.IGNORECASE,
 )
 # A longer text tells a case or quotes a provision, and names a penalty among much else.
@@ -152,13 +169,47 @@ class OrderAsked:
     before: str = ""
 
 
-def penalty_asked(question: str) -> PenaltyAsked | None:
-    """Read a question for a penalty; None for any other."""
-    if len(question) > _LONGEST or not _PENALTY.search(question):
+def penalty_asked(question: str, everyday: Iterable[EverydayWord] = ()) -> PenaltyAsked | None:
+    """Read a question for a penalty; None for any other.
+
+    Args:
+        question: as asked.
+        everyday: its everyday words. One of them can have a penalty for its matter: who asks what
+            happens to one that 罰金が払えない does not ask for the penalty of a doing.
+    """
+    matters = [word for word in everyday if _is_about_a_penalty(word)]
+    if len(question) > _LONGEST or not any(
+        not any(word.start <= asks.start() and asks.end() <= word.end for word in matters)
+        for asks in _PENALTY.finditer(question)
+    ):
         return None
     doing = _EMPTY.sub(_blank, _PENALTY.sub(_blank, _BODY.sub(_blank, question)))
     of_a_body = _BODY.search(question) is not None
     return PenaltyAsked(doing, of_a_body) if any(map(str.isalnum, doing)) else None
+
+
+def _is_about_a_penalty(word: EverydayWord) -> bool:
+    """Whether a penalty is the matter of a word, and not what is asked of its matter.
+
+    What is asked for comes last, as the head of the word: 密輸の罰金, but 罰金が払え. And whoever
+    asks for it wants a provision that punishes: 遅刻したら罰金 leads to none.
+    """
+    asks = list(_PENALTY.finditer(word.said))
+    if not asks:
+        return False
+    if _CONTENT.search(word.said, asks[-1].end()):
+        return True
+    punishes = _OF_STATUTES.search(word.said) or any(map(_PUNISHES.search, word.phrases))
+    return not punishes
+
+
+def without_politeness(question: str) -> str:
+    """The question with blanks in the place of について教えてください and its like.
+
+    Spans of the one are spans of the other. A text of nothing else stays as it is.
+    """
+    plain = _POLITE.sub(_blank, question)
+    return plain if any(map(str.isalnum, plain)) else question
 
 
 def requirement_asked(question: str) -> RequirementAsked | None:

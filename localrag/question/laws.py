@@ -22,9 +22,12 @@ _ORDERS = ("施行令", "施行規則")
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"
 # A word that ends like a law, and does not go on as another word (法人, 方法論).
 _CANDIDATE = re.compile(
-    rf"[{_WORD}]{{1,40}}?(?:法典?|条例|条約)"
+    rf"[{_WORD}]{{1,40}}?(?:法典?|条例|条約)(?:施行法)?"
     rf"(?=[^{_WORD}]|第|上[のはもで、]|[等中下]|違反|所定|関係|施行|改正|以外|及|又|並|[〇一二三四五六七八九十百]+条|$)"
 )
+# Where a question or a sentence of it opens with a word, it is mostly the law that is asked.
+_OPENS = re.compile(r"(?:^|[。?？!！「『（(\s])$")
+_ASKED_OF = re.compile(r"[」』]?(?:の|におけ|におい|に関|について|では|とは|[\s　]+\S)")
 _NOT_OF_THE_NAME = re.compile(
     "(?:[旧新各諸・]|現行|当該|我が国|日本(?!国|銀|年|放|郵|学|司|農|下))(?=..)"
 )
@@ -101,7 +104,8 @@ def _japanese_names(text: str) -> Iterator[tuple[int, int]]:
         start, end = match.span()
         while prefix := _NOT_OF_THE_NAME.match(text, start, end):
             start = prefix.end()
-        if not _is_another_word(text, start, end) and _names_a_law(text, start, end, data):
+        opens = _OPENS.search(text, max(0, match.start() - 1), match.start()) is not None
+        if not _is_another_word(text, start, end) and _names_a_law(text, start, end, data, opens):
             yield start, end
 
 
@@ -149,7 +153,7 @@ def _english_names(text: str) -> Iterator[_EnglishName]:
     yield from found
 
 
-def _names_a_law(text: str, start: int, end: int, data: _Known) -> bool:
+def _names_a_law(text: str, start: int, end: int, data: _Known, opens: bool) -> bool:
     word = text[start:end].removesuffix("典")
     if word.endswith(("条例", "条約")):
         return len(word) >= _SHORTEST_BYLAW and not word[:-2].endswith(_SOME)
@@ -164,6 +168,8 @@ def _names_a_law(text: str, start: int, end: int, data: _Known) -> bool:
         return True
     if stem.endswith(data.ways):
         return False
+    if stem.endswith("法施行") or (opens and _KANJI.search(stem) and _ASKED_OF.match(text, end)):
+        return True
     said_of_a_law = _SAID_OF_A_LAW.match(text, end) is not None
     if not _KANJI.search(stem):
         return said_of_a_law and len(stem) >= _LONG_STEM

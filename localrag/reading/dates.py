@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 from typing import NamedTuple
+from unicodedata import normalize
 
 from localrag.reading.folding import LONGEST, NOTE, RANGE, fold_value
 from localrag.reading.interval import Interval
@@ -281,6 +283,19 @@ def read(text: str, predicate: str = "") -> Date | Period | None:
     if _ORNAMENT.sub("", rest) or (not asked and _SHORT_YEAR.fullmatch(str(only.value))):
         return None
     return only.value
+
+
+def read_day(text: str) -> date | None:
+    """The one day that a text is: 2020-04-01, 令和2年4月1日, 令和二年四月一日; else None."""
+    plain = normalize("NFKC", text).strip()
+    with suppress(ValueError):
+        return date.fromisoformat(plain)
+    found = read(plain)
+    if isinstance(found, Date) and found.has_year and found.day and found.span.low:
+        # The 31st stands for any end of a month.
+        with suppress(ValueError):
+            return date(*found.span.low)
+    return None
 
 
 def find(text: str) -> list[DateFound]:

@@ -11,15 +11,15 @@ from localrag.corpus.types import PASSAGES, Passage
 from localrag.question.asked import crimes_named, figure_asked, penalty_asked
 from localrag.question.everyday import EverydayWord
 from localrag.question.expectation import Expectation
-from localrag.question.laws import law_asked
+from localrag.question.laws import law_asked, without_names
 from localrag.reading.answerability import Answerability, weights_for
 from localrag.reading.folding import with_blanks
-from localrag.reading.pieces import Piece, pieces_of, with_context
+from localrag.reading.pieces import Piece, joined, pieces_of, with_context
 from localrag.reading.support import COVERAGE, Support, SupportScorer
 from localrag.reading.types import Citation
 from localrag.reading.verifier import verify
 from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.query import analyzer, asked_of, full_text
+from localrag.retrieval.query import analyzer, asked_of, asks_nothing_else, full_text
 from localrag.retrieval.relation import NAMES_IT
 from localrag.retrieval.types import Link, LinkKind, Query, Retrieval
 from localrag.retrieval.units import article_unit, caption_of
@@ -90,7 +90,7 @@ class Topic:
         self._said = [self._sum(analyzer().terms(wording.said)) for wording in wordings]
         self._figure = figure_asked(asked)
         self._applies = "準用" in asked or "読み替え" in asked
-        self._penal = penalty or penalty_asked(asked) is not None
+        self._penal = penalty or penalty_asked(asked, wordings) is not None
         self._modal = next((says for asks, says in _MODAL if asks.search(asked)), None)
         self._supplement = _SUPPLEMENT in asked
 
@@ -207,6 +207,8 @@ def _unit(piece: Piece) -> str:
 QUOTES = 3
 """Quotations of an answer, what they stand under not counted."""
 
+# Provisions that a question cites are quoted, so many of them, and whole up to so many characters.
+_MOST_CITED, _LONGEST_CITED = 6, 4000
 # What a piece gains, as a share of the question, because the question names its very place.
 _NAMED = 0.4
 # A further quotation must come this near to the best one's coverage.
@@ -233,16 +235,19 @@ class Quotations(NamedTuple):
     """What of the passages found comes nearest to a question.
 
     Attributes:
-        citations: in the order of their support, each after what it stands under; none where
-            nothing comes near enough.
+        citations: the provisions that the question cites, in its order; then all others in the
+            order of their support, each after what it stands under; none where nothing comes near
+            enough.
         probability: that the best one answers the question, 0 to 1.
         signs: what the probability was made of (`localrag.reading.answerability`); none where
             nothing was found.
+        left_out: how many more provisions the question cites.
     """
 
     citations: tuple[Citation, ...]
     probability: float
     signs: Mapping[str, float]
+    left_out: int = 0
 
 
 def quotations(retriever: Retriever, query: Query, retrieval: Retrieval) -> Quotations:
@@ -256,8 +261,12 @@ def quotations(retriever: Retriever, query: Query, retrieval: Retrieval) -> Quot
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
     candidates = [] if missing else _candidates(retriever, query, retrieval)
+    plain = bool(retrieval.cited) and asks_nothing_else(
+        _without_places(without_names(query.text, retrieval.laws))
+    )
+    cited = _cited(retriever.store, candidates, retrieval, whole=plain)
     if not candidates:
-        return Quotations((), 0.0, {})
+        return Quotations(quoted(retriever.store, cited), 0.0, {}, _left_out(retrieval))
     ranked = sorted(candidates, key=lambda candidate: -candidate.support.score)
     answerability = Answerability(query, retrieval, retriever.inverse_document_frequency)
     best = ranked[0]
@@ -265,9 +274,62 @@ def quotations(retriever: Retriever, query: Query, retrieval: Retrieval) -> Quot
     weights = weights_for(signs)
     probability = weights.probability(signs)
     ranked.sort(key=lambda candidate: -candidate.total)
-    chosen = _choose(ranked, query, retrieval) if probability >= weights.quoted_from else []
-    chosen = with_linked(retriever.store, chosen, retrieval)[:QUOTES]
-    return Quotations(quoted(retriever.store, chosen), probability, signs)
+    worth_it = probability >= weights.quoted_from and not plain
+    chosen = _choose(ranked, query, retrieval) if worth_it else []
+    chosen = [*cited, *(piece for piece in chosen if not _in_any(piece, cited))]
+    linked = with_linked(retriever.store, chosen, retrieval)
+    chosen = [*cited, *(piece for piece in linked if not _in_any(piece, cited))]
+    chosen = chosen[: max(QUOTES, len(cited))]
+    return Quotations(quoted(retriever.store, chosen), probability, signs, _left_out(retrieval))
+
+
+def _cited(
+    store: CorpusStore, candidates: Sequence[_Candidate], retrieval: Retrieval, *, whole: bool
+) -> list[Piece]:
+    """What is quoted of the provisions that a question cites, in its order.
+
+    A paragraph or an item is quoted whole. Of what is too long for that, and of an article of which
+    something is asked, it is the piece that agrees best.
+
+    Args:
+        store: where they are.
+        candidates: the pieces of what was found.
+        retrieval: tells what is cited.
+        whole: whether nothing else is asked, so that articles are quoted whole, too.
+    """
+    ranked = sorted(candidates, key=lambda candidate: -candidate.total)
+    pieces: list[Piece] = []
+    for target in retrieval.cited[:_MOST_CITED]:
+        unit = store.by_id(article_unit(target.law_id, target.locator))
+        every = pieces_of(store, unit) if unit else []
+        inside = [one for one in every if target.locator.contains(one.passage.locator)]
+        # An item of a provision that is one piece is quoted with it.
+        inside = (
+            inside or [one for one in every if one.passage.locator.contains(target.locator)][-1:]
+        )
+        if not (unit and inside):
+            continue
+        full = joined(store.at(target.law_id, target.locator) or unit, inside)
+        if (whole or target.locator.paragraph) and len(full.text) <= _LONGEST_CITED:
+            pieces.append(full)
+        else:
+            best = (one.piece for one in ranked if one.piece in inside)
+            pieces.append(next(best, inside[0]))
+    return list(dict.fromkeys(pieces))
+
+
+def _left_out(retrieval: Retrieval) -> int:
+    return max(0, len(retrieval.cited) - _MOST_CITED)
+
+
+def _in_any(piece: Piece, others: Sequence[Piece]) -> bool:
+    """Whether one of some pieces holds a piece, or is part of it."""
+    return any(
+        piece.passage.document_id == other.passage.document_id
+        and piece.start < other.end
+        and other.start < piece.end
+        for other in others
+    )
 
 
 def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Candidate]:

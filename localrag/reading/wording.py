@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from localrag.facts import Fact, FactKind, told
 from localrag.language import N_, _, ngettext
 from localrag.reading.types import Answer, Citation, MismatchKind, Stage, Status, Step, Veracity
-from localrag.retrieval.types import FOLLOW_UP, Trace
+from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Trace
 
 if TYPE_CHECKING:
     # The first paint of the workbench needs words, and no store.
@@ -65,6 +65,7 @@ MISMATCHES: Mapping[str, str] = {
 
 _STEPS = {
     FOLLOW_UP: N_("follow-up"),
+    STATE_ASKED: N_("state of the law"),
     "resolve": N_("resolve"),
     "lexical": N_("lexical"),
     "dense": N_("dense"),

@@ -14,10 +14,11 @@ from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
 from localrag.progress import ignore
-from localrag.question.asked import penalty_asked
+from localrag.question.asked import penalty_asked, without_politeness
 from localrag.question.everyday import EverydayWord, wordings
 from localrag.question.laws import without_names
 from localrag.retrieval import dense, expand, lexical, penal, query, rerank, resolve, subject
+from localrag.retrieval.captions import compounds
 from localrag.retrieval.demand import demands
 from localrag.retrieval.dense import Dense
 from localrag.retrieval.expand import Neighbour, Seed
@@ -34,6 +35,7 @@ from localrag.retrieval.units import (
     Admission,
     Scores,
     add,
+    article_unit,
     by_ranks,
     fuse,
     left,
@@ -204,6 +206,8 @@ class Retriever:
         if not sought.doing:
             related = mentions(self.store, self.names, admission, asked.text, scope.laws)
         found = self._found(sought, scope, related, settings, trail)
+        for unit in resolved.not_asked_for:
+            found.pop(unit, None)
         trail.record(FUSE, add(found, named), reasons)
 
         if self.models.rerank is not None and settings.rerank != "off":
@@ -219,6 +223,7 @@ class Retriever:
         gained = {
             unit: neighbour.strength * (found.get(unit, 0.0) + _UNMATCHED)
             for unit, neighbour in reached.items()
+            if unit not in resolved.not_asked_for
         }
         reasons = {unit: Reason(to.relation, to.other) for unit, to in reached.items()} | reasons
         total = add(fused, gained)
@@ -254,6 +259,11 @@ class Retriever:
             tuple(links),
             sought.doing,
             related,
+            tuple(
+                target
+                for target in dict.fromkeys(resolved.cited)
+                if trail.shows(article_unit(target.law_id, target.locator))
+            ),
             resolved.meaning.definitions,
         )
 
@@ -353,17 +363,20 @@ class Retriever:
         """
         if not self.names.rows or asked.options or len(asked.text) > _TYPED:
             return _Sought(asked)
-        penalty = penalty_asked(asked.text)
-        doing = penalty.doing if penalty else ""
-        words = doing or asked.text
+        text = without_politeness(asked.text)
         names = [(law.start, law.end) for law in scope.laws]
+        everyday = wordings(asked.text, names, compounds(self.store))
+        penalty = penalty_asked(text, everyday)
+        doing = penalty.doing if penalty else ""
+        words = doing or text
         ids: tuple[str, ...] = ()
         if doing and not analyzer().terms(without_names(doing, scope.laws)):
             ids = tuple(dict.fromkeys(law_id for law in scope.laws for law_id in law.law_ids))
         asked = replace(asked, text=words)
         return _Sought(
             asked,
-            wordings(words, names),
+            # What only asks is no word of the matter: 罰せられ, 教え.
+            tuple(one for one in everyday if any(map(str.isalnum, words[one.start : one.end]))),
             doing,
             is_of_law=True,
             punishing=ids,

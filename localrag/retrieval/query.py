@@ -18,10 +18,14 @@ from localrag_indexes.analysis.analyzer import best_window, highlight
 MAX_CHARACTERS = 10_000
 """Longest question with its options, in characters; a longer text is a document, not a question."""
 
+# ESC [ 3 1 m, and whatever else is no text.
+_CODES = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LEAST_COUNT = 1000
 _PURPOSE = "目的"
-# 薬機法とは何か, 民法について説明してください
-_NOTHING_ELSE = re.compile(r"(?:[ぁ-ゖ\s、。?？!！「」・]|何|法律|内容|概要|趣旨|説明|教)*")
+# 薬機法とは何か, 民法について説明してください, 民法709条は何を定めているか
+_NOTHING_ELSE = re.compile(
+    r"(?:[ぁ-ゖ\s、。?？!！「」・]|何|法律|条文|全文|原文|内容|概要|趣旨|意味|説明|解説|教|定|規定)*"
+)
 
 
 @cache
@@ -51,16 +55,24 @@ def check(query: Query) -> None:
             n=length,
             most=MAX_CHARACTERS,
         )
-    if not any(character.isalnum() for character in query.text + "".join(query.options)):
+    letters = sum(map(str.isalnum, query.text + "".join(query.options)))
+    if not letters:
         raise UsageError(N_("The question holds no word."), N_("Write what you want to know."))
+    if letters == 1 and not query.history:
+        raise UsageError(
+            N_("The question is a single character."), N_("Write what you want to know.")
+        )
 
 
 def checked(query: Query, settings: RetrievalConfig) -> Query:
     """A query that can be asked, with what the setting ``retrieval.where`` wants besides.
 
+    The codes of a terminal, such as colours that were pasted with the text, are left out.
+
     Raises:
         UsageError: as `check`, or the setting cannot be read.
     """
+    query = replace(query, text=_CODES.sub("", query.text))
     check(query)
     where = tuple(dict.fromkeys((*query.filters.where, *read_labels(settings.where))))
     return replace(query, filters=replace(query.filters, where=where))
@@ -85,7 +97,12 @@ def asked_of(query: Query, laws: Sequence[LawNamed]) -> Query:
     if not laws:
         return query
     rest = without_names(query.text, laws)
-    return replace(query, text=_PURPOSE if _NOTHING_ELSE.fullmatch(rest.strip()) else rest)
+    return replace(query, text=_PURPOSE if asks_nothing_else(rest) else rest)
+
+
+def asks_nothing_else(rest: str) -> bool:
+    """Whether nothing is asked beside what was taken out of a question: laws, provisions."""
+    return _NOTHING_ELSE.fullmatch(rest.strip()) is not None
 
 
 def inverse_document_frequency(count: int, frequency: int) -> float:

@@ -1,15 +1,22 @@
 """Stage `resolve`: the provisions a question names, exactly."""
 
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.facts import Fact, FactKind
-from localrag.question.asked import crimes_named
-from localrag.question.laws import english_citations, without_states
+from localrag.question.asked import crimes_named, without_politeness
+from localrag.question.laws import (
+    LawNamed,
+    english_citations,
+    without_names,
+    without_states,
+)
+from localrag.retrieval.captions import captioned
 from localrag.retrieval.meaning import NO_MEANING, Meaning, meaning_asked
-from localrag.retrieval.query import asked_of
+from localrag.retrieval.query import asked_of, asks_nothing_else
 from localrag.retrieval.scope import NO_LAWS, Scope
 from localrag.retrieval.trail import Reason
 from localrag.retrieval.types import Query
@@ -26,6 +33,12 @@ IN_OPTION = 0.8
 
 _PENAL_CODE = "刑法"
 
+# 709条以外, 709条を除く, 709条のほかに: what is asked for is what stands elsewhere.
+_LEFT_OUT = re.compile(r"(?:の規定)?(?:以外|を除|のほか|の他[にの])")
+# Articles of a law among which its purpose stands.
+_HEAD, _PURPOSE = 3, "目的"
+_LISTED = re.compile(r"[、,・ 　]|及び|又は|および|または|と|や")
+
 
 @dataclass(slots=True)
 class Resolved:
@@ -35,6 +48,8 @@ class Resolved:
         targets: score of every provision named, most exact place kept.
         named: for each of them that the question or an option names, the words that name it.
         asked_for: those that the question itself names, or whose term it asks the meaning of.
+        cited: those that the question itself cites, in its order, each the only one it can mean.
+        left_out: those that it says it does not ask for (709条以外).
         meaning: where the term is defined that the question asks the meaning of.
         missing: what the question names and the corpus does not hold, as written.
         events: citations that led nowhere or to several provisions.
@@ -43,6 +58,8 @@ class Resolved:
     targets: dict[Target, float] = field(default_factory=dict)
     named: dict[Target, str] = field(default_factory=dict)
     asked_for: list[Target] = field(default_factory=list)
+    cited: list[Target] = field(default_factory=list)
+    left_out: list[Target] = field(default_factory=list)
     meaning: Meaning = NO_MEANING
     missing: list[str] = field(default_factory=list)
     events: list[Fact] = field(default_factory=list)
@@ -56,6 +73,15 @@ class Resolved:
                 unit = article_unit(target.law_id, target.locator)
                 scores[unit] = max(score, scores.get(unit, 0.0))
         return scores
+
+    @property
+    def not_asked_for(self) -> frozenset[str]:
+        """The units that the question leaves out as a whole."""
+        return frozenset(
+            article_unit(target.law_id, target.locator)
+            for target in self.left_out
+            if not target.locator.paragraph
+        )
 
     @property
     def reasons(self) -> dict[str, Reason]:
@@ -83,21 +109,36 @@ def resolve(
     caption, in the laws that the question names, else in the penal code.
     """
     resolved = Resolved()
-    in_english = _cited_in_english(resolver, query.text, scope)
-    for resolution in (*resolver.resolve(without_states(query.text)), *in_english):
+    in_english = cited_in_english(resolver, query.text, scope.laws)
+    citing, elsewhere = _parted(resolver.resolve(without_states(query.text)), query.text)
+    resolved.left_out += (target for one in elsewhere for target in one.candidates)
+    for resolution in (*citing, *in_english):
         _enter(resolved, resolution, IN_QUESTION, admission)
         if not (resolution.candidates or _articles(resolution)):
             resolved.missing.append(resolution.text)
+        if len(resolution.candidates) == 1 and resolution.candidates[0] in resolved.targets:
+            resolved.cited += resolution.candidates
     resolved.asked_for += resolved.targets
     asked = asked_of(query, scope.laws).text.strip()
     resolved.meaning = meaning_asked(store, names, asked, admission, scope)
     _enter_meaning(resolved)
-    laws = {law_id for law in scope.laws for law_id in law.law_ids} or names.lookup(_PENAL_CODE)
-    for target, crime in _on_crimes(store, query.text, laws):
+    laws = {law_id for law in scope.laws for law_id in law.law_ids}
+    for target, caption in (
+        *_on_crimes(store, query.text, laws or names.lookup(_PENAL_CODE)),
+        *_captioned(store, query, scope),
+    ):
         if admission.admits(target.law_id):
             resolved.targets.setdefault(target, IN_QUESTION)
-            resolved.named.setdefault(target, crime)
+            resolved.named.setdefault(target, caption)
             resolved.asked_for.append(target)
+    if not (resolved.targets or resolved.missing or query.options):
+        for target, law in _opening(store, query.text, scope):
+            if admission.admits(target.law_id):
+                resolved.targets[target] = IN_QUESTION
+                resolved.named[target] = law.words
+                resolved.asked_for.append(target)
+                resolved.cited.append(target)
+                resolved.events.append(Fact(FactKind.CONTENTS_ELSEWHERE, law=law.words))
     for option in query.options:
         prefix = f"{query.text}\n"
         for resolution in resolver.resolve(prefix + option):
@@ -106,10 +147,39 @@ def resolve(
     return resolved
 
 
-def _cited_in_english(
-    resolver: CitationResolver, question: str, scope: Scope
+def _opening(store: Lookups, question: str, scope: Scope) -> Iterator[tuple[Target, LawNamed]]:
+    """Of each law that a question asks for alone (民法とは) its purpose, else its first article."""
+    if not asks_nothing_else(without_names(question, scope.laws)):
+        return
+    for law in scope.laws:
+        places = list(map(Locator.parse, store.articles(law.law_ids[0]) if law.law_ids else ()))
+        headers = store.headers(law.law_ids[0], places[:_HEAD]) if places else {}
+        purposes = (place for place in places[:_HEAD] if _PURPOSE in caption_of(headers[place]))
+        for place in (next(purposes, None) or place for place in places[:1]):
+            yield Target(law.law_ids[0], place), law
+
+
+def _parted(
+    resolutions: Sequence[Resolution], question: str
+) -> tuple[list[Resolution], list[Resolution]]:
+    """The citations that a question asks of, and those that it leaves out."""
+    asked: list[Resolution] = []
+    left_out: list[Resolution] = []
+    following = len(question)
+    for one in reversed(resolutions):
+        listed = left_out and _LISTED.fullmatch(question, one.end, following)
+        of_one_range = left_out and left_out[0].start == one.start
+        is_out = _LEFT_OUT.match(question, one.end) or listed or of_one_range
+        (left_out if is_out else asked).insert(0, one)
+        following = one.start if is_out else -1
+    return asked, left_out
+
+
+def cited_in_english(
+    resolver: CitationResolver, text: str, laws: Sequence[LawNamed]
 ) -> Iterator[Resolution]:
-    for citation in english_citations(question, scope.laws):
+    """Resolve the provisions that a text cites in English, of the laws that it names."""
+    for citation in english_citations(text, laws):
         for law_id in citation.law.law_ids:
             for resolution in resolver.resolve(citation.place, law_id=law_id):
                 yield replace(resolution, text=citation.words)
@@ -137,6 +207,14 @@ def _on_crimes(
         for place, header in store.headers(law_id, places).items():
             if (caption := caption_of(header)) in crimes:
                 yield Target(law_id, place), f"{caption}罪"
+
+
+def _captioned(store: Lookups, query: Query, scope: Scope) -> Iterator[tuple[Target, str]]:
+    """The articles on just what the question asks of the laws that it names."""
+    laws = dict.fromkeys(law_id for law in scope.laws for law_id in law.law_ids)
+    asked = without_politeness(asked_of(query, scope.laws).text)
+    for law_id, place, caption in captioned(store, laws, asked):
+        yield Target(law_id, place), caption
 
 
 def _enter(resolved: Resolved, resolution: Resolution, score: float, admission: Admission) -> None:

@@ -57,6 +57,10 @@ class Trail:
         """The stages so far."""
         return Trace(tuple(self._stages))
 
+    def shows(self, unit: str) -> bool:
+        """Whether the filters let a unit become a hit."""
+        return self._passage(unit) is not None
+
     def record(
         self,
         stage: str,

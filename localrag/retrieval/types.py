@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 FOLLOW_UP = "follow-up"
 """The stage that makes a question whole which leans on earlier ones; it records that as `query`."""
 
+STATE_ASKED = "state"
+"""The stage that reads of which state of the law a question asks."""
+
 
 @dataclass(frozen=True, slots=True)
 class Filters:
@@ -217,6 +220,8 @@ class Retrieval:
         links: hits that answer for other hits, the best first.
         doing: what a question for a penalty says is done; empty for every other question.
         mentions: by unit the provisions of the laws named that name another one of these.
+        cited: of those named, the ones that the question cites by their numbers, in its order; none
+            that can mean another one as well.
         definitions: of the term that the question asks the meaning of, best first.
     """
 
@@ -228,6 +233,7 @@ class Retrieval:
     links: tuple[Link, ...] = ()
     doing: str = ""
     mentions: Mapping[str, Mention] = field(default_factory=dict)
+    cited: "tuple[Target, ...]" = ()
     definitions: tuple[Definition, ...] = ()
 
     @property

@@ -44,6 +44,9 @@ _STEP = re.compile(
     rf"|(?:第 ?)?(?P<main>{NUMBER})(?P<branches>{_BRANCHES})"
     rf"(?: ?(?P<counter>[条條項号])(?![例約理件目])(?P<after>{_BRANCHES}))?"
 )
+# 憲法Ⅸ条
+_ROMAN_ARTICLE = re.compile("(?<=[法令則第])([Ⅰ-Ⅻ])条")
+_SPACED_OUT = re.compile(r"[一-鿿][ 　]+[一-鿿]|[0-9０-９][ 　]+[0-9０-９条]")
 _LETTERS = re.compile(SUBITEM)
 # Where a bare number can end: 709の, 709及び, 356①, 2三, 一ロ; not in 3年, 2つ, 10% and 2.5.
 _END = re.compile(
@@ -113,6 +116,7 @@ def read_typed(typed: str, names: LawNames) -> Typed:
 
     What is written as statutes do, and what does not begin with a citation, stays as it is.
     """
+    typed = _closed_up(typed, short_names(names))
     reading = _Reader(typed, short_names(names), running=False).read(0)
     if reading is None or not reading.is_short:
         return Typed(typed)
@@ -125,13 +129,24 @@ def written_out(question: str, names: LawNames) -> str:
     In a sentence a short name counts right before a number only, and a number only where nothing
     else is counted by it. What is nothing but a citation is read like one: 民 709.
     """
+    short = short_names(names)
+    question = _closed_up(question, short)
     if not _NUMBER_BEGINS.search(question):
         return question
-    short = short_names(names)
     whole = _Reader(question, short, running=False).read(0)
     if whole and whole.law and whole.is_short and not question[whole.end :].strip(" 　。.?？"):
         return whole.text + question[whole.end :]
     return "".join(piece for _, _, piece in _in_sentences(question, short))
+
+
+def _closed_up(text: str, short: "ShortNames") -> str:
+    """憲法Ⅸ条 in figures, and a citation without the blanks inside it: 民　法　第　７０９　条."""
+    text = _ROMAN_ARTICLE.sub(lambda article: f"{_ROMAN[article[1]]}条", text)
+    if len(text) > _LONGEST_NAME or not _SPACED_OUT.search(text):
+        return text
+    closed = "".join(text.split())
+    reading = _Reader(closed, short, running=False).read(0)
+    return closed if reading and reading.law and reading.end == len(closed) else text
 
 
 def short_citations(text: str, names: LawNames) -> list[tuple[int, int, str]]:

@@ -54,6 +54,8 @@ _POOLING_NONE, _POOLING_RANK = 0, 4
 
 _MAX_STRING = 16 * 2**20
 _MAX_DIMENSIONS = 4
+# Values of lists, entries and tensors of a header: several times those of the largest vocabularies.
+_MAX_VALUES = 2**23
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +168,7 @@ class _Reader:
         self._path = path
         self._file = file
         self._size = path.stat().st_size
+        self._values = 0
 
     def header(self) -> Header:
         if self._size == 0:
@@ -185,8 +188,8 @@ class _Reader:
                 version=version,
             )
         n_tensors, n_entries = self._number("Q"), self._number("Q")
-        metadata = {self._string(): self._value(self._number("I")) for _ in range(n_entries)}
-        tensors = tuple(self._tensor() for _ in range(n_tensors))
+        metadata = {self._string(): self._value(self._number("I")) for _ in self._each(n_entries)}
+        tensors = tuple(self._tensor() for _ in self._each(n_tensors))
         header = Header(self._path, metadata, tensors, self._size)
         self._check_extents(header)
         return header
@@ -230,7 +233,7 @@ class _Reader:
         kind, count = self._number("I"), self._number("Q")
         if kind != _STRING:
             return self._scalars(kind, count)
-        return tuple(self._string() for _ in range(count))
+        return tuple(self._string() for _ in self._each(count))
 
     def _scalars(self, kind: int, count: int) -> tuple[Scalar, ...]:
         if kind not in _SCALARS:
@@ -244,7 +247,18 @@ class _Reader:
                 N_("The model file {path} says that it holds a list of {found:,} numbers."),
                 found=count,
             )
+        self._each(count)
         return struct.unpack(f"<{count}{_SCALARS[kind]}", self._take(count * width))
+
+    def _each(self, count: int) -> range:
+        """As many as a header says it holds of something, unless that is more than any holds."""
+        self._values += count
+        if self._values > _MAX_VALUES:
+            raise self._damaged(
+                N_("The model file {path} says that its header holds {found:,} values."),
+                found=self._values,
+            )
+        return range(count)
 
     def _number(self, code: Literal["I", "Q"]) -> int:
         number: int = struct.unpack("<" + code, self._take(4 if code == "I" else 8))[0]

@@ -42,7 +42,7 @@ FIRST = 2
 PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ("laws named", "localrag.retrieval.pipeline.scope_of", lambda *_: NO_LAWS),
     ("everyday words", "localrag.retrieval.pipeline.wordings", lambda *_: ()),
-    ("penalties", "localrag.retrieval.pipeline.penalty_asked", lambda _: None),
+    ("penalties", "localrag.retrieval.pipeline.penalty_asked", lambda *_: None),
     ("what fills in", "localrag.retrieval.fill.Filler.links", lambda *_: []),
     (
         "follow-ups rewritten",

@@ -86,6 +86,7 @@ def _arguments() -> argparse.Namespace:
     made.add_argument("--repeat", action="store_true", help="ask what the server remembers, too")
     made.add_argument("--rate", type=float, default=0.0, metavar="N", help="searches a second")
     made.add_argument("--minutes", type=float, default=0.0, metavar="N", help="of a mixed load")
+    made.add_argument("--body", type=int, default=100, metavar="MB", help="that is too large (100)")
     made.add_argument("--token", default="", help="of a workspace that has some")
     return made.parse_args()
 
@@ -154,7 +155,11 @@ async def _mixed(
     """Do all that clients do for some minutes, and print the memory of each."""
     ends: Counter[str] = Counter()
     until = time.perf_counter() + 60 * given.minutes
-    every = cycle(_DEEDS)
+
+    async def too_large(http: httpx.AsyncClient, _question: str) -> str:
+        return await _large(http, given.body)
+
+    every = cycle((too_large, *_DEEDS))
 
     async def client(http: httpx.AsyncClient) -> None:
         while time.perf_counter() < until:
@@ -227,11 +232,11 @@ async def _without_right(http: httpx.AsyncClient, question: str) -> str:
     return str(reply.status_code)
 
 
-async def _large(http: httpx.AsyncClient, _question: str) -> str:
-    """A body of 100 MB, of no told length."""
+async def _large(http: httpx.AsyncClient, megabytes: int) -> str:
+    """A body that is too large, of no told length."""
 
     async def body() -> AsyncIterator[bytes]:
-        for _ in range(100):
+        for _ in range(megabytes):
             yield b" " * 1_000_000
 
     sent = {"content-type": "application/json"}
@@ -266,7 +271,7 @@ async def _cut_off(http: httpx.AsyncClient, question: str) -> str:
 
 
 _DEEDS: tuple[Callable[[httpx.AsyncClient, str], Awaitable[str]], ...] = (
-    *(_misled, _without_right, _large, _slow, _cut_off),
+    *(_misled, _without_right, _slow, _cut_off),
     *(_searched, _shown, _resolved, _compared, _answered, _searched, _checked, _read) * 3,
 )
 

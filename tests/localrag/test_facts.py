@@ -55,7 +55,7 @@ def test_the_kinds_that_the_documents_explain_are_those_that_there_are():
     for text in ("batches.md", "ja/batches.md"):
         _, _, table = (docs / text).read_text(encoding="utf-8").partition("| kind |")
         for code, meaning in re.findall(r"^\| `([a-z-]+)` \| (.+) \|$", table, re.MULTILINE):
-            kind = FactKind(code)
+            kind = FactKind.of_code(code)
             assert set(re.findall("`([a-z]+)`", meaning)) <= kind.fields, code
             explained.setdefault(text, []).append(kind)
     english, japanese = explained.values()

@@ -87,6 +87,14 @@ def always(questions: Sequence[Question]) -> list[Baseline]:
     ]
 
 
+def commonest(questions: Sequence[Question]) -> tuple[str, list[float]] | None:
+    """The baseline of `always` that is right most often, and its score on each claim."""
+    best = max(always(questions), key=lambda one: one.score.value, default=None)
+    if best is None:
+        return None
+    return best.name, [float(one.answer == best.position) for one in questions]
+
+
 def blocks(found: Mapping[str, Verdicts | None]) -> list[Block]:
     """The tables of a report: the figures of each label, and which was given for which."""
     known = {name: one for name, one in found.items() if one}

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-from localrag.evaluation.report.claims import Verdicts, always, verdicts
+from localrag.evaluation.report.claims import Verdicts, always, commonest, verdicts
 from localrag.evaluation.report.measured import (
     Answers,
     Baseline,
@@ -95,9 +95,10 @@ class EntryFigures:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two entries on the same questions.
+    """Two entries on the same questions, or an entry and the verdict that is right most often.
 
     Attributes:
+        second: name of an entry or of a baseline.
         difference: how much higher the first scores, over all orders; None where no question was
             asked.
         mcnemar: in the order of the dataset; None where scores are not only 0 and 1.
@@ -151,25 +152,44 @@ def compared(first: Answers, second: Answers) -> tuple[Estimate | None, McNemar 
 
     Both entries must have the same questions, in the same order.
     """
-    gap = difference(first.means(), second.means())
-    ours, theirs = first.first_scores(), second.first_scores()
-    if not gap or any(value not in (0, 1) for value in (*ours, *theirs)):
-        return gap, None
-    return gap, mcnemar([value == 1 for value in ours], [value == 1 for value in theirs])
+    return _tested(_scored(first), _scored(second))
 
 
 def pairs(entries: Sequence[Answers]) -> list[Pair]:
-    """Compare every two entries; p-values are adjusted for all of them."""
-    found = [
-        (first, second, *compared(first, second)) for first, second in combinations(entries, 2)
-    ]
+    """Compare every two entries, and on claims each with the verdict that is right most often.
+
+    P-values are adjusted for all of them.
+    """
+    scored = [_scored(answers) for answers in entries]
+    compare = list(combinations(scored, 2))
+    if entries and (baseline := commonest(entries[0].questions)):
+        name, scores = baseline
+        compare += [(one, _Scored(name, scores, scores)) for one in scored]
+    found = [(first.name, second.name, *_tested(first, second)) for first, second in compare]
     tested = [place for place, (*_, test) in enumerate(found) if test]
     values = [test.p for *_, test in found if test]
     adjusted = dict(zip(tested, holm(values), strict=True))
-    return [
-        Pair(first.entry.name, second.entry.name, gap, test, adjusted.get(place))
-        for place, (first, second, gap, test) in enumerate(found)
-    ]
+    return [Pair(*one, adjusted.get(place)) for place, one in enumerate(found)]
+
+
+class _Scored(NamedTuple):
+    """What is compared: the score on each question over all orders, and in that of the dataset."""
+
+    name: str
+    means: Sequence[float]
+    first: Sequence[float]
+
+
+def _scored(answers: Answers) -> _Scored:
+    return _Scored(answers.entry.name, answers.means(), answers.first_scores())
+
+
+def _tested(first: _Scored, second: _Scored) -> tuple[Estimate | None, McNemar | None]:
+    gap = difference(first.means, second.means)
+    if not gap or any(value not in (0, 1) for value in (*first.first, *second.first)):
+        return gap, None
+    ours, theirs = ([value == 1 for value in one.first] for one in (first, second))
+    return gap, mcnemar(ours, theirs)
 
 
 def _entry(answers: Answers, published: Sequence[Published]) -> EntryFigures:

@@ -17,7 +17,7 @@ from localrag.evaluation.report.document import (
     points,
     value,
 )
-from localrag.evaluation.report.figures import EntryFigures, Figures, Pair
+from localrag.evaluation.report.figures import EntryFigures, Figures
 from localrag.evaluation.report.measured import CHANCE, SHARE, Baseline, Note, common
 from localrag.evaluation.report.retrieved import DEPTHS
 from localrag.evaluation.statistics import FEW, RESAMPLES
@@ -118,7 +118,7 @@ def all_sections(
             *plot,
         ],
         _("What stood in, was switched off or left out"): notes(entries),
-        _("Differences"): differences(figures.pairs, choices=choices),
+        _("Differences"): differences(figures, choices=choices),
         _("Not measured"): not_measured(evaluation.not_measured),
         _("Measures"): free_text.measures(entries, map(str, evaluation.measured_with)),
         _("Verdicts on claims"): claims.blocks({one.name: one.verdicts for one in entries}),
@@ -253,16 +253,17 @@ def published_figure(one: Published) -> str:
     return f"{percent(one.score)} (n = {one.n})" if one.n else percent(one.score)
 
 
-def differences(pairs: Sequence[Pair], *, choices: bool) -> list[Block]:
-    """Every two entries against each other.
+def differences(figures: Figures, *, choices: bool) -> list[Block]:
+    """Every two entries against each other, and on claims each against a constant verdict.
 
     Args:
-        pairs: of entries.
+        figures: of the report.
         choices: whether the questions have options, and so orders of them.
     """
+    named = {one.name: _named(one) for one in figures.baselines}
     rows = [
         [
-            f"{pair.first} − {pair.second}",
+            f"{pair.first} − {named.get(pair.second, pair.second)}",
             points(pair.difference),
             *(
                 [str(pair.mcnemar.first), str(pair.mcnemar.second), p_value(pair.mcnemar.p)]
@@ -271,7 +272,7 @@ def differences(pairs: Sequence[Pair], *, choices: bool) -> list[Block]:
             ),
             p_value(pair.adjusted),
         ]
-        for pair in pairs
+        for pair in figures.pairs
     ]
     if not rows:
         return []
@@ -296,7 +297,7 @@ def differences(pairs: Sequence[Pair], *, choices: bool) -> list[Block]:
         _("p"),
         _("p (Holm)"),
     ]
-    return [ReportText(head.format(n=len(pairs))), Table(header, rows)]
+    return [ReportText(head.format(n=len(rows))), Table(header, rows)]
 
 
 def not_measured(left_out: Sequence[NotMeasured]) -> list[Block]:

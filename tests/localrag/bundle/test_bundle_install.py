@@ -99,6 +99,10 @@ def test_installing_and_bringing_up_to_date(
     first = (target / "current").resolve()
     # Without a folder, into that of the localrag that runs.
     monkeypatch.setattr(sys, "prefix", str(target / "current" / "program"))
+    # A run of it that was killed has left what it had unpacked.
+    left = target.with_name(".a folder.unpacked") / "work"
+    left.mkdir(parents=True)
+    (left / "manifest.json").touch()
     done = cli("bundle", "install", str(tmp_path / "new.tar"), "--json")
     assert done.code == 0, done.err
     assert done.json["before"] is True
@@ -204,6 +208,8 @@ def test_making_goes_on_after_a_stop(
     begun = tmp_path / ".b.making" / "files" / "corpora"
     begun.mkdir()
     (begun / ".0.new").write_text("half")
+    (begun / ".later.tar.backing-up").mkdir()
+    (begun / ".later.tar.backing-up" / "lock").touch()
     with locked(tmp_path / ".b.making" / "lock", BusyError("")):
         assert cli(*arguments, "--corpus=later").code == 6
 

@@ -15,6 +15,7 @@ from localrag.evaluation.datasets.loading import load
 from localrag.evaluation.planning import Plan, plan
 from localrag.evaluation.report.claims import NONE, always, are_claims
 from localrag.evaluation.runner import evaluate
+from localrag.evaluation.statistics import McNemar
 from localrag.evaluation.types import Gold, Question, Questions
 from localrag.ingest.add import AddReport, add
 from localrag.ingest.index import index
@@ -286,8 +287,12 @@ def test_a_report_tells_verdicts_evidence_and_what_it_is_to_say_always_the_same(
         "always not_enough_evidence": 0.5,
         "always conflicting_evidence": 0,
     }
+    # Each has the first claim right, and the second wrong.
+    (pair,) = found.figures.pairs
+    assert (pair.first, pair.second) == (entry.name, "always refuted")
+    assert (pair.mcnemar, pair.adjusted) == (McNemar(0, 0, 1.0), 1.0)
     text = (finished.folder / report.MARKDOWN).read_text(encoding="utf-8")
-    assert "always refuted" in text
+    assert f"{entry.name} − always refuted" in text
     assert "accuracy@0.25" in text
     drawn = (finished.folder / report.PLOT).read_text(encoding="utf-8")
     assert "not enough evidence" in drawn, "beside the rows"

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from localrag.config import load
+from localrag.facts import FactKind
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.methods.answering import open_answers
@@ -27,6 +28,18 @@ def test_a_delegated_answer_quotes_the_act_and_the_order(sample_home: Path) -> N
     assert reply.status is Status.QUOTED
     assert {f"{ACT}#8.1", f"{ORDER}#4.1"} <= {citation.passage_id for citation in reply.citations}
     assert "一・五メートル" in reply.text
+
+
+def test_of_several_questions_each_is_answered_or_told(sample_home: Path) -> None:
+    reply = answer(
+        Query(f"{QUESTION}また、渡し守の資格は何か。あと、宇宙港法の許可は。"), sample_home
+    )
+    cited = [citation.passage_id for citation in reply.citations]
+    alone = [answer(Query(one), sample_home) for one in (QUESTION, "渡し守の資格は何か。")]
+    assert cited == [one.passage_id for each in alone for one in each.citations]
+    told = [event for event in reply.trace.events if event.kind is FactKind.ONE_UNANSWERED]
+    assert [event.fields["question"] for event in told] == ["宇宙港法の許可は。"]
+    assert reply.absent == ("宇宙港法",)
 
 
 def test_quotes_are_verbatim_and_located(sample_home: Path, retriever: Retriever) -> None:
@@ -115,8 +128,7 @@ def test_what_the_corpus_does_not_hold_is_not_found(sample_home: Path, question:
 def test_the_number_of_quotations_is_bounded(retriever: Retriever) -> None:
     query = Query("渡し舟の安全及び活用について")
     found = retriever.search(query)
-    for quotes in range(1, QUOTES + 1):
-        assert len(quotations(retriever, query, found, quotes).citations) <= quotes
+    assert len(quotations(retriever, query, found).citations) <= QUOTES
 
 
 def test_the_sentence_that_offers_what_is_asked_comes_first(home: Path) -> None:

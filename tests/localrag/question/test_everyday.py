@@ -99,6 +99,27 @@ def test_a_compound_is_not_read_from_its_middle(question: str, words: list[str])
     assert said(question) == words
 
 
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("退去強制の手続", []),
+        ("地役権の時効取得", ["地役権", "時効取得"]),
+        # The head of a compound says what it is, and so does most of it.
+        ("報告の提出期限", ["期限"]),
+        ("損害賠償額", ["損害賠償"]),
+        ("退去の時期", ["退去"]),
+    ],
+)
+def test_what_only_qualifies_a_word_of_the_laws_is_no_word(question: str, words: list[str]) -> None:
+    compounds = {"退去強制", "時効取得", "提出期限", "損害賠償額"}
+    assert [wording.said for wording in wordings(question, (), compounds)] == words
+
+
+def test_two_english_words_that_overlap_are_both_meant() -> None:
+    found = said("State compensation for damage")
+    assert found == ["State compensation", "compensation for damage"]
+
+
 @pytest.mark.parametrize("question", ["監査役の任期は何年か", "有給休暇は何日もらえるか"])
 def test_what_every_office_or_benefit_has_names_none_of_them(question: str) -> None:
     phrases = {phrase for wording in wordings(question) for phrase in wording.phrases}

@@ -99,6 +99,10 @@ def test_a_law_of_the_corpus_is_read_under_any_name(question: str, words: str, l
         ("ハーグ子奪取条約の中央当局", "ハーグ子奪取条約"),
         ("空き家法の特定空家", "空き家法"),
         ("月面開発促進法では何ができるか", "月面開発促進法"),
+        ("旅券法の有効期間", "旅券法"),
+        ("漁船法 登録", "漁船法"),
+        ("教えてほしい。運河法における許可は", "運河法"),
+        ("商法施行法の商号", "商法施行法"),
     ],
 )
 def test_a_law_that_the_corpus_lacks_is_known_as_a_law(question: str, words: str) -> None:
@@ -132,6 +136,10 @@ def test_a_law_that_the_corpus_lacks_is_known_as_a_law(question: str, words: str
         "同法は何を定めるか",
         "平成二十六年改正法では何が変わったか",
         "PCR法で調べる",
+        "避妊法の種類",
+        "勉強法について",
+        "悪徳商法の被害",
+        "古い漁船法の登録",
         "化粧品薬機法 広告",
         "租税条約と国際条約",
         "What does the Act say? In that case act on it.",

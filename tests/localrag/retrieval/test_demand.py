@@ -49,6 +49,8 @@ LAWS = {
             "開票の期間の特則",
             ["離島の開票の期間は、開票の期間の定めによらず十日とする。"],
         ),
+        "12": ("検印", ["船長は、前二条の投票用紙に印を押す。"]),
+        "13": ("罰則", ["検印の検印による検印を拒んだ者は、過料に処する。検印も同様とする。"]),
     },
 }
 
@@ -117,6 +119,15 @@ def test_a_crime_is_the_article_of_the_penal_code_with_its_name(
 def test_a_crime_of_a_law_named_is_looked_for_in_that_law(laws: Retriever) -> None:
     first = laws.search(Query("船上投票法の選挙人の偽証罪")).hits[0]
     assert first.passage.id == f"{BALLOTS}#9"
+
+
+@pytest.mark.parametrize("matter", ["検印", "検印の対象", "検印の条件"])
+def test_an_article_with_the_matter_in_its_caption_is_named_by_it(
+    laws: Retriever, matter: str
+) -> None:
+    first = laws.search(Query(f"船上投票法の{matter}")).hits[0]
+    assert first.passage.id == f"{BALLOTS}#12"
+    assert str(first.reason) == "named: 検印"
 
 
 def test_who_asks_for_the_rule_gets_it_before_the_exception(laws: Retriever) -> None:

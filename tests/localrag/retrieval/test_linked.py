@@ -170,9 +170,10 @@ def test_a_penalty_is_found_by_the_provision_whose_breach_it_punishes(laws: Retr
     assert laws.store.text(ACT, link.position).startswith("第二条第一項")
 
 
-def test_the_penalty_is_quoted_before_the_prohibition(laws: Retriever) -> None:
+def test_the_penalty_is_quoted_right_behind_the_prohibition_cited(laws: Retriever) -> None:
     reply = quoted_from(laws, Query("灯台船法第二条に違反した場合の罰則は"))
-    assert "三年以下の拘禁刑" in reply.citations[0].quote
+    assert reply.citations[0].passage_id == f"{ACT}#2.1"
+    assert "三年以下の拘禁刑" in reply.citations[1].quote
     assert all(citation.verified for citation in reply.citations)
 
 
@@ -250,7 +251,9 @@ def test_who_asks_for_what_is_left_to_an_order_gets_it_first(
     hit = laws.search(Query(question)).hits[0]
     assert hit.passage.id == first
     assert hit.fills
-    citation = quoted_from(laws, Query(question)).citations[0]
+    # Right behind the provision that the question cites by its number.
+    cited = laws.search(Query(question)).cited
+    citation = quoted_from(laws, Query(question)).citations[len(cited)]
     assert citation.passage_id.startswith(first)
     assert citation.verified
 
@@ -319,15 +322,16 @@ def test_who_asks_for_the_second_of_two_steps_gets_both(laws: Retriever) -> None
     links = [(link.unit, link.other) for link in laws.search(question).links]
     assert links == [(f"{ORDER}#2", f"{ACT}#3"), (f"{ORDINANCE}#1", f"{ORDER}#2")]
     quoted = [citation.passage_id for citation in quoted_from(laws, question).citations]
-    assert [place.partition(".")[0] for place in quoted[:2]] == [f"{ORDER}#2", f"{ORDINANCE}#1"]
+    assert quoted[0] == f"{ACT}#3.3"
+    assert [place.partition(".")[0] for place in quoted[1:]] == [f"{ORDER}#2", f"{ORDINANCE}#1"]
 
 
 def test_what_an_order_leaves_instead_of_an_answer_is_quoted_with_it(laws: Retriever) -> None:
     question = Query("灯台船法第16条第2項の政令で定める者とは何か")
     quoted = [citation.passage_id for citation in quoted_from(laws, question).citations]
     places = [place.partition(".")[0] for place in quoted]
-    assert places == [f"{ORDER}#10", f"{ACT}#16", f"{ORDINANCE}#3"]
-    assert quoted[1] == f"{ACT}#16.2"
+    assert places == [f"{ACT}#16", f"{ORDER}#10", f"{ORDINANCE}#3"]
+    assert quoted[0] == f"{ACT}#16.2"
 
 
 def test_what_nothing_fills_in_is_told(laws: Retriever) -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from localrag.errors import ConfigError, UsageError
 from localrag.serve.desk import Desk
-from localrag.serve.guarding import Gate, Holder, Refusing, Tokens, names_of
+from localrag.serve.guarding import Gate, Holder, Refusing, Tokens
 from localrag.serve.http import serve as serve_for_ever
+from localrag.serve.listening import names_of
 
 
 @pytest.fixture

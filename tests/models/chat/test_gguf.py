@@ -102,7 +102,8 @@ def test_a_changed_header_is_read_or_refused(
         (b"", ModelDamaged, "empty"),
         (b"PK\x03\x04 a zip", WrongKind, "no GGUF"),
         (b"GGUF" + struct.pack("<I", 1), WrongKind, "version 1"),
-        (b"GGUF" + struct.pack("<IQQ", 3, 2**60, 2**60), ModelDamaged, "cut short"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 2**60, 2**60), ModelDamaged, "its header holds"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 0, 2**20), ModelDamaged, "cut short"),
         (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 2**60), ModelDamaged, "a text of"),
     ],
 )

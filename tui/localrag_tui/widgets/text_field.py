@@ -2,11 +2,8 @@
 
 import asyncio
 import os
-from contextlib import suppress
-from datetime import date
 from pathlib import Path
 from typing import Any
-from unicodedata import normalize
 
 from textual.events import Paste
 from textual.geometry import Size
@@ -95,18 +92,12 @@ def as_day(typed: str) -> str:
     Raises:
         UsageError: it is no day.
     """
-    plain = normalize("NFKC", typed).strip()
-    if not plain:
+    if not typed.strip():
         return ""
-    with suppress(ValueError):
-        return date.fromisoformat(plain).isoformat()
-    from localrag.reading import dates
+    from localrag.reading.dates import read_day
 
-    read = dates.read(plain)
-    if isinstance(read, dates.Date) and read.has_year and read.day and read.span.low:
-        # The library of dates lets the 31st stand for any end of a month.
-        with suppress(ValueError):
-            return date(*read.span.low).isoformat()
+    if day := read_day(typed):
+        return day.isoformat()
     raise UsageError(
         _("{date} is not a date.").format(date=typed.strip()),
         _("Write it as 2024-04-01 or 令和6年4月1日."),

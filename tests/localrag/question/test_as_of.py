@@ -1,0 +1,136 @@
+"""Of which state of the law a question asks."""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+import localrag
+from localrag.corpus.types import LawRow
+from localrag.facts import FactKind
+from localrag.question.as_of import state_asked
+from localrag.reading.types import Answer
+from localrag.session import Corpus
+from localrag.statutes.names import LawNames
+
+NAMES = LawNames([LawRow("599AC0000000041", "浮桟橋法"), LawRow("599AC0000000042", "旧河岸法")])
+
+
+@pytest.mark.parametrize(
+    ("question", "day", "text"),
+    [
+        ("令和2年4月1日時点の浮桟橋法2条", date(2020, 4, 1), "浮桟橋法2条"),
+        ("令和二年四月一日現在、浮桟橋法の利率は", date(2020, 4, 1), "浮桟橋法の利率は"),
+        ("浮桟橋法の2020年4月1日当時の利率", date(2020, 4, 1), "浮桟橋法の利率"),
+        ("平成元年当時の浮桟橋法", date(1989, 12, 31), "浮桟橋法"),
+        ("平成28年2月時点における浮桟橋法の利率", date(2016, 2, 29), "浮桟橋法の利率"),
+        ("２０３０年１月１日時点での浮桟橋法の利率", date(2030, 1, 1), "浮桟橋法の利率"),
+    ],
+)
+def test_a_day_of_a_state_is_the_day_asked_of(question: str, day: date, text: str) -> None:
+    read = state_asked(question, NAMES)
+    assert (read.day, read.text) == (day, text)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "令和2年4月1日に契約した場合の浮桟橋法の利率",
+        "令和2年4月1日から施行された浮桟橋法の改正",
+        "令和2年13月40日時点の浮桟橋法",
+        "2020年4月1日現在の町の人口",
+        "浮桟橋法の現在の利率",
+        "改正後の浮桟橋法2条",
+        "旧河岸法2条",
+    ],
+)
+def test_what_says_no_state_is_left_as_it_is(question: str) -> None:
+    read = state_asked(question, NAMES)
+    assert (read.day, read.former, read.text) == (None, (), question)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("旧浮桟橋法2条", "旧浮桟橋法"),
+        ("改正前の浮桟橋法2条", "改正前の浮桟橋法"),
+        ("平成29年改正前浮桟橋法2条", "平成29年改正前浮桟橋法"),
+        ("制定時の浮桟橋法2条", "制定時の浮桟橋法"),
+    ],
+)
+def test_a_former_state_is_told(question: str, words: str) -> None:
+    read = state_asked(question, NAMES)
+    assert read.text == "浮桟橋法2条"
+    assert [one.words for one in read.former] == [words]
+    (told,) = read.facts(date(2026, 1, 1))
+    assert told.kind is FactKind.FORMER_STATE_ASKED
+    assert told.fields == {"words": words, "day": "2026-01-01"}
+
+
+def _law(day: str, rate: str) -> str:
+    article = {
+        "num": "2",
+        "caption": "（利率）",
+        "title": "第二条",
+        "paragraphs": [{"num": "1", "text": f"係留料の延滞の利率は、年{rate}パーセントとする。"}],
+    }
+    law = {"law_id": "599AC0000000041", "date": day, "title": "浮桟橋法", "law_num": ""}
+    return json.dumps({**law, "articles": [article]}, ensure_ascii=False)
+
+
+@pytest.fixture
+def piers(home: Path, tmp_path: Path) -> Iterator[Corpus]:
+    for day, rate in (("2015-04-01", "五"), ("2020-04-01", "三")):
+        (tmp_path / f"{day}.jsonl").write_text(_law(day, rate) + "\n", encoding="utf-8")
+    with localrag.open(home).corpus() as corpus:
+        corpus.add(tmp_path)
+        corpus.index()
+        yield corpus
+
+
+def kinds(answer: Answer) -> list[FactKind]:
+    return [event.kind for event in answer.trace.events]
+
+
+def test_the_text_of_the_day_asked_is_quoted_and_that_is_told(
+    piers: Corpus,
+) -> None:
+    reply = piers.ask("平成31年4月1日時点の浮桟橋法2条")
+    (citation,) = reply.citations
+    assert "年五パーセント" in citation.quote
+    assert (citation.state, citation.followed) == ("2015-04-01", "2020-04-01")
+    assert FactKind.DAY_ASKED in kinds(reply)
+    found = piers.search("平成31年4月1日時点の浮桟橋法の利率")
+    assert "年五パーセント" in found.hits[0].passage.text
+    assert found.trace.events[0].fields["day"] == "2019-04-01"
+    today = piers.ask("浮桟橋法2条")
+    assert "年三パーセント" in today.citations[0].quote
+    assert FactKind.DAY_ASKED not in kinds(today)
+
+
+def test_the_day_that_was_given_goes_before_and_that_is_told(
+    piers: Corpus,
+) -> None:
+    with piers.as_of("令和3年4月1日") as then:
+        reply = then.ask("平成31年4月1日時点の浮桟橋法2条")
+        assert "年三パーセント" in reply.citations[0].quote
+        assert FactKind.DAY_GIVEN in kinds(reply)
+        found = then.search("平成31年4月1日時点の浮桟橋法2条")
+        assert found.trace.events[0].kind is FactKind.DAY_GIVEN
+
+
+def test_a_former_state_is_answered_with_that_of_today(piers: Corpus) -> None:
+    reply = piers.ask("改正前の浮桟橋法2条")
+    assert "年三パーセント" in reply.citations[0].quote
+    assert FactKind.FORMER_STATE_ASKED in kinds(reply)
+
+
+def test_a_day_of_an_era_is_a_day_of_the_command_line(
+    piers: Corpus, cli: Callable[..., object]
+) -> None:
+    piers.close()
+    shown = cli("ask", "浮桟橋法2条", "--as-of", "平成31年4月1日")
+    assert "年五パーセント" in shown.out  # type: ignore[attr-defined]
+    assert cli("ask", "浮桟橋法2条", "--as-of", "令和元年13月").code == 2  # type: ignore[attr-defined]
