@@ -44,9 +44,12 @@ _STEP = re.compile(
     rf"|(?:第 ?)?(?P<main>{NUMBER})(?P<branches>{_BRANCHES})"
     rf"(?: ?(?P<counter>[条條項号])(?![例約理件目])(?P<after>{_BRANCHES}))?"
 )
+_DIGIT = "[0-9０-９〇一二三四五六七八九十百千]"
 # 憲法Ⅸ条
 _ROMAN_ARTICLE = re.compile("(?<=[法令則第])([Ⅰ-Ⅻ])条")
-_SPACED_OUT = re.compile(r"[一-鿿][ 　]+[一-鿿]|[0-9０-９][ 　]+[0-9０-９条]")
+_SPACED_OUT = re.compile(r"[一-鿿][ 　]+[一-鿿]|[0-9０-９][ 　]+条")
+# A blank between two numbers tells them apart: 52条の61 1項.
+_IDLE_BLANKS = re.compile(f"(?<!{_DIGIT})[ 　]+|[ 　]+(?!{_DIGIT})")
 _LETTERS = re.compile(SUBITEM)
 # Where a bare number can end: 709の, 709及び, 356①, 2三, 一ロ; not in 3年, 2つ, 10% and 2.5.
 _END = re.compile(
@@ -144,7 +147,7 @@ def _closed_up(text: str, short: "ShortNames") -> str:
     text = _ROMAN_ARTICLE.sub(lambda article: f"{_ROMAN[article[1]]}条", text)
     if len(text) > _LONGEST_NAME or not _SPACED_OUT.search(text):
         return text
-    closed = "".join(text.split())
+    closed = _IDLE_BLANKS.sub("", text)
     reading = _Reader(closed, short, running=False).read(0)
     return closed if reading and reading.law and reading.end == len(closed) else text
 
