@@ -285,6 +285,8 @@ class Corpus:
     ) -> "Retrieval":
         """Find the passages that answer a query best.
 
+        A day of the law that the query says holds, unless the settings give one.
+
         Args:
             query: words or a question, or a `Query` with filters, options and history.
             k: how many; None for the setting ``retrieval.k``.

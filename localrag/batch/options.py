@@ -26,7 +26,7 @@ _SERIES = (
 # ア　十人, (1) 十人, 2．十人, ① 十人. What a figure may stand in (1.5, 1:30) is no label.
 _LED = re.compile(
     r"(?:[(（〔\[](?P<inside>.)[)）〕\]]|(?P<circled>[①-⑧])"
-    r"|(?P<marked>.)[.．)）:：、](?![\d０-９])|(?P<apart>.)(?=\s))\s*(?P<text>.+)",
+    r"|(?P<marked>.)[.．)）:：、](?![\d０-９〇一二三四五六七八九十])|(?P<apart>.)(?=\s))\s*(?P<text>.+)",
     re.DOTALL,
 )
 
@@ -65,7 +65,8 @@ def read_options(options: object) -> Options:
     if not labels:
         return _unlabelled(tuple(options))
     named = tuple(map(str, labels))
-    return Options(tuple(options), () if "".join(named) == LABELS[: len(named)] else named)
+    plain = not all(named) or "".join(named) == LABELS[: len(named)]
+    return Options(tuple(options), () if plain else named)
 
 
 def _unlabelled(options: tuple[str, ...]) -> Options:

@@ -370,6 +370,8 @@ class Answerer:
     def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
         """Answer one question; may be called from several threads.
 
+        A day of the law that the question says holds, unless the settings give one.
+
         Args:
             query: the question; with a history it is read as one that may lean on it.
             watch: follows the stages, and what a model writes.
@@ -382,16 +384,15 @@ class Answerer:
             IndexUnusable: the index turned out to be damaged.
         """
         self._resources.write_down(query, self._method.name)
-        query = self._resources.checked(query)
-        with self._resources.reading:
-            state = state_asked(query.text, self._resources.retriever.names)
         query, read_as, trace = read_question(
-            replace(query, text=state.text),
+            self._resources.checked(query),
             self._resources,
             watch,
             with_model=self._method.needs_model,
         )
-        case = self._case(query)
+        with self._resources.reading:
+            state = state_asked(query.text, self._resources.retriever.names)
+        case = self._case(replace(query, text=state.text))
         with self._resources.asked_of(state.day) as resources:
             toolkit = Toolkit(resources, watch, trace)
             if told := state.facts(resources.retriever.store.as_of):

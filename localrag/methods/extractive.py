@@ -3,7 +3,8 @@
 1. **Search.** The whole pipeline: resolver, words, meaning, references.
 2. **Quotation.** The pieces of what was found that cover most of the question, each with what it
    stands under, word for word. Whether they answer the question is for the reader to judge: they
-   are `quoted`, never `supported`. Where nothing covers enough of it, nothing is quoted.
+   are `quoted`, never `supported`. Where nothing covers enough of it, nothing is quoted
+   but what the question cites.
 
 Several questions asked at once are each answered so, one after the other; which of them nothing is
 quoted for is told.

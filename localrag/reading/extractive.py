@@ -205,7 +205,7 @@ def _unit(piece: Piece) -> str:
 
 
 QUOTES = 3
-"""Quotations of an answer, what they stand under not counted."""
+"""Quotations of an answer that cites no more provisions, what they stand under not counted."""
 
 # Provisions that a question cites are quoted, so many of them, and whole up to so many characters.
 _MOST_CITED, _LONGEST_CITED = 6, 4000
@@ -251,7 +251,9 @@ class Quotations(NamedTuple):
 
 
 def quotations(retriever: Retriever, query: Query, retrieval: Retrieval) -> Quotations:
-    """Quote the provisions or sentences that support an answer best, `QUOTES` at most.
+    """Quote the provisions or sentences that support an answer best.
+
+    They are `QUOTES` at most, or the provisions that the question cites, where these are more.
 
     Args:
         retriever: found the evidence; used by one thread at a time.

@@ -55,10 +55,9 @@ def check(query: Query) -> None:
             n=length,
             most=MAX_CHARACTERS,
         )
-    letters = sum(map(str.isalnum, query.text + "".join(query.options)))
-    if not letters:
+    if not any(map(str.isalnum, query.text + "".join(query.options))):
         raise UsageError(N_("The question holds no word."), N_("Write what you want to know."))
-    if letters == 1 and not query.history:
+    if len(query.text.strip()) == 1 and not (query.options or query.history):
         raise UsageError(
             N_("The question is a single character."), N_("Write what you want to know.")
         )

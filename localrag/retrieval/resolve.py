@@ -52,7 +52,7 @@ class Resolved:
         left_out: those that it says it does not ask for (709条以外).
         meaning: where the term is defined that the question asks the meaning of.
         missing: what the question names and the corpus does not hold, as written.
-        events: citations that led nowhere or to several provisions.
+        events: what is told of citations, of the term, and of the laws asked for.
     """
 
     targets: dict[Target, float] = field(default_factory=dict)

@@ -221,7 +221,8 @@ class Retrieval:
         doing: what a question for a penalty says is done; empty for every other question.
         mentions: by unit the provisions of the laws named that name another one of these.
         cited: of those named, the ones that the question cites by their numbers, in its order; none
-            that can mean another one as well.
+            that can mean another one as well. Of a law that is asked for alone, its purpose or
+            first article.
         definitions: of the term that the question asks the meaning of, best first.
     """
 

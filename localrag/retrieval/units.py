@@ -199,8 +199,8 @@ def _written(filters: Filters) -> Iterator[str]:
     """The filters, as they are given: those by facets for ``--where``, others by their names."""
     yield from map(str, filters.where)
     named = (
-        ("law", filters.documents),
-        ("type", filters.law_types),
+        (_LAW, filters.documents),
+        (_TYPE, filters.law_types),
         ("kind", filters.kinds),
         ("layer", filters.layers),
         ("from", (filters.date_from,)),

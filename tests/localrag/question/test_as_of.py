@@ -12,6 +12,7 @@ from localrag.corpus.types import LawRow
 from localrag.facts import FactKind
 from localrag.question.as_of import state_asked
 from localrag.reading.types import Answer
+from localrag.retrieval.types import Query
 from localrag.session import Corpus
 from localrag.statutes.names import LawNames
 
@@ -108,6 +109,19 @@ def test_the_text_of_the_day_asked_is_quoted_and_that_is_told(
     today = piers.ask("浮桟橋法2条")
     assert "年三パーセント" in today.citations[0].quote
     assert FactKind.DAY_ASKED not in kinds(today)
+
+
+@pytest.mark.parametrize(
+    ("before", "question"),
+    [
+        ("平成31年4月1日時点の浮桟橋法2条", "その利率は？"),
+        ("浮桟橋法2条は何を定めているか", "平成31年4月1日時点では？"),
+    ],
+)
+def test_a_day_holds_for_a_question_that_follows(piers: Corpus, before: str, question: str) -> None:
+    reply = piers.ask(Query(question, history=(before,)))
+    assert "年五パーセント" in reply.citations[0].quote
+    assert FactKind.DAY_ASKED in kinds(reply)
 
 
 def test_the_day_that_was_given_goes_before_and_that_is_told(

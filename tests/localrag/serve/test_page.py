@@ -56,6 +56,13 @@ async def test_from_a_question_to_a_provision_and_its_references(client):
         cited = page.xpath("//section[@id='beside']//li/a/@href")[0]
 
 
+async def test_notes_on_an_answer_are_words(client):
+    page = read(await client.get(await asked(client, "民法709条は何か")))
+    notes = page.xpath("//details//li/text()")
+    assert any("民法" in note for note in notes)
+    assert not any("{" in note for note in notes)
+
+
 async def test_what_a_citation_names_is_read(client):
     law = read(await client.get("/provision", params={"at": "渡し舟法"}))
     assert len(law.xpath("//ul[@class='parts']//a")) > 10
