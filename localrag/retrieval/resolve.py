@@ -212,7 +212,7 @@ def _on_crimes(
 def _captioned(store: Lookups, query: Query, scope: Scope) -> Iterator[tuple[Target, str]]:
     """The articles on just what the question asks of the laws that it names."""
     laws = dict.fromkeys(law_id for law in scope.laws for law_id in law.law_ids)
-    asked = without_politeness(asked_of(query, scope.laws).text)
+    asked = without_politeness(without_names(query.text, scope.laws))
     for law_id, place, caption in captioned(store, laws, asked):
         yield Target(law_id, place), caption
 

@@ -134,7 +134,7 @@ def test_an_order_named_is_meant_and_not_its_act(laws: Retriever) -> None:
 def test_the_name_of_the_law_says_nothing_within_it(laws: Retriever) -> None:
     first = laws.search(Query("渡船営業法の目的"), 5).hits[0]
     assert first.passage.id == f"{FERRIES}#1"
-    assert laws.search(Query("渡船営業法とは何か"), 5).hits[0] == first
+    assert laws.search(Query("渡船営業法とは何か"), 5).hits[0].passage == first.passage
 
 
 def test_each_law_named_has_its_best_provision_near_the_top(laws: Retriever) -> None:
