@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from localrag.corpus.links import Definition
 from localrag.corpus.types import Label, Passage
 from localrag.facts import Fact
 from localrag.question.everyday import EverydayWord
 
 if TYPE_CHECKING:
+    from localrag.corpus.links import Definition
     from localrag.question.laws import LawNamed
     from localrag.statutes.resolver import Target
 
@@ -235,7 +235,7 @@ class Retrieval:
     doing: str = ""
     mentions: Mapping[str, Mention] = field(default_factory=dict)
     cited: "tuple[Target, ...]" = ()
-    definitions: tuple[Definition, ...] = ()
+    definitions: "tuple[Definition, ...]" = ()
 
     @property
     def absent(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from bench.rates import rate
 from localrag import sample
 from localrag.backup import back_up, restore
 from localrag.bundle.entering import enter
-from localrag.bundle.installer import MANIFEST
+from localrag.bundle.installer import FORMAT, MANIFEST
 from localrag.conversations.store import Conversations
 from localrag.corpus.store import CorpusStore
 from localrag.ingest.add import add
@@ -96,10 +96,18 @@ def prepare(place: Path) -> None:
     (bundle / "corpora").mkdir()
     back_up(workspace, bundle / "corpora" / "main.tar", "main")
     files = {
-        path: {"sha256": f"{number}" * 64}
+        path: {"sha256": f"{number}" * 64, "size": (bundle / path).stat().st_size}
         for number, path in enumerate(("corpora/main.tar", "sources/more/kite.md"))
     }
-    (bundle / MANIFEST).write_text(json.dumps({"localrag": "1.0", "files": files}))
+    manifest = {
+        "format": FORMAT,
+        "localrag": "1.0",
+        "signed_by": "",
+        "extras": [],
+        "needs": {"glibc": "", "pythons": [], "processors": []},
+        "files": files,
+    }
+    (bundle / MANIFEST).write_text(json.dumps(manifest))
     (workspace.models / "weights").write_text("large")
     with Conversations.open(workspace) as kept:
         kept.new("since then")
