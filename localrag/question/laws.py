@@ -439,10 +439,28 @@ def _outermost(found: Iterable[NameMatch]) -> Iterator[NameMatch]:
     return iter(taken)
 
 
-_CITATION = re.compile(
-    r"\b(?:Articles?|Art\.) ?(?P<article>\d{1,4}(?:-\d{1,3}){0,3})"
+_NUMBER = (
+    r"(?P<article>\d{1,4}(?:-\d{1,3}){0,3})(?![\d%])"
     r"(?:,? ?(?:paragraph|para\.?) ?\(?(?P<paragraph>\d{1,3})\)?|\((?P<bracketed>\d{1,3})\))?"
-    r"(?:,? ?(?:sub)?items? ?\(?(?P<item>\d{1,3}|[ivx]{1,6})\)?)?",
+    r"(?:,? ?(?:sub)?items? ?\(?(?P<item>\d{1,3}|[ivx]{1,6})\)?)?"
+)
+_CITATION = re.compile(
+    rf"\b(?:(?P<several>Articles|Arts\.)|Article|Art\.) ?{_NUMBER}", re.IGNORECASE
+)
+_AND = r"(?:, ?(?:and |or )?| (?:and|or|&|to|through) | ?[–—] ?)"
+# Articles 709, 710 and 715, but not what is counted: Articles 5 and 6, 30 days after.
+_AND_NUMBER = re.compile(
+    rf"{_AND}(?P<words>{_NUMBER})(?! ?(?:years?|months?|weeks?|days?|hours?|yen|per ?cent)\b)",
+    re.IGNORECASE,
+)
+_JOINED = re.compile(_AND, re.IGNORECASE)
+_RIGHT_BEFORE = re.compile(r"[」』\"”)]?(?:['’]s)?[,:]? ?[(（]?")
+_RIGHT_BEHIND = re.compile(r",? ?[(（「『\"“]?(?:the )?")
+# Article 9 (proviso) of Japan's Civil Code
+_OF = re.compile(
+    r"(?:,? ?\([^()]*\))?"
+    r"(?:,? ?(?:ff?\.?|et seq\.?|(?:the )?(?:\w+ )?(?:sentence|clause|proviso)))?"
+    r",? (?:of|under|in) (?:(?!(?:and|or)\b)[\w'’\-]+ ){0,4}[(（「『\"“]?",
     re.IGNORECASE,
 )
 _ROMAN = {"i": 1, "v": 5, "x": 10}
@@ -465,23 +483,80 @@ class EnglishCitation(NamedTuple):
 
 
 def english_citations(text: str, laws: Sequence[LawNamed]) -> Iterator[EnglishCitation]:
-    """Find the provisions cited by their English names, each of the law that is named nearest.
+    """Find the provisions cited by their English names, each number of a list by itself.
 
     Args:
         text: the question.
-        laws: all that it names, in its order; a citation belongs to the one that follows (of the
-            FIEA), else to the last one before. Without laws there are none.
+        laws: all that it names, in its order. A citation belongs to the law behind it that "of"
+            joins to it (of the FIEA), else to the one right before it (Civil Code art. 709), else
+            to the last one before, else to the next. Without laws there are none.
     """
-    for match in _CITATION.finditer(text) if laws else ():
-        after = bisect_left(laws, match.end(), key=lambda law: law.start)
-        law = laws[min(after, len(laws) - 1)]
-        main, *branches = match["article"].split("-")
-        place = f"第{main}条" + "".join(f"の{branch}" for branch in branches)
-        if paragraph := match["paragraph"] or match["bracketed"]:
-            place += f"第{paragraph}項"
-        if item := match["item"]:
-            place += f"第{item if item.isdecimal() else _from_roman(item.lower())}号"
-        yield EnglishCitation(match.start(), match[0], law, place)
+    groups = [_numbers(text, match) for match in _CITATION.finditer(text)] if laws else []
+    for group, law in zip(groups, _laws_cited(text, groups, laws), strict=True):
+        for number in group:
+            yield EnglishCitation(number.start, number.words, law, number.place)
+
+
+class _Number(NamedTuple):
+    start: int
+    end: int
+    words: str
+    place: str
+
+
+def _numbers(text: str, first: re.Match[str]) -> list[_Number]:
+    """All the provisions of one list: of Articles 709 and 710 "Articles 709" and "710"."""
+    numbers = [_Number(*first.span(), first[0], _place(first))]
+    while first["several"] and (match := _AND_NUMBER.match(text, numbers[-1].end)):
+        numbers.append(_Number(*match.span("words"), match["words"], _place(match)))
+    return numbers
+
+
+def _laws_cited(
+    text: str, groups: Sequence[Sequence[_Number]], laws: Sequence[LawNamed]
+) -> list[LawNamed]:
+    """The law of each list of provisions; a law joined to one list opens no other."""
+    cited: list[LawNamed | None] = []
+    joined: LawNamed | None = None
+    for at, group in enumerate(groups):
+        start, end = group[0].start, group[-1].end
+        after = bisect_left(laws, end, key=lambda law: law.start)
+        before, behind = laws[after - 1] if after else None, laws[after : after + 1]
+        is_right_before = (
+            before is not None
+            and before != joined
+            and _RIGHT_BEFORE.fullmatch(text, before.end, start)
+        )
+        law: LawNamed | None
+        follows = at > 0 and _JOINED.fullmatch(text, groups[at - 1][-1].end, start)
+        if behind and _OF.fullmatch(text, end, behind[0].start):
+            law = joined = behind[0]
+        elif is_right_before:
+            law = before
+        elif follows and cited[-1]:
+            law = cited[-1]
+        elif behind and _RIGHT_BEHIND.fullmatch(text, end, behind[0].start):
+            law = joined = behind[0]
+        elif at + 1 < len(groups) and _JOINED.fullmatch(text, end, groups[at + 1][0].start):
+            # Article 9 and Article 10 of the FIEA: the next one tells.
+            law = None
+        else:
+            law = before or behind[0]
+        cited.append(law)
+    for at in reversed(range(len(cited))):
+        cited[at] = cited[at] or cited[at + 1]
+    return [law for law in cited if law]
+
+
+def _place(match: re.Match[str]) -> str:
+    """A provision in the form of statutes."""
+    main, *branches = match["article"].split("-")
+    place = f"第{main}条" + "".join(f"の{branch}" for branch in branches)
+    if paragraph := match["paragraph"] or match["bracketed"]:
+        place += f"第{paragraph}項"
+    if item := match["item"]:
+        place += f"第{item if item.isdecimal() else _from_roman(item.lower())}号"
+    return place
 
 
 def _from_roman(letters: str) -> int:

@@ -355,6 +355,25 @@ def test_english_around_japanese_law(check: Check) -> None:
     )
 
 
+def test_each_article_of_an_english_list_is_checked(check: Check) -> None:
+    assert cited(check, f"Articles 3 and 90 of {ACT} apply.") == [
+        ("Articles 3", "holds", "第3条"),
+        ("90", "does-not-hold", ""),
+    ]
+
+
+def test_articles_in_english_are_of_the_law_before_them(check: Check) -> None:
+    # The corpus lacks the Civil Code.
+    assert cited(check, f"Civil Code art. 90 and {ACT} art. 3") == [
+        ("art. 90", "not-checked", ""),
+        ("art. 3", "holds", "第3条"),
+    ]
+    assert cited(check, f"{ACT} art. 90 and Civil Code art. 3") == [
+        ("art. 90", "does-not-hold", ""),
+        ("art. 3", "not-checked", ""),
+    ]
+
+
 def test_short_citations_keep_their_places(check: Check) -> None:
     report = check("見よ、渡し舟法4③を。\nまた渡し舟法14①二も。")
     assert [(one.said, one.place.line) for one in of_part(report, "citation")] == [

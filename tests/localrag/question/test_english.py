@@ -33,3 +33,50 @@ def test_each_citation_is_of_the_law_that_follows_or_of_the_last() -> None:
 def test_without_a_law_or_a_number_nothing_is_cited() -> None:
     assert cited("Article 5 of what?") == []
     assert cited("an article of the FIEA, particle 9, Articles of incorporation", "FIEA") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Penal Code art. 199 and Civil Code art. 709", [("P", 199), ("C", 709)]),
+        ("Civil Code art. 709 and Penal Code art. 199", [("C", 709), ("P", 199)]),
+        ("Civil Code, Article 709, Penal Code, Article 199", [("C", 709), ("P", 199)]),
+        ("Article 199 Penal Code, Article 709 Civil Code", [("P", 199), ("C", 709)]),
+        (
+            "Article 199 of the Penal Code and Article 709 of the Civil Code",
+            [("P", 199), ("C", 709)],
+        ),
+        ("Civil Code art. 709 and Article 199 of the Penal Code", [("C", 709), ("P", 199)]),
+        ("Article 709 of Japan's Civil Code and Penal Code art. 199", [("C", 709), ("P", 199)]),
+        ("the Penal Code punishes in Article 199, and the Civil Code", [("P", 199)]),
+        ("Penal Code Art. 1, Civil Code Art. 2 and Art. 3", [("P", 1), ("C", 2), ("C", 3)]),
+        (
+            "Article 1 of the Penal Code, Article 2 and Article 3 of the Civil Code",
+            [("P", 1), ("C", 2), ("C", 3)],
+        ),
+        ("Article 9 (1) and the Civil Code", [("C", 9)]),
+    ],
+)
+def test_only_of_joins_a_number_to_the_law_behind_it(
+    text: str, expected: list[tuple[str, int]]
+) -> None:
+    names = sorted(filter(text.count, ("Penal Code", "Civil Code")), key=text.index)
+    assert [(law[0], place) for law, place in cited(text, *names)] == [
+        (law, f"第{number}条") for law, number in expected
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("Articles 709 and 710 of the Civil Code", ["第709条", "第710条"]),
+        ("Civil Code Articles 199 and 235", ["第199条", "第235条"]),
+        ("arts. 709, 710 and 715-2 of the Civil Code", ["第709条", "第710条", "第715条の2"]),
+        ("Articles 5(1), 6(2), or 7 under the Civil Code", ["第5条第1項", "第6条第2項", "第7条"]),
+        ("Article 9 and Article 10 of the Civil Code", ["第9条", "第10条"]),
+        ("Articles 5 and 6, 30 days after, of the Civil Code", ["第5条", "第6条"]),
+        ("Article 5 and 3 ferries, says the Civil Code", ["第5条"]),
+    ],
+)
+def test_each_number_of_a_list_is_cited(text: str, places: list[str]) -> None:
+    assert cited(text, "Civil Code") == [("Civil Code", place) for place in places]
