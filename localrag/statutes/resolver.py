@@ -69,6 +69,10 @@ class SpokenLaws:
         if part.kind is LawKind.PARENT:
             return self._acts(citation.start) or Law((), part.text)
         if part.kind in (LawKind.DECREE, LawKind.RULE) or part.text in _ACT_SUFFIXES:
+            # 技術上の規格を定める省令 is a title that ends like what others call 省令.
+            title = self._names.title_ending_at(self._text, part.end)
+            if title and title.start < part.start:
+                return self._law(title.law_ids)
             return self._order(part, citation.start)
         return self._named(part)
 
