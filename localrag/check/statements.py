@@ -161,7 +161,8 @@ def statements_of(
             spans.append((0, mark.end() - start))
         said = with_blanks(bare(text[start:end]), spans)
         names_only = not _NAMING.sub("", _GLOSS.sub("", said))
-        long_enough = len(said.replace(" ", "")) >= _SHORTEST
+        # は五十年とする。 says more than its length.
+        long_enough = len(said.replace(" ", "")) >= _SHORTEST or bool(_read(said).figures)
         if not names_only and long_enough:
             others = _QUOTES.search(text, start, end) is not None
             yield Statement(start, end, said, tuple(found), others)

@@ -145,7 +145,8 @@ def tell_events(trace: Trace, absent: Collection[str] = ()) -> None:
 def tell_wordings(trace: Trace) -> None:
     """Say on standard error which words of the law were looked up besides the user's own."""
     for word in trace.wordings:
-        tell((str(Fact(FactKind.LOOKED_UP, said=word.said, phrases=word.phrases)), "cyan"))
+        if word.others:
+            tell((str(Fact(FactKind.LOOKED_UP, said=word.said, phrases=word.others)), "cyan"))
 
 
 def _beside(words: str) -> str:

@@ -44,6 +44,11 @@ class EverydayWord:
     phrases: tuple[str, ...]
     is_plain: bool = False
 
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The phrases without the word itself: statutes may have it, too."""
+        return tuple(phrase for phrase in self.phrases if phrase != self.said)
+
 
 class VocabularyLine(NamedTuple):
     """A line of the vocabulary.

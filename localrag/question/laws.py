@@ -35,6 +35,10 @@ _NOT_OF_THE_NAME = re.compile(
 _CITED = re.compile(
     r"[（(「」』]*(?:第?[0-9０-９〇一二三四五六七八九十百千]+条|違反|施行(?:令|規則))"
 )
+# 旅券法の第5条, and not 計算の方法の2条件.
+_CITED_BY_ITS_PART = re.compile(
+    r"[」』]?の第?[0-9０-９〇一二三四五六七八九十百千]+条(?![件例約項文])"
+)
 _SAID_OF_A_LAW = re.compile(
     "(?:に(?:違反|規定|基づ|定め|おけ|おい|よれ|より|よる|よって|照らし)|が(?:規定|定め|禁止|適用|改正)"
     "|で(?![あきす])|だと|なら|って|の(?:規定|条文|罰則|適用|施行|改正|下で|もとで)|上[のはもで、]|所定|施行|附則)"
@@ -168,6 +172,8 @@ def _names_a_law(text: str, start: int, end: int, data: _Known, opens: bool) -> 
         return True
     if stem.endswith(data.ways):
         return False
+    if _CITED_BY_ITS_PART.match(text, end):
+        return True
     if stem.endswith("法施行") or (opens and _KANJI.search(stem) and _ASKED_OF.match(text, end)):
         return True
     said_of_a_law = _SAID_OF_A_LAW.match(text, end) is not None

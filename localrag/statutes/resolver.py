@@ -8,7 +8,13 @@ from localrag.corpus.types import Locator
 from localrag.facts import Fact, FactKind
 from localrag.statutes._places import CitedPlace, Law, Placer
 from localrag.statutes._structure import Nesting
-from localrag.statutes.citations import LawKind, LawPart, ProvisionCitation, find_citations
+from localrag.statutes.citations import (
+    LawKind,
+    LawPart,
+    ProvisionCitation,
+    find_citations,
+    law_part_before,
+)
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import NUMBER, SUPPLEMENT
 from localrag.statutes.provisions import (
@@ -23,6 +29,15 @@ from localrag_indexes.analysis.numerals import parse_numeral, parse_year
 
 _ACT_SUFFIXES = {"施行令": "施行令", "令": "施行令", "施行規則": "施行規則", "規則": "施行規則"}
 _ACT_TYPES = ("Act", "Constitution")
+# A law by its spelling (旅券法); no way of doing something (手法), and none without a name (新法).
+_SPELLED_AS_LAW = re.compile(
+    r"(?!(?:同.*|特別法|一般法|基本法|個別法|関係法|関連法|現行法|改正法|施行令|施行規則|施行細則)$)"
+    r".*(?:(?:切手|[^方手用療技違適作工製寸合不無魔文論話立司本当新旧両各諸])法"
+    r"|(?:関する|ための)法律|(?<![命法政省府指辞号])令|..規則|施行細則)",
+    re.DOTALL,
+)
+# 旧民法 is a state of 民法, and 日本民法 no other law.
+_SAID_BEFORE_A_NAME = re.compile("^(?:旧|改正|日本)")
 
 
 class SpokenLaws:
@@ -45,7 +60,8 @@ class SpokenLaws:
         if law_id := self._definitions.get(part.text):
             return self._law((law_id,))
         if part.kind is LawKind.NONE:
-            return self._own or self._spoken_of(citation.start)
+            start = citation.start
+            return self._own or self._lacking_before(start) or self._spoken_of(start)
         if part.kind is LawKind.THIS:
             return self._own or self._last(citation.start) or Law((), part.text)
         if part.kind is LawKind.SAME:
@@ -53,6 +69,10 @@ class SpokenLaws:
         if part.kind is LawKind.PARENT:
             return self._acts(citation.start) or Law((), part.text)
         if part.kind in (LawKind.DECREE, LawKind.RULE) or part.text in _ACT_SUFFIXES:
+            # 技術上の規格を定める省令 is a title that ends like what others call 省令.
+            title = self._names.title_ending_at(self._text, part.end)
+            if title and title.start < part.start:
+                return self._law(title.law_ids)
             return self._order(part, citation.start)
         return self._named(part)
 
@@ -69,6 +89,18 @@ class SpokenLaws:
         if part.number and (ids := self._names.lookup(part.number)):
             return self._law(ids)
         return Law((), part.text)
+
+    def _lacking_before(self, position: int) -> Law | None:
+        """Return the law that の joins to a bare article where the corpus lacks it: 旅券法の5条."""
+        joined = self._text[:position].rstrip(" ")
+        if not joined.endswith("の"):
+            return None
+        part = law_part_before(joined, len(joined) - 1, 0)
+        if part.kind is not LawKind.NAMED or not _SPELLED_AS_LAW.fullmatch(part.text):
+            return None
+        law = self._named(part)
+        is_there = law.ids or self._names.lookup(_SAID_BEFORE_A_NAME.sub("", part.text))
+        return None if is_there else law
 
     def _same(self, part: LawPart, position: int) -> Law:
         ending = part.text[-1]

@@ -1,6 +1,6 @@
 """What several rooms call alike: stages, cures, numbers, times."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from localrag.errors import LocalragError
@@ -35,9 +35,14 @@ def provenance(citation: Citation) -> str:
     return " · ".join(map(one_line, wording.remarks(citation)))
 
 
-def looked_up(word: EverydayWord) -> str:
-    """What statutes say instead of an everyday word, which was looked up as well."""
-    return one_line(str(Fact(FactKind.LOOKED_UP, said=word.said, phrases=word.phrases)))
+def looked_up(words: Iterable[EverydayWord]) -> list[str]:
+    """What statutes say instead of everyday words, which was looked up as well."""
+    facts = (
+        Fact(FactKind.LOOKED_UP, said=word.said, phrases=word.others)
+        for word in words
+        if word.others
+    )
+    return [one_line(str(fact)) for fact in facts]
 
 
 def stage(name: str) -> str:

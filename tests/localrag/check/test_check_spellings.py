@@ -268,3 +268,10 @@ def test_a_file_that_cannot_be_read_is_named(corpus: localrag.Corpus, tmp_path: 
     path.write_text("")
     with pytest.raises(InputError, match=r"memo\.txt: .*empty"):
         corpus.check(path)
+
+
+@pytest.mark.parametrize(("period", "verdict"), [("五年", "holds"), ("六年", "does-not-hold")])
+def test_a_short_sentence_with_a_figure_is_a_statement(
+    check: Check, period: str, verdict: str
+) -> None:
+    assert told(check, f"渡し舟法4条3項は{period}とする。")[0] == verdict

@@ -222,6 +222,7 @@ def test_search_tells_what_it_looked_up_instead_of_everyday_words(cli: Cli, samp
     outcome = cli("search", "渡し守のクビ")
     assert outcome.code == 0
     assert outcome.err == "looked up as well: クビ → 解雇\n"
+    assert cli("search", "平均賃金の渡し守").err == ""
     lexical = next(
         stage
         for stage in cli("search", "渡し守のクビ", "--json").json["trace"]

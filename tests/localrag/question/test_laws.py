@@ -150,6 +150,13 @@ def test_what_is_no_law_is_not_taken_for_one(question: str) -> None:
     assert read(question) == []
 
 
+def test_a_law_that_is_lacking_is_read_after_another_by_the_article_cited_of_it() -> None:
+    for cited in ("旅券法5条", "旅券法の5条", "旅券法の第五条", "「旅券法」の5条"):
+        assert read(f"民法1条と{cited}") == [("民法", ("civil",)), ("旅券法", ())]
+    for other in ("違法の5条件", "計算方法の5条", "手法の5つ"):
+        assert read(f"民法1条と{other}") == [("民法", ("civil",))]
+
+
 def test_what_stands_before_a_long_title_is_no_part_of_it() -> None:
     for law_id, title in (("drugs", DRUGS), ("privacy", "個人情報の保護に関する法律")):
         assert read(f"次のうち、{title}第1条において定める者は") == [(title, (law_id,))]

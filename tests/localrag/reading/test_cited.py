@@ -147,6 +147,22 @@ def test_all_that_is_cited_is_quoted_in_its_order_and_what_is_left_out_is_told(
     assert found.left_out == 3
 
 
+def test_an_article_of_a_law_that_is_lacking_is_quoted_from_no_other(piers: Retriever) -> None:
+    for question in ("浮桟橋法3条と旅券法の4条", "旅券法の4条と浮桟橋法3条"):
+        assert quoted(piers, question) == ["3.1"]
+        retrieval = piers.search(Query(question))
+        assert retrieval.absent == ("旅券法",)
+
+
+def test_a_title_may_end_like_what_others_call_an_order(
+    tmp_path: Path, open_statutes: Callable[..., Retriever]
+) -> None:
+    ordinance = ("599M60000100032", "浮桟橋の規格を定める省令", "令和九十九年省令第三十二号")
+    articles = {"1": ("幅", ["浮桟橋の幅は、二メートル以上とする。"])}
+    with open_statutes(tmp_path, LAWS | {ordinance: articles}) as retriever:
+        assert quoted(retriever, "浮桟橋の規格を定める省令第1条")[0] == "1.1"
+
+
 def test_how_many_provisions_cited_are_not_quoted_is_told(sample_home: Path) -> None:
     workspace = Workspace.locate(sample_home)
     with open_answers(workspace, "main", load(workspace)) as answerer:

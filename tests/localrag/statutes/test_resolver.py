@@ -87,6 +87,31 @@ def test_what_does_not_exist_says_why(resolver: CitationResolver) -> None:
     assert "海底法" in str(unknown.problem)
 
 
+@pytest.mark.parametrize(
+    ("question", "expected", "lacking"),
+    [
+        ("灯管法1条と海底法の5条", ["法1", "?"], "海底法"),
+        ("海底法の第3条と灯管法第5条", ["?", "法5"], "海底法"),
+        ("灯管法の3条と「海底法」の5条、6条", ["法3", "?", "?"], "海底法"),
+        ("灯管法1条と海底法施行規則の5条", ["法1", "?"], "海底法施行規則"),
+        ("灯管法の3条と5条", ["法3", "法5"], ""),
+        ("灯管法2条と同法の5条", ["法2", "法5"], ""),
+        ("灯管法2条とこの法律の5条", ["法2", "法5"], ""),
+        ("灯管法2条と法の5条", ["法2", "法5"], ""),
+        ("灯管法2条の手法の5つと計算方法の5条", ["法2", "法5"], ""),
+        ("灯管法2条の違法の5条", ["法2", "法5"], ""),
+        ("灯管法2条と旧灯管法の5条", ["法2", "法5"], ""),
+    ],
+)
+def test_a_number_of_a_law_that_is_lacking_is_of_no_other_law(
+    resolver: CitationResolver, question: str, expected: list[str], lacking: str
+) -> None:
+    resolved = resolver.resolve(question)
+    assert places(resolved) == expected
+    told = {one.problem.fields["name"] for one in resolved if one.problem}
+    assert told == ({lacking} if lacking else set())
+
+
 def test_an_article_may_stand_in_a_supplementary_provision_only(
     names: LawNames, act: Document
 ) -> None:

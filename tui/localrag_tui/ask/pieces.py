@@ -183,8 +183,8 @@ def _answer(answer: Answer, limited: Filters, lifting: str) -> Iterator[TurnPiec
         # Without claims, the quotations are the answer.
         if not citation.verified or not (answer.claims or answer.derivation):
             yield _quotation(number, citation)
-    for number, everyday in enumerate(answer.trace.wordings):
-        yield TurnPiece(content(looked_up(everyday), _QUIET), "note" if number else "first-note")
+    for number, said in enumerate(looked_up(answer.trace.wordings)):
+        yield TurnPiece(content(said, _QUIET), "note" if number else "first-note")
     for event in dict.fromkeys(answer.trace.events):
         if event.kind is FactKind.NO_SUCH_LAW and event.fields["name"] in answer.absent:
             continue  # It stands above all else.

@@ -292,7 +292,7 @@ class FoundView(Vertical):
             way = journey(found.trace.stages, moved.passage.id)
             note = Content.assemble(way, "\n", (points, "$foreground-muted"))
         else:
-            besides = map(looked_up, found.trace.wordings)
+            besides = looked_up(found.trace.wordings)
             told: list[Fact | str] = [*filter(None, [self._notice]), *found.trace.events, *besides]
             note = left_out(told)
         figures = ""
