@@ -64,6 +64,8 @@ _CITED_ABOVE = re.compile("(?:前掲|前記|上記)の?(?=[法条項](?![律令�
 # A label ends in a noun or a number; だけ, 及び and は go on.
 _ENDS_A_LABEL = re.compile("(?:[一-鿿々ァ-ヶー](?<!及)|[0-9０-９])[ 　]*$")
 _CONTINUES = re.compile("[はがをにのへ]|第?[ 　]?[0-9０-９一二三四五六七八九十]{1,3}[項号]")
+# 渡し舟法 and, below it, 第8条は: an article of that law.
+_ARTICLE = re.compile("[ 　]*第?[ 　]?[0-9０-９〇一二三四五六七八九十百千]{1,7}[条條]")
 _OPEN = re.compile("「[^」]*$|（[^）]*$")
 # A column that is this much narrower than the next line was not filled.
 _ROOM_LEFT = 0.6
@@ -237,7 +239,8 @@ def _joined(text: str, names: LawNames) -> Callable[[re.Match[str]], str]:
         if _NUMBERED_HEADING.fullmatch(line) or _are_listed(line, following, names):
             return match[0]
         if not _is_one_name(line, following, names):
-            if _stands_alone(line, following):
+            is_of_law = names.lookup(line.strip()) and _ARTICLE.match(following)
+            if _stands_alone(line, following) and not is_of_law:
                 return match[0]
             if any(not one.start and _is_known(one) for one in laws_named(following, names)):
                 return " "
