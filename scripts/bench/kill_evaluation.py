@@ -8,16 +8,15 @@ they were under way when it was killed.
 """
 
 import argparse
-import os
 import random
 import tempfile
 import time
 from functools import partial
 from pathlib import Path
 
-from bench.evaluation import calls, essence, rows
+from bench.evaluation import essence, rows
 from bench.kill_optimize import questions, write_questions
-from bench.own_process import carry_out, killed_once
+from bench.own_process import carry_out, killed_once, noting, told
 from bench.rates import rate
 
 from localrag import sample
@@ -69,21 +68,21 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
     kept: dict[str, list[object]] = {}
 
     def reached(wanted: int) -> bool:
-        return len(calls(log(home))) >= wanted
+        return len(told(log(home))) >= wanted
 
     for number in range(chosen.kills):
-        before = len(calls(log(home)))
+        before = len(told(log(home)))
         most = 2 * (len(truth) - len(kept)) // (chosen.kills - number + 1)
         wanted = before + chance.randrange(max(1, most))
         if not killed_once(partial(reached, wanted), chance.uniform(0, _MOMENT), act):
             break
         kills += 1
-        twice += sum(text in kept for text in calls(log(home))[before:])
+        twice += sum(text in kept for text in told(log(home))[before:])
         now = answers(home)
         lost += sum(now.get(text) != answer for text, answer in kept.items())
         kept = now
     carry_out(act)
-    found, all_asked = answers(home), calls(log(home))
+    found, all_asked = answers(home), told(log(home))
     same = sum(found.get(text) == answer for text, answer in truth.items())
     print(
         f"killed {kills} times: asked again though answered: {twice}; answers lost: {lost}; under "
@@ -114,13 +113,13 @@ def planned(home: Path) -> Plan:
 
 def evaluate(home: Path) -> None:
     """Run the evaluation to its end, unless killed; notes every question before it is asked."""
-    noted = os.open(log(home), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    note = noting(log(home))
 
     class Counted(Answerer):
         """Answers as ever, once the question stands in a log that survives a kill."""
 
         def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
-            os.write(noted, f"{query.text}\n".encode())
+            note(query.text)
             return super().answer(query, watch)
 
     runner.Answerer = Counted  # type: ignore[attr-defined]
