@@ -269,8 +269,8 @@ class MethodResources:
                     self._on_load = overlook
 
     @contextmanager
-    def asked_of(self, day: date | None) -> "Iterator[MethodResources]":
-        """The same with the law of the day that a question says; a day of the settings goes before.
+    def on_day(self, day: date | None) -> "Iterator[MethodResources]":
+        """What answers from the law of the day that a question says; the settings' day goes before.
 
         Args:
             day: None where the question says none.
@@ -393,7 +393,7 @@ class Answerer:
         with self._resources.reading:
             state = state_asked(query.text, self._resources.retriever.names)
         case = self._case(replace(query, text=state.text))
-        with self._resources.asked_of(state.day) as resources:
+        with self._resources.on_day(state.day) as resources:
             toolkit = Toolkit(resources, watch, trace)
             if told := state.facts(resources.retriever.store.as_of):
                 toolkit.note(STATE_ASKED, told)
