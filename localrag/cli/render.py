@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable
 
 from localrag.as_json.found import SNIPPET
 from localrag.cli.terminal import aside, colon, say, tell
-from localrag.facts import Fact, FactKind
 from localrag.language import _, ngettext
 from localrag.question.laws import LawNamed
 from localrag.reading import wording
@@ -144,9 +143,8 @@ def tell_events(trace: Trace, absent: Collection[str] = ()) -> None:
 
 def tell_wordings(trace: Trace) -> None:
     """Say on standard error which words of the law were looked up besides the user's own."""
-    for word in trace.wordings:
-        if word.others:
-            tell((str(Fact(FactKind.LOOKED_UP, said=word.said, phrases=word.others)), "cyan"))
+    for fact in wording.looked_up(trace.wordings):
+        tell((str(fact), "cyan"))
 
 
 def _beside(words: str) -> str:

@@ -1,10 +1,11 @@
 """An answer in words, the same for command line, workbench and exported conversations."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from localrag.facts import Fact, FactKind, told
 from localrag.language import N_, _, ngettext
+from localrag.question.everyday import EverydayWord
 from localrag.reading.types import Answer, Citation, MismatchKind, Stage, Status, Step, Veracity
 from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Trace
 
@@ -187,6 +188,13 @@ def events(trace: Trace, absent: Collection[str] = ()) -> Iterator[Fact]:
     for event in dict.fromkeys(trace.events):
         if event.kind not in _LACKING or event.fields["name"] not in absent:
             yield event
+
+
+def looked_up(words: Iterable[EverydayWord]) -> Iterator[Fact]:
+    """What statutes say instead of everyday words, which was looked up as well."""
+    for word in words:
+        if word.others:
+            yield Fact(FactKind.LOOKED_UP, said=word.said, phrases=word.others)
 
 
 def supplement(answer: Answer, citation: Citation) -> str:

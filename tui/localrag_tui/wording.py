@@ -37,12 +37,7 @@ def provenance(citation: Citation) -> str:
 
 def looked_up(words: Iterable[EverydayWord]) -> list[str]:
     """What statutes say instead of everyday words, which was looked up as well."""
-    facts = (
-        Fact(FactKind.LOOKED_UP, said=word.said, phrases=word.others)
-        for word in words
-        if word.others
-    )
-    return [one_line(str(fact)) for fact in facts]
+    return [one_line(str(fact)) for fact in wording.looked_up(words)]
 
 
 def stage(name: str) -> str:
