@@ -11,8 +11,8 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Locator, Passage
 from localrag.history.comparing import Change, ChangeKind, compare
 from localrag.provision import citation_of, is_deleted
-from localrag.retrieval.units import caption_of
 from localrag.statutes.names import LawNames, former_titles
+from localrag.statutes.notation import caption_of
 from localrag.statutes.provisions import StoredProvisions
 from localrag.statutes.resolver import CitationResolver, Target
 

@@ -22,8 +22,9 @@ from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import analyzer, asked_of, asks_nothing_else, full_text
 from localrag.retrieval.relation import NAMES_IT
 from localrag.retrieval.types import Link, LinkKind, Query, Retrieval
-from localrag.retrieval.units import article_unit, caption_of
+from localrag.retrieval.units import article_unit
 from localrag.statutes.citations import find_citations
+from localrag.statutes.notation import caption_of
 
 _KANJI = "[〇一二三四五六七八九十百千]"
 # 第三条の規定は、…について準用する; この場合において、…とあるのは「…」と読み替える

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.retrieval.query import analyzer, terms_of
-from localrag.retrieval.units import caption_of
+from localrag.statutes.notation import caption_of
 
 _RUN = re.compile("[一-鿿々]{3,}")
 # 登録等, 資格及び: what joins a compound to the next one; and numbers of amending acts.

@@ -13,8 +13,9 @@ from localrag.language import N_
 from localrag.question.everyday import EverydayWord
 from localrag.retrieval.query import analyzer, full_text, terms_of
 from localrag.retrieval.types import Query
-from localrag.retrieval.units import Admission, caption_of, conditions, on_the_day
+from localrag.retrieval.units import Admission, conditions, on_the_day
 from localrag.statutes.names import LawNames
+from localrag.statutes.notation import caption_of
 from localrag.workspace import CorpusPaths
 from localrag_indexes.bm25 import BM25Index
 from localrag_indexes.errors import IndexingError

@@ -20,8 +20,9 @@ from localrag.retrieval.query import asked_of, asks_nothing_else
 from localrag.retrieval.scope import NO_LAWS, Scope
 from localrag.retrieval.trail import Reason
 from localrag.retrieval.types import Query
-from localrag.retrieval.units import Admission, Scores, article_unit, caption_of
+from localrag.retrieval.units import Admission, Scores, article_unit
 from localrag.statutes.names import LawNames
+from localrag.statutes.notation import caption_of
 from localrag.statutes.resolver import CitationResolver, Resolution, Target
 
 STAGE = "resolve"

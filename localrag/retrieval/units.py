@@ -5,7 +5,6 @@ are indexed; a reference to a paragraph counts for its article. A unit is named 
 passage, and every stage gives scores to units. A query's filters say which may be found.
 """
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -24,7 +23,6 @@ from localrag_indexes.fusion import Scored, convex_combination, reciprocal_rank_
 # How filters are called that are none by facets, and so many values that each could have instead.
 _LAW, _TYPE, _DATE = "law", "type", "date"
 _SHOWN = 5
-_CAPTION = re.compile(r"（([^（）]+)）$")
 # A unit that shares no word with the question has a BM25 score of 0. A cosine has no such point:
 # those of one model lie close together, far from 0, so that they are measured from the least found.
 _FLOORS = (0.0, None)
@@ -41,12 +39,6 @@ Scores = Mapping[str, float]
 def article_unit(law_id: str, locator: Locator) -> str:
     """The unit a statute place belongs to: its article, or its division where that has none."""
     return f"{law_id}#{Locator(locator.division, locator.article).path}"
-
-
-def caption_of(header: str) -> str:
-    """The caption of an article by its header (詐欺 of 刑法 第二百四十六条（詐欺）), "" of none."""
-    caption = _CAPTION.search(header)
-    return caption[1] if caption else ""
 
 
 def relative_to_best(scores: Scores) -> dict[str, float]:

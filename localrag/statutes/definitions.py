@@ -8,6 +8,7 @@ from dataclasses import replace
 from localrag.corpus.links import Definition
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document
 from localrag.statutes._structure import BLOT, Nesting, Tables, without_asides
+from localrag.statutes.notation import caption_of
 from localrag.statutes.provisions import Innermost, outside_in
 
 _QUOTED = r"「[^「」\n]{1,60}」"
@@ -72,7 +73,6 @@ _MADE_OF = re.compile("(?<=[を、てれ])[一-鿿々ァ-ヶー]{2,20}$")
 # 親族の範囲: an article on what the term means.
 _ON_MEANING = re.compile("の(?:範囲|意義|定義)$")
 _TERMS_OF_CAPTION = re.compile("及び|並びに|又は|、")
-_CAPTION = re.compile("（([^（）]+)）$")
 # What is the aim of something, or is told for each of many cases, is no meaning of a term.
 _GIVES_NO_MEANING = re.compile("(?:こと|旨)$|当該各号に定める")
 _FOR_A_CASE = re.compile(
@@ -211,8 +211,7 @@ def _made(document: Document) -> Iterator[tuple[int, int, str]]:
 
 def _says_meaning(made: re.Match[str], header: str, text: str) -> bool:
     what, term = made["what"].rstrip(BLOT), made["term"]
-    caption = _CAPTION.search(header)
-    if caption and term in _TERMS_OF_CAPTION.split(_ON_MEANING.sub("", caption[1])):
+    if term in _TERMS_OF_CAPTION.split(_ON_MEANING.sub("", caption_of(header))):
         return not _GIVES_NO_MEANING.search(what)
     names = _NAMES_ONE if made["link"] == "を" else _NAMES_WHO_DOES
     plain = names.search(what) and not _FOR_A_CASE.search(what)

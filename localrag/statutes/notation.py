@@ -18,6 +18,7 @@ ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii
 SUPPLEMENT = "suppl"
 """Division of a 附則 as cited, before it is known which of the law's it is."""
 
+_CAPTION = re.compile(r"（([^（）]+)）$")
 _KANJI = "〇零一二三四五六七八九十百千壱弐参拾"
 _DIGITS = "0-9０-９"
 NUMBER = rf"(?:[{_KANJI}]++|[{_DIGITS}]{{1,5}}+)"
@@ -248,3 +249,9 @@ def _subitem(number: str, level: int) -> str:
     if level == 2 and 0 < value <= len(ROMAN):
         return f"({ROMAN[value - 1]})"
     return f"({number})"
+
+
+def caption_of(header: str) -> str:
+    """The caption of an article by its header (詐欺 of 刑法 第二百四十六条（詐欺）), "" of none."""
+    caption = _CAPTION.search(header)
+    return caption[1] if caption else ""
