@@ -127,6 +127,7 @@ class QuestionTable:
             self._layout = csv_layout(self._stream, self.name)
             how = (self._layout.encoding, self._layout.separator)
             self.told.update(Fact(_TOLD[one]) for one in how if one in _TOLD)
+            self.told.update(self._layout.header.told)
             if self._layout.line > 1:
                 self.told.add(Fact(FactKind.TABLE_HEADER, line=self._layout.line))
         self._stream.seek(0)

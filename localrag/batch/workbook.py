@@ -49,7 +49,8 @@ class Sheet:
     """The rows of the sheet with the questions, in a file of their own.
 
     Attributes:
-        told: `SHEET_READ` or `SHEETS_UNREAD`, and `IDS_ARE_DATES` where that is so.
+        told: `SHEET_READ` or `SHEETS_UNREAD`, and `TABLE_OPTIONS` and `IDS_ARE_DATES` where that
+            is so.
     """
 
     told: tuple[Fact, ...]
@@ -200,9 +201,9 @@ def _unpacked(values: Any, formulas: Any, name: str, aside: Path | None) -> Shee
     ((sheet, row, header),) = found
     others = tuple(one.title for one in values.worksheets if one is not sheet)
     fields = {"sheet": sheet.title, "row": row}
-    told = [Fact(FactKind.SHEET_READ, **fields)]
+    told = [Fact(FactKind.SHEET_READ, **fields), *header.told]
     if others:
-        told = [Fact(FactKind.SHEETS_UNREAD, **fields, others=others)]
+        told[0] = Fact(FactKind.SHEETS_UNREAD, **fields, others=others)
     calculated = None
     if formulas is not None:
         calculated = formulas[sheet.title]
