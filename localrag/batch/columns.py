@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
@@ -73,11 +73,13 @@ class Header:
             (likewise), ``where`` or ``option`` (one of them); of any other column its name as
             written, "" for none.
         labels: what each option is called; "" where it has no name of its own.
+        heading: of the column with the question, as written.
         bare: whether the columns of the options are headed by these labels alone.
     """
 
     fields: tuple[str, ...]
     labels: tuple[str, ...]
+    heading: str
     bare: bool = False
 
     @classmethod
@@ -108,12 +110,15 @@ class Header:
                 if fields[place]:
                     break
                 fields[place] = _OPTION
+        question = fields.index("question")
+        heading = " ".join(names[question].split())
         if "options" in fields or _OPTION in fields:
-            return cls(tuple(fields), tuple(map(_label, names)))
-        bare = _headed_by_labels(names, fields.index("question"))
+            return cls(tuple(fields), tuple(map(_label, names)), heading)
+        bare = _headed_by_labels(names, question)
         return cls(
             tuple(_OPTION if n in bare else field for n, field in enumerate(fields)),
             tuple(field if n in bare else "" for n, field in enumerate(fields)),
+            heading,
             bool(bare),
         )
 
@@ -134,7 +139,7 @@ class Header:
             return None
         if max(map(len, given)) > _LONGEST_LABEL or len(labels) < self.width:
             return None
-        return Header(self.fields, tuple(labels))
+        return replace(self, labels=tuple(labels))
 
     def judged_by(self, rows: Sequence[Sequence[str]]) -> "Header":
         """The header, its bare options no options where what stands below them is none.
@@ -150,8 +155,10 @@ class Header:
         filled = list(filter(None, cells))
         if not self.bare or 2 * sum(map(_are_options, filled)) >= len(filled):
             return self
-        fields = zip(self.fields, self.labels, strict=True)
-        return Header(tuple(label or field for field, label in fields), ("",) * len(self.fields))
+        fields = tuple(
+            label or field for field, label in zip(self.fields, self.labels, strict=True)
+        )
+        return replace(self, fields=fields, labels=("",) * len(fields), bare=False)
 
     @property
     def told(self) -> tuple[Fact, ...]:

@@ -49,10 +49,12 @@ class Sheet:
     """The rows of the sheet with the questions, in a file of their own.
 
     Attributes:
+        header: of its columns.
         told: `SHEET_READ` or `SHEETS_UNREAD`, and `TABLE_OPTIONS` and `IDS_ARE_DATES` where that
             is so.
     """
 
+    header: Header
     told: tuple[Fact, ...]
     _rows: IO[bytes]
 
@@ -216,7 +218,7 @@ def _unpacked(values: Any, formulas: Any, name: str, aside: Path | None) -> Shee
         opened.pop_all()  # It lasts as long as the sheet that is made of it.
     if dates:
         told.append(Fact(FactKind.IDS_ARE_DATES, n=len(dates), cell=dates[0]))
-    return Sheet(tuple(told), cast("IO[bytes]", rows))
+    return Sheet(header, tuple(told), cast("IO[bytes]", rows))
 
 
 def _header(sheet: Any) -> tuple[int, Header] | None:

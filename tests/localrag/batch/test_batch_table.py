@@ -257,6 +257,22 @@ def test_a_bad_row_of_csv_is_isolated(tmp_path: Path, line: bytes, cause: str) -
     assert asked(found[2]) == ("2", "b?", ("x",))
 
 
+@pytest.mark.parametrize(
+    ("table", "cure"),
+    [
+        ('{"question": ""}', 'a field "question"'),
+        ("id,question\n1,", 'the column "question"'),
+        ("番号,ご質　問\n1,", 'the column "ご質 問"'),
+    ],
+)
+def test_where_a_question_is_missing_is_told_as_the_table_calls_it(
+    tmp_path: Path, table: str, cure: str
+) -> None:
+    (row,) = rows(table, tmp_path, ".jsonl" if table.startswith("{") else ".csv")
+    assert isinstance(row, UnreadableRow)
+    assert cure in row.problem.cure
+
+
 @pytest.mark.parametrize("row", ["1,水は?,x,y", "1,水は？\ud800,"])
 def test_a_row_that_cannot_be_asked_keeps_its_id_and_its_question(row: str, tmp_path: Path) -> None:
     line = row.encode(errors="surrogatepass")

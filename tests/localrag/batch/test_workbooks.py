@@ -279,6 +279,7 @@ def test_a_wrong_cell_is_isolated(tmp_path: Path, value: str, cause: str, cure: 
     assert wrong.line == 3
     assert isinstance(empty, UnreadableRow)
     assert "no question" in empty.problem.cause
+    assert 'the column "質問"' in empty.problem.cure
 
 
 def bomb() -> bytes:
