@@ -106,7 +106,7 @@ def read_label(text: str) -> Label:
 
 
 def read_labels(text: str) -> tuple[Label, ...]:
-    """Read what is written in one text: ``kind=Act; ministry=総務省``; none in an empty one.
+    """Read what is written in one text: ``kind=府省令; ministry=総務省``; none in an empty one.
 
     Raises:
         UsageError: a part of it is no label.

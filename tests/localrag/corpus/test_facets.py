@@ -165,6 +165,8 @@ def test_a_label_is_a_key_and_a_value(text: str) -> None:
         ("kind=省令", "kind=MinisterialOrdinance"),
         ("kind=Cabinet orders", "kind=CabinetOrder"),
         ("種別=政令", "kind=CabinetOrder"),
+        ("文書の種類=政令", "kind=CabinetOrder"),
+        ("省庁=国土交通省", "ministry=国土交通省"),
         ("府省=国土交通省", "ministry=国土交通省"),
         ("見出し=罰則", "chapter=罰則"),
         ("Heading=罰則", "chapter=罰則"),
