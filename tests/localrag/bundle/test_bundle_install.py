@@ -277,6 +277,7 @@ def test_a_python_that_uv_fetches(
     uv.parent.mkdir()
     uv.write_text(
         '#!/bin/sh\nmkdir -p "$4/cpython-$6.1-linux/bin"\n: > "$4/cpython-$6.1-linux/bin/python3"\n'
+        'ln -s "$4/cpython-$6.1-linux" "$4/cpython-$6-linux"\n'
     )
     uv.chmod(0o755)
     monkeypatch.setenv("PATH", f"{uv.parent}:{os.environ['PATH']}")
