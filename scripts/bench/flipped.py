@@ -130,7 +130,7 @@ def flips(
             again = looked(home, ["index", "--rebuild"])
             mended += again is not None and judged(whole, again)[0] == "no effect"
         if chosen.show and (outcome in OUTCOMES[2:] or (outcome == "told" and number < 3)):
-            print(f"  {outcome}: {place.relative_to(home)}: {example}")
+            print(f"  {outcome}: {place.relative_to(home)}: {example}", flush=True)
         shutil.rmtree(home)
     n = chosen.rounds
     told = "".join(f"{outcomes[name]:>11}" for name in OUTCOMES)
@@ -236,9 +236,19 @@ def judged(whole: Said, said: Said | None) -> tuple[str, str]:
         else:
             outcome = "told"
         if OUTCOMES.index(outcome) > OUTCOMES.index(worst):
-            at = next((n for n, one in enumerate(out) if not whole[name][1].startswith(one, n)), 0)
-            worst, example = outcome, f"{name} ({code}): {err.strip() or out[max(at - 60, 0) :]}"
+            worst, example = (
+                outcome,
+                f"{name} ({code}): {err.strip() or _other(whole[name][1], out)}",
+            )
     return worst, " ".join(example[:300].split())
+
+
+def _other(whole: str, said: str) -> str:
+    """Where two texts differ first, with what stands around it."""
+    both = zip(whole, said, strict=False)
+    at = next((place for place, (one, other) in enumerate(both) if one != other), 0)
+    around = slice(max(at - 60, 0), at + 60)
+    return f"{said[around]} in place of {whole[around]}"
 
 
 def broken_checks(said: Said | None) -> set[str]:
