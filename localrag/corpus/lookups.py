@@ -20,6 +20,7 @@ from localrag.corpus.rows import (
 from localrag.corpus.states import INFO, DocumentInfo, info, read_text, show
 from localrag.corpus.types import ARTICLES, Document, LawRow, Locator, Passage, Section
 from localrag.database import Database, Row
+from localrag.language import _
 
 
 class Lookups(Browsing):
@@ -263,13 +264,23 @@ class Lookups(Browsing):
             if key in rows
         }
 
-    def headings(self, keys: Collection[int]) -> dict[int, tuple[str, str]]:
-        """Find ids and headers of passages shown, without texts: for ranking many of them."""
+    def headings(self, keys: Collection[int], stamp: object = None) -> dict[int, tuple[str, str]]:
+        """Find ids and headers of passages shown, without texts: for ranking many of them.
+
+        Args:
+            keys: of the passages, each once; what is gone is left out.
+            stamp: of the content that an index with these keys was built from.
+
+        Raises:
+            StoreError: one is gone, though nothing has changed since then.
+        """
         rows = list(
             self._rows_by_key(
                 "SELECT key, document, locator, place, header FROM passages", "key", keys
             )
         )
+        if stamp == self.stamp and len(rows) < len(keys):
+            raise self._db.damage(_("a passage is gone that the index knows"))
         # Most of several are of few documents: to join each with its own takes twice as long.
         ids = self._memory.of_each("ids", {row[1] for row in rows}, self._find_ids)
         found = {
