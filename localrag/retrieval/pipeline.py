@@ -223,7 +223,6 @@ class Retriever:
         gained = {
             unit: neighbour.strength * (found.get(unit, 0.0) + _UNMATCHED)
             for unit, neighbour in reached.items()
-            if unit not in resolved.not_asked_for
         }
         reasons = {unit: Reason(to.relation, to.other) for unit, to in reached.items()} | reasons
         total = add(fused, gained)
@@ -247,6 +246,8 @@ class Retriever:
         }
         for unit in reversed(resolved.meaning.units):
             total[unit] = _FIRST * max(total.values(), default=1.0)
+        for unit in resolved.not_asked_for:
+            total.pop(unit, None)
         if not fused:
             unfilled = [*unfilled, *left(self.store, asked.filters)]
         hits = trail.record(expand.STAGE, scope.first(total), reasons, unfilled)
