@@ -9,7 +9,7 @@ know.
 
 import re
 from calendar import monthrange
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -153,6 +153,11 @@ def state_asked(question: str, names: LawNames, *, of_laws: bool = False) -> Sta
     if not any(map(str.isalnum, text)):
         text = question
     return StateAsked(text, said, former, of_the_case)
+
+
+def dates_in(text: str) -> Iterator[tuple[int, int]]:
+    """The spans of dates, months and years in a Japanese text; 令和 alone is none."""
+    return (found.span() for found in _ANY_DATE.finditer(text))
 
 
 def is_of_another_state(text: str, position: int) -> bool:
