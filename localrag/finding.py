@@ -23,7 +23,10 @@ from localrag.statutes.resolver import CitationResolver, Resolution, Target, par
 LISTED = 10
 """Candidates that a message names, of those that can be meant."""
 
-_ENGLISH_NUMBER = re.compile(r"(?P<law>[A-Za-z][^0-9]*[A-Za-z]),? (?P<number>[0-9]+(?:-[0-9]+)*)")
+_NUMBER = "[0-9]+(?:-[0-9]+)*"
+_ENGLISH_NUMBERS = re.compile(
+    rf"(?P<law>[A-Za-z][^0-9]*[A-Za-z]),? (?P<numbers>{_NUMBER}(?:(?:,? (?:and|or) |, ){_NUMBER})*)"
+)
 # Characters of what was written that a message repeats.
 _LONGEST = 100
 
@@ -103,9 +106,9 @@ def _resolutions(store: CorpusStore, written: str, names: LawNames) -> tuple[Res
 def _in_english(
     written: str, names: LawNames, resolver: CitationResolver
 ) -> tuple[Resolution, ...]:
-    """Read Article 709 of the Civil Code, and Civil Code 709."""
-    if bare := _ENGLISH_NUMBER.fullmatch(written.strip()):
-        written = f"Article {bare['number']} of {bare['law']}"
+    """Read Article 709 of the Civil Code, and Civil Code 709 and 710."""
+    if bare := _ENGLISH_NUMBERS.fullmatch(written.strip()):
+        written = f"Articles {bare['numbers']} of {bare['law']}"
     return tuple(cited_in_english(resolver, written, laws_named(written, names)))
 
 

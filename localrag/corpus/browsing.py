@@ -178,9 +178,14 @@ class Browsing:
                 found[id_] = title
         return Titled(list(found.items()), len(rows) <= _TITLES)
 
+    @property
+    def is_of_laws(self) -> bool:
+        """Whether it has no documents besides laws."""
+        return not self.kept("others", self._has_others)
+
     def texts_entitled(self, words: str) -> list[str]:
         """Ids of the documents besides the laws whose titles hold these words."""
-        if not self.kept("others", self._has_others):
+        if self.is_of_laws:
             return []
         rows = self._db.rows(
             "SELECT id FROM shown WHERE kind <> 'law' AND instr(title, ?) ORDER BY key",

@@ -503,6 +503,11 @@ def english_citations(text: str, laws: Sequence[LawNamed]) -> Iterator[EnglishCi
             yield EnglishCitation(number.start, number.words, law, number.place)
 
 
+def english_places(text: str) -> Iterator[tuple[int, int]]:
+    """The spans of provisions cited in English, of whatever law: Art. 96."""
+    return (found.span() for found in _CITATION.finditer(text))
+
+
 class _Number(NamedTuple):
     start: int
     end: int

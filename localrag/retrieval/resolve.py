@@ -34,11 +34,21 @@ IN_OPTION = 0.8
 
 _PENAL_CODE = "刑法"
 
-# 709条以外, 709条を除く, 709条のほかに: what is asked for is what stands elsewhere.
-_LEFT_OUT = re.compile(r"(?:の規定)?(?:以外|を除|のほか|の他[にの])")
+# 709条以外, 709条を除く, 709条は別として, 709条ではなく, other than Article 709: what is asked for
+# stands elsewhere. 709条ではないか asks for it.
+_LEFT_OUT = re.compile(
+    "(?:の規定|の罪)?(?:以外|[はを]?除|[はを](?:別と?に?し|さておき|ともかく|抜き|抜かし)|抜きで|のほか|の他[にの]"
+    "|(?:で|じゃ)は?なく(?!な))"
+)
+_LEFT_OUT_IN_ENGLISH = re.compile(
+    r"\b(?:except(?:ing)?|exclud(?:ing|es?)|other than|apart from|aside from|besides|instead of"
+    r"|rather than|but not)(?: for)?(?: the)? $",
+    re.IGNORECASE,
+)
+_LONGEST_LEFT_OUT = 20
 # Articles of a law among which its purpose stands.
 _HEAD, _PURPOSE = 3, "目的"
-_LISTED = re.compile(r"[、,・ 　]|及び|又は|および|または|と|や")
+_LISTED = re.compile(r"[、,・ 　]|及び|又は|および|または|と|や|,? (?:and|or) |, ")
 
 
 @dataclass(slots=True)
@@ -110,25 +120,31 @@ def resolve(
     caption, in the laws that the question names, else in the penal code.
     """
     resolved = Resolved()
-    in_english = cited_in_english(resolver, query.text, scope.laws)
-    citing, elsewhere = _parted(resolver.resolve(without_states(query.text)), query.text)
-    resolved.left_out += (target for one in elsewhere for target in one.candidates)
-    for resolution in (*citing, *in_english):
+    in_english = list(cited_in_english(resolver, query.text, scope.laws))
+    in_japanese = resolver.resolve(without_states(query.text))
+    citing: list[Resolution] = []
+    for asked, elsewhere in (
+        _parted(in_japanese, query.text),
+        _parted_in_english(in_english, query.text),
+    ):
+        citing += asked
+        resolved.left_out += (target for one in elsewhere for target in one.candidates)
+    for resolution in citing:
         _enter(resolved, resolution, IN_QUESTION, admission)
         if not (resolution.candidates or _articles(resolution)):
             resolved.missing.append(resolution.text)
         if len(resolution.candidates) == 1 and resolution.candidates[0] in resolved.targets:
             resolved.cited += resolution.candidates
     resolved.asked_for += resolved.targets
-    asked = asked_of(query, scope.laws).text.strip()
-    resolved.meaning = meaning_asked(store, names, asked, admission, scope)
+    matter = asked_of(query, scope.laws).text.strip()
+    resolved.meaning = meaning_asked(store, names, matter, admission, scope)
     _enter_meaning(resolved)
     laws = {law_id for law in scope.laws for law_id in law.law_ids}
     for target, caption in (
         *_on_crimes(store, query.text, laws or names.lookup(_PENAL_CODE)),
         *_captioned(store, query, scope),
     ):
-        if admission.admits(target.law_id):
+        if admission.admits(target.law_id) and target not in resolved.left_out:
             resolved.targets.setdefault(target, IN_QUESTION)
             resolved.named.setdefault(target, caption)
             resolved.asked_for.append(target)
@@ -176,6 +192,22 @@ def _parted(
     return asked, left_out
 
 
+def _parted_in_english(
+    resolutions: Sequence[Resolution], question: str
+) -> tuple[list[Resolution], list[Resolution]]:
+    """The same in English, which says it before the first of a list."""
+    asked: list[Resolution] = []
+    left_out: list[Resolution] = []
+    out_until = -1
+    for one in resolutions:
+        before = question[max(0, one.start - _LONGEST_LEFT_OUT) : one.start]
+        listed = 0 <= out_until <= one.start and _LISTED.fullmatch(question, out_until, one.start)
+        is_out = _LEFT_OUT_IN_ENGLISH.search(before) or listed or one.end == out_until
+        (left_out if is_out else asked).append(one)
+        out_until = one.end if is_out else -1
+    return asked, left_out
+
+
 def cited_in_english(
     resolver: CitationResolver, text: str, laws: Sequence[LawNamed]
 ) -> Iterator[Resolution]:
@@ -183,7 +215,8 @@ def cited_in_english(
     for citation in english_citations(text, laws):
         for law_id in citation.law.law_ids:
             for resolution in resolver.resolve(citation.place, law_id=law_id):
-                yield replace(resolution, text=citation.words)
+                end = citation.start + len(citation.words)
+                yield replace(resolution, start=citation.start, end=end, text=citation.words)
 
 
 def _articles(resolution: Resolution) -> list[Target]:
