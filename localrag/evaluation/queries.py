@@ -51,7 +51,11 @@ _LONGEST = 300
 _NEAR = 50
 _SEED = 0
 # What a question cannot speak of that is to be understood without the prompt.
-_OF_PROMPT = re.compile(r"\b(?:the (?:list|material)|listed|above)\b|資料|上記|挙げ", re.IGNORECASE)
+_OF_PROMPT = re.compile(
+    r"\b(?:the (?:list|material|text|questions?)|these|this collection|listed|mentioned|above)\b"
+    "|資料|上記|挙げ|これら|文中|この(?:文書|集まり)",
+    re.IGNORECASE,
+)
 # Digits of an id.
 _ID = 12
 

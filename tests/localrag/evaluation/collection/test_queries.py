@@ -85,11 +85,21 @@ def test_replies_that_are_no_question_of_their_own_are_refused(
     [
         "Who directed the films listed?",
         "資料の映画は誰の作か。",
+        "What became of the places mentioned in the text?",
+        "When were these places lost?",
         "Was it?",
         "How did the old structures of Tarn come to be built?",
         "What became of the old places in 1910?",
     ],
-    ids=["list", "material", "pronoun", "name of the example", "figure of its own"],
+    ids=[
+        "list",
+        "material",
+        "text",
+        "these",
+        "pronoun",
+        "name of the example",
+        "figure of its own",
+    ],
 )
 def test_a_question_that_leans_on_the_prompt_or_invents_is_refused(make: Make, text: str) -> None:
     report, _ = make(json.dumps({"query": text}), ASKED, n=1)
