@@ -293,8 +293,8 @@ def _kept(workspace: Workspace, corpus: str) -> Iterator[Path]:
         if Path(folder) == home:
             folders[:] = [name for name in folders if name != _MODELS]
         # A corpus may be called anything: mine.new is one, too.
-        passing = () if folder in holding_corpora else _PASSING
-        folders[:] = sorted(name for name in folders if not name.endswith(passing))
+        endings = () if folder in holding_corpora else _PASSING
+        folders[:] = sorted(name for name in folders if not name.endswith(endings))
         for name in sorted(names):
             path = Path(folder, name)
             passing = name.endswith((*_PASSING, *_COMPANIONS)) or name == "writer.json"
