@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
+from localrag.check.words import with_kanji_conjunctions
 from localrag.question.as_of import is_of_another_state, laws_in_any_state
 from localrag.question.laws import LawNamed
 from localrag.statutes.citations import LawKind, ProvisionCitation
@@ -50,8 +51,6 @@ _PARTS = re.compile(
     rf"(?:の(?!本文))?(?:{_PART})(?:(?:及び|又は|並びに|若しくは|[・、と])(?:{_PART}))*"
 )
 _EACH_PART = re.compile(_PART)
-_IN_KANJI = {"および": "及び", "または": "又は", "ならびに": "並びに", "もしくは": "若しくは"}
-_KANA = re.compile("|".join(_IN_KANJI))
 
 
 class Basis(NamedTuple):
@@ -346,9 +345,8 @@ def _named(text: str, names: LawNames) -> Iterator[LawNamed]:
     for line in text.split("\n"):
         for name in laws_in_any_state(line, names) if line.strip() else ():
             ids = name.law_ids
-            if not ids and _KANA.search(name.words):
-                # および for 及び is no misspelling.
-                ids = names.lookup(_KANA.sub(lambda kana: _IN_KANJI[kana[0]], name.words))
+            # および for 及び is no misspelling.
+            ids = ids or names.lookup(with_kanji_conjunctions(name.words))
             yield LawNamed(name.words, name.start + start, name.end + start, ids)
         start += len(line) + 1
 

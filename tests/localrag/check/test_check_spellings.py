@@ -16,7 +16,7 @@ SAILS = "舟は、六箇月ごとに、少くとも三十日前に届け出て�
 
 @pytest.fixture
 def act(home: Path, tmp_path: Path) -> Check:
-    """Checks a text against an act of six articles."""
+    """Checks a text against an act of seven articles."""
     articles = [
         (
             "1",
@@ -50,6 +50,7 @@ def act(home: Path, tmp_path: Path) -> Check:
         ),
         ("5", "賠償", ["舟の主は、他人に加えた損害を賠償する責任を負う。"]),
         ("6", "減軽", ["情状により、その刑を減軽することができる。"]),
+        ("7", "準用", ["第二条から第四条まで及び第六条の規定は、船頭について準用する。"]),
     ]
     path = tmp_path / "599AC0000000001_20200401_000000000000000.xml"
     path.write_text(law_xml(articles), encoding="utf-8")
@@ -86,6 +87,13 @@ def test_kanji_numbers_without_their_sign_are_citations(act: Check) -> None:
         ("前掲法二条", "holds"),
         ("渡し舟法三条", "holds"),
         ("上記法九条", "does-not-hold"),
+    ]
+    # Only the article has none.
+    text = "渡し舟法二条から四条までおよび一条第二項、一条第三項による。"
+    assert cited(act, text) == [
+        ("渡し舟法二条から四条まで", "holds"),
+        ("一条第二項", "holds"),
+        ("一条第三項", "does-not-hold"),
     ]
     # Which law is meant is not told, and that is.
     (finding,) = of_part(act("過失相殺は七二二条二項による。"), "citation")
@@ -157,6 +165,17 @@ def test_another_notation_is_told_and_not_called_wrong(act: Check, old: str, new
     assert finding.problem
     assert finding.problem.kind.code == "quoted-in-other-notation"
     assert "".join(part.said for part in finding.diff) == words.rstrip("。") + "。"
+
+
+def test_a_conjunction_behind_a_range_is_the_same_word_in_kana(act: Check) -> None:
+    words = "第二条から第四条まで{}第六条の規定は、船頭について準用する。"
+    quoted = "渡し舟法第7条は「{}」と定める。"
+    for conjunction, verdict in (
+        ("および", ("not-checked", "quoted-in-other-notation")),
+        ("または", ("does-not-hold", "quoted-otherwise")),
+    ):
+        text = quoted.format(words.format(conjunction))
+        assert told(act, text, "quotation") == verdict
 
 
 @pytest.mark.parametrize(
