@@ -107,7 +107,7 @@ class Cited:
 
     @property
     def is_several(self) -> bool:
-        """Whether it can mean provisions of several laws."""
+        """Whether it can mean several provisions: of several laws, or by the number that it has."""
         return any(len(one.candidates) > 1 for one in self.resolutions)
 
 

@@ -108,6 +108,34 @@ def test_a_paragraph_of_a_branch_needs_no_sign(check: Check) -> None:
     ]
 
 
+def test_the_law_tells_where_a_branch_ends_and_its_paragraph_begins(
+    home: Path, tmp_path: Path
+) -> None:
+    paragraphs = [f"舟は、{n}号の岸に着く。" for n in range(1, 12)]
+    articles = [
+        ("1_2", "岸", paragraphs),
+        ("3_2", "岸", paragraphs),
+        ("3_21", "帆", ["帆を張る。"]),
+    ]
+    path = tmp_path / "599AC0000000001_20200401_000000000000000.xml"
+    path.write_text(law_xml(articles), encoding="utf-8")
+    corpus = localrag.open(home).corpus()
+    corpus.add(path)
+    places = ("一条の二一一項", "1条の211項", "一条の二十一項", "一条の三一一項")
+    text = "。".join(f"渡し舟法{place}" for place in places)
+    assert [
+        (one.verdict.value, one.provision) for one in of_part(corpus.check(text), "citation")
+    ] == [
+        ("holds", "渡し舟法第1条の2第11項"),
+        ("holds", "渡し舟法第1条の2第11項"),
+        ("holds", "渡し舟法第1条の2第11項"),
+        ("does-not-hold", ""),
+    ]
+    (finding,) = of_part(corpus.check("渡し舟法三条の二一一項。"), "citation")
+    assert finding.problem
+    assert finding.problem.fields == {"provisions": ("渡し舟法第3条の2第11項", "渡し舟法第3条の21")}
+
+
 def test_what_is_counted_or_called_so_is_no_citation(act: Check) -> None:
     text = "渡し舟法は全六条からなり、三条市、四条通、五か条、十七条憲法とは別である。"
     assert cited(act, text) == []
