@@ -44,14 +44,14 @@ _NUMBERED_HEADING = re.compile(
 # Courts leave out 第 where the number is in kanji, too: 七〇九条, 一条二項, 四条及び五条.
 # 三条市 and 四条通 are places, 全三条 and 五か条 are counted; 七〇九 is a number of nothing else.
 _KANJI_DIGIT = "〇零一二三四五六七八九"
-_NOT_BEFORE = rf"(?<![第前次全数計約各箇か{_KANJI_DIGIT}十百千0-9０-９.．])"
+_NOT_BEFORE = rf"(?<![第前次全数計約各箇か{_KANJI_DIGIT}十百千万億0-9０-９.．])"
 _GOES_ON_AS_CITED = (
     "(?![一-鿿])|(?=[項号但本前後柱各及又並若乃以参違所準類関等]"
     "|第?[一二三四五六七八九十]{1,3}[項号])"
 )
 _BARE = re.compile(
-    rf"{_NOT_BEFORE}(?:[{_KANJI_DIGIT}]{{2,5}}[条條](?![例約理件文])"
-    rf"|[一二三四五六七八九十百千]{{1,7}}[条條](?:{_GOES_ON_AS_CITED}))"
+    rf"{_NOT_BEFORE}(?:[{_KANJI_DIGIT}]{{2,16}}[条條](?![例約理件文])"
+    rf"|[一二三四五六七八九十百千万億]{{1,16}}[条條](?:{_GOES_ON_AS_CITED}))"
     # Right behind an article (七〇九条二項) it needs none.
     rf"|{_NOT_BEFORE}(?<![の条條])(?:[一二三四五六七八九十]{{1,3}}|[0-9０-９]{{1,2}})項(?:{_GOES_ON_AS_CITED})"
     rf"|(?:(?<=号[、・])|(?<=号(?:及び|又は|から)))[一二三四五六七八九十]{{1,3}}号"

@@ -13,7 +13,14 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from localrag.statutes.names import LawNames, customary
-from localrag.statutes.notation import ANOTHER_WORD, NUMBER, SUBITEM, read_number, read_subitem
+from localrag.statutes.notation import (
+    ANOTHER_WORD,
+    COUNT,
+    NUMBER,
+    SUBITEM,
+    read_number,
+    read_subitem,
+)
 from localrag_indexes.analysis.numerals import to_kanji
 
 _LONGEST_NAME, _LONGEST_SHORT, _LONGEST_PART, _DIGITS = 120, 30, 300, 4
@@ -41,7 +48,7 @@ _BRANCHES = rf"(?: ?[のノ之] ?{NUMBER}(?!{ANOTHER_WORD})(?! ?[項号]))*+"
 _FIRST = rf"(?:第 ?)?{NUMBER}{_BRANCHES}"
 _STEP = re.compile(
     rf"(?P<sign>{_SIGN}|[IVX]{{1,4}}+(?![A-Za-z]))(?P<level>[項号])?"
-    rf"|(?:第 ?)?(?P<main>{NUMBER})(?P<branches>{_BRANCHES})"
+    rf"|(?:第 ?)?(?P<main>{COUNT}(?= ?[条條])|{NUMBER})(?P<branches>{_BRANCHES})"
     rf"(?: ?(?P<counter>[条條項号])(?![例約理件目])(?P<after>{_BRANCHES}))?"
 )
 _DIGIT = "[0-9０-９〇一二三四五六七八九十百千]"

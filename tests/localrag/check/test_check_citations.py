@@ -103,7 +103,16 @@ def test_a_bare_article_is_of_the_law_that_its_paragraph_names(check: Check) -> 
 
 @pytest.mark.parametrize(
     "citation",
-    ["渡し舟法第40条", "渡し舟法第4条第9項", "渡し舟法第6条の5", "渡し舟法第5条第1項第7号"],
+    [
+        "渡し舟法第40条",
+        "渡し舟法第4条第9項",
+        "渡し舟法第6条の5",
+        "渡し舟法第5条第1項第7号",
+        "渡し舟法九百九十九万条",
+        "渡し舟法第9999999条",
+        "渡し舟法999万条の2",
+        "渡し舟法第4条第1000000項",
+    ],
 )
 def test_what_is_not_there_is_told_with_what_is(check: Check, citation: str) -> None:
     (finding,) = of_part(check(f"{citation}を参照。"), "citation")
