@@ -342,6 +342,10 @@ def test_a_name_that_the_text_gives_a_law_holds_from_there_on(check: Check) -> N
         ("本件法第77条", "does-not-hold", ""),
     ]
 
+    for period, fails in (("五年以内", False), ("三年以内", True)):
+        report = check(f"渡し舟法第4条第3項（{period}の有効期間）。")
+        (statement,) = of_part(report, "statement")
+        assert (statement.verdict is Verdict.FAILS) is fails
 
 def test_titles_that_no_law_has(check: Check) -> None:
     assert wrong(check("渡し船の安全及び活用に関する法律第3条")) == [
