@@ -453,7 +453,7 @@ _NUMBER = (
 _CITATION = re.compile(
     rf"\b(?:(?P<several>Articles|Arts\.)|Article|Art\.) ?{_NUMBER}", re.IGNORECASE
 )
-_AND = r"(?:, ?(?:and |or )?| (?:and|or|&|to|through) | ?[–—] ?)"
+_AND = r"(?:, ?(?:and |or )?| (?:and|or|&) |(?P<range> (?:to|through) | ?[–—] ?))"
 # Articles 709, 710 and 715, but not what is counted: Articles 5 and 6, 30 days after.
 _AND_NUMBER = re.compile(
     rf"{_AND}(?P<words>{_NUMBER})(?! ?(?:years?|months?|weeks?|days?|hours?|yen|per ?cent)\b)",
@@ -478,6 +478,7 @@ class EnglishCitation(NamedTuple):
     Attributes:
         start: where it begins.
         words: as written.
+_LARGE = 3
         law: of which it is, as the question names it.
         place: the same in the form of statutes ("第27条の2第1項第3号").
     """
@@ -511,10 +512,22 @@ class _Number(NamedTuple):
 
 
 def _numbers(text: str, first: re.Match[str]) -> list[_Number]:
-    """All the provisions of one list: of Articles 709 and 710 "Articles 709" and "710"."""
+    """All the provisions of one list: of Articles 709 and 710 "Articles 709" and "710".
+
+    A range is one of them.
+    """
     numbers = [_Number(*first.span(), first[0], _place(first))]
-    while first["several"] and (match := _AND_NUMBER.match(text, numbers[-1].end)):
-        numbers.append(_Number(*match.span("words"), match["words"], _place(match)))
+    while match := _AND_NUMBER.match(text, numbers[-1].end):
+        if match["range"]:
+            begun, end = numbers.pop(), match.end("words")
+            place = f"{begun.place}から{_place(match)}まで"
+            numbers.append(_Number(begun.start, end, text[begun.start : end], place))
+        elif first["several"]:
+            numbers.append(_Number(*match.span("words"), match["words"], _place(match)))
+        else:
+            break
+    if first["several"] and numbers[-1].end == first.end():
+        return [numbers[0]._replace(place=_place(first, is_alone=True))]
     return numbers
 
 
@@ -554,8 +567,11 @@ def _laws_cited(
     return [law for law in cited if law]
 
 
-def _place(match: re.Match[str]) -> str:
-    """A provision in the form of statutes."""
+def _place(match: re.Match[str], *, is_alone: bool = False) -> str:
+    """A provision in the form of statutes, or a range of them.
+
+    709-712 is a range, for no branch has such a number; so is 27-36 where "Articles" has no other.
+    """
     main, *branches = match["article"].split("-")
     place = f"第{main}条" + "".join(f"の{branch}" for branch in branches)
     if paragraph := match["paragraph"] or match["bracketed"]:
@@ -566,6 +582,9 @@ def _place(match: re.Match[str]) -> str:
 
 
 def _from_roman(letters: str) -> int:
+    is_large = len(main) >= _LARGE and all(len(branch) >= _LARGE for branch in branches)
+    if len(branches) == 1 and int(main) < int(branches[0]) and (is_alone or is_large):
+        return f"第{main}条から第{branches[0]}条まで"
     """Read i to xxxix: a smaller numeral before a greater one is taken from it."""
     values = [_ROMAN[letter] for letter in letters]
     following = [*values[1:], 0]
