@@ -26,7 +26,9 @@ _SAID_TO_BE_GONE = re.compile(
     r"|[^.\n]{0,40}?(?:not exist|no longer|deleted|repealed)"
 )
 # 同法, 規則: a law that was to be named before, and no name of one.
-_NAMELESS = re.compile("[同本当]?(?:法律?|[政府省]?令|内閣府令|規則|施行令|施行規則)")
+_NAMELESS = re.compile(
+    "[同本当]?(?:法律?|[政府省]?令|内閣府令|規則|施行令|施行規則)|[同本当]条[例約]"
+)
 _EACH_ITEM = re.compile("各号$")
 _PROVISO = re.compile("ただし|但")
 _HIRAGANA = re.compile("[ぁ-ゖ]")
@@ -82,8 +84,6 @@ def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
     return found(Verdict.HOLDS, None, passage)
 
 
-def without_echoes(flow: Flow, cited: Sequence[Cited], texts: LawTexts) -> list[Cited]:
-    """Leave out what a sentence repeats of a provision that it cites: its words, 前条 among them.
 def with_every_reading(cited: Cited, flow: Flow, texts: LawTexts) -> Cited:
     """A citation as all that it can mean where a branch and its paragraph are run together.
 
@@ -120,6 +120,8 @@ def _cut_apart(place: Locator, run: str, level: str) -> Iterator[Locator]:
                 yield replace(place, article=article, item=number)
 
 
+def without_echoes(flow: Flow, cited: Sequence[Cited], texts: LawTexts) -> list[Cited]:
+    """Leave out what a sentence repeats of a provision that it cites: its words, 前条 among them.
 
     Args:
         flow: the text.
@@ -144,6 +146,9 @@ def _cut_apart(place: Locator, run: str, level: str) -> Iterator[Locator]:
 def _echoes(one: Cited, other: Cited, flow: Flow, texts: LawTexts) -> bool:
     """Whether a citation is one that stands in another provision cited."""
     words = letters(flow.written(flow.place(one.start, one.end)))
+    problems = [found.problem for found in one.resolutions if found.problem]
+    if any(problem.kind is FactKind.CITED_LAW_LACKING for problem in problems):
+        return False
     if words[:1].isdecimal():
         # 65条1項・2項: laws write 第二項.
         return False
