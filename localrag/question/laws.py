@@ -356,6 +356,14 @@ def law_asked(text: str, laws: Sequence[LawNamed]) -> LawNamed | None:
     return open_ones[0] if len({law.law_ids for law in open_ones}) == 1 else None
 
 
+def names_near(word: str, names: LawNames) -> tuple[str, ...]:
+    """The laws, those of the corpus first, that a word which names none may be a slip for."""
+    if names.lookup(word) or is_known_title(word):
+        return ()
+    near = {names.lookup(name) or name: name for name in _known().names.near(word)}
+    return tuple(({names.lookup(name): name for name in names.near(word)} | near).values())
+
+
 def _present(text: str, names: LawNames) -> Iterator[NameMatch]:
     found = names.find_names(text)
     for last in _LAST.finditer(text):

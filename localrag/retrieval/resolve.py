@@ -1,7 +1,7 @@
 """Stage `resolve`: the provisions a question names, exactly."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from localrag.corpus.lookups import Lookups
@@ -11,6 +11,7 @@ from localrag.question.asked import crimes_named, without_politeness
 from localrag.question.laws import (
     LawNamed,
     english_citations,
+    names_near,
     without_names,
     without_states,
 )
@@ -48,6 +49,9 @@ _LEFT_OUT_IN_ENGLISH = re.compile(
 _LONGEST_LEFT_OUT = 20
 # Articles of a law among which its purpose stands.
 _HEAD, _PURPOSE = 3, "目的"
+# 特許方 of 特許方35条, which names no law.
+_WORD_BEFORE = re.compile("[一-鿿々ァ-ヶー]{2,30}$")
+_MOST_NEAR = 3
 _LISTED = re.compile(r"[、,・ 　]|及び|又は|および|または|と|や|,? (?:and|or) |, ")
 
 
@@ -135,6 +139,7 @@ def resolve(
             resolved.missing.append(resolution.text)
         if len(resolution.candidates) == 1 and resolution.candidates[0] in resolved.targets:
             resolved.cited += resolution.candidates
+    resolved.events += slips(citing, query.text, names, scope.laws)
     resolved.asked_for += resolved.targets
     matter = asked_of(query, scope.laws).text.strip()
     resolved.meaning = meaning_asked(store, names, matter, admission, scope)
@@ -206,6 +211,28 @@ def _parted_in_english(
         (left_out if is_out else asked).append(one)
         out_until = one.end if is_out else -1
     return asked, left_out
+
+
+def slips(
+    citing: Iterable[Resolution], question: str, names: LawNames, laws: Sequence[LawNamed] = ()
+) -> Iterator[Fact]:
+    """The laws that words may be slips for which stand in the place of a law: 特許方35条.
+
+    Args:
+        citing: the citations of the question.
+        question: as asked.
+        names: the laws of the corpus.
+        laws: that the question names.
+    """
+    words = [law.words for law in laws if not law.law_ids]
+    for problem, start in ((one.problem, one.start) for one in citing):
+        if problem is not None and problem.kind is FactKind.CITED_LAW_LACKING:
+            words.append(str(problem.fields["name"]))
+        elif problem is not None and problem.kind is FactKind.NO_LAW_NAMED:
+            words += _WORD_BEFORE.findall(question[:start])
+    for word in dict.fromkeys(words):
+        if near := names_near(word, names):
+            yield Fact(FactKind.LAW_NEAR, name=word, near=near[:_MOST_NEAR])
 
 
 def cited_in_english(

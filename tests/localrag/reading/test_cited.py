@@ -10,16 +10,20 @@ import pytest
 
 import localrag
 from localrag.config import load
-from localrag.corpus.types import PARAGRAPHS
-from localrag.errors import UsageError
-from localrag.facts import FactKind
+from localrag.corpus.types import PARAGRAPHS, LawRow
+from localrag.errors import NotFoundError, UsageError
+from localrag.facts import Fact, FactKind
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.methods.answering import open_answers
+from localrag.provision import look_up
 from localrag.reading.extractive import quotations
 from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.resolve import slips
 from localrag.retrieval.types import Filters, Query
+from localrag.statutes.names import LawNames
 from localrag.statutes.notation import cite
+from localrag.statutes.resolver import Resolution
 from localrag.workspace import Workspace
 
 FORMS = ("", "の趣旨は", "について教えて", "は何を定めているか", "の要件は", "に違反するとどうなる")
@@ -236,6 +240,36 @@ def test_a_word_that_the_provision_lacks_chooses_none_of_its_paragraphs(piers: R
     ):
         assert quoted(piers, question) == whole == ["2"]
     assert quoted(piers, "浮桟橋法2条の夜間")[:1] == ["2.2"]
+
+
+@pytest.mark.parametrize("slip", ["浮浅橋法", "浮橋法", "浮桟橋橋法", "浮橋桟法"])
+def test_a_slip_in_the_name_of_a_law_is_told_and_never_taken(piers: Retriever, slip: str) -> None:
+    assert quoted(piers, f"{slip}3条") == []
+    told = [
+        one.fields
+        for one in piers.search(Query(f"{slip}3条")).trace.events
+        if one.kind is FactKind.LAW_NEAR
+    ]
+    assert told == [{"name": slip, "near": ("浮桟橋法",)}]
+    with pytest.raises(NotFoundError) as error:
+        look_up(piers.store, f"{slip}3条")
+    assert isinstance(error.value.remedy, Fact)
+    assert error.value.remedy.fields == told[0]
+
+
+def test_a_slip_that_makes_the_name_another_word_is_told() -> None:
+    names = LawNames([LawRow("1", "特許法"), LawRow("2", "民法")])
+    for word, near in (("特許方", "特許法"), ("民放", "民法")):
+        problem = Fact(FactKind.NO_LAW_NAMED, citation="35条")
+        cited = Resolution(len(word), len(word) + 3, "35条", (), problem=problem)
+        (told,) = slips([cited], f"{word}35条", names)
+        assert told.fields == {"name": word, "near": (near,)}
+
+
+@pytest.mark.parametrize("question", ["資料3条", "方法3条", "会社法3条", "浮桟橋の条件3条"])
+def test_another_word_or_another_law_is_no_slip(piers: Retriever, question: str) -> None:
+    told = piers.search(Query(question)).trace.events
+    assert FactKind.LAW_NEAR not in [one.kind for one in told]
 
 
 def test_filters_hold_for_what_is_cited(piers: Retriever) -> None:
