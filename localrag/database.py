@@ -292,6 +292,10 @@ class Database:
             raise _translated(error, self.path, self._schema) from error
 
 
+# Made once: a search compares hundreds of marks.
+_as_json = json.JSONEncoder(ensure_ascii=False, default=repr).encode
+
+
 def checksum(text: str) -> int:
     """CRC-32 of a text as UTF-8; scripts that upgrade a file know it by the same name."""
     return crc32(text.encode())
@@ -299,7 +303,7 @@ def checksum(text: str) -> int:
 
 def row_mark(*values: object) -> int:
     """CRC-32 of the values of a row; scripts know it by the same name, too."""
-    return crc32(json.dumps(values, ensure_ascii=False, default=repr).encode(errors="replace"))
+    return crc32(_as_json(values).encode(errors="replace"))
 
 
 def scratch(folder: Path | None) -> sqlite3.Connection:

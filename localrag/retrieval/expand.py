@@ -72,11 +72,13 @@ class Neighbour:
     Attributes:
         relation: the kind of the fact that gives it as a reason.
         other: the unit it is connected with, or the term it defines.
+        referring: which of the two refers to the other; "" where neither does.
     """
 
     strength: float
     relation: FactKind
     other: str
+    referring: str = ""
 
 
 def neighbours(
@@ -139,7 +141,8 @@ def _referring(store: Lookups, seeds: Iterable[Seed]) -> Iterator[tuple[str, Nei
             connections = _connections(seed, look_up)
             for unit, (weight, relation) in _weighted(seed.locator, weights, connections).items():
                 if unit != own:
-                    yield unit, Neighbour(seed.strength * weight, relation, own)
+                    referring = own if weights is _FORWARD else unit
+                    yield unit, Neighbour(seed.strength * weight, relation, own, referring)
 
 
 def _connections(seed: Seed, look_up: LookUp) -> list[Connection]:

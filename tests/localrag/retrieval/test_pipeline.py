@@ -188,7 +188,7 @@ def test_what_was_removed_since_the_index_was_built_is_passed_over(sample: Path)
     ("change", "told"),
     [
         ("UPDATE passages SET key = key + 10000", "a passage is gone that the index knows"),
-        ("UPDATE refs SET kind = 'applies'", "is not what was stored"),
+        ("UPDATE refs SET kind = 'refers'", "is not what was stored"),
     ],
 )
 def test_what_was_changed_behind_the_back_of_the_index_is_told(
