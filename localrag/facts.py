@@ -48,6 +48,14 @@ class FactKind(Enum):
     # retrieval: what a search left out or switched off.
     LAW_OF_DAY = N_("the law as of {day}; other states of it are passed over")
     DAY_ASKED = N_("read as asked of the law as of {day} ({words})")
+    PERIOD_ASKED = N_(
+        "read as asked of the law as of {day} ({words}: its last day, or today); --as-of names "
+        "another day"
+    )
+    DAY_OF_THE_CASE = N_(
+        "{words} is read as a day of the case: what is shown is the law as of {day}, and --as-of "
+        "names another day"
+    )
     DAY_GIVEN = N_("the question says {words}, but the day that was given goes before it: {day}")
     FORMER_STATE_ASKED = N_(
         "{words}: another state of the law, whose day is not said; what is shown is the law as "
@@ -60,6 +68,7 @@ class FactKind(Enum):
         "the whole law was asked for: localrag show {law} gives its table of contents"
     )
     NO_SUCH_LAW = N_("the corpus has no law called {name}")
+    LAW_NEAR = N_("{name} is no law of the corpus: is {near} meant?")
     NOT_FILLED_IN = N_(
         "nothing in the corpus fills in what {provision} leaves to an order ({instrument})"
     )
@@ -344,6 +353,7 @@ class FactKind(Enum):
     TABLE_TABS = N_("tabs separate its columns")
     TABLE_SEMICOLONS = N_("semicolons separate its columns")
     TABLE_HEADER = N_("line {line} is taken for the header; what stands above it is not read")
+    TABLE_OPTIONS = N_("the columns {names} are read as the options of a question")
     SHEET_READ = N_("the questions are read from {sheet}, below row {row}")
     SHEETS_UNREAD = N_(
         "the questions are read from {sheet}, below row {row}; sheets that are not read: {others}"
