@@ -14,7 +14,6 @@ moments: what then starts has to be whole, and the next run has to go on. Make t
 import argparse
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -25,6 +24,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from bench.own_process import processor_seconds
 
 NOBODY = "65534:65534"
 ANSWERED = "answered from"
@@ -85,7 +86,7 @@ class Installation:
 
     def measure(self, number: int) -> float:
         """Install, and print how long it takes from the copy on; gives the seconds."""
-        answered, told, started, used = 0.0, [], time.perf_counter(), _processor_seconds()
+        answered, told, started, used = 0.0, [], time.perf_counter(), processor_seconds()
         with self.start() as process:
             assert process.stdout is not None
             for line in process.stdout:
@@ -95,7 +96,7 @@ class Installation:
         done = time.perf_counter() - started
         if not answered or process.returncode:
             sys.exit("not installed:\n" + "\n".join(told))
-        used = _processor_seconds() - used
+        used = processor_seconds() - used
         print(f"{number:<8}{answered:>10.1f}{done:>8.1f}{used:>8.1f}")
         print("\n".join(told))
         return done
@@ -147,12 +148,6 @@ def _installation(arguments: argparse.Namespace, isolated: list[str]) -> Iterato
         yield Installation(folder, isolated, inside, "python3" if root else sys.executable)
     finally:
         shutil.rmtree(folder)
-
-
-def _processor_seconds() -> float:
-    """Those of the processes that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def _isolated(root: Path | None) -> list[str]:

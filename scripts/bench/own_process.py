@@ -6,6 +6,7 @@ has no store or index open meanwhile.
 
 import json
 import os
+import resource
 import signal
 import tempfile
 import time
@@ -118,6 +119,12 @@ def killed_once(ready: Callable[[], bool], seconds: float, work: Callable[[], ob
     if ended[1]:
         raise Died("ended by an exception")
     return False
+
+
+def processor_seconds() -> float:
+    """Seconds of the processor of the processes that this one has started and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _forked(work: Callable[[], object]) -> int:

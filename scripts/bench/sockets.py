@@ -121,7 +121,9 @@ def run(step: str, command: Sequence[str], home: Path) -> str:
     done = subprocess.run(
         command, env={**os.environ, **environment}, capture_output=True, text=True, check=False
     )
-    told = str(done.returncode) + without_times(done.stdout)
+    # What fails at once opens nothing, and fails in the same way without a network.
+    assert done.returncode == 0, done.stderr
+    told = without_times(done.stdout)
     if step == "batch":
         out = Path(command[command.index("--out") + 1])
         told += without_times(out.read_text(encoding="utf-8"))

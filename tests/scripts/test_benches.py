@@ -76,7 +76,7 @@ RUNS = {
     "flipped": ["--rounds=1", "--parts", "settings"],
     "full_disk": ["--rounds=1", "--jobs", "update"],
     "fuzz": ["--seconds=0.3", "--parsers", "settings", "--growth-to=4096"],
-    "sockets": ["--steps", "search", "--files=1"],
+    "sockets": ["--steps", "add", "--files=1"],
     "layers": ["--first=2", "--embedder={embedder}", "--split=gold", "--read", "--model={chat}"],
     "facets": ["--laws=3", "--questions=2"],
     "prepare": ["--first=3", "--model={chat}", "--max-tokens=8", "--kills=1"],

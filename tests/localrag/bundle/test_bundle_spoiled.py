@@ -38,6 +38,11 @@ def flipped(pattern: str) -> Callable[[Path], object]:
     return flip
 
 
+def with_a_spoiled_python(bundle: Path) -> None:
+    enter(bundle, "python/cpython-3.99.tar.gz", b"a Python")
+    flipped("python/*")(bundle)
+
+
 def told(**values: object) -> Callable[[Path], object]:
     return lambda bundle: rewrite(bundle, lambda manifest: manifest.update(values))
 
@@ -66,6 +71,7 @@ def replaced(bundle: Path) -> None:
 SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     "a byte of a package": (flipped("wheels/localrag-*"), r"wheels/localrag-\S+ is damaged"),
     "a byte of pip": (flipped("wheels/pip-*"), r"wheels/pip-\S+ is damaged"),
+    "a byte of a Python": (with_a_spoiled_python, "python/cpython-3.99.tar.gz is damaged"),
     "a byte of a model": (flipped("models/*"), "models/tiny.tar is damaged"),
     "a byte of a corpus": (flipped("corpora/*"), "corpora/main.tar is damaged"),
     "a byte of a document": (flipped("sources/*/*/*"), "sources/more/laws/a.md is damaged"),
