@@ -23,7 +23,7 @@ from localrag_indexes.analysis.numerals import in_digits
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ"
 # 公害防止条例（以下「条例」という。）第3条
 _WORD_BEFORE = re.compile(
-    rf"(?P<word>[{_WORD}]+)[」』]?(?P<of>の?)(?:[ 　]?[（(][^（）()\n]{{1,80}}[）)])?[ 　]?$"
+    rf"(?P<word>[{_WORD}]+)[」』]?の?(?P<aside>[ 　]?[（(][^（）()\n]{{1,80}}[）)])?[ 　]?$"
 )
 _LIKE_A_LAW = re.compile("(?:法律?|令|規則|条例|条約)$")
 _JOINS = re.compile("[及又並若各条項号]$|(?:以下|同)$")
@@ -240,8 +240,10 @@ class WrittenLaws(SpokenLaws):
             for called in sorted(self.defined, key=len, reverse=True):
                 if word.endswith(called) and (law := self._definition(called, start)):
                     return law, True, True
-            if not _JOINS.search(word) and not _STATE_WORD.search(word):
-                return Law((), word), True, _LIKE_A_LAW.search(word) is not None
+            is_like_a_law = _LIKE_A_LAW.search(word) is not None
+            is_word_alone = not _JOINS.search(word) and not _STATE_WORD.search(word)
+            if is_word_alone and (is_like_a_law or not before["aside"]):
+                return Law((), word), True, is_like_a_law
         if self._has_articles:
             return Law(()), False, False
         law = self._spoken_of(start)

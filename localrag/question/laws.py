@@ -2,8 +2,9 @@
 
 A law is known by its name, its abbreviations, its number, its usual English name, or as the order
 or the ordinance of a law named before (その施行令). What the corpus does not have is known as a law
-by ``laws.toml`` and by its spelling. Provisions cited in English are read in the form of statutes:
-"Article 27-2, paragraph (1) of the Financial Instruments and Exchange Act" is 第27条の2第1項.
+by ``laws.toml``, by ``law_words.toml`` of the statutes, and by its spelling. Provisions cited in
+English are read in the form of statutes: "Article 27-2, paragraph (1) of the Financial Instruments
+and Exchange Act" is 第27条の2第1項.
 """
 
 import re
@@ -15,10 +16,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from localrag.corpus.types import LawRow
-from localrag.statutes.names import LawNames, NameMatch, customary
+from localrag.statutes.names import LawNames, NameMatch, law_words
 
-_ORDERS = ("施行令", "施行規則")
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"
 # 空き家条例: the kana of a word within, and not 規制し県条例.
 _INNER_KANA = (
@@ -93,11 +92,8 @@ class _EnglishName(NamedTuple):
 
 
 class _Known(NamedTuple):
-    names: LawNames
     foreign: re.Pattern[str]
     heads: tuple[str, ...]
-    generic: tuple[str, ...]
-    ways: tuple[str, ...]
     without_rules: frozenset[str]
     titles: dict[str, str]
     english: tuple[re.Pattern[str], re.Pattern[str]]
@@ -106,7 +102,7 @@ class _Known(NamedTuple):
 def _japanese_names(text: str) -> Iterator[tuple[int, int]]:
     """Spans of words that name a law; they can overlap."""
     data = _known()
-    for name in data.names.find_names(text):
+    for name in law_words().known.find_names(text):
         if not _is_another_word(text, name.start, name.end):
             yield name.start, name.end
     for match in data.foreign.finditer(text):
@@ -133,7 +129,7 @@ def _has_rules_of_other_names(title: str) -> bool:
 
 def is_known_title(word: str) -> bool:
     """Whether this is exactly a name of a well-known law."""
-    return bool(_known().names.lookup(word))
+    return bool(law_words().known.lookup(word))
 
 
 def _is_another_word(text: str, start: int, end: int) -> bool:
@@ -144,7 +140,7 @@ def _is_another_word(text: str, start: int, end: int) -> bool:
 @lru_cache(maxsize=4096)
 def _words_ending_with(name: str) -> tuple[str, ...]:
     """The longer words that end with a name and name no law."""
-    return tuple(word for word in _known().generic if word != name and word.endswith(name))
+    return tuple(word for word in law_words().generic if word != name and word.endswith(name))
 
 
 def _english_names(text: str) -> Iterator[_EnglishName]:
@@ -171,15 +167,15 @@ def _names_a_law(text: str, start: int, end: int, data: _Known, opens: bool) -> 
         is_number = _BYLAW_NUMBER.match(text, end)
         return is_whole and not is_number and not word[:-2].endswith(_SOME)
     stem = word.removesuffix("法")
-    if word in data.generic or _SOME_LAWS.search(stem):
+    if word in law_words().generic or _SOME_LAWS.search(stem):
         return False
-    if data.names.lookup(word):
+    if law_words().known.lookup(word):
         return True
     if len(stem) < _SHORTEST_STEM:
         return False
     if _CITED.match(text, end):
         return True
-    if stem.endswith(data.ways):
+    if stem.endswith(law_words().ways):
         return False
     if _CITED_BY_ITS_PART.match(text, end):
         return True
@@ -195,16 +191,11 @@ def _names_a_law(text: str, start: int, end: int, data: _Known, opens: bool) -> 
 def _known() -> _Known:
     text = files("localrag.question").joinpath("laws.toml").read_text(encoding="utf-8")
     read = tomllib.loads(text)
-    titles = dict.fromkeys((*read["titles"], *customary()))
-    named = [name for title in titles for name in (title, *(title + order for order in _ORDERS))]
     english = {name: title for title, names in read["english"].items() for name in names}
     short = [name for name in english if name.isupper()]
     return _Known(
-        LawNames(LawRow(name, name) for name in named),
         _any_of(read["foreign"]),
         tuple(read["heads"]),
-        tuple(read["generic"]),
-        tuple(read["ways"]),
         frozenset(read["without_rules"]),
         {name.casefold(): title for name, title in english.items()},
         (_any_of(short), _any_of(set(english).difference(short), re.IGNORECASE)),

@@ -18,6 +18,7 @@ from localrag.corpus.types import LawRow
 from localrag_indexes.analysis.numerals import parse_numeral, parse_year
 
 _ORDER_SUFFIXES = ("施行令", "施行規則", "施行細則", "施行法")
+_ORDERS = ("施行令", "施行規則")
 _WORD = "一-鿿々ァ-ヶー"
 # A name that goes on is another word (医療法人, 会計法規) unless what follows is about the law.
 _MAY_FOLLOW = re.compile(
@@ -260,6 +261,31 @@ def former_titles() -> dict[str, tuple[str, date]]:
     """Titles that well-known laws had: the title of today, and since when they bear it."""
     text = files("localrag.statutes").joinpath("former_titles.toml").read_text(encoding="utf-8")
     return {former: (title, since) for former, (title, since) in tomllib.loads(text).items()}
+
+
+class LawWords(NamedTuple):
+    """What tells the name of a law from other words.
+
+    Attributes:
+        known: well-known laws with their orders, whether a corpus has them or not.
+        generic: whole words that end like a law and name none (国際法).
+        ways: what makes a way of doing something of 法 (計算 of 計算法).
+    """
+
+    known: LawNames
+    generic: frozenset[str]
+    ways: tuple[str, ...]
+
+
+@cache
+def law_words() -> LawWords:
+    """What tells the name of a law from other words, as shipped in ``law_words.toml``."""
+    text = files("localrag.statutes").joinpath("law_words.toml").read_text(encoding="utf-8")
+    read = tomllib.loads(text)
+    titles = dict.fromkeys((*read["titles"], *customary()))
+    named = [name for title in titles for name in (title, *(title + order for order in _ORDERS))]
+    known = LawNames(LawRow(name, name) for name in named)
+    return LawWords(known, frozenset(read["generic"]), tuple(read["ways"]))
 
 
 def _one_slip(word: str, name: str) -> bool:

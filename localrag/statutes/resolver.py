@@ -15,7 +15,7 @@ from localrag.statutes.citations import (
     find_citations,
     law_part_before,
 )
-from localrag.statutes.names import LawNames
+from localrag.statutes.names import LawNames, law_words
 from localrag.statutes.notation import NUMBER, SUPPLEMENT
 from localrag.statutes.provisions import (
     ProvisionLookup,
@@ -29,11 +29,9 @@ from localrag_indexes.analysis.numerals import parse_numeral, parse_year
 
 _ACT_SUFFIXES = {"施行令": "施行令", "令": "施行令", "施行規則": "施行規則", "規則": "施行規則"}
 _ACT_TYPES = ("Act", "Constitution")
-# A law by its spelling (旅券法); no way of doing something (手法), and none without a name (新法).
-_SPELLED_AS_LAW = re.compile(
-    r"(?!(?:同.*|特別法|一般法|基本法|個別法|関係法|関連法|現行法|改正法|施行令|施行規則|施行細則)$)"
-    r".*(?:(?:切手|[^方手用療技違適作工製寸合不無魔文論話立司本当新旧両各諸])法"
-    r"|(?:関する|ための)法律|(?<![命法政省府指辞号])令|..規則|施行細則)",
+_SPELLED_AS_ORDER = re.compile(
+    r"(?!(?:施行令|施行規則|施行細則)$)"
+    r".*(?:(?:関する|ための)法律|(?<![命法政省府指辞号])令|..規則|施行細則)",
     re.DOTALL,
 )
 # 旧民法 is a state of 民法, and 日本民法 no other law.
@@ -96,7 +94,7 @@ class SpokenLaws:
         if not joined.endswith("の"):
             return None
         part = law_part_before(joined, len(joined) - 1, 0)
-        if part.kind is not LawKind.NAMED or not _SPELLED_AS_LAW.fullmatch(part.text):
+        if part.kind is not LawKind.NAMED or not _is_spelled_as_law(part.text):
             return None
         law = self._named(part)
         is_there = law.ids or self._names.lookup(_SAID_BEFORE_A_NAME.sub("", part.text))
@@ -167,6 +165,19 @@ class SpokenLaws:
 
     def _law(self, law_ids: Sequence[str]) -> Law:
         return Law(tuple(law_ids), self._names.title(law_ids[0]) if law_ids else "")
+
+
+def _is_spelled_as_law(name: str) -> bool:
+    """Whether a name is one of a law by its spelling: 旅券法, and not 同法, 計算方法 or 特別法."""
+    words = law_words()
+    if words.known.lookup(name):
+        return True
+    if name.startswith("同") or name in words.generic:
+        return False
+    stem = name.removesuffix("法")
+    if stem == name:
+        return _SPELLED_AS_ORDER.fullmatch(name) is not None
+    return not stem.endswith(words.ways)
 
 
 __all__ = [
