@@ -267,6 +267,7 @@ class Retriever:
                 if trail.shows(article_unit(target.law_id, target.locator))
             ),
             resolved.meaning.definitions,
+            resolved.undefined,
         )
 
     def rank(self, asked: Query, k: int | None = None, *, words: bool, meaning: bool) -> Retrieval:
