@@ -44,8 +44,15 @@ _CHUNK = 1 << 20
 _MODELS = "models"
 _NOTE = "before"
 _COMPANIONS = ("-wal", "-shm", "-journal")
-_PASSING = (".lock", ".new", ".scratch")
-_FREE = N_("Free some space, then run the command again; nothing was changed.")
+# Older versions copied databases beside them; a kill left the copy there.
+_PASSING = (".lock", ".new", ".scratch", ".snapshot")
+_FREE = N_(
+    "Free some space or mend the permissions, then run the command again; nothing was changed."
+)
+_MOUNTED = N_(
+    "A folder where a disk is mounted, or that others hold, cannot be put aside: name one in it, "
+    "or elsewhere, with --home. Nothing was changed."
+)
 
 
 class _File(BaseModel):
@@ -144,7 +151,8 @@ def restore(workspace: Workspace, source: Path) -> BackupReport:
     Raises:
         InputError: the file is no backup, is damaged, or holds what no backup holds.
         BusyError: a corpus is being written, or another process restores.
-        StorageError: the disk is full or cannot be written; the workspace is as it was.
+        StorageError: the disk is full or cannot be written, or the folder cannot be put aside, as
+            where a disk is mounted; the workspace is as it was.
     """
     for name in workspace.corpora():
         _require_idle(workspace, name)
@@ -280,10 +288,13 @@ def _kept(workspace: Workspace, corpus: str) -> Iterator[Path]:
     """The files of a backup, sorted: no models, no locks, nothing that is being written."""
     home, place = workspace.home, workspace.corpus(corpus) if corpus else None
     tops = (place.store.parent, place.indexes) if place else (home,)
+    holding_corpora = {str(home / "corpora"), str(home / "indexes")}
     for folder, folders, names in chain.from_iterable(map(os.walk, tops)):
         if Path(folder) == home:
             folders[:] = [name for name in folders if name != _MODELS]
-        folders[:] = sorted(name for name in folders if not name.endswith(_PASSING))
+        # A corpus may be called anything: mine.new is one, too.
+        endings = () if folder in holding_corpora else _PASSING
+        folders[:] = sorted(name for name in folders if not name.endswith(endings))
         for name in sorted(names):
             path = Path(folder, name)
             passing = name.endswith((*_PASSING, *_COMPANIONS)) or name == "writer.json"
@@ -490,9 +501,10 @@ def _switch(home: Path, unpacked: Path, note: Path) -> Path | None:
             file.write(before.name.encode())
     try:
         if before is not None:
-            home.rename(before)
+            with storing(home, _MOUNTED):
+                home.rename(before)
         unpacked.rename(home)
-    except OSError:
+    except (OSError, StorageError):
         _end_switch(home, note)
         raise
     _end_switch(home, note)

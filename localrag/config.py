@@ -88,7 +88,7 @@ class RetrievalConfig(_Section):
     rerank_depth: int = Field(30, ge=1, le=1000, description="hits a reranker reads")
     as_of: str = Field("", description="day (ISO) whose law is searched and shown; empty: today")
     where: str = Field(
-        "", description="only such documents: kind=Act; ministry=総務省; see `localrag overview`"
+        "", description="only such documents: kind=府省令; ministry=総務省; see `localrag overview`"
     )
 
     @field_validator("as_of")

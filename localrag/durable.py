@@ -4,10 +4,12 @@ And the lock that lets one process write at a time: the system frees it however 
 """
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import time
 from typing import IO, TYPE_CHECKING
 
 from localrag.access import make_folder, open_file
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from filelock import FileLock
 
 _CURE = N_("Free space on the disk, mend the permissions, or choose another workspace with --home.")
+
+_UNFINISHED = re.compile(r"\.[0-9a-f]{16}\.new")
+_A_DAY = 86_400
 
 
 @contextmanager
@@ -80,6 +85,17 @@ def replacing(path: Path, aside: Path | None = None) -> Iterator[IO[bytes]]:
         unfinished.unlink(missing_ok=True)
         raise
     flush_folder(target.parent)
+
+
+def remove_left_over(folder: Path) -> None:
+    """Remove what `replacing` has left in a folder where its process was killed.
+
+    What has not grown for a day is nobody's any more. What cannot be removed stays.
+    """
+    for path in folder.glob(".*.new"):
+        with suppress(OSError):
+            if _UNFINISHED.fullmatch(path.name) and time() - path.lstat().st_mtime > _A_DAY:
+                path.unlink()
 
 
 def flush_folder(folder: Path) -> None:

@@ -350,6 +350,7 @@ class FactKind(Enum):
     TABLE_TABS = N_("tabs separate its columns")
     TABLE_SEMICOLONS = N_("semicolons separate its columns")
     TABLE_HEADER = N_("line {line} is taken for the header; what stands above it is not read")
+    TABLE_OPTIONS = N_("the columns {names} are read as the options of a question")
     SHEET_READ = N_("the questions are read from {sheet}, below row {row}")
     SHEETS_UNREAD = N_(
         "the questions are read from {sheet}, below row {row}; sheets that are not read: {others}"

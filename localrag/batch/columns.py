@@ -3,14 +3,16 @@
 import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
+from localrag.batch.options import SERIES, follow_each_other, plain_label
 from localrag.corpus.readers.jsonl import numbered_lines
 from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError
+from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
 
 if TYPE_CHECKING:
@@ -71,10 +73,14 @@ class Header:
             (likewise), ``where`` or ``option`` (one of them); of any other column its name as
             written, "" for none.
         labels: what each option is called; "" where it has no name of its own.
+        heading: of the column with the question, as written.
+        bare: whether the columns of the options are headed by these labels alone.
     """
 
     fields: tuple[str, ...]
     labels: tuple[str, ...]
+    heading: str
+    bare: bool = False
 
     @classmethod
     def read(cls, names: Sequence[str]) -> "Header | None":
@@ -104,7 +110,17 @@ class Header:
                 if fields[place]:
                     break
                 fields[place] = _OPTION
-        return cls(tuple(fields), tuple(map(_label, names)))
+        question = fields.index("question")
+        heading = " ".join(names[question].split())
+        if "options" in fields or _OPTION in fields:
+            return cls(tuple(fields), tuple(map(_label, names)), heading)
+        bare = _headed_by_labels(names, question)
+        return cls(
+            tuple(_OPTION if n in bare else field for n, field in enumerate(fields)),
+            tuple(field if n in bare else "" for n, field in enumerate(fields)),
+            heading,
+            bool(bare),
+        )
 
     def labelled(self, names: Sequence[str]) -> "Header | None":
         """The header with what its second row calls the options; None where that is none.
@@ -123,7 +139,32 @@ class Header:
             return None
         if max(map(len, given)) > _LONGEST_LABEL or len(labels) < self.width:
             return None
-        return Header(self.fields, tuple(labels))
+        return replace(self, labels=tuple(labels))
+
+    def judged_by(self, rows: Sequence[Sequence[str]]) -> "Header":
+        """The header, its bare options no options where what stands below them is none.
+
+        A questionnaire has 1 to 5 beside its questions too, and below them counts, or a mark in
+        one of them. Options are words, and different ones, in half of the rows at least.
+
+        Args:
+            rows: some below it; where they leave these columns empty, the header alone decides.
+        """
+        places = [n for n, field in enumerate(self.fields) if field == _OPTION]
+        cells = ([row[n] for n in places if n < len(row) and row[n].strip()] for row in rows)
+        filled = list(filter(None, cells))
+        if not self.bare or 2 * sum(map(_are_options, filled)) >= len(filled):
+            return self
+        fields = tuple(
+            label or field for field, label in zip(self.fields, self.labels, strict=True)
+        )
+        return replace(self, fields=fields, labels=("",) * len(fields), bare=False)
+
+    @property
+    def told(self) -> tuple[Fact, ...]:
+        """What is told of how it is read: `TABLE_OPTIONS`, where its options are bare."""
+        labels = tuple(filter(None, self.labels))
+        return (Fact(FactKind.TABLE_OPTIONS, names=labels),) if self.bare else ()
 
     @property
     def known(self) -> int:
@@ -184,6 +225,31 @@ def _label(name: str) -> str:
     return found[1] if found else ""
 
 
+def _headed_by_labels(names: Sequence[str], question: int) -> list[int]:
+    """The places of columns behind the question that are headed by ア, イ … alone; none if unsure.
+
+    All that are headed like that must be options: 1 to 12 are months, an A alone is anything.
+    """
+    plain = ["".join(plain_label(name).split()) for name in names]
+    places = [n for n, name in enumerate(plain) if name.isdecimal() or _is_label(name)]
+    labels = [plain[n] for n in places]
+    if len(places) < 2 or places[0] < question or not all(map(_is_label, labels)):
+        return []
+    # Between them only columns without a name: a cell of the header is merged over these.
+    together = list(filter(None, plain[places[0] : places[-1]])) == labels[:-1]
+    return places if together and follow_each_other(labels) else []
+
+
+def _is_label(name: str) -> bool:
+    return len(name) == 1 and any(name in series for series in SERIES)
+
+
+def _are_options(cells: Sequence[str]) -> bool:
+    """Whether what a row holds in several columns are different texts, with words in them."""
+    of_words = {cell.strip() for cell in cells if any(map(str.isalpha, cell))}
+    return len(of_words) > 1
+
+
 def csv_encoding(stream: IO[bytes]) -> str:
     """Tell by trying whether CSV is `UTF8`, `EUC_JP` or `CP932`; where it is none, `UTF8`.
 
@@ -223,6 +289,7 @@ def find_header(rows: Iterable[tuple[int, Sequence[str]]]) -> tuple[int, Header]
         InputError: a field has two columns.
     """
     found: tuple[int, Header] | None = None
+    below: list[Sequence[str]] = []
     after = 0
     for number, names in islice(rows, ABOVE):
         try:
@@ -231,14 +298,17 @@ def find_header(rows: Iterable[tuple[int, Sequence[str]]]) -> tuple[int, Header]
             # Below the header whatever a row holds is no name.
             if found is None:
                 raise
+            below.append(names)
             continue
-        below = found[1].labelled(names) if found is not None and after == found[0] else None
-        if found is not None and below is not None:
-            found = number, below
+        second = found[1].labelled(names) if found is not None and after == found[0] else None
+        if found is not None and second is not None:
+            found, below = (number, second), []
         elif header is not None and (found is None or header.known > found[1].known):
-            found = number, header
+            found, below = (number, header), []
+        else:
+            below.append(names)
         after = number
-    return found
+    return found and (found[0], found[1].judged_by(below))
 
 
 class CsvLayout(NamedTuple):

@@ -13,7 +13,7 @@ from localrag.language import N_
 from localrag.methods.choices import LABELS, labelled
 
 _NUMBERS, _KANJI, _CIRCLED = "12345678", "一二三四五六七八", "①②③④⑤⑥⑦⑧"
-_SERIES = (
+SERIES = (
     LABELS,
     LABELS.upper(),
     _NUMBERS,
@@ -76,13 +76,22 @@ def _unlabelled(options: tuple[str, ...]) -> Options:
         return Options(options)
     labels = tuple(next(filter(None, match.groups())) for match in found)
     texts = tuple(match["text"] for match in found)
-    plain = "".join(label if label in _CIRCLED else normalize("NFKC", label) for label in labels)
-    of_series = any(series.startswith(plain) for series in _SERIES)
+    plain = plain_label("".join(labels))
     # 1 日, 2 週間: a figure apart from what it counts.
     counting = found[0]["apart"] and plain[0] in _NUMBERS + _KANJI
-    if not of_series or counting or len(set(texts)) < len(texts):
+    if not follow_each_other(labels) or counting or len(set(texts)) < len(texts):
         return Options(options)
     return Options(texts, () if plain == LABELS[: len(plain)] else labels)
+
+
+def plain_label(text: str) -> str:
+    """Labels in plain characters, wide or not; one in a circle stays in it."""
+    return "".join(one if one in _CIRCLED else normalize("NFKC", one) for one in text)
+
+
+def follow_each_other(labels: Sequence[str]) -> bool:
+    """Whether labels of one character are the first ones of a series, in its order."""
+    return any(series.startswith(plain_label("".join(labels))) for series in SERIES)
 
 
 def label_of(label: str, labels: Sequence[str]) -> str:

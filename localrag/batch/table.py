@@ -91,7 +91,7 @@ class QuestionTable:
                     raise wrong
                 if len(self.unused) < _UNUSED:
                     self.unused.update(name for name in record if name not in FIELDS)
-                yield _question(number, line, record)
+                yield _question(number, line, record, self._heading)
             except LocalragError as problem:
                 id_, question = _readable(_id, record), _readable(_text, record)
                 yield UnreadableRow(number, line, problem, id_, question)
@@ -127,6 +127,7 @@ class QuestionTable:
             self._layout = csv_layout(self._stream, self.name)
             how = (self._layout.encoding, self._layout.separator)
             self.told.update(Fact(_TOLD[one]) for one in how if one in _TOLD)
+            self.told.update(self._layout.header.told)
             if self._layout.line > 1:
                 self.told.add(Fact(FactKind.TABLE_HEADER, line=self._layout.line))
         self._stream.seek(0)
@@ -137,6 +138,12 @@ class QuestionTable:
             self._sheet = workbook.unpack(self._stream, self.name, self._aside)
             self.told.update(self._sheet.told)
         return self._sheet.records()
+
+    @property
+    def _heading(self) -> str:
+        """What the column of the questions is called; "" in JSON Lines."""
+        read = self._sheet or self._layout
+        return read.header.heading if read else ""
 
     def close(self) -> None:
         """Let go of what was unpacked; the stream is the caller's."""
@@ -304,8 +311,14 @@ def _digest_of(row: Row) -> int:
     return digest(row.id, row.query)
 
 
-def _question(row: int, line: int, record: Mapping[str, Any]) -> QuestionRow:
+def _question(row: int, line: int, record: Mapping[str, Any], heading: str) -> QuestionRow:
     """Make the question of a row.
+
+    Args:
+        row: its number.
+        line: where it begins.
+        record: its fields by name.
+        heading: what the column of the questions is called; "" where there are no columns.
 
     Raises:
         InputError: a field is missing, of the wrong kind, or not Unicode.
@@ -313,7 +326,7 @@ def _question(row: int, line: int, record: Mapping[str, Any]) -> QuestionRow:
     """
     filters = Filters(documents=_documents(record), where=_where(record))
     options = read_options(record.get("options"))
-    query = Query(text=_text(record), options=options.texts, filters=filters)
+    query = Query(text=_text(record, heading), options=options.texts, filters=filters)
     id_ = _id(record)
     labels_said = (*chain.from_iterable(filters.where), *options.labels)
     _check_unicode(query.text, id_, *query.options, *filters.documents, *labels_said)
@@ -331,14 +344,20 @@ def _readable(read: Callable[[Mapping[str, Any]], str], record: Mapping[str, Any
     return text
 
 
-def _text(record: Mapping[str, Any]) -> str:
+def _text(record: Mapping[str, Any], heading: str = "") -> str:
     text = record.get("question", "")
     if not isinstance(text, str):
         raise InputError(
             N_("The question is not a text."), N_('Write the field "question" as a string.')
         )
     if not text.strip():
-        raise InputError(N_("The row has no question."), N_('Give it a field "question".'))
+        raise InputError(
+            N_("The row has no question."),
+            N_('Write one in the column "{heading}", or leave the whole row empty.')
+            if heading
+            else N_('Give it a field "question".'),
+            heading=heading,
+        )
     return text
 
 

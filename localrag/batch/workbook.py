@@ -49,9 +49,12 @@ class Sheet:
     """The rows of the sheet with the questions, in a file of their own.
 
     Attributes:
-        told: `SHEET_READ` or `SHEETS_UNREAD`, and `IDS_ARE_DATES` where that is so.
+        header: of its columns.
+        told: `SHEET_READ` or `SHEETS_UNREAD`, and `TABLE_OPTIONS` and `IDS_ARE_DATES` where that
+            is so.
     """
 
+    header: Header
     told: tuple[Fact, ...]
     _rows: IO[bytes]
 
@@ -200,9 +203,9 @@ def _unpacked(values: Any, formulas: Any, name: str, aside: Path | None) -> Shee
     ((sheet, row, header),) = found
     others = tuple(one.title for one in values.worksheets if one is not sheet)
     fields = {"sheet": sheet.title, "row": row}
-    told = [Fact(FactKind.SHEET_READ, **fields)]
+    told = [Fact(FactKind.SHEET_READ, **fields), *header.told]
     if others:
-        told = [Fact(FactKind.SHEETS_UNREAD, **fields, others=others)]
+        told[0] = Fact(FactKind.SHEETS_UNREAD, **fields, others=others)
     calculated = None
     if formulas is not None:
         calculated = formulas[sheet.title]
@@ -215,7 +218,7 @@ def _unpacked(values: Any, formulas: Any, name: str, aside: Path | None) -> Shee
         opened.pop_all()  # It lasts as long as the sheet that is made of it.
     if dates:
         told.append(Fact(FactKind.IDS_ARE_DATES, n=len(dates), cell=dates[0]))
-    return Sheet(tuple(told), cast("IO[bytes]", rows))
+    return Sheet(header, tuple(told), cast("IO[bytes]", rows))
 
 
 def _header(sheet: Any) -> tuple[int, Header] | None:

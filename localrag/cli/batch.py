@@ -92,9 +92,10 @@ def batch(
 
     Stopping loses nothing, however it happens: the same command goes on where it stopped, and no
     answered question is asked twice. A row that fails does not stop the others: its error stands
-    in the place of the answer, and the exit code is 4. When all is done, the answers are in the
-    order of the questions. What they were made with is kept beside them, in the folder FILE.run;
-    with settings that would give other answers the batch does not go on.
+    in the place of the answer, and the exit code is 4; so it is with --dry-run where a row would.
+    When all is done, the answers are in the order of the questions. What they were made with is
+    kept beside them, in the folder FILE.run; with settings that would give other answers the batch
+    does not go on.
 
     With --ray the questions are answered by workers on other machines, or on this one (local). A
     batch that was begun here goes on there, and the other way round.
@@ -132,6 +133,8 @@ def batch(
             emit(asdict(estimate))
         else:
             print_estimate(estimate)
+        if estimate.unreadable or estimate.unanswerable or estimate.failed:
+            raise typer.Exit(4)
         return
     if out is None:
         raise UsageError(

@@ -69,6 +69,8 @@ _ALIKE, _ALIKE_OF_TWO = 0.6, 0.5
 _DIGITS = 18
 # Values that an error names, the most frequent first.
 _NAMED = 12
+# What is no facet, but may be taken for one: an option of its own wants laws.
+_LAW = frozenset(["law", "laws", "lawid", "法", "法令", "法令名", "法律", "法律名"])
 # Combinations of labels of which is kept what they lead to, of whatever clients ask for.
 _KEPT = 64
 # The strings of records in JSON lines are facets too.
@@ -106,7 +108,7 @@ def read_label(text: str) -> Label:
 
 
 def read_labels(text: str) -> tuple[Label, ...]:
-    """Read what is written in one text: ``kind=Act; ministry=総務省``; none in an empty one.
+    """Read what is written in one text: ``kind=府省令; ministry=総務省``; none in an empty one.
 
     Raises:
         UsageError: a part of it is no label.
@@ -149,6 +151,12 @@ def _plain(label: Label) -> str:
         return label.value
     year = parse_year(written[2])
     return str(common_year(written[1], year) if written[1] else year)
+
+
+def _key_and_name(key: str) -> str:
+    """A facet as it is stored, and as it is shown where that is another word."""
+    name = facet_name(key)
+    return key if name == key else _("{key} ({name})").format(key=key, name=name)
 
 
 def _is_number(text: str) -> bool:
@@ -407,12 +415,18 @@ class Facets:
             return called[0]
         spelled = {letters_of(one): of for of in self.keys for one in spellings_of_facet(of)}
         near = get_close_matches(letters_of(key), spelled, n=1)
+        cure = N_("Did you mean {near}? There is: {known}.") if near else N_("There is: {known}.")
+        if letters_of(key) in _LAW:
+            cure = N_(
+                "Name a law with --law, in a row of a batch by its id in documents. "
+                "What --where takes is: {known}."
+            )
         raise UsageError(
             N_("The documents of the corpus are not told apart by {key!r}."),
-            N_("Did you mean {near}? There is: {known}.") if near else N_("There is: {known}."),
+            cure,
             key=key,
             near=", ".join(facet_name(spelled[one]) for one in near),
-            known=", ".join(map(facet_name, self.keys)),
+            known=", ".join(map(_key_and_name, self.keys)),
         )
 
     def _keys_called(self, name: str) -> list[str]:

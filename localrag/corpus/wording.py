@@ -44,7 +44,7 @@ FACETS = {
 # Beside the words that are shown: what the texts of statutes say, and short words.
 _ALSO_CALLED = {
     "MinisterialOrdinance": ("省令", "府令"),
-    "kind": ("種別", "種類"),
+    "kind": ("文書の種類", "種類"),
     "ministry": ("省庁",),
     "era": ("年号",),
     "chapter": ("章",),

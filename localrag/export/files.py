@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from localrag.access import open_file
-from localrag.durable import replacing
+from localrag.durable import remove_left_over, replacing
 from localrag.errors import FileExistsAlready, StorageError, UsageError
 from localrag.export.blocks import Block
 from localrag.export.markdown import markdown
@@ -95,6 +95,7 @@ def opened(path: Path, *, replace: bool) -> Iterator[IO[bytes]]:
                 N_("Name a file in it."),
                 path=path,
             )
+        remove_left_over(path.parent)
         with replacing(path) if replace else _new(path) as file:
             yield file
     except FileExistsError:

@@ -133,10 +133,26 @@ def test_a_workspace_that_cannot_be_moved_stays(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "rename", busy)
-        with pytest.raises(StorageError, match="busy"):
+        with pytest.raises(StorageError, match="busy") as caught:
             restore(Workspace.locate(), backed_up)
+    assert "mounted" in caught.value.cure
+    assert "--home" in caught.value.cure
+    assert "space" not in caught.value.cure
     assert (sample / "models" / "weights").read_text() == "large"
     assert not list(sample.parent.glob(".home*"))
+
+
+def test_what_a_killed_backup_of_an_older_version_left_goes_into_no_other(
+    sample: Path, tmp_path: Path
+) -> None:
+    corpora = sample / "corpora"
+    (corpora / "main" / ".0123456789abcdef.snapshot").write_text("half a database")
+    # What a corpus is called says nothing of it.
+    shutil.copytree(corpora / "main", corpora / "mine.snapshot")
+    with tarfile.open(back_up(Workspace.locate(), tmp_path / "law.tar").file) as tar:
+        names = tar.getnames()
+    assert not [name for name in names if name.endswith(".snapshot")]
+    assert "corpora/mine.snapshot/corpus.sqlite" in names
 
 
 def test_what_a_killed_backup_left_is_removed_by_the_next(sample: Path, tmp_path: Path) -> None:

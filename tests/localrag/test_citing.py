@@ -1,5 +1,7 @@
 """Provisions and conversations as documents of Word and Markdown, cited as lawyers do."""
 
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -94,3 +96,16 @@ def test_no_file_is_replaced_unasked(tmp_path: Path) -> None:
         assert path.read_bytes() != b"precious"
     with pytest.raises(UsageError, match="is a folder"):
         write_blocks(tmp_path, BLOCKS)
+
+
+def test_what_a_killed_export_left_goes_with_one_of_another_day(tmp_path: Path) -> None:
+    old, growing, others = (
+        tmp_path / name for name in (f".{'0' * 16}.new", f".{'1' * 16}.new", ".mine.new")
+    )
+    for path in (old, growing, others):
+        path.write_text("half a file")
+    yesterday = time.time() - 90_000
+    for path in (old, others):
+        os.utime(path, (yesterday, yesterday))
+    write_blocks(tmp_path / "x.md", BLOCKS)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [growing.name, others.name, "x.md"]

@@ -89,7 +89,7 @@ def test_values_are_told_in_the_language_of_the_interface(
     cli: Callable[..., Any], sample_home: Path
 ) -> None:
     shown = cli("--home", str(sample_home), "--lang", "ja", "overview").out
-    assert "文書の種類" in shown
+    assert "種別：" in shown
     assert "政令 1" in shown
     assert "CabinetOrder" not in shown
     assert "CabinetOrder 1" in cli("--home", str(sample_home), "overview").out

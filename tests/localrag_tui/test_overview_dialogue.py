@@ -42,7 +42,7 @@ async def test_a_value_is_searched_within(workbench, until, shown):
     app = workbench("ja", mode="ask")
     async with app.run_test(size=(80, 24)) as pilot:
         offered = await opened(app, pilot, until)
-        assert "文書の種類" in shown(app)
+        assert "種別" in shown(app)
         order = (Label("kind", "CabinetOrder"),)
         choose(offered, order)
         await until(pilot, lambda: "政令  1" in shown(app))

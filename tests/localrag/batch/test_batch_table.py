@@ -107,6 +107,11 @@ LABELLED = {
         "question,選択肢1,選択肢2,選択肢3\na?,十人,,百人\n", ("1", "3")
     ),
     "columns of letters": ("question,Option_A,option_B\na?,十人,百人\n", ("A", "B")),
+    "kana alone": ("番号,質問,ア,イ,正解\n1,a?,十人,百人,ア\n", ("ア", "イ")),
+    "letters alone": ("質問,配点,A,B,C\na?,5,十人,百人,\n", ("A", "B")),
+    "wide figures alone": ("質問,１,,２\na?,十人,,百人\n", ("１", "２")),
+    "circles alone": ("質問,①,②,③,④\na?,十人,百人,,\nb?,10,20,,\n", ("①", "②")),
+    "the usual letters alone": ("question,a,b\na?,十人,百人\n", ()),
     "the usual columns": ("question,option_a,option_b\na?,十人,百人\n", ()),
     "lines of a cell": ('question,選択肢\na?,"ア　十人\nイ　百人"\n', ("ア", "イ")),
     "lines with circles": ('question,選択肢\na?,"①十人\n② 百人"\n', ("①", "②")),
@@ -123,10 +128,51 @@ LABELLED = {
 def test_options_keep_the_labels_they_have(
     tmp_path: Path, content: str, labels: tuple[str, ...]
 ) -> None:
-    (row,) = rows(content, tmp_path, ".jsonl" if content.startswith("{") else ".csv")
+    row, *_ = rows(content, tmp_path, ".jsonl" if content.startswith("{") else ".csv")
     assert asked(row)[2] == ("十人", "百人")
     assert isinstance(row, QuestionRow)
     assert row.labels == labels
+
+
+def test_options_headed_by_labels_alone_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("番号,質問,ア,イ,ウ\n1,a?,十人,百人,千人\n", encoding="utf-8")
+    with open_table(path) as table:
+        table.check()
+        assert table.told == {Fact(FactKind.TABLE_OPTIONS, names=("ア", "イ", "ウ"))}
+        assert not table.unused
+
+
+HEADED_ALIKE = {
+    "one": ("質問,A\n", "a?,営業部\n"),
+    "months": ("質問," + ",".join(map(str, range(1, 13))) + "\n", "a?,三件,二件\n"),
+    "months of a business year": ("質問,4,5,6,7,8,9,10,11,12,1,2,3\n", "a?" + ",三件" * 12),
+    "not from the first": ("質問,B,C\n", "a?,甲,乙\n"),
+    "one is missing": ("質問,ア,ウ\n", "a?,甲,乙\n"),
+    "apart": ("質問,ア,備考,イ\n", "a?,甲,,乙\n"),
+    "one of another kind": ("質問,ア,イ,1\n", "a?,甲,乙,丙\n"),
+    "before the question": ("A,B,質問\n", "甲,乙,a?\n"),
+    "counts": ("設問,1,2,3,計\n", "a?,12,3,0,15\nb?,8,4,3,15\n"),
+    "marks": ("質問,A,B,C\n", "a?,○,,\nb?,,レ,\n"),
+    "counts below a legend": ("設問,1,2\n", ",はい,いいえ\na?,12,3\nb?,8,7\n"),
+}
+
+
+@pytest.mark.parametrize(("header", "below"), HEADED_ALIKE.values(), ids=HEADED_ALIKE)
+def test_columns_that_are_only_headed_like_options(tmp_path: Path, header: str, below: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(header + below, encoding="utf-8")
+    with open_table(path) as table:
+        row = next(row for row in table.check().rows() if isinstance(row, QuestionRow))
+        assert not row.query.options
+        assert not table.told
+        assert table.unused
+        assert table.unused <= set(header.strip().split(","))
+
+
+def test_beside_named_options_what_is_headed_like_one_is_none(tmp_path: Path) -> None:
+    (row,) = rows("質問,選択肢1,選択肢2,A,B\na?,十人,百人,甲,乙\n", tmp_path, ".csv")
+    assert asked(row)[2] == ("十人", "百人")
 
 
 @pytest.mark.parametrize(
@@ -209,6 +255,22 @@ def test_a_bad_row_of_csv_is_isolated(tmp_path: Path, line: bytes, cause: str) -
     found = rows(good + line + b"\n2,b?,x\n", tmp_path, ".csv")
     assert cause in problem(found[1])
     assert asked(found[2]) == ("2", "b?", ("x",))
+
+
+@pytest.mark.parametrize(
+    ("table", "cure"),
+    [
+        ('{"question": ""}', 'a field "question"'),
+        ("id,question\n1,", 'the column "question"'),
+        ("番号,ご質　問\n1,", 'the column "ご質 問"'),
+    ],
+)
+def test_where_a_question_is_missing_is_told_as_the_table_calls_it(
+    tmp_path: Path, table: str, cure: str
+) -> None:
+    (row,) = rows(table, tmp_path, ".jsonl" if table.startswith("{") else ".csv")
+    assert isinstance(row, UnreadableRow)
+    assert cure in row.problem.cure
 
 
 @pytest.mark.parametrize("row", ["1,水は?,x,y", "1,水は？\ud800,"])

@@ -229,6 +229,18 @@ def test_labels_of_a_second_header_are_those_of_the_options(tmp_path: Path) -> N
     assert table.unused == {"担当"}
 
 
+def test_options_may_be_headed_by_figures_alone(tmp_path: Path) -> None:
+    header, row = (
+        ("番号", "質問", 1, 2, 3, "正解"),
+        (1, "定員は何人か", "十人", "十二人", "百人", 2),
+    )
+    (found,), table = read(workbook(of(("小テスト",), (), header, row)), tmp_path)
+    assert isinstance(found, QuestionRow)
+    assert (found.query.options, found.labels) == (("十人", "十二人", "百人"), ("1", "2", "3"))
+    assert Fact(FactKind.TABLE_OPTIONS, names=("1", "2", "3")) in table.told
+    assert table.unused == {"正解"}
+
+
 @pytest.mark.parametrize(
     "name",
     ["ご質問", "御質問", "質 問 内 容", "質問事項", "設問文", "お問い合わせ内容", "Question"],
@@ -267,6 +279,7 @@ def test_a_wrong_cell_is_isolated(tmp_path: Path, value: str, cause: str, cure: 
     assert wrong.line == 3
     assert isinstance(empty, UnreadableRow)
     assert "no question" in empty.problem.cause
+    assert 'the column "質問"' in empty.problem.cure
 
 
 def bomb() -> bytes:

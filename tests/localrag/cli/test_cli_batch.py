@@ -85,7 +85,7 @@ def test_the_summary_as_json(cli: Cli, sample: Path, table: Path, answers: Path)
 
 def test_a_dry_run_writes_nothing(cli: Cli, sample: Path, table: Path, answers: Path) -> None:
     outcome = cli("batch", str(table), "--dry-run", "--json")
-    assert outcome.code == 0
+    assert outcome.code == 4
     estimate = outcome.json
     assert (estimate["rows"], estimate["unreadable"], estimate["left"]) == (3, 1, 2)
     assert (estimate["sampled"], estimate["failed"]) == (1, 0)
@@ -96,7 +96,9 @@ def test_a_dry_run_writes_nothing(cli: Cli, sample: Path, table: Path, answers: 
 
 
 def test_a_dry_run_tells_what_the_method_cannot_answer(cli: Cli, sample: Path, table: Path) -> None:
-    told = cli("batch", str(table), "--method", "statute-lexical", "--dry-run").out
+    found = cli("batch", str(table), "--method", "statute-lexical", "--dry-run")
+    told = found.out
+    assert found.code == 4
     assert "3 rows; 1 cannot be asked, 0 left to do" in told
     assert "2 rows cannot be answered by the method" in told
     assert "failed" not in told
@@ -108,7 +110,9 @@ def test_a_slow_dry_run_shows_how_far_it_is(
     monkeypatch.setattr("localrag.cli.meter._PATIENCE", 0.0)
     monkeypatch.setattr("localrag.cli.render_batch.EVERY", 0.0)
     many(table, 3)
-    assert "answering: 1 of 2 questions" in cli("batch", str(table), "--dry-run").err
+    tried = cli("batch", str(table), "--dry-run")
+    assert "answering: 1 of 2 questions" in tried.err
+    assert tried.code == 0
 
 
 def test_help_in_the_usual_words(cli: Cli) -> None:

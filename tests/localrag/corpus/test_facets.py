@@ -101,6 +101,8 @@ def test_of_one_facet_one_value_must_hold_and_of_each_facet_one(store: CorpusSto
     [
         ("kin=Act", ["'kin'", "Did you mean kind?", "ministry"]),
         ("kid=政令", ["'kid'", "Did you mean kind?"]),
+        ("law=民法", ["'law'", "--law", "What --where takes is: kind, ministry"]),
+        ("法令名=民法", ["'法令名'", "--law", "kind, ministry"]),
         ("kind=Acta", ["kind=Acta", "Did you mean Act?", "CabinetOrder"]),
         ("kind=政例", ["kind=政例", "Did you mean CabinetOrder?"]),
         ("種別=Boat", ["種別=Boat", "There is: ", "CabinetOrder"]),
@@ -112,7 +114,8 @@ def test_what_is_not_there_is_told_with_what_is_like_it(
     store: CorpusStore, label: str, words: list[str]
 ) -> None:
     # A facet that there is not is a slip of the pen; a value may be of another corpus.
-    expected = UsageError if label.startswith("ki") and "kind" not in label else NotFoundError
+    of_key = label.startswith(("kin=", "kid=", "law=", "法令名="))
+    expected = UsageError if of_key else NotFoundError
     with store, pytest.raises(expected) as raised:
         store.facets.matching((read_label(label),))
     assert all(word in str(raised.value) for word in words)
@@ -165,6 +168,8 @@ def test_a_label_is_a_key_and_a_value(text: str) -> None:
         ("kind=省令", "kind=MinisterialOrdinance"),
         ("kind=Cabinet orders", "kind=CabinetOrder"),
         ("種別=政令", "kind=CabinetOrder"),
+        ("文書の種類=政令", "kind=CabinetOrder"),
+        ("省庁=国土交通省", "ministry=国土交通省"),
         ("府省=国土交通省", "ministry=国土交通省"),
         ("見出し=罰則", "chapter=罰則"),
         ("Heading=罰則", "chapter=罰則"),
@@ -190,10 +195,14 @@ def test_words_of_every_language_are_understood(
 def test_what_is_there_is_named_in_the_language_in_use(store: CorpusStore) -> None:
     language.use("ja")
     try:
-        with store, pytest.raises(NotFoundError) as raised:
-            store.facets.canonical((read_label("kind=政例"),))
+        with store:
+            with pytest.raises(NotFoundError) as raised:
+                store.facets.canonical((read_label("kind=政例"),))
+            with pytest.raises(UsageError) as slipped:
+                store.facets.canonical((read_label("law=民法"),))
         assert all(word in raised.value.cure for word in ("政令 のこと", "法律", "府省令"))
         assert "CabinetOrder" not in raised.value.cure
+        assert "kind（種別）, ministry（府省）" in slipped.value.cure
     finally:
         language.use("en")
 

@@ -306,7 +306,7 @@ async def test_quotations_stand_below_their_places_and_a_row_is_called_a_row(
         assert rows[place + 1].startswith("第三十九条　使用者は")
         assert not any(line.startswith("。") for line in rows)
         assert shown(app).count("第三十九条　使用者は") == 1
-        assert "限定：文書の種類 法律、見出し 罰則" in rows
+        assert "限定：種別 法律、見出し 罰則" in rows
 
 
 async def test_the_form_of_an_evaluation_says_what_it_needs_and_what_methods_do(
