@@ -48,13 +48,9 @@ class FactKind(Enum):
     # retrieval: what a search left out or switched off.
     LAW_OF_DAY = N_("the law as of {day}; other states of it are passed over")
     DAY_ASKED = N_("read as asked of the law as of {day} ({words})")
-    PERIOD_ASKED = N_(
-        "read as asked of the law as of {day} ({words}: its last day, or today); --as-of names "
-        "another day"
-    )
+    PERIOD_ASKED = N_("read as asked of the law as of {day} ({words}: its last day, or today)")
     DAY_OF_THE_CASE = N_(
-        "{words} is read as a day of the case: what is shown is the law as of {day}, and --as-of "
-        "names another day"
+        "{words} is read as a day of the case: shown is the law as of {day} (--as-of: of another)"
     )
     DAY_GIVEN = N_("the question says {words}, but the day that was given goes before it: {day}")
     FORMER_STATE_ASKED = N_(
@@ -76,6 +72,7 @@ class FactKind(Enum):
     WORD_NOT_QUOTED = N_("{word} stands nowhere in what is quoted")
     AMBIGUOUS = N_("{citation} can mean {n:,} provisions")
     DEFINED_IN_SEVERAL = N_("several laws define {term}: {laws}")
+    NOT_DEFINED = N_("no provision of the corpus defines {term}: what is found only uses it")
     LEXICAL_OFF = N_("search by words is switched off (retrieval.lexical)")
     DENSE_OFF = N_("search by meaning is switched off ({setting})")
     NO_EMBEDDER = N_(

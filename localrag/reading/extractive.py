@@ -49,6 +49,7 @@ _LEANS = re.compile(
     "(?:の規定|に規定|の場合|の許可|に掲げ)"
 )
 _SUPPLEMENT = "附則"
+_IN_A_WORD = "[一-鿿々ァ-ヶー]"
 
 # Against a share of the question covered, which counts 2: what a caption that is the question
 # counts, the time, amount or penalty asked for, the duty or permission; and, less, what only
@@ -264,6 +265,8 @@ def quotations(retriever: Retriever, query: Query, retrieval: Retrieval) -> Quot
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
     candidates = [] if missing else _candidates(retriever, query, retrieval)
+    if retrieval.undefined:
+        candidates = [one for one in candidates if _uses_the_term(one.piece, retrieval)]
     plain = bool(retrieval.cited) and asks_nothing_else(_beside(query.text, retrieval))
     words = _words_beside(query, retrieval)
     cited = _cited(retriever.store, candidates, retrieval, words)
@@ -347,6 +350,29 @@ def _has_any(piece: Piece, words: frozenset[frozenset[str]]) -> bool:
     texts = (piece.text, *piece.before, caption_of(piece.passage.header))
     terms = {term for text in texts for term in analyzer().terms(text)}
     return any(word <= terms for word in words)
+
+
+def _uses_the_term(piece: Piece, retrieval: Retrieval) -> bool:
+    """Whether a provision has the term whose meaning is asked for, or what statutes say instead.
+
+    As a word of its own (魔法 is none of 魔法瓶), 解雇予告 as 解雇の予告 too. Its caption may have
+    the term in a longer word (代理行為), or most of it (同時履行の抗弁 of 同時履行の抗弁権).
+    """
+    term = retrieval.undefined
+    parts = [re.escape(term[one.start : one.end]) for one in analyzer().tokens(term)]
+    word = re.compile(rf"(?<!{_IN_A_WORD}){'[ぁ-ん]{0,3}'.join(parts)}(?!{_IN_A_WORD})")
+    caption = caption_of(piece.passage.header)
+    if any(map(word.search, (piece.text, *piece.before, caption))):
+        return True
+    instead = (
+        frozenset(analyzer().terms(phrase))
+        for wording in retrieval.trace.wordings
+        if wording.said == term
+        for phrase in wording.phrases
+    )
+    asked, captioned = set(analyzer().terms(term)), set(analyzer().terms(caption))
+    in_caption = asked <= captioned or (len(captioned) > 1 and captioned <= asked)
+    return in_caption or _has_any(piece, frozenset(instead))
 
 
 def _left_out(retrieval: Retrieval) -> int:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from localrag.corpus.links import Definition
 from localrag.corpus.lookups import Lookups
 from localrag.facts import Fact, FactKind
-from localrag.question.asked import terms_asked
+from localrag.question.asked import term_alone_asked, terms_asked
 from localrag.retrieval.scope import Scope
 from localrag.retrieval.units import Admission, article_unit
 from localrag.statutes.names import LawNames
@@ -42,12 +42,14 @@ class Meaning(NamedTuple):
         main: the definitions in the laws whose term it is before others, best first.
         others: the definitions in other laws, best first.
         events: which laws define it, where several do.
+        undefined: the term, where nothing but its meaning is asked for and no law defines it.
     """
 
     term: str = ""
     main: tuple[Definition, ...] = ()
     others: tuple[Definition, ...] = ()
     events: tuple[Fact, ...] = ()
+    undefined: str = ""
 
     @property
     def definitions(self) -> tuple[Definition, ...]:
@@ -77,17 +79,20 @@ def meaning_asked(
         admission: which documents may be found.
         scope: the laws that the question names; where it names some, what they define counts alone.
     """
+    undefined = term_alone_asked(question)
     for term in terms_asked(question):
+        anywhere = store.definitions_of(term)
+        undefined = "" if anywhere else undefined
         defined = [
             one
-            for one in store.definitions_of(term)
+            for one in anywhere
             if not one.locator.division
             and not scope.is_beside(one.document_id)
             and admission.admits(one.document_id)
         ]
         if defined:
             return _ranked(store, names, term, _plainest(store, defined))
-    return NO_MEANING
+    return Meaning(undefined=undefined) if undefined else NO_MEANING
 
 
 def _plainest(store: Lookups, defined: Sequence[Definition]) -> list[Definition]:

@@ -268,6 +268,7 @@ class Retriever:
                 if trail.shows(article_unit(target.law_id, target.locator))
             ),
             resolved.meaning.definitions,
+            resolved.undefined,
         )
 
     def _require_undamaged(

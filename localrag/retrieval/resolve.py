@@ -66,6 +66,8 @@ class Resolved:
         cited: those that the question itself cites, in its order, each the only one it can mean.
         left_out: those that it says it does not ask for (709条以外).
         meaning: where the term is defined that the question asks the meaning of.
+        undefined: that term, where no provision defines it or bears its name; empty where there are
+            texts besides laws, which may.
         missing: what the question names and the corpus does not hold, as written.
         events: what is told of citations, of the term, and of the laws asked for.
     """
@@ -76,6 +78,7 @@ class Resolved:
     cited: list[Target] = field(default_factory=list)
     left_out: list[Target] = field(default_factory=list)
     meaning: Meaning = NO_MEANING
+    undefined: str = ""
     missing: list[str] = field(default_factory=list)
     events: list[Fact] = field(default_factory=list)
 
@@ -153,6 +156,9 @@ def resolve(
             resolved.targets.setdefault(target, IN_QUESTION)
             resolved.named.setdefault(target, caption)
             resolved.asked_for.append(target)
+    if resolved.meaning.undefined and store.is_of_laws and not resolved.targets:
+        resolved.undefined = resolved.meaning.undefined
+        resolved.events.append(Fact(FactKind.NOT_DEFINED, term=resolved.undefined))
     if not (resolved.targets or resolved.missing or query.options):
         for target, law in _opening(store, query.text, scope):
             if admission.admits(target.law_id):

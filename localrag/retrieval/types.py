@@ -224,6 +224,7 @@ class Retrieval:
             that can mean another one as well. Of a law that is asked for alone, its purpose or
             first article.
         definitions: of the term that the question asks the meaning of, best first.
+        undefined: the term, where that is all it asks and no provision of the corpus defines it.
     """
 
     hits: tuple[Hit, ...]
@@ -236,6 +237,7 @@ class Retrieval:
     mentions: Mapping[str, Mention] = field(default_factory=dict)
     cited: "tuple[Target, ...]" = ()
     definitions: "tuple[Definition, ...]" = ()
+    undefined: str = ""
 
     @property
     def absent(self) -> tuple[str, ...]:
