@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from localrag.corpus.facets import CHAPTER
 from localrag.corpus.store import CorpusStore
-from localrag.prepare.index import LayerIndex, layers_begun
+from localrag.prepare.index import LayerIndex, layers_begun, layers_behind
 from localrag.prepare.layers import SYNTHETIC_QA, DerivedLayer
 from localrag.prepare.redundancy import Redundancy, redundancy
 from localrag.prepare.summaries import Summary, summaries
@@ -59,6 +59,8 @@ class Overview:
         questions: how many synthetic questions there are.
         starting: some questions to begin with; see `starting_questions`.
         redundancy: how many of them ask the same; None where they have no vectors.
+        layers_behind: whether layers or documents are others now than those indexed, after a
+            preparation that ended early for example; redundancy is None then.
     """
 
     documents: int
@@ -74,6 +76,7 @@ class Overview:
     questions: int
     starting: tuple[str, ...]
     redundancy: Redundancy | None
+    layers_behind: bool
 
 
 def overview(
@@ -98,6 +101,7 @@ def overview(
     by_value = {key: dict(facets.counts(key).most_common()) for key in facets.documents}
     prepared = tuple(_prepared(place, name) for name in layers_begun(place))
     told_for = facets.told_for
+    behind = layers_behind(place, store)
     return Overview(
         *store.extent(),
         kinds=store.kinds(),
@@ -109,7 +113,9 @@ def overview(
         summaries=tuple(summaries(place)),
         questions=next((one.texts for one in prepared if one.name == SYNTHETIC_QA), 0),
         starting=starting_questions(place, store, n),
-        redundancy=_redundancy(workspace, corpus, config, store),
+        # Of an earlier time it would stand beside the number of questions of now.
+        redundancy=None if behind else _redundancy(workspace, corpus, config, store),
+        layers_behind=behind,
     )
 
 

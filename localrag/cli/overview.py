@@ -9,6 +9,7 @@ from localrag.cli.questions import AsOf, on
 from localrag.cli.session import Json, complete_corpus
 from localrag.cli.terminal import aside, colon, emit, say
 from localrag.cli.verbs import app, verb
+from localrag.facts import Fact, FactKind
 from localrag.language import _, ngettext
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def _as_json(found: "Overview") -> dict[str, Any]:
         "headings": found.headings,
         "laws_in_several_states": found.states,
         "changed_since_sorted": found.sorted_before,
+        "changed_since_layers_indexed": found.layers_behind,
         "layers": [
             {"name": one.name, "rows": one.rows, "texts": one.texts, "refused": one.refused}
             for one in found.layers
@@ -115,6 +117,10 @@ def _print(name: str, found: "Overview") -> None:
         words = _("{rows:,} rows, {texts:,} texts").format(rows=layer.rows, texts=layer.texts)
         refused = _("{n:,} refused by code").format(n=layer.refused)
         say(_("layer "), (layer.name, "cyan"), colon(), words, *_if(layer.refused, refused))
+    if found.layers_behind:
+        begun = ",".join(layer.name for layer in found.layers)
+        cure = Fact(FactKind.TO_PREPARE, corpus=name, layers=begun)
+        say(_("Layers or documents have changed since the layers were indexed:"), " ", str(cure))
     for summary in found.summaries[:_SUMMARIES]:
         where = _(", ").join(map(value_name, summary.labels)) or _("all documents")
         rests = _("{n:,} questions").format(n=summary.questions)

@@ -28,7 +28,7 @@ from localrag.inference.opening import open_chat
 from localrag.journal import Journal
 from localrag.language import N_
 from localrag.prepare.decontextualized import brings_particulars, pointing_words
-from localrag.prepare.index import LayerIndex
+from localrag.prepare.index import LayerIndex, require_layers
 from localrag.prepare.layers import SYNTHETIC_QA, digest
 from localrag.prepare.texts import LayerText
 from localrag.progress import Phase, Progress, ignore
@@ -153,14 +153,15 @@ def make_queries(
             N_("Name a file that ends in .toml; the questions are written beside it."),
             path=declaration,
         )
-    workspace.corpus(corpus).require()
+    place = workspace.corpus(corpus)
+    place.require()
+    require_layers(place, [SYNTHETIC_QA])
     path = declaration.with_suffix(".jsonl")
     report = QueriesReport(declaration)
     with (
-        CorpusStore.open(workspace.corpus(corpus).store, read_only=True) as store,
+        CorpusStore.open(place.store, read_only=True) as store,
         LayerIndex.open(workspace, corpus, config, store) as layers,
     ):
-        layers.require(SYNTHETIC_QA)
         model = opener(workspace, config)
         if model is None:
             raise UsageError(

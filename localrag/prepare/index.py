@@ -80,21 +80,21 @@ class LayerIndex:
         """Open what `index_layers` has made; the embedder is loaded when it is first needed.
 
         Raises:
-            UsageError: no layer of the corpus was made yet.
+            UsageError: no layer of the corpus is made, or none is indexed yet.
             IndexUnusable: the index is damaged or of another version.
             ModelUnusable: the settings name an embedder that is not installed.
         """
         place = workspace.corpus(corpus)
         folder = current(place.layer_words)
         if folder is None:
-            raise _nothing_prepared(corpus, LAYERS)
+            raise _nothing_indexed(place)
         with _damage_named(place), ExitStack() as opened:
             words = opened.enter_context(BM25Index.open(folder, analyzer=analyzer().id))
             vectors = None
             model = "" if config.retrieval.dense == "off" else embedder_id(workspace, config)
             if model:
                 vectors = _vectors_of(place, folder, model)
-            behind = words.manifest.extra["made_of"] != _made_of(place, store)
+            behind = _is_of_another_time(words.manifest, place, store)
             opened.pop_all()
         load = partial(open_embedder, workspace, config)
         return cls(place, words, vectors, load, is_behind=behind)
@@ -377,6 +377,24 @@ def _searched(place: CorpusPaths) -> list[str]:
     return [name for name in layers_begun(place) if name in SEARCHED]
 
 
+def layers_behind(place: CorpusPaths, store: CorpusStore) -> bool:
+    """Whether layers that are searched in, or the corpus, are others now than those indexed.
+
+    So it is after a preparation that ended early, and after a dry run, which indexes nothing.
+
+    Raises:
+        IndexUnusable: the index is damaged.
+        StorageError: a layer cannot be read.
+    """
+    if not _searched(place):
+        return False
+    folder = current(place.layer_words)
+    if folder is None:
+        return True
+    with _damage_named(place):
+        return _is_of_another_time(IndexManifest.read(folder), place, store)
+
+
 def layers_state(place: CorpusPaths, store: CorpusStore, model: str = "") -> IndexState:
     """Tell how the index of the layers stands to layers and corpus; compares every byte.
 
@@ -459,6 +477,10 @@ def _made_of(place: CorpusPaths, store: CorpusStore) -> list[object]:
     ]
 
 
+def _is_of_another_time(manifest: IndexManifest, place: CorpusPaths, store: CorpusStore) -> bool:
+    return bool(manifest.extra["made_of"] != _made_of(place, store))
+
+
 def _state_of(words: Path, made_of: Sequence[object]) -> IndexState:
     """How an index of words stands to the layers of now."""
     try:
@@ -505,6 +527,17 @@ def _nothing_prepared(corpus: str, layers: Sequence[str]) -> UsageError:
         Fact(FactKind.TO_PREPARE, corpus=corpus, layers=",".join(layers)),
         corpus=corpus,
         layers=", ".join(layers),
+    )
+
+
+def _nothing_indexed(place: CorpusPaths) -> UsageError:
+    if not (begun := _searched(place)):
+        return _nothing_prepared(place.name, LAYERS)
+    return UsageError(
+        N_("Of the corpus {corpus!r}, these layers are made in part and not indexed: {layers}."),
+        Fact(FactKind.TO_PREPARE, corpus=place.name, layers=",".join(begun)),
+        corpus=place.name,
+        layers=", ".join(begun),
     )
 
 

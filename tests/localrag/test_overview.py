@@ -1,7 +1,9 @@
 """What an overview tells of a corpus, with layers and without."""
 
 import json
+import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from tiny_models.servers import OpenAIDouble
 
 import localrag
 from localrag.config import Config, EmbeddingConfig
-from localrag.prepare.layers import METADATA, MK_SUMMARIES, SYNTHETIC_QA
+from localrag.prepare.layers import METADATA, MK_SUMMARIES, SYNTHETIC_QA, DerivedLayer
 from localrag.prepare.preparing import prepare
 from localrag.prepare.redundancy import Redundancy, redundancy
 from localrag.workspace import Workspace
@@ -105,6 +107,52 @@ def test_questions_that_are_near_each_other_are_one_cluster() -> None:
     assert redundancy(vectors[:0]) == Redundancy(0, 0, 0, 0.95)
 
 
+def test_after_a_dry_run_it_shows_what_there_is(
+    cli: Callable[..., Any], prepared: Workspace
+) -> None:
+    # As a dry run leaves it, or a kill before the layers were indexed for the first time.
+    shutil.rmtree(prepared.corpus("main").layer_words)
+    home = ("--home", str(prepared.home), "--set", "embedding.model=off")
+    shown = cli(*home, "overview")
+    assert shown.code == 0, shown.err
+    assert "It answers 2 questions, such as:" in shown.out
+    behind = "Layers or documents have changed since the layers were indexed:"
+    cure = "localrag prepare --corpus main --layers metadata,synthetic-qa,mk-summaries"
+    assert f"{behind} {cure}" in " ".join(shown.out.split())
+    told = json.loads(cli(*home, "overview", "--json").out)
+    assert (told["changed_since_layers_indexed"], told["redundancy"]) == (True, None)
+
+
+def test_the_cure_of_layers_that_are_not_indexed_names_these_alone(
+    cli: Callable[..., Any], prepared: Workspace
+) -> None:
+    shutil.rmtree(prepared.corpus("main").layer_words)
+    home = ("--home", str(prepared.home), "--set", "embedding.model=off")
+    refused = cli(*home, "calibrate")
+    assert refused.code == 2
+    assert "made in part and not indexed: synthetic-qa." in refused.err
+    assert "--layers synthetic-qa" in refused.err
+    queries = cli(*home, "eval", "queries", str(prepared.home / "q.toml"))
+    assert "--layers synthetic-qa" in queries.err
+    assert "decontextualized" not in refused.err + queries.err
+
+
+@pytest.mark.usefixtures("loopback")
+def test_redundancy_of_an_earlier_time_is_not_shown(prepared: Workspace) -> None:
+    with OpenAIDouble(embedder=HashingEmbedder()) as server:
+        settings = {"embedding.model": "openai:tiny", "embedding.server": server.address}
+        config = Config(embedding=EmbeddingConfig(model="openai:tiny", server=server.address))
+        prepare(prepared, "main", config, [SYNTHETIC_QA], opener=lambda *_: ScriptedChat())
+        layer = DerivedLayer(prepared.corpus("main"), SYNTHETIC_QA)
+        row, *_ = layer.standing()
+        more = (*row.texts, row.texts[0]._replace(text="What is 90 metres deep?"))
+        with layer.opened():
+            layer.append(replace(row, texts=more))
+        with localrag.open(prepared.home, settings).corpus("main") as corpus:
+            found = corpus.overview()
+    assert (found.questions, found.redundancy, found.layers_behind) == (3, None, True)
+
+
 @pytest.mark.usefixtures("loopback")
 def test_redundancy_is_told_where_questions_have_vectors(prepared: Workspace) -> None:
     with OpenAIDouble(embedder=HashingEmbedder()) as server:
@@ -112,6 +160,7 @@ def test_redundancy_is_told_where_questions_have_vectors(prepared: Workspace) ->
         config = Config(embedding=EmbeddingConfig(model="openai:tiny", server=server.address))
         prepare(prepared, "main", config, [SYNTHETIC_QA], opener=lambda *_: ScriptedChat())
         with localrag.open(prepared.home, settings).corpus("main") as corpus:
-            found = corpus.overview().redundancy
-    assert found is not None
-    assert (found.questions, found.clusters) == (2, 2)
+            shown = corpus.overview()
+    assert shown.redundancy is not None
+    assert (shown.redundancy.questions, shown.redundancy.clusters) == (2, 2)
+    assert not shown.layers_behind

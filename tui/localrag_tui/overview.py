@@ -133,6 +133,8 @@ def _counts(found: "Overview") -> Iterator[str]:
     ]
     if layers:
         yield _("layers: {layers}").format(layers=_(", ").join(layers))
+    if found.layers_behind:
+        yield _("Layers or documents have changed since the layers were indexed.")
     if found.redundancy:
         yield _("{n:,} questions in {clusters:,} clusters of the same meaning").format(
             n=found.redundancy.questions, clusters=found.redundancy.clusters
