@@ -351,7 +351,7 @@ def names_near(word: str, names: LawNames) -> tuple[str, ...]:
     """The laws, those of the corpus first, that a word which names none may be a slip for."""
     if names.lookup(word) or is_known_title(word):
         return ()
-    near = {names.lookup(name) or name: name for name in _known().names.near(word)}
+    near = {names.lookup(name) or name: name for name in law_words().known.near(word)}
     return tuple(({names.lookup(name): name for name in names.near(word)} | near).values())
 
 
