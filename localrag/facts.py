@@ -49,9 +49,7 @@ class FactKind(Enum):
     LAW_OF_DAY = N_("the law as of {day}; other states of it are passed over")
     DAY_ASKED = N_("read as asked of the law as of {day} ({words})")
     PERIOD_ASKED = N_("read as asked of the law as of {day} ({words}: its last day, or today)")
-    DAY_OF_THE_CASE = N_(
-        "{words} is read as a day of the case: shown is the law as of {day} (--as-of: of another)"
-    )
+    DAY_OF_THE_CASE = N_("{words} is taken for a day of the case: shown is the law as of {day}")
     DAY_GIVEN = N_("the question says {words}, but the day that was given goes before it: {day}")
     FORMER_STATE_ASKED = N_(
         "{words}: another state of the law, whose day is not said; what is shown is the law as "
