@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from localrag.question.everyday import EverydayWord
 from localrag.question.expectation import AnswerKind, Expectation
+from localrag_indexes.analysis.japanese import morphemes
 from localrag_indexes.analysis.normalize import normalize
 
 _PENALTY = re.compile(
@@ -244,6 +245,8 @@ def terms_asked(question: str) -> tuple[str, ...]:
 def term_alone_asked(question: str) -> str:
     """The term of a question that asks for its meaning and nothing else; empty for any other.
 
+    What a clause describes (許可を要しない軽微な工事) is no term that a law would define so.
+
     Args:
         question: without the names of laws.
     """
@@ -252,7 +255,9 @@ def term_alone_asked(question: str) -> str:
         return ""
     term = terms_asked(question)[-1]
     alone = _ASKS_NO_MORE.fullmatch(without_politeness(question), asked.end()) is not None
-    return term if alone and _CONTENT.search(term) else ""
+    words = morphemes(term)
+    is_described = any(word.kind.startswith("助詞") and word.surface != "の" for word in words)
+    return term if alone and _CONTENT.search(term) and not is_described else ""
 
 
 def crimes_named(question: str) -> frozenset[str]:
