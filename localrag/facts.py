@@ -48,6 +48,14 @@ class FactKind(Enum):
     # retrieval: what a search left out or switched off.
     LAW_OF_DAY = N_("the law as of {day}; other states of it are passed over")
     DAY_ASKED = N_("read as asked of the law as of {day} ({words})")
+    PERIOD_ASKED = N_(
+        "read as asked of the law as of {day} ({words}: its last day, or today); --as-of names "
+        "another day"
+    )
+    DAY_OF_THE_CASE = N_(
+        "{words} is read as a day of the case: what is shown is the law as of {day}, and --as-of "
+        "names another day"
+    )
     DAY_GIVEN = N_("the question says {words}, but the day that was given goes before it: {day}")
     FORMER_STATE_ASKED = N_(
         "{words}: another state of the law, whose day is not said; what is shown is the law as "
@@ -60,6 +68,7 @@ class FactKind(Enum):
         "the whole law was asked for: localrag show {law} gives its table of contents"
     )
     NO_SUCH_LAW = N_("the corpus has no law called {name}")
+    LAW_NEAR = N_("{name} is no law of the corpus: is {near} meant?")
     NOT_FILLED_IN = N_(
         "nothing in the corpus fills in what {provision} leaves to an order ({instrument})"
     )

@@ -14,7 +14,7 @@ from localrag.facts import Fact, FactKind
 from localrag.ingest.state import LAYERS
 from localrag.language import N_, _
 from localrag.question.laws import laws_named
-from localrag.retrieval.resolve import cited_in_english
+from localrag.retrieval.resolve import cited_in_english, slips
 from localrag.retrieval.types import Filters
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import StoredProvisions, order_of
@@ -23,7 +23,10 @@ from localrag.statutes.resolver import CitationResolver, Resolution, Target, par
 LISTED = 10
 """Candidates that a message names, of those that can be meant."""
 
-_ENGLISH_NUMBER = re.compile(r"(?P<law>[A-Za-z][^0-9]*[A-Za-z]),? (?P<number>[0-9]+(?:-[0-9]+)*)")
+_NUMBER = "[0-9]+(?:-[0-9]+)*"
+_ENGLISH_NUMBERS = re.compile(
+    rf"(?P<law>[A-Za-z][^0-9]*[A-Za-z]),? (?P<numbers>{_NUMBER}(?:(?:,? (?:and|or) |, ){_NUMBER})*)"
+)
 # Characters of what was written that a message repeats.
 _LONGEST = 100
 
@@ -71,7 +74,7 @@ def targets_of(store: CorpusStore, written: str, names: LawNames) -> list[Target
     resolutions = _resolutions(store, written, names)
     for resolution in resolutions:
         if resolution.problem:
-            raise _not_found(store, written, resolution)
+            raise _not_found(store, written, resolution, names)
     targets = [target for resolution in resolutions for target in resolution.candidates]
     if len(targets) > len(resolutions):
         raise UsageError(
@@ -103,9 +106,9 @@ def _resolutions(store: CorpusStore, written: str, names: LawNames) -> tuple[Res
 def _in_english(
     written: str, names: LawNames, resolver: CitationResolver
 ) -> tuple[Resolution, ...]:
-    """Read Article 709 of the Civil Code, and Civil Code 709."""
-    if bare := _ENGLISH_NUMBER.fullmatch(written.strip()):
-        written = f"Article {bare['number']} of {bare['law']}"
+    """Read Article 709 of the Civil Code, and Civil Code 709 and 710."""
+    if bare := _ENGLISH_NUMBERS.fullmatch(written.strip()):
+        written = f"Articles {bare['numbers']} of {bare['law']}"
     return tuple(cited_in_english(resolver, written, laws_named(written, names)))
 
 
@@ -301,7 +304,9 @@ def subject_of(store: CorpusStore, name: str) -> Passage | None:
     return store.by_id(first[0].passage_id) if first else None
 
 
-def _not_found(store: CorpusStore, written: str, resolution: Resolution) -> NotFoundError:
+def _not_found(
+    store: CorpusStore, written: str, resolution: Resolution, names: LawNames
+) -> NotFoundError:
     """The error that says what is not there and what is there around it."""
     problem = resolution.problem
     if not resolution.nearest:
@@ -309,7 +314,10 @@ def _not_found(store: CorpusStore, written: str, resolution: Resolution) -> NotF
         unread = (FactKind.NUMBER_UNREAD, FactKind.RANGE_BACKWARDS)
         if problem is not None and problem.kind in unread:
             cure = N_("Write a provision as 709条の2第1項, and a day with --as-of.")
-        return NotFoundError(N_("{written!r}: {problem}."), cure, written=written, problem=problem)
+        near = next(slips([resolution], written, names), None)
+        return NotFoundError(
+            N_("{written!r}: {problem}."), near or cure, written=written, problem=problem
+        )
     dates = {store.document(t.law_id).metadata.get("date", "") for t in resolution.nearest}
     if problem is not None and problem.kind is not FactKind.NO_SUCH_PROVISION:
         dates = set()

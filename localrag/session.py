@@ -306,7 +306,8 @@ class Corpus:
                 N_("A search for {k} hits finds nothing."), N_("Ask for 1 or more."), k=k
             )
         asked = self._asked(query, where)
-        state = state_asked(asked.text, self.retriever.names)
+        retriever = self.retriever
+        state = state_asked(asked.text, retriever.names, of_laws=retriever.store.is_of_laws)
         asked = replace(asked, text=state.text)
         if state.day is None or self.config.retrieval.day:
             found, shown = self.retriever.search(asked, k), self.retriever.store.as_of

@@ -175,7 +175,8 @@ def standalone(version: str, folder: Path, work: Path) -> None:
         )
     place = work / "python"
     _run([uv, "python", "install", "--install-dir", str(place), "--no-bin", version])
-    found = next(place.glob(f"cpython-{version}*"))
+    # Beside it, uv lays a link without the last number of the version.
+    found = next(path for path in place.glob(f"cpython-{version}*") if not path.is_symlink())
     folder.mkdir(exist_ok=True)
     with tarfile.open(folder / f"{found.name}.tar.gz", "w:gz") as tar:
         tar.add(found, found.name)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from localrag.check.citations import check_citation, without_echoes
+from localrag.check.citations import check_citation, with_every_reading, without_echoes
 from localrag.check.claims import Judge, check_claim, claims_of
 from localrag.check.law_texts import LawTexts
 from localrag.check.laws import Cited, WrittenLaws, citations_of
@@ -99,7 +99,10 @@ def _places(
     flow: Flow, laws: WrittenLaws, texts: LawTexts, judge: Judge | None
 ) -> Iterator[Callable[[], Finding | None]]:
     """What a text cites, quotes and says of provisions, each to be checked by a call."""
-    everything = [_on_day(one, texts) for one in citations_of(flow.text, laws, texts.resolver)]
+    everything = [
+        _on_day(with_every_reading(one, flow, texts), texts)
+        for one in citations_of(flow.text, laws, texts.resolver)
+    ]
     quoted = quotations_of(flow.text, everything)
     cited = without_echoes(flow, _outside(everything, quoted), texts)
     for one in cited:

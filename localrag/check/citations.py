@@ -2,18 +2,21 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from itertools import groupby
 
 from localrag.check.law_texts import LawTexts, Stood
 from localrag.check.laws import Cited
-from localrag.check.source import Flow
+from localrag.check.source import RUN_TOGETHER, Flow
 from localrag.check.types import Finding, Part, Verdict
 from localrag.check.words import bare, letters
-from localrag.corpus.types import PARAGRAPHS, Passage
+from localrag.corpus.types import PARAGRAPHS, Locator, Passage
 from localrag.facts import Fact, FactKind
 from localrag.finding import around
 from localrag.statutes.resolver import Resolution, Target
+from localrag_indexes.analysis.numerals import parse_numeral
 from localrag_indexes.analysis.sentences import split_sentences
 
 # Who says that a provision is gone is right.
@@ -23,7 +26,9 @@ _SAID_TO_BE_GONE = re.compile(
     r"|[^.\n]{0,40}?(?:not exist|no longer|deleted|repealed)"
 )
 # 同法, 規則: a law that was to be named before, and no name of one.
-_NAMELESS = re.compile("[同本当]?(?:法律?|[政府省]?令|内閣府令|規則|施行令|施行規則)")
+_NAMELESS = re.compile(
+    "[同本当]?(?:法律?|[政府省]?令|内閣府令|規則|施行令|施行規則)|[同本当]条[例約]"
+)
 _EACH_ITEM = re.compile("各号$")
 _PROVISO = re.compile("ただし|但")
 _HIRAGANA = re.compile("[ぁ-ゖ]")
@@ -79,6 +84,42 @@ def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
     return found(Verdict.HOLDS, None, passage)
 
 
+def with_every_reading(cited: Cited, flow: Flow, texts: LawTexts) -> Cited:
+    """A citation as all that it can mean where a branch and its paragraph are run together.
+
+    九五条の二一一項 is 第九十五条の二十一第一項 or 第九十五条の二第十一項, and 94条の12項 may be
+    第九十四条第十二項: what the law has decides.
+    """
+    run = RUN_TOGETHER.search(flow.written(flow.place(cited.start, cited.end)))
+    if run is None or len(cited.resolutions) > 1:
+        return cited
+    (only,) = cited.resolutions
+    meant = (
+        Target(target.law_id, place)
+        for target in only.candidates or only.cited
+        for place in _cut_apart(target.locator, run["run"], run["level"])
+    )
+    there = tuple(dict.fromkeys(target for target in meant if texts.at(target)))
+    if not there:
+        return cited
+    return replace(cited, resolutions=(replace(only, candidates=there, problem=None),))
+
+
+def _cut_apart(place: Locator, run: str, level: str) -> Iterator[Locator]:
+    """The places that a number can mean which is a branch and, behind it, a paragraph or item."""
+    outer = place.article.rpartition("_")[0]
+    for at in range(len(run)):
+        if run[at] in "〇零0０":
+            continue
+        with suppress(ValueError):
+            article = f"{outer}_{parse_numeral(run[:at])}" if at else outer
+            number = str(parse_numeral(run[at:]))
+            if level == "項":
+                yield replace(place, article=article, paragraph=number)
+            else:
+                yield replace(place, article=article, item=number)
+
+
 def without_echoes(flow: Flow, cited: Sequence[Cited], texts: LawTexts) -> list[Cited]:
     """Leave out what a sentence repeats of a provision that it cites: its words, 前条 among them.
 
@@ -105,6 +146,9 @@ def without_echoes(flow: Flow, cited: Sequence[Cited], texts: LawTexts) -> list[
 def _echoes(one: Cited, other: Cited, flow: Flow, texts: LawTexts) -> bool:
     """Whether a citation is one that stands in another provision cited."""
     words = letters(flow.written(flow.place(one.start, one.end)))
+    problems = [found.problem for found in one.resolutions if found.problem]
+    if any(problem.kind is FactKind.CITED_LAW_LACKING for problem in problems):
+        return False
     if words[:1].isdecimal():
         # 65条1項・2項: laws write 第二項.
         return False

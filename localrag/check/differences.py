@@ -11,7 +11,7 @@ from enum import StrEnum
 from itertools import groupby
 
 from localrag.check.types import DiffPart
-from localrag.check.words import canon, likeness
+from localrag.check.words import canon, likeness, with_kanji_conjunctions
 from localrag_indexes.analysis.japanese import Morpheme, morphemes
 from localrag_indexes.analysis.normalize import normalize
 
@@ -105,7 +105,8 @@ def _difference(said: str, law: str, before: str, after: str) -> Difference:
 
 def spelt(text: str) -> list[str]:
     """The words of a text in the dictionary's spelling, inflected as they are."""
-    return [_word(one) for one in morphemes(normalize(text))]
+    # To the dictionary 及び behind まで is a verb, and および is none.
+    return [_word(one) for one in morphemes(with_kanji_conjunctions(normalize(text)))]
 
 
 def _word(word: Morpheme) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
+from localrag.check.words import with_kanji_conjunctions
 from localrag.question.as_of import is_of_another_state, laws_in_any_state
 from localrag.question.laws import LawNamed
 from localrag.statutes.citations import LawKind, ProvisionCitation
@@ -20,9 +21,13 @@ from localrag.statutes.resolver import CitationResolver, Law, Resolution, Spoken
 from localrag_indexes.analysis.numerals import in_digits
 
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ"
-_WORD_BEFORE = re.compile(rf"[{_WORD}]+(?P<of>の?)[ 　]?$")
+# 公害防止条例（以下「条例」という。）第3条
+_WORD_BEFORE = re.compile(
+    rf"(?P<word>[{_WORD}]+)[」』]?(?P<of>の?)(?:[ 　]?[（(][^（）()\n]{{1,80}}[）)])?[ 　]?$"
+)
+_LIKE_A_LAW = re.compile("(?:法律?|令|規則|条例|条約)$")
 _JOINS = re.compile("[及又並若各条項号]$|(?:以下|同)$")
-_LONGEST_WORD = 30
+_LONGEST_WORD = 120
 _DEFINED = re.compile(
     r"[」』]?[（(](?:[^（）()\n]{0,60}?[。、，,;] ?)?(?:以下|hereinafter)[^「『“\"（）()\n]{0,20}"
     r"[「『“\"](?P<name>[^「」『』“”\"\n]{1,30})[」』”\"]"
@@ -50,8 +55,6 @@ _PARTS = re.compile(
     rf"(?:の(?!本文))?(?:{_PART})(?:(?:及び|又は|並びに|若しくは|[・、と])(?:{_PART}))*"
 )
 _EACH_PART = re.compile(_PART)
-_IN_KANJI = {"および": "及び", "または": "又は", "ならびに": "並びに", "もしくは": "若しくは"}
-_KANA = re.compile("|".join(_IN_KANJI))
 
 
 class Basis(NamedTuple):
@@ -108,7 +111,7 @@ class Cited:
 
     @property
     def is_several(self) -> bool:
-        """Whether it can mean provisions of several laws."""
+        """Whether it can mean several provisions: of several laws, or by the number that it has."""
         return any(len(one.candidates) > 1 for one in self.resolutions)
 
 
@@ -152,14 +155,15 @@ class WrittenLaws(SpokenLaws):
     def law_of(self, citation: ProvisionCitation) -> Law:
         """Return the law of a citation that begins a list."""
         part = citation.law
+        names_law = part.kind in (LawKind.NAMED, LawKind.SAME)
         goes_back = part.kind is LawKind.NONE and citation.text.startswith("同")
         if goes_back and self._bases:
             law, is_certain = self._cited_last, self._was_certain
-        elif part.kind is LawKind.NONE and not citation.locator.article:
-            # 第2項: the law is that of what was cited before.
-            law, is_certain = self._law_of_bare(citation.start)[0], self._was_certain
         elif part.kind is LawKind.NONE:
-            law, is_certain = self._law_of_bare(citation.start)
+            law, is_certain, names_law = self._law_of_bare(citation.start)
+            if not citation.locator.article:
+                # 第2項: the law is that of what was cited before.
+                is_certain = self._was_certain
         else:
             law, is_certain = self._written(citation), True
         name = self._named_at(part.end)
@@ -168,7 +172,6 @@ class WrittenLaws(SpokenLaws):
         is_other = is_of_another_state(self._text, start) or self._goes_on_with_another(
             citation, law
         )
-        names_law = part.kind in (LawKind.NAMED, LawKind.SAME)
         own = self._has_articles and not law.is_told
         self._cited_last = law
         self._bases.append(
@@ -227,25 +230,23 @@ class WrittenLaws(SpokenLaws):
             return law
         return super().law_of(citation)
 
-    def _law_of_bare(self, start: int) -> tuple[Law, bool]:
-        """The law of a citation that names none, and whether what stands before it tells it."""
+    def _law_of_bare(self, start: int) -> tuple[Law, bool, bool]:
+        """The law of a citation that names none; whether the text tells it, and by its name."""
         floor = max(self._text.rfind("\n", 0, start) + 1, start - _LONGEST_WORD)
-        before = _WORD_BEFORE.search(self._text, floor, start)
-        if before:
-            word_end = before.start("of")
+        if before := _WORD_BEFORE.search(self._text, floor, start):
+            word, word_end = before["word"], before.end("word")
             if name := self._named_at(word_end):
-                return _law_of(name, self._names), True
-            word = self._text[before.start() : word_end]
+                return _law_of(name, self._names), True, True
             for called in sorted(self.defined, key=len, reverse=True):
                 if word.endswith(called) and (law := self._definition(called, start)):
-                    return law, True
+                    return law, True, True
             if not _JOINS.search(word) and not _STATE_WORD.search(word):
-                return Law((), word), True
+                return Law((), word), True, _LIKE_A_LAW.search(word) is not None
         if self._has_articles:
-            return Law(()), False
+            return Law(()), False, False
         law = self._spoken_of(start)
         line = self._text.rfind("\n", 0, start) + 1
-        return law, len({one.law for one in self._until(start) if one.end > line}) == 1
+        return law, len({one.law for one in self._until(start) if one.end > line}) == 1, False
 
     def _spoken_of(self, position: int) -> Law:
         """What a bare article can be of: the laws of its paragraph, else the one spoken of last."""
@@ -346,9 +347,8 @@ def _named(text: str, names: LawNames) -> Iterator[LawNamed]:
     for line in text.split("\n"):
         for name in laws_in_any_state(line, names) if line.strip() else ():
             ids = name.law_ids
-            if not ids and _KANA.search(name.words):
-                # および for 及び is no misspelling.
-                ids = names.lookup(_KANA.sub(lambda kana: _IN_KANJI[kana[0]], name.words))
+            # および for 及び is no misspelling.
+            ids = ids or names.lookup(with_kanji_conjunctions(name.words))
             yield LawNamed(name.words, name.start + start, name.end + start, ids)
         start += len(line) + 1
 

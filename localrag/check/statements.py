@@ -97,7 +97,7 @@ _LONGEST, _SHORTEST = 400, 10
 _ITEM_MARK = re.compile(
     r"[-*+・○●◎■□◆◇▼▽※ 　\t]*(?:[（(][0-9０-９〇一二三四五六七八九十ア-ンa-zA-Z]{1,3}[)）]|[①-⑳])"
 )
-# Behind a citation: a caption, or what the provision is about; with a figure or a topic (は) more.
+# Behind a citation: a caption, or what the provision is about; with a topic (は) it is more.
 _GLOSS = re.compile(r"(?<= )[（(][^（）()。は0-9０-９\n]{1,60}(?:[一-鿿々ァ-ヶー等]|こと)[)）]")
 # …と規定している。: that it is said, not what.
 _TELLS = re.compile(
@@ -160,12 +160,26 @@ def statements_of(
         if mark := _ITEM_MARK.match(text, start, end):
             spans.append((0, mark.end() - start))
         said = with_blanks(bare(text[start:end]), spans)
-        names_only = not _NAMING.sub("", _GLOSS.sub("", said))
+        names_only = not _said_besides(said)
         # は五十年とする。 says more than its length.
         long_enough = len(said.replace(" ", "")) >= _SHORTEST or bool(_read(said).figures)
         if not names_only and long_enough:
             others = _QUOTES.search(text, start, end) is not None
             yield Statement(start, end, said, tuple(found), others)
+
+
+def _said_besides(text: str) -> str:
+    """What is said beyond the names of provisions and what they are about; "" for nothing.
+
+    （五年以上の懲役） has a figure, and says what the provision has.
+    """
+    plain = _GLOSS.sub(lambda gloss: gloss[0] if _measures(gloss[0]) else "", text)
+    return _NAMING.sub("", plain)
+
+
+def _measures(text: str) -> bool:
+    """Whether a text has a figure of something: 五年, and not the 二 of 二重売買."""
+    return any(figure.dimension for figure in _read(text).figures)
 
 
 def _is_set_off(text: str, start: int) -> bool:
@@ -310,7 +324,7 @@ def _is_each_of_its_own(statement: Statement, texts: LawTexts) -> bool:
     for cited in statement.cited[1:]:
         last = groups[-1][-1].end - statement.start
         between = f" {statement.text[last : cited.start - statement.start]}"
-        if _NAMING.sub("", _GLOSS.sub("", between)):
+        if _said_besides(between):
             groups.append([cited])
         else:
             groups[-1].append(cited)

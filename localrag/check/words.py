@@ -31,6 +31,8 @@ _PRINTED_NUMBER = re.compile(
     re.MULTILINE,
 )
 _CAPTION = re.compile(r"^[ \t　>]*（[^（）\n]{1,60}）[ \t　]*$", re.MULTILINE)
+_IN_KANJI = {"および": "及び", "または": "又は", "ならびに": "並びに", "もしくは": "若しくは"}
+_CONJUNCTION = re.compile("|".join(_IN_KANJI))
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,11 @@ def bare(text: str) -> str:
     for pattern in (_CAPTION, _PRINTED_NUMBER):
         text = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
     return text
+
+
+def with_kanji_conjunctions(text: str) -> str:
+    """A text with 及び and its like spelt as laws spell them, where it has および."""
+    return _CONJUNCTION.sub(lambda kana: _IN_KANJI[kana[0]], text)
 
 
 @lru_cache(maxsize=4096)

@@ -1,6 +1,6 @@
 """What is asked of a corpus by somebody who leafs through it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from localrag.corpus.memory import Answer, Memory
 from localrag.corpus.rows import passage_id
 from localrag.corpus.states import INFO, DocumentInfo, info
 from localrag.corpus.types import Locator
-from localrag.database import Database
+from localrag.database import Database, Row
 from localrag.errors import NotFoundError
 from localrag.language import N_
 from localrag_indexes.analysis.normalize import without_blanks
@@ -178,9 +178,14 @@ class Browsing:
                 found[id_] = title
         return Titled(list(found.items()), len(rows) <= _TITLES)
 
+    @property
+    def is_of_laws(self) -> bool:
+        """Whether it has no documents besides laws."""
+        return not self.kept("others", self._has_others)
+
     def texts_entitled(self, words: str) -> list[str]:
         """Ids of the documents besides the laws whose titles hold these words."""
-        if not self.kept("others", self._has_others):
+        if self.is_of_laws:
             return []
         rows = self._db.rows(
             "SELECT id FROM shown WHERE kind <> 'law' AND instr(title, ?) ORDER BY key",
@@ -251,3 +256,22 @@ class Browsing:
                 document_id=document_id,
             )
         return key
+
+    def _rows_by_key(
+        self,
+        select: str,
+        column: str,
+        keys: Collection[int] | Collection[str],
+        rest: str = "",
+        *values: int,
+    ) -> Iterator[Row]:
+        # Old builds of SQLite take no more than 999 values in one statement.
+        ordered = sorted(keys)
+        for first in range(0, len(ordered), 512):
+            part = ordered[first : first + 512]
+            # Of few lengths, a statement is read once: to read it takes longer than to run it.
+            part += part[-1:] * ((1 << (len(part) - 1).bit_length()) - len(part))
+            marks = ",".join("?" * len(part))
+            yield from self._db.rows(
+                f"{select} WHERE {column} IN ({marks}){rest}", (*part, *values)
+            )

@@ -254,26 +254,40 @@ def citing(database: Database, law: int, path: str, kinds: Sequence[str]) -> lis
 
 def connections_from(database: Database, document: int, path: str, limit: int) -> list[Connection]:
     """List where the references of a provision lead, each once, `limit` at most."""
-    rows = database.rows(
-        f"SELECT DISTINCT works.id, {_article('refs.target')}, refs.kind, refs.source"  # noqa: S608
+    rows = database.stream(
+        f"SELECT works.id, {_article('refs.target')}, refs.source, {_STORED}"  # noqa: S608
         " FROM refs JOIN works ON works.key = refs.law"
-        " WHERE refs.document = ? AND refs.source >= ? AND refs.source < ? AND refs.target <> ''"
-        " LIMIT ?",
-        (document, *subtree(path), limit),
+        " WHERE refs.document = ? AND refs.source >= ? AND refs.source < ? AND refs.target <> ''",
+        (document, *subtree(path)),
     )
-    return [Connection(*row) for row in rows]
+    return _connections(database, rows, limit)
 
 
 def connections_to(database: Database, law: int, path: str, limit: int) -> list[Connection]:
     """List what refers to a provision or to something inside it, each once, `limit` at most."""
-    rows = database.rows(
-        f"SELECT DISTINCT shown.id, {_article('refs.source')}, refs.kind, place"  # noqa: S608
+    rows = database.stream(
+        f"SELECT shown.id, {_article('refs.source')}, place, {_STORED}"  # noqa: S608
         " FROM reached JOIN refs ON refs.key = reference"
         " JOIN shown ON shown.key = refs.document"
-        " WHERE reached.law = ? AND place >= ? AND place < ? LIMIT ?",
-        (law, *subtree(path), limit),
+        " WHERE reached.law = ? AND place >= ? AND place < ?",
+        (law, *subtree(path)),
     )
-    return [Connection(*row) for row in rows]
+    return _connections(database, rows, limit)
+
+
+def _connections(database: Database, rows: Iterable[Row], limit: int) -> list[Connection]:
+    """Read so many connections: the other provision, the place on this side, and `_STORED`.
+
+    Raises:
+        StoreError: one of them is not what was stored.
+    """
+    found: dict[Connection, None] = {}
+    for other, article, place, *stored, mark in rows:
+        if len(found) == limit:
+            break
+        database.require_marked(stored, mark, other)
+        found[Connection(other, article, stored[4], place)] = None
+    return list(found)
 
 
 def _article(column: str) -> str:
@@ -307,6 +321,11 @@ def definitions_used(database: Database, document: int, text: str) -> list[Defin
     return [_definition(row) for row in rows]
 
 
+# The values that the mark of a reference is of, and the mark.
+_STORED = (
+    'refs.document, refs.source, refs.start, refs."end", refs.kind, refs.law, refs.law_name,'
+    " refs.target, refs.target_end, refs.mark"
+)
 REFERENCES = (
     'SELECT refs.key, states.id, refs.source, refs.start, refs."end", refs.kind, works.id,'
     " refs.law_name, refs.target, refs.target_end, refs.document, refs.law, refs.mark FROM refs"

@@ -1,14 +1,13 @@
 """Everything that can be asked of a corpus store."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any
 
-from localrag.corpus import links, readings
-from localrag.corpus.browsing import Browsing
+from localrag.corpus.derived import Derived
 from localrag.corpus.knowledge import Knowledge
-from localrag.corpus.links import Citing, Connection, Definition, Reference
+from localrag.corpus.links import subtree
 from localrag.corpus.rows import (
     BLOCK,
     block_range,
@@ -19,10 +18,11 @@ from localrag.corpus.rows import (
 )
 from localrag.corpus.states import INFO, DocumentInfo, info, read_text, show
 from localrag.corpus.types import ARTICLES, Document, LawRow, Locator, Passage, Section
-from localrag.database import Database, Row
+from localrag.database import Database
+from localrag.language import _
 
 
-class Lookups(Browsing):
+class Lookups(Derived):
     """The reading half of `CorpusStore`; a look-up never waits for a writer.
 
     A law that the corpus has in several states is the one in force on one day; a look-up by its id
@@ -43,11 +43,6 @@ class Lookups(Browsing):
     def generation(self) -> int:
         """A number that every change of the content increases."""
         return self._meta("generation")
-
-    @property
-    def links_generation(self) -> int:
-        """The generation that references and definitions were derived from; -1 before."""
-        return self._meta("links_generation")
 
     # Documents
 
@@ -263,13 +258,23 @@ class Lookups(Browsing):
             if key in rows
         }
 
-    def headings(self, keys: Collection[int]) -> dict[int, tuple[str, str]]:
-        """Find ids and headers of passages shown, without texts: for ranking many of them."""
+    def headings(self, keys: Collection[int], stamp: object = None) -> dict[int, tuple[str, str]]:
+        """Find ids and headers of passages shown, without texts: for ranking many of them.
+
+        Args:
+            keys: of the passages, each once; what is gone is left out.
+            stamp: of the content that an index with these keys was built from.
+
+        Raises:
+            StoreError: one is gone, though nothing has changed since then.
+        """
         rows = list(
             self._rows_by_key(
                 "SELECT key, document, locator, place, header FROM passages", "key", keys
             )
         )
+        if stamp == self.stamp and len(rows) < len(keys):
+            raise self._db.damage(_("a passage is gone that the index knows"))
         # Most of several are of few documents: to join each with its own takes twice as long.
         ids = self._memory.of_each("ids", {row[1] for row in rows}, self._find_ids)
         found = {
@@ -379,7 +384,7 @@ class Lookups(Browsing):
             "SELECT key FROM passages WHERE document = ?"
             " AND layer = (SELECT key FROM layers WHERE name = ?)"
             " AND locator >= ? AND locator < ? ORDER BY key",
-            (self._key(document_id), layer, *links.subtree(locator.path)),
+            (self._key(document_id), layer, *subtree(locator.path)),
         )
         return list(self.by_keys(row[0] for row in rows).values())
 
@@ -412,16 +417,6 @@ class Lookups(Browsing):
         ):
             titles.setdefault(title, []).append(law_id)
         return titles
-
-    def documents_referring(self, law_id: str, kind: str) -> list[str]:
-        """Ids of the documents that refer to a law in this way (``delegated-by``)."""
-        rows = self._db.rows(
-            "SELECT DISTINCT id FROM reached JOIN refs ON refs.key = reference"
-            " JOIN shown ON shown.key = refs.document"
-            " WHERE reached.law = ? AND refs.kind = ? ORDER BY shown.key",
-            (self._work(law_id), kind),
-        )
-        return [row[0] for row in rows]
 
     def openings(self, documents: Collection[int]) -> list[str]:
         """Ids of the first passages of documents, given their keys; none for one without."""
@@ -474,7 +469,7 @@ class Lookups(Browsing):
             "SELECT locator FROM passages WHERE document = ?"
             " AND layer = (SELECT key FROM layers WHERE name = ?)"
             " AND locator >= ? AND locator < ? ORDER BY key",
-            (self._key(law_id), layer, *links.subtree(inside.path)),
+            (self._key(law_id), layer, *subtree(inside.path)),
         )
         return [Locator.parse(path) for (path,) in rows]
 
@@ -493,78 +488,8 @@ class Lookups(Browsing):
             headers.setdefault(Locator.parse(path).division, header)
         return headers
 
-    # What indexing derived
-
-    def references_from(
-        self, document_id: str, locator: Locator, kind: str | None = None
-    ) -> list[Reference]:
-        """List the references of a provision and of what stands inside it, in reading order.
-
-        Args:
-            document_id: the document.
-            locator: the provision.
-            kind: only those of this kind.
-        """
-        return links.references_from(self._db, self._require(document_id), locator.path, kind)
-
-    def references_to(self, document_id: str, locator: Locator) -> list[Reference]:
-        """List the references to a provision or to something inside it, also as part of a range."""
-        return links.references_to(self._db, self._require_work(document_id), locator.path)
-
-    def citing(self, document_id: str, locator: Locator, kinds: Sequence[str]) -> list[Citing]:
-        """List what `references_to` gives, of some kinds, as keys: a few of it are cheap then.
-
-        References from states of laws that are not shown are among them.
-        """
-        return links.citing(self._db, self._require_work(document_id), locator.path, kinds)
-
-    def references(self, keys: Iterable[int]) -> list[Reference]:
-        """List the references of these keys, in the order asked for."""
-        wanted = list(keys)
-        rows = {row[0]: row for row in self._rows_by_key(links.REFERENCES, "refs.key", wanted)}
-        return [links.reference_of(self._db, rows[key]) for key in wanted if key in rows]
-
-    def reads_from(self, document_id: str, locator: Locator) -> list[Reference]:
-        """List what a provision, and what stands inside it, has read otherwise (読替え)."""
-        return readings.reads_from(self._db, self._require(document_id), locator.path)
-
-    def reads_to(self, document_id: str, locator: Locator) -> list[Reference]:
-        """List what has words of an article, or of some of it, read otherwise.
-
-        Ranges of provisions of the law are among them, whether they take the article in or not.
-        """
-        return readings.reads_to(self._db, self._require_work(document_id), locator.path)
-
-    def connections_from(self, document_id: str, locator: Locator, limit: int) -> list[Connection]:
-        """List where the references of a provision lead, `limit` at most.
-
-        Like `connections_to` it gives nothing for an unknown document.
-        """
-        key = self._key(document_id) or 0
-        return links.connections_from(self._db, key, locator.path, limit)
-
-    def connections_to(self, document_id: str, locator: Locator, limit: int) -> list[Connection]:
-        """List what refers to a provision or to something inside it, `limit` at most."""
-        return links.connections_to(self._db, self._work(document_id), locator.path, limit)
-
-    def definitions_of(self, term: str) -> list[Definition]:
-        """List where a term, written exactly so, is defined."""
-        return links.definitions_of(self._db, term)
-
-    def definitions_in(self, document_id: str) -> list[Definition]:
-        """List the terms a document defines, in reading order."""
-        return links.definitions_in(self._db, self._require(document_id))
-
-    def definitions_used(self, document_id: str, text: str) -> list[Definition]:
-        """List the definitions of a document whose terms stand in `text`, in reading order."""
-        return links.definitions_used(self._db, self._key(document_id) or 0, text)
-
     def _info_of(self, key: int) -> DocumentInfo:
         return info(self._db, self._db.rows(f"{INFO} FROM states WHERE key = ?", (key,))[0])
-
-    def _require_work(self, document_id: str) -> int:
-        # What is of no work is not there at all.
-        return self._work(document_id) or self._require(document_id)
 
     def _passages_of(
         self, key: int, id_: str, layers: Collection[str] = ()
@@ -589,25 +514,6 @@ class Lookups(Browsing):
         """Which of some documents have a text that is put together of pieces."""
         found = self._rows_by_key("SELECT document FROM pieces", "document", set(documents))
         return {document for (document,) in found}
-
-    def _rows_by_key(
-        self,
-        select: str,
-        column: str,
-        keys: Collection[int] | Collection[str],
-        rest: str = "",
-        *values: int,
-    ) -> Iterator[Row]:
-        # Old builds of SQLite take no more than 999 values in one statement.
-        ordered = sorted(keys)
-        for first in range(0, len(ordered), 512):
-            part = ordered[first : first + 512]
-            # Of few lengths, a statement is read once: to read it takes longer than to run it.
-            part += part[-1:] * ((1 << (len(part) - 1).bit_length()) - len(part))
-            marks = ",".join("?" * len(part))
-            yield from self._db.rows(
-                f"{select} WHERE {column} IN ({marks}){rest}", (*part, *values)
-            )
 
     def _blocks(self, keys: Iterable[int]) -> dict[int, str]:
         rows = self._rows_by_key("SELECT key, text, mark FROM blocks", "key", set(keys))

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain, zip_longest
 from pathlib import Path
 from random import Random
 from time import perf_counter
@@ -26,7 +27,7 @@ from localrag.facts import Fact, FactKind
 from localrag.inference.opening import open_chat
 from localrag.journal import Journal
 from localrag.language import N_
-from localrag.prepare.decontextualized import pointing_words
+from localrag.prepare.decontextualized import brings_particulars, pointing_words
 from localrag.prepare.index import LayerIndex
 from localrag.prepare.layers import SYNTHETIC_QA, digest
 from localrag.prepare.texts import LayerText
@@ -50,7 +51,11 @@ _LONGEST = 300
 _NEAR = 50
 _SEED = 0
 # What a question cannot speak of that is to be understood without the prompt.
-_OF_PROMPT = re.compile(r"\b(?:the (?:list|material)|listed|above)\b|資料|上記|挙げ", re.IGNORECASE)
+_OF_PROMPT = re.compile(
+    r"\b(?:the (?:list|material|text|questions?)|these|this collection|listed|mentioned|above)\b"
+    "|資料|上記|挙げ|これら|文中|この(?:文書|集まり)",
+    re.IGNORECASE,
+)
 # Digits of an id.
 _ID = 12
 
@@ -98,8 +103,8 @@ class QueriesReport:
         declaration: the file that `localrag eval` is given.
         questions: in the file.
         earlier: of these, those of earlier runs.
-        refused: replies of this run that were malformed twice, copied a question, or could not be
-            understood alone.
+        refused: replies of this run that were malformed twice, copied a question, asked what was
+            asked before, could not be understood alone, or had names or figures of their own.
         calls: of the model, in this run.
     """
 
@@ -203,16 +208,21 @@ class _Writer:
     ) -> None:
         """Write as many as are wanted and not there yet."""
         begun = perf_counter()
-        there = {line.row.id for line in journal.lines()}
+        earlier = [line.row for line in journal.lines()]
+        there = {one.id for one in earlier}
+        asked = {letters_of(one.question) for one in earlier}
         report = self._report
-        report.questions = report.earlier = len(there)
+        report.questions = report.earlier = len(earlier)
         for group in self._groups(aspects):
             if report.questions >= n:
                 break
-            id_ = digest(self._recipe, *(one.text for one in group))[:_ID]
+            id_ = digest(self._recipe, *sorted(one.text for one in group))[:_ID]
             if id_ in there:
                 continue
-            if question := self._asked(group):
+            there.add(id_)
+            question = self._asked(group)
+            if question and letters_of(question) not in asked:
+                asked.add(letters_of(question))
                 made = (
                     MadeAspect(one.document, one.sentence, one.text, one.answer) for one in group
                 )
@@ -223,7 +233,10 @@ class _Writer:
             on_event(Progress(MAKING, report.questions, n, perf_counter() - begun))
 
     def _groups(self, aspects: int) -> Iterator[list[LayerText]]:
-        """Synthetic questions of so many documents that come near each other, in a fixed order."""
+        """Synthetic questions of so many documents that come near each other, in a fixed order.
+
+        Each is the first of one group: one of every document, then another of every document.
+        """
         by_document: dict[str, list[LayerText]] = {}
         for text in self._layers.texts(SYNTHETIC_QA):
             by_document.setdefault(text.document, []).append(text)
@@ -231,8 +244,10 @@ class _Writer:
         documents = sorted(by_document)
         chooser.shuffle(documents)
         for document in documents:
-            first = chooser.choice(by_document[document])
-            group = {document: first}
+            chooser.shuffle(by_document[document])
+        rounds = zip_longest(*(by_document[document] for document in documents))
+        for first in filter(None, chain.from_iterable(rounds)):
+            group = {first.document: first}
             for one in self._near(first):
                 group.setdefault(one.document, one)
             if len(group) >= aspects:
@@ -256,9 +271,12 @@ class _Writer:
             return ""
         query = " ".join(reply.query.split())
         letters = letters_of(query)
-        copied = letters in {letters_of(one.text) for one in group}
+        asked = [one.text for one in group]
+        copied = letters in map(letters_of, asked)
         is_alone = not (pointing_words(query) or _OF_PROMPT.search(query))
-        return query if letters and is_alone and not copied else ""
+        titles = [self._store.document(one.document).title for one in group]
+        invented = brings_particulars(query, asked, titles)
+        return query if letters and is_alone and not copied and not invented else ""
 
     def _messages(self, group: Sequence[LayerText]) -> tuple[Message, ...]:
         items = [

@@ -391,7 +391,9 @@ class Answerer:
             with_model=self._method.needs_model,
         )
         with self._resources.reading:
-            state = state_asked(query.text, self._resources.retriever.names)
+            retriever = self._resources.retriever
+            of_laws = retriever.store.is_of_laws
+            state = state_asked(query.text, retriever.names, of_laws=of_laws)
         case = self._case(replace(query, text=state.text))
         with self._resources.on_day(state.day) as resources:
             toolkit = Toolkit(resources, watch, trace)

@@ -6,8 +6,8 @@
    are `quoted`, never `supported`. Where nothing covers enough of it, nothing is quoted
    but what the question cites.
 
-Several questions asked at once are each answered so, one after the other; which of them nothing is
-quoted for is told.
+Several questions asked at once are each answered so, one after the other; for which of them nothing
+is quoted, or nothing that has its theme, is told.
 """
 
 from collections.abc import Sequence
@@ -19,11 +19,14 @@ from localrag.methods.toolkit import EVIDENCE, Toolkit
 from localrag.methods.types import Case, Method
 from localrag.question.several import questions_in
 from localrag.reading.types import Answer, Citation, Status
+from localrag.reading.unsaid import unsaid_theme
 
 
 def answer(case: Case, toolkit: Toolkit) -> Answer:
     """Answer one question by the steps at the head of this file."""
-    asked = () if case.query.options else questions_in(case.query.text)
+    with toolkit.retriever() as retriever:
+        names = retriever.names
+    asked = () if case.query.options else questions_in(case.query.text, names)
     if asked:
         return _answers(case, toolkit, asked)
     return toolkit.quoted(case.query, toolkit.retrieve(case.query))
@@ -36,13 +39,16 @@ def _answers(case: Case, toolkit: Toolkit, asked: Sequence[str]) -> Answer:
     unanswered: list[Fact] = []
     for text in asked:
         query = replace(case.query, text=text)
-        one = toolkit.quoted(query, toolkit.retrieve(query, subject=text))
+        retrieval = toolkit.retrieve(query, subject=text)
+        one = toolkit.quoted(query, retrieval)
         citations |= {(quote.passage_id, quote.start): quote for quote in one.citations}
         absent |= dict.fromkeys(one.absent)
         if not one.citations:
             unanswered.append(Fact(FactKind.ONE_UNANSWERED, question=text))
-    if unanswered:
-        toolkit.note(EVIDENCE, unanswered)
+        elif theme := unsaid_theme(text, retrieval, one.citations):
+            unanswered.append(Fact(FactKind.WORD_NOT_QUOTED, word=theme))
+    if told := [one for one in unanswered if one not in toolkit.trace.events]:
+        toolkit.note(EVIDENCE, told)
     return Answer(
         text="\n".join(quote.quote for quote in citations.values()),
         citations=tuple(citations.values()),

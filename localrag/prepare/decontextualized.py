@@ -269,6 +269,20 @@ def adds_nothing(text: str, sentence: str) -> bool:
     return letters_of(text) == letters_of(sentence) or covers(text, [sentence]) == 1
 
 
+def brings_particulars(text: str, shown: Sequence[str], titles: Sequence[str]) -> bool:
+    """Whether a text has names, figures, dates or provisions that what is shown lacks.
+
+    Small models write those of an example in the prompt, or of what they know.
+
+    Args:
+        text: as a model wrote it.
+        shown: the texts that it was written of.
+        titles: of the documents that they are of.
+    """
+    found = mismatches(text, shown, headings=titles)
+    return any(one.kind in _PARTICULARS for one in found)
+
+
 def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
     """Whether a rewritten sentence has names or figures that its document lacks, or lacks its own.
 
@@ -282,10 +296,9 @@ def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
         around: what the model was shown of the document.
         title: of the document.
     """
-    brought = mismatches(text, [sentence, around], headings=[title])
-    lost = mismatches(sentence, [text], headings=[title])
     return (
-        any(one.kind in _PARTICULARS for one in (*brought, *lost))
+        brings_particulars(text, [sentence, around], [title])
+        or brings_particulars(sentence, [text], [title])
         or len(text) > len(sentence) + (len(pointing_words(sentence)) + 1) * _LONGEST_NAME
         or covers(sentence, [text]) < _KEPT
         or len(split_sentences(text)) > len(split_sentences(sentence))

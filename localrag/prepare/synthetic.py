@@ -2,9 +2,11 @@
 
 A model reads a document, or a part of a long one, in numbered sentences, and writes questions with
 answers and the numbers of the sentences that hold them. Code keeps a pair whose answer stands there
-word for word, but for case, width and punctuation, and whose question can be read alone.
+word for word, but for case, width and punctuation, and whose question can be read alone and has no
+name, figure or date that the document lacks.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from itertools import groupby
@@ -16,7 +18,7 @@ from localrag.config import ChatConfig
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Document
 from localrag.errors import ModelUnusable
-from localrag.prepare.decontextualized import curly, pointing_words
+from localrag.prepare.decontextualized import brings_particulars, curly, pointing_words
 from localrag.prepare.layers import DerivedText, Job, Made, Outcome, Span, digest, unreadable
 from localrag.prepare.parts import Parts, sentence_spans
 from localrag.prompts import language_of, prompt, template
@@ -29,7 +31,11 @@ from localrag_models.chat import ChatModel, Message
 
 PROMPT = "synthetic_questions"
 # Changed when code makes other questions of the same reply.
-_VERSION = "1"
+_VERSION = "2"
+# What a question cannot speak of that is to be understood without its document.
+_OF_DOCUMENT = re.compile(
+    r"\b(?:the|this) (?:document|passage|text|sentence)s?\b|[本この](?:文書|文章)", re.IGNORECASE
+)
 # Questions of one part, as many as most papers of PR3 have; characters of a part; sentences that
 # one answer can stand in.
 _MOST, _PART, _CITED = 6, 4000, 3
@@ -122,7 +128,12 @@ class AnswerWriter:
 def _checked(document: Document, spans: Sequence[Span], pair: _Pair) -> DerivedText | None:
     """The question of a pair that can be read alone and is answered where it is said to be."""
     answer, question = letters_of(pair.answer), letters_of(pair.question)
-    if not answer or not question or answer in question or pointing_words(pair.question):
+    if not answer or not question or answer in question:
+        return None
+    if pointing_words(pair.question) or _OF_DOCUMENT.search(pair.question):
+        return None
+    part = document.text[spans[0].start : spans[-1].end]
+    if brings_particulars(pair.question, [part], [document.title]):
         return None
     for span in _cited(spans, pair.sentences):
         if answer in letters_of(document.text[span.start : span.end]):

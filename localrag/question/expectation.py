@@ -10,7 +10,8 @@ from localrag_indexes.analysis.analyzer import ENGLISH
 from localrag_indexes.analysis.japanese import morphemes
 from localrag_indexes.analysis.normalize import letters_of, normalize
 
-_QUOTED = re.compile(r"[「『]([^「」『』]{1,80})[」』]|[\"“]([^\"“”]{2,80})[\"”]")
+QUOTED = re.compile(r"[「『]([^「」『』]{1,80})[」』]|[\"“]([^\"“”]{2,80})[\"”]")
+"""Words in quotation marks: the first group of Japanese ones, the second of others."""
 _KATAKANA = re.compile(r"[ァ-ヺー]{2,}(?:・[ァ-ヺー]{2,})*")
 _LATIN = re.compile(r"[^\W\d_ぁ-ヿ一-鿿][\w'’&.-]*[^\W_ぁ-ヿ一-鿿]")
 _JAPANESE = re.compile("[ぁ-ゖァ-ヺ一-鿿]")
@@ -28,7 +29,7 @@ def names_in(question: str) -> tuple[str, ...]:
 
 
 def _spans(question: str) -> Iterator[tuple[int, str]]:
-    for quoted in _QUOTED.finditer(question):
+    for quoted in QUOTED.finditer(question):
         yield quoted.start(), quoted[1] or quoted[2]
     if not _JAPANESE.search(question):
         for word in _LATIN.finditer(question):

@@ -20,9 +20,14 @@ from localrag.statutes.names import LawNames, NameMatch, customary
 
 _ORDERS = ("施行令", "施行規則")
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"
+# 空き家条例: the kana of a word within, and not 規制し県条例.
+_INNER_KANA = (
+    "[いきしちみりえけせめれげぎび](?=[一-鿿])(?![都道府県市区町村国本同各新旧当該]{1,4}条)"
+)
 # A word that ends like a law, and does not go on as another word (法人, 方法論).
 _CANDIDATE = re.compile(
-    rf"[{_WORD}]{{1,40}}?(?:法典?|条例|条約)(?:施行法)?"
+    rf"(?:[{_WORD}]{{1,40}}?(?:法典?|条例|条約)|[{_WORD}](?:[{_WORD}]|{_INNER_KANA}){{1,40}}?条例)"
+    "(?:施行法)?"
     rf"(?=[^{_WORD}]|第|上[のはもで、]|[等中下]|違反|所定|関係|施行|改正|以外|及|又|並|[〇一二三四五六七八九十百]+条|$)"
 )
 # Where a question or a sentence of it opens with a word, it is mostly the law that is asked.
@@ -45,7 +50,7 @@ _SAID_OF_A_LAW = re.compile(
 )
 _ENTITLED = re.compile(
     "(?:^|[。「」『』（）()?？!！ 　]|[はがを]、)(?P<name>[^。「」『』（）()?？!！ 　]{4,80}?"
-    "(?:に関する|のための|に関スル)(?:法律|特別措置法|特例法|政令|[^。、]{0,6}省令|内閣府令|規則|命令))"
+    "(?:に関する|のための|に関スル)(?:法律|特別措置法|特例法|政令|[^。、]{0,6}省令|内閣府令|規則|命令|条例))"
     "(?=[」』]?(?:[（(](?:明治|大正|昭和|平成|令和)|第[0-9０-９〇一二三四五六七八九十]|施行|違反|に違反"
     "|に基づ|におけ|におい|によれ|によると|上[のはもで、]))"
 )
@@ -55,6 +60,8 @@ _SOME = (
     "施行", "改正", "独自", "国際", "二国間", "多国間", "租税", "平和", "通商", "投資",
 )  # fmt: skip
 _SHORTEST_BYLAW = 4
+# 昭和44年東京都条例第97号
+_BYLAW_NUMBER = re.compile("第[0-9０-９〇一二三四五六七八九十百千]+号")
 _SHORTEST_STEM = 2
 # So long a word is called 法 as a title only.
 _LONG_STEM = 5
@@ -160,7 +167,9 @@ def _english_names(text: str) -> Iterator[_EnglishName]:
 def _names_a_law(text: str, start: int, end: int, data: _Known, opens: bool) -> bool:
     word = text[start:end].removesuffix("典")
     if word.endswith(("条例", "条約")):
-        return len(word) >= _SHORTEST_BYLAW and not word[:-2].endswith(_SOME)
+        is_whole = len(word) >= _SHORTEST_BYLAW or word[0].isascii() or word[0].isupper()
+        is_number = _BYLAW_NUMBER.match(text, end)
+        return is_whole and not is_number and not word[:-2].endswith(_SOME)
     stem = word.removesuffix("法")
     if word in data.generic or _SOME_LAWS.search(stem):
         return False
@@ -347,6 +356,14 @@ def law_asked(text: str, laws: Sequence[LawNamed]) -> LawNamed | None:
     return open_ones[0] if len({law.law_ids for law in open_ones}) == 1 else None
 
 
+def names_near(word: str, names: LawNames) -> tuple[str, ...]:
+    """The laws, those of the corpus first, that a word which names none may be a slip for."""
+    if names.lookup(word) or is_known_title(word):
+        return ()
+    near = {names.lookup(name) or name: name for name in _known().names.near(word)}
+    return tuple(({names.lookup(name): name for name in names.near(word)} | near).values())
+
+
 def _present(text: str, names: LawNames) -> Iterator[NameMatch]:
     found = names.find_names(text)
     for last in _LAST.finditer(text):
@@ -446,14 +463,14 @@ def _outermost(found: Iterable[NameMatch]) -> Iterator[NameMatch]:
 
 
 _NUMBER = (
-    r"(?P<article>\d{1,4}(?:-\d{1,3}){0,3})(?![\d%])"
+    r"(?P<article>\d{1,16}(?:-\d{1,3}){0,3})(?![\d%])"
     r"(?:,? ?(?:paragraph|para\.?) ?\(?(?P<paragraph>\d{1,3})\)?|\((?P<bracketed>\d{1,3})\))?"
     r"(?:,? ?(?:sub)?items? ?\(?(?P<item>\d{1,3}|[ivx]{1,6})\)?)?"
 )
 _CITATION = re.compile(
     rf"\b(?:(?P<several>Articles|Arts\.)|Article|Art\.) ?{_NUMBER}", re.IGNORECASE
 )
-_AND = r"(?:, ?(?:and |or )?| (?:and|or|&|to|through) | ?[–—] ?)"
+_AND = r"(?:, ?(?:and |or )?| (?:and|or|&) |(?P<range> (?:to|through) | ?[–—] ?))"
 # Articles 709, 710 and 715, but not what is counted: Articles 5 and 6, 30 days after.
 _AND_NUMBER = re.compile(
     rf"{_AND}(?P<words>{_NUMBER})(?! ?(?:years?|months?|weeks?|days?|hours?|yen|per ?cent)\b)",
@@ -469,6 +486,7 @@ _OF = re.compile(
     r",? (?:of|under|in) (?:(?!(?:and|or)\b)[\w'’\-]+ ){0,4}[(（「『\"“]?",
     re.IGNORECASE,
 )
+_LARGE = 3
 _ROMAN = {"i": 1, "v": 5, "x": 10}
 
 
@@ -503,6 +521,11 @@ def english_citations(text: str, laws: Sequence[LawNamed]) -> Iterator[EnglishCi
             yield EnglishCitation(number.start, number.words, law, number.place)
 
 
+def english_places(text: str) -> Iterator[tuple[int, int]]:
+    """The spans of provisions cited in English, of whatever law: Art. 96."""
+    return (found.span() for found in _CITATION.finditer(text))
+
+
 class _Number(NamedTuple):
     start: int
     end: int
@@ -511,10 +534,22 @@ class _Number(NamedTuple):
 
 
 def _numbers(text: str, first: re.Match[str]) -> list[_Number]:
-    """All the provisions of one list: of Articles 709 and 710 "Articles 709" and "710"."""
+    """All the provisions of one list: of Articles 709 and 710 "Articles 709" and "710".
+
+    A range is one of them.
+    """
     numbers = [_Number(*first.span(), first[0], _place(first))]
-    while first["several"] and (match := _AND_NUMBER.match(text, numbers[-1].end)):
-        numbers.append(_Number(*match.span("words"), match["words"], _place(match)))
+    while match := _AND_NUMBER.match(text, numbers[-1].end):
+        if match["range"]:
+            begun, end = numbers.pop(), match.end("words")
+            place = f"{begun.place}から{_place(match)}まで"
+            numbers.append(_Number(begun.start, end, text[begun.start : end], place))
+        elif first["several"]:
+            numbers.append(_Number(*match.span("words"), match["words"], _place(match)))
+        else:
+            break
+    if first["several"] and numbers[-1].end == first.end():
+        return [numbers[0]._replace(place=_place(first, is_alone=True))]
     return numbers
 
 
@@ -554,9 +589,15 @@ def _laws_cited(
     return [law for law in cited if law]
 
 
-def _place(match: re.Match[str]) -> str:
-    """A provision in the form of statutes."""
+def _place(match: re.Match[str], *, is_alone: bool = False) -> str:
+    """A provision in the form of statutes, or a range of them.
+
+    709-712 is a range, for no branch has such a number; so is 27-36 where "Articles" has no other.
+    """
     main, *branches = match["article"].split("-")
+    is_large = len(main) >= _LARGE and all(len(branch) >= _LARGE for branch in branches)
+    if len(branches) == 1 and int(main) < int(branches[0]) and (is_alone or is_large):
+        return f"第{main}条から第{branches[0]}条まで"
     place = f"第{main}条" + "".join(f"の{branch}" for branch in branches)
     if paragraph := match["paragraph"] or match["bracketed"]:
         place += f"第{paragraph}項"

@@ -11,7 +11,7 @@ from localrag.corpus.types import PASSAGES, Passage
 from localrag.question.asked import crimes_named, figure_asked, penalty_asked
 from localrag.question.everyday import EverydayWord
 from localrag.question.expectation import Expectation
-from localrag.question.laws import law_asked, without_names
+from localrag.question.laws import english_citations, law_asked, without_names
 from localrag.reading.answerability import Answerability, weights_for
 from localrag.reading.folding import with_blanks
 from localrag.reading.pieces import Piece, joined, pieces_of, with_context
@@ -264,10 +264,9 @@ def quotations(retriever: Retriever, query: Query, retrieval: Retrieval) -> Quot
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
     candidates = [] if missing else _candidates(retriever, query, retrieval)
-    plain = bool(retrieval.cited) and asks_nothing_else(
-        _without_places(without_names(query.text, retrieval.laws))
-    )
-    cited = _cited(retriever.store, candidates, retrieval, whole=plain)
+    plain = bool(retrieval.cited) and asks_nothing_else(_beside(query.text, retrieval))
+    words = _words_beside(query, retrieval)
+    cited = _cited(retriever.store, candidates, retrieval, words)
     if not candidates:
         return Quotations(quoted(retriever.store, cited), 0.0, {}, _left_out(retrieval))
     ranked = sorted(candidates, key=lambda candidate: -candidate.support.score)
@@ -279,6 +278,10 @@ def quotations(retriever: Retriever, query: Query, retrieval: Retrieval) -> Quot
     ranked.sort(key=lambda candidate: -candidate.total)
     worth_it = probability >= weights.quoted_from and not plain
     chosen = _choose(ranked, query, retrieval) if worth_it else []
+    if cited:
+        # What has no word of the question but the number of another provision was not asked for.
+        units = {_unit(piece) for piece in cited}
+        chosen = [one for one in chosen if _unit(one) in units or _has_any(one, words)]
     chosen = [*cited, *(piece for piece in chosen if not _in_any(piece, cited))]
     linked = with_linked(retriever.store, chosen, retrieval)
     chosen = [*cited, *(piece for piece in linked if not _in_any(piece, cited))]
@@ -287,18 +290,22 @@ def quotations(retriever: Retriever, query: Query, retrieval: Retrieval) -> Quot
 
 
 def _cited(
-    store: CorpusStore, candidates: Sequence[_Candidate], retrieval: Retrieval, *, whole: bool
+    store: CorpusStore,
+    candidates: Sequence[_Candidate],
+    retrieval: Retrieval,
+    words: frozenset[frozenset[str]],
 ) -> list[Piece]:
     """What is quoted of the provisions that a question cites, in its order.
 
-    A paragraph or an item is quoted whole. Of what is too long for that, and of an article of which
-    something is asked, it is the piece that agrees best.
+    A paragraph or an item is quoted whole, and so is an article that has no word of what else is
+    asked, for none tells its paragraphs apart (友人に聞いた民法404条). Of any other, and of what is
+    too long for that, it is the piece that agrees best.
 
     Args:
         store: where they are.
         candidates: the pieces of what was found.
         retrieval: tells what is cited.
-        whole: whether nothing else is asked, so that articles are quoted whole, too.
+        words: what else is asked.
     """
     ranked = sorted(candidates, key=lambda candidate: -candidate.total)
     pieces: list[Piece] = []
@@ -313,12 +320,33 @@ def _cited(
         if not (unit and inside):
             continue
         full = joined(store.at(target.law_id, target.locator) or unit, inside)
-        if (whole or target.locator.paragraph) and len(full.text) <= _LONGEST_CITED:
+        whole = target.locator.paragraph or not any(_has_any(one, words) for one in inside)
+        if whole and len(full.text) <= _LONGEST_CITED:
             pieces.append(full)
         else:
             best = (one.piece for one in ranked if one.piece in inside)
             pieces.append(next(best, inside[0]))
     return list(dict.fromkeys(pieces))
+
+
+def _words_beside(query: Query, retrieval: Retrieval) -> frozenset[frozenset[str]]:
+    """The words of what a question asks beside the laws and provisions that it names, as terms.
+
+    What statutes say instead of an everyday word may have several.
+    """
+    asked = _beside(retrieval.doing or query.text, retrieval)
+    phrases = (phrase for wording in retrieval.trace.wordings for phrase in wording.phrases)
+    words = [[term] for term in analyzer().terms(asked)]
+    words += [analyzer().terms(phrase) for phrase in phrases]
+    said = (frozenset(filter(_says_something, word)) for word in words)
+    return frozenset(filter(None, said))
+
+
+def _has_any(piece: Piece, words: frozenset[frozenset[str]]) -> bool:
+    """Whether a piece, with what it stands under and its caption, has one of some words."""
+    texts = (piece.text, *piece.before, caption_of(piece.passage.header))
+    terms = {term for text in texts for term in analyzer().terms(text)}
+    return any(word <= terms for word in words)
 
 
 def _left_out(retrieval: Retrieval) -> int:
@@ -408,6 +436,13 @@ def _is_namesake(passage: Passage, retrieval: Retrieval) -> bool:
 def _without_places(question: str) -> str:
     """The question with blanks in the place of the provisions it names."""
     return with_blanks(question, ((one.start, one.end) for one in find_citations(question)))
+
+
+def _beside(question: str, retrieval: Retrieval) -> str:
+    """The question with blanks in the place of the provisions and the laws it names."""
+    in_english = english_citations(question, retrieval.laws)
+    places = ((one.start, one.start + len(one.words)) for one in in_english)
+    return _without_places(without_names(with_blanks(question, places), retrieval.laws))
 
 
 def _raised(support: Support) -> Support:

@@ -6,7 +6,7 @@ but by the word itself.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from localrag.reading.types import Citation
 from localrag.retrieval.query import analyzer
@@ -14,6 +14,7 @@ from localrag.retrieval.types import Retrieval
 from localrag_indexes.analysis.normalize import letters_of
 
 # A compound: 株主総会, クレジットカード番号. Shorter ones are words that statutes vary.
+_THEME = re.compile("([一-鿿々ァ-ヺー]{2,})(?:は|って|とは)")
 _COMPOUND = re.compile("[一-鿿々ァ-ヺー]{4,}")
 
 
@@ -44,16 +45,43 @@ def unsaid(
     parts = analyzer().terms(told[0])
     said = "\n".join(_said(retrieval, citations))
     terms = set(analyzer().terms(said))
-    in_law = (
-        phrase
-        for wording in retrieval.trace.wordings
-        if wording.start < told.end() and told.start() < wording.end
-        for phrase in wording.phrases
-    )
-    if any(set(analyzer().terms(phrase)) <= terms for phrase in in_law):
+    if _is_said_otherwise(told, retrieval, terms):
         return ""
     has_head_alone = len(parts) > 1 and parts[-1] in terms and parts[0] not in terms
     return told[0] if has_head_alone and letters_of(told[0]) not in letters_of(said) else ""
+
+
+def unsaid_theme(question: str, retrieval: Retrieval, citations: Sequence[Citation]) -> str:
+    """The last theme of a question (時効 of 窃盗罪の時効は何年か) that nothing quoted has.
+
+    Of a question for a penalty statutes say the penalty itself.
+
+    Args:
+        question: in Japanese.
+        retrieval: what was found for it.
+        citations: what is quoted, together with the passages it stands in.
+
+    Returns:
+        The theme; "" where there is none, or what is quoted says it.
+    """
+    themes = list(_THEME.finditer(question))
+    if retrieval.doing or not citations or not themes:
+        return ""
+    theme = themes[-1]
+    terms = set(analyzer().terms("\n".join(_said(retrieval, citations))))
+    is_said = set(analyzer().terms(theme[1])) <= terms
+    return "" if is_said or _is_said_otherwise(theme, retrieval, terms) else theme[1]
+
+
+def _is_said_otherwise(word: re.Match[str], retrieval: Retrieval, terms: Collection[str]) -> bool:
+    """Whether some terms have what the law says for a word of the question."""
+    in_law = (
+        phrase
+        for wording in retrieval.trace.wordings
+        if wording.start < word.end() and word.start() < wording.end
+        for phrase in wording.phrases
+    )
+    return any(set(analyzer().terms(phrase)) <= set(terms) for phrase in in_law)
 
 
 def _said(retrieval: Retrieval, citations: Sequence[Citation]) -> Iterator[str]:

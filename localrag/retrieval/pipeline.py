@@ -14,9 +14,10 @@ from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
 from localrag.progress import ignore
+from localrag.question.as_of import dates_in
 from localrag.question.asked import penalty_asked, without_politeness
 from localrag.question.everyday import EverydayWord, wordings
-from localrag.question.laws import without_names
+from localrag.question.laws import english_places, without_names
 from localrag.retrieval import dense, expand, lexical, penal, query, rerank, resolve, subject
 from localrag.retrieval.captions import compounds
 from localrag.retrieval.demand import demands
@@ -223,7 +224,6 @@ class Retriever:
         gained = {
             unit: neighbour.strength * (found.get(unit, 0.0) + _UNMATCHED)
             for unit, neighbour in reached.items()
-            if unit not in resolved.not_asked_for
         }
         reasons = {unit: Reason(to.relation, to.other) for unit, to in reached.items()} | reasons
         total = add(fused, gained)
@@ -247,6 +247,8 @@ class Retriever:
         }
         for unit in reversed(resolved.meaning.units):
             total[unit] = _FIRST * max(total.values(), default=1.0)
+        for unit in resolved.not_asked_for:
+            total.pop(unit, None)
         if not fused:
             unfilled = [*unfilled, *left(self.store, asked.filters)]
         hits = trail.record(expand.STAGE, scope.first(total), reasons, unfilled)
@@ -364,8 +366,10 @@ class Retriever:
         if not self.names.rows or asked.options or len(asked.text) > _TYPED:
             return _Sought(asked)
         text = without_politeness(asked.text)
+        # 令和 of a date and Art. of a citation mean nothing else, as the names of laws do not.
         names = [(law.start, law.end) for law in scope.laws]
-        everyday = wordings(asked.text, names, compounds(self.store))
+        besides = (*names, *dates_in(asked.text), *english_places(asked.text))
+        everyday = wordings(asked.text, besides, compounds(self.store))
         penalty = penalty_asked(text, everyday)
         doing = penalty.doing if penalty else ""
         words = doing or text

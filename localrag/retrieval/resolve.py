@@ -1,7 +1,7 @@
 """Stage `resolve`: the provisions a question names, exactly."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from localrag.corpus.lookups import Lookups
@@ -11,6 +11,7 @@ from localrag.question.asked import crimes_named, without_politeness
 from localrag.question.laws import (
     LawNamed,
     english_citations,
+    names_near,
     without_names,
     without_states,
 )
@@ -34,11 +35,24 @@ IN_OPTION = 0.8
 
 _PENAL_CODE = "刑法"
 
-# 709条以外, 709条を除く, 709条のほかに: what is asked for is what stands elsewhere.
-_LEFT_OUT = re.compile(r"(?:の規定)?(?:以外|を除|のほか|の他[にの])")
+# 709条以外, 709条を除く, 709条は別として, 709条ではなく, other than Article 709: what is asked for
+# stands elsewhere. 709条ではないか asks for it.
+_LEFT_OUT = re.compile(
+    "(?:の規定|の罪)?(?:以外|[はを]?除|[はを](?:別と?に?し|さておき|ともかく|抜き|抜かし)|抜きで|のほか|の他[にの]"
+    "|(?:で|じゃ)は?なく(?!な))"
+)
+_LEFT_OUT_IN_ENGLISH = re.compile(
+    r"\b(?:except(?:ing)?|exclud(?:ing|es?)|other than|apart from|aside from|besides|instead of"
+    r"|rather than|but not)(?: for)?(?: the)? $",
+    re.IGNORECASE,
+)
+_LONGEST_LEFT_OUT = 20
 # Articles of a law among which its purpose stands.
 _HEAD, _PURPOSE = 3, "目的"
-_LISTED = re.compile(r"[、,・ 　]|及び|又は|および|または|と|や")
+# 特許方 of 特許方35条, which names no law.
+_WORD_BEFORE = re.compile("[一-鿿々ァ-ヶー]{2,30}$")
+_MOST_NEAR = 3
+_LISTED = re.compile(r"[、,・ 　]|及び|又は|および|または|と|や|,? (?:and|or) |, ")
 
 
 @dataclass(slots=True)
@@ -110,25 +124,32 @@ def resolve(
     caption, in the laws that the question names, else in the penal code.
     """
     resolved = Resolved()
-    in_english = cited_in_english(resolver, query.text, scope.laws)
-    citing, elsewhere = _parted(resolver.resolve(without_states(query.text)), query.text)
-    resolved.left_out += (target for one in elsewhere for target in one.candidates)
-    for resolution in (*citing, *in_english):
+    in_english = list(cited_in_english(resolver, query.text, scope.laws))
+    in_japanese = resolver.resolve(without_states(query.text))
+    citing: list[Resolution] = []
+    for asked, elsewhere in (
+        _parted(in_japanese, query.text),
+        _parted_in_english(in_english, query.text),
+    ):
+        citing += asked
+        resolved.left_out += (target for one in elsewhere for target in one.candidates)
+    for resolution in citing:
         _enter(resolved, resolution, IN_QUESTION, admission)
         if not (resolution.candidates or _articles(resolution)):
             resolved.missing.append(resolution.text)
         if len(resolution.candidates) == 1 and resolution.candidates[0] in resolved.targets:
             resolved.cited += resolution.candidates
+    resolved.events += slips(citing, query.text, names, scope.laws)
     resolved.asked_for += resolved.targets
-    asked = asked_of(query, scope.laws).text.strip()
-    resolved.meaning = meaning_asked(store, names, asked, admission, scope)
+    matter = asked_of(query, scope.laws).text.strip()
+    resolved.meaning = meaning_asked(store, names, matter, admission, scope)
     _enter_meaning(resolved)
     laws = {law_id for law in scope.laws for law_id in law.law_ids}
     for target, caption in (
         *_on_crimes(store, query.text, laws or names.lookup(_PENAL_CODE)),
         *_captioned(store, query, scope),
     ):
-        if admission.admits(target.law_id):
+        if admission.admits(target.law_id) and target not in resolved.left_out:
             resolved.targets.setdefault(target, IN_QUESTION)
             resolved.named.setdefault(target, caption)
             resolved.asked_for.append(target)
@@ -176,6 +197,44 @@ def _parted(
     return asked, left_out
 
 
+def _parted_in_english(
+    resolutions: Sequence[Resolution], question: str
+) -> tuple[list[Resolution], list[Resolution]]:
+    """The same in English, which says it before the first of a list."""
+    asked: list[Resolution] = []
+    left_out: list[Resolution] = []
+    out_until = -1
+    for one in resolutions:
+        before = question[max(0, one.start - _LONGEST_LEFT_OUT) : one.start]
+        listed = 0 <= out_until <= one.start and _LISTED.fullmatch(question, out_until, one.start)
+        is_out = _LEFT_OUT_IN_ENGLISH.search(before) or listed or one.end == out_until
+        (left_out if is_out else asked).append(one)
+        out_until = one.end if is_out else -1
+    return asked, left_out
+
+
+def slips(
+    citing: Iterable[Resolution], question: str, names: LawNames, laws: Sequence[LawNamed] = ()
+) -> Iterator[Fact]:
+    """The laws that words may be slips for which stand in the place of a law: 特許方35条.
+
+    Args:
+        citing: the citations of the question.
+        question: as asked.
+        names: the laws of the corpus.
+        laws: that the question names.
+    """
+    words = [law.words for law in laws if not law.law_ids]
+    for problem, start in ((one.problem, one.start) for one in citing):
+        if problem is not None and problem.kind is FactKind.CITED_LAW_LACKING:
+            words.append(str(problem.fields["name"]))
+        elif problem is not None and problem.kind is FactKind.NO_LAW_NAMED:
+            words += _WORD_BEFORE.findall(question[:start])
+    for word in dict.fromkeys(words):
+        if near := names_near(word, names):
+            yield Fact(FactKind.LAW_NEAR, name=word, near=near[:_MOST_NEAR])
+
+
 def cited_in_english(
     resolver: CitationResolver, text: str, laws: Sequence[LawNamed]
 ) -> Iterator[Resolution]:
@@ -183,7 +242,8 @@ def cited_in_english(
     for citation in english_citations(text, laws):
         for law_id in citation.law.law_ids:
             for resolution in resolver.resolve(citation.place, law_id=law_id):
-                yield replace(resolution, text=citation.words)
+                end = citation.start + len(citation.words)
+                yield replace(resolution, start=citation.start, end=end, text=citation.words)
 
 
 def _articles(resolution: Resolution) -> list[Target]:

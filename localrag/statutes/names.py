@@ -25,6 +25,8 @@ _MAY_FOLLOW = re.compile(
     r"|施行[前後時日の]|本則|条文|各|及|又|並|若|[〇一二三四五六七八九十百千]+条|$)"
 )
 _MAY_PRECEDE = re.compile(rf"(?:^|[^{_WORD}]|現行|改正後|[新後中]|[及又若並])$")
+# A name of so few characters is another one with one more or less: 民法, 民訴法.
+_SHORT_NAME = 3
 _LAW_NUMBER = re.compile(
     r"(明治|大正|昭和|平成|令和)[ 　]?(元|[〇一二三四五六七八九十百0-9０-９]{1,4})[ 　]?年[ 　]?"
     r"([一-鿿ァ-ヶー・]{1,40}?)[ 　]?第[ 　]?([〇一二三四五六七八九十百千0-9０-９]{1,7})[ 　]?号"
@@ -110,6 +112,13 @@ class LawNames:
     def is_title(self, name: str) -> bool:
         """Whether this is the title of a law, not an abbreviation."""
         return any(_plain(self.title(law_id)) == name for law_id in self._ids.get(name, ()))
+
+    def near(self, word: str) -> tuple[str, ...]:
+        """The names that one slip parts from a word: one character wrong, more, less, or swapped.
+
+        Of two characters the first has to be right: 方法 is no 刑法.
+        """
+        return tuple(name for name in self._ids if _one_slip(word, name))
 
     def ending_at(self, text: str, end: int) -> NameMatch | None:
         """Find the longest name of a law that ends at `end` and is no tail of a longer word."""
@@ -251,6 +260,24 @@ def former_titles() -> dict[str, tuple[str, date]]:
     """Titles that well-known laws had: the title of today, and since when they bear it."""
     text = files("localrag.statutes").joinpath("former_titles.toml").read_text(encoding="utf-8")
     return {former: (title, since) for former, (title, since) in tomllib.loads(text).items()}
+
+
+def _one_slip(word: str, name: str) -> bool:
+    if word == name or abs(len(word) - len(name)) > 1:
+        return False
+    first = _shared(word, name)
+    last = _shared(word[first:][::-1], name[first:][::-1])
+    rest, other = word[first : len(word) - last], name[first : len(name) - last]
+    if len(rest) == len(other) == 1:
+        return first > 0 or last > 1
+    one_more = len(rest) + len(other) == 1
+    return max(len(word), len(name)) > _SHORT_NAME and (one_more or rest == other[::-1])
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def _names(rows: Iterable[LawRow]) -> dict[str, tuple[str, ...]]:

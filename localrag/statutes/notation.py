@@ -22,6 +22,8 @@ _CAPTION = re.compile(r"（([^（）]+)）$")
 _KANJI = "〇零一二三四五六七八九十百千壱弐参拾"
 _DIGITS = "0-9０-９"
 NUMBER = rf"(?:[{_KANJI}]++|[{_DIGITS}]{{1,5}}+)"
+# Where 条 tells what is counted, a number that no law reaches is read, so that it is told.
+COUNT = rf"(?:[{_KANJI}万億]++|[{_DIGITS}]{{1,16}}+(?:[万億][{_DIGITS}]{{0,8}}+){{0,2}}+)"
 BLANK = r"[ \u00a0]?"
 
 # の二 after a number is a branch unless it begins another word: の一部, の三分の一, の二月.
@@ -31,11 +33,11 @@ ANOTHER_WORD = (
     r"|[.．][0-9０-９]|[,，][0-9０-９]{3}(?![0-9０-９])"
 )
 _BRANCHES = rf"(?:{BLANK}[のノ之]{BLANK}{NUMBER}(?!{ANOTHER_WORD}))*+"
-_ARTICLE = rf"(?:第{BLANK})?+{NUMBER}{BLANK}[条條](?![例約理件]){_BRANCHES}"
-_ARTICLE_WORD = rf"[同本][条條]|この条|前(?:各|{NUMBER})?[条條]|次{NUMBER}?[条條]"
-_PARAGRAPH = rf"(?:第{BLANK})?+{NUMBER}{BLANK}項(?!目){_BRANCHES}"
+_ARTICLE = rf"(?:第{BLANK})?+{COUNT}{BLANK}[条條](?![例約理件]){_BRANCHES}"
+_ARTICLE_WORD = rf"(?:[同本][条條]|この条|前(?:各|{NUMBER})?[条條]|次{NUMBER}?[条條])(?![例約件])"
+_PARAGRAPH = rf"(?:第{BLANK})?+{COUNT}{BLANK}項(?!目){_BRANCHES}"
 _PARAGRAPH_WORD = rf"[同本各]項|この項|前(?:各|{NUMBER})?項|次{NUMBER}?項"
-_ITEM = rf"(?:第{BLANK})?+{NUMBER}{BLANK}号{_BRANCHES}"
+_ITEM = rf"(?:第{BLANK})?+{COUNT}{BLANK}号{_BRANCHES}"
 _ITEM_WORD = rf"[同本各]号|この号|前(?:各|{NUMBER})?号|次号"
 
 # A katakana letter is a subitem only where it is no particle of a katakana law (第二号ニ規定スル).
@@ -52,9 +54,9 @@ _BARE_ITEM = (
 # Alone it is a word (法律の前文); with a number it is a place: 憲法前文第二項.
 _PREAMBLE = rf"前文(?={BLANK}(?:第{BLANK})?{NUMBER}{BLANK}項)"
 START = re.compile(
-    rf"(?=[第同本こ各別前次附{_DIGITS}法令則])(?:第{BLANK}{NUMBER}{BLANK}[条條項号]|[同本][条條項号]|この[条項号]|各[項号]|別表|{_PREAMBLE}"
+    rf"(?=[第同本こ各別前次附{_DIGITS}法令則])(?:第{BLANK}{COUNT}{BLANK}[条條項号]|[同本][条條項号]|この[条項号]|各[項号]|別表|{_PREAMBLE}"
     rf"|前(?:各|{NUMBER})?[条條項号]|次{NUMBER}?[条條項号]|附則{BLANK}(?:第|別表|[前次同]|[{_DIGITS}])"
-    rf"|[{_DIGITS}]{{1,4}}+{BLANK}[条條]|[法令則]{BLANK}(?=[{_KANJI}])[{_KANJI}]++[条條]"
+    rf"|(?=[{_DIGITS}]){COUNT}{BLANK}[条條]|[法令則]{BLANK}(?=[{_KANJI}])[{_KANJI}万億]++[条條]"
     rf"|(?:(?<=から)|(?<=及び)|(?<=又は)|(?<=[・、～〜]))[{_DIGITS}]{{1,4}}+{BLANK}[項号])"
 )
 """Where a citation can begin; what each branch opens with stands first, which takes a quarter.
@@ -68,7 +70,7 @@ BEFORE_BARE_NUMBER = "法令則"
 CHAIN = re.compile(
     r"(?:(?<!当該)(?<!次の)(?<!それぞれ)|(?!各))"
     rf"(?:(?![{_DIGITS}])|(?<![{_DIGITS}.．第]))"
-    rf"(?={_BARE_ITEM}|(?!第{BLANK}{NUMBER}{BLANK}号))"
+    rf"(?={_BARE_ITEM}|(?!第{BLANK}{COUNT}{BLANK}号))"
     rf"(附則{BLANK})?(別表(?:第{NUMBER}(?![条條項号]){_BRANCHES})?|{_PREAMBLE})?"
     rf"(?:{BLANK}(?:({_ARTICLE})|({_ARTICLE_WORD})))?+"
     rf"(?:{BLANK}(?:({_PARAGRAPH})|({_PARAGRAPH_WORD})))?+"
@@ -76,7 +78,7 @@ CHAIN = re.compile(
 )
 """One citation where `START` found one; its groups are the arguments of `read_chain`."""
 
-_EACH_NUMBER = re.compile(NUMBER)
+_EACH_NUMBER = re.compile(COUNT)
 _EACH_STEP = re.compile(rf"[{IROHA}]|{NUMBER}|[ivxｉｖｘⅰ-ⅻ]+")
 _WIDE_ROMAN = str.maketrans("ｉｖｘ", "ivx")
 _ROMAN_VALUES = {numeral: value for value, numeral in enumerate(ROMAN, start=1)} | {

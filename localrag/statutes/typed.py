@@ -6,17 +6,22 @@ level once. All this is spelling: whether there is such a provision the resolver
 """
 
 import re
-import tomllib
 from collections.abc import Iterator
-from functools import cache, lru_cache
-from importlib.resources import files
 from typing import NamedTuple
 
-from localrag.statutes.names import LawNames, customary
-from localrag.statutes.notation import ANOTHER_WORD, NUMBER, SUBITEM, read_number, read_subitem
+from localrag.statutes.names import LawNames
+from localrag.statutes.notation import (
+    ANOTHER_WORD,
+    COUNT,
+    NUMBER,
+    SUBITEM,
+    read_number,
+    read_subitem,
+)
+from localrag.statutes.short_names import NAME_LETTER, ShortNames, short_names
 from localrag_indexes.analysis.numerals import to_kanji
 
-_LONGEST_NAME, _LONGEST_SHORT, _LONGEST_PART, _DIGITS = 120, 30, 300, 4
+_LONGEST_NAME, _LONGEST_PART, _DIGITS = 120, 300, 4
 _COUNTERS = "条項号"
 _ARTICLE, _PARAGRAPH, _ITEM, _LETTER = range(4)
 
@@ -41,7 +46,7 @@ _BRANCHES = rf"(?: ?[のノ之] ?{NUMBER}(?!{ANOTHER_WORD})(?! ?[項号]))*+"
 _FIRST = rf"(?:第 ?)?{NUMBER}{_BRANCHES}"
 _STEP = re.compile(
     rf"(?P<sign>{_SIGN}|[IVX]{{1,4}}+(?![A-Za-z]))(?P<level>[項号])?"
-    rf"|(?:第 ?)?(?P<main>{NUMBER})(?P<branches>{_BRANCHES})"
+    rf"|(?:第 ?)?(?P<main>{COUNT}(?= ?[条條])|{NUMBER})(?P<branches>{_BRANCHES})"
     rf"(?: ?(?P<counter>[条條項号])(?![例約理件目])(?P<after>{_BRANCHES}))?"
 )
 _DIGIT = "[0-9０-９〇一二三四五六七八九十百千]"
@@ -73,24 +78,16 @@ _PLACE_FOLLOWS = re.compile(rf"(?: ?\([^()]{{3,60}}号\))?[ の]*(?={_PLACE})")
 _PLACE_TOUCHES = re.compile(rf"(?={_PLACE})")
 # A law that nobody knows is one for the resolver to miss.
 _SOME_LAW = re.compile(r"[^\W0-9]{1,60}?(?:法|令|規則)(?=[ の]*(?:第? ?[0-9]|附 ?則|別表))")
-_KANJI = re.compile("[一-鿿々]+")
-_KANJI_OR_DIGIT = re.compile("[0-9一-鿿々]")
 _ENDS_LIKE_A_LAW = re.compile(r"[^\W0-9](?:法|令|規則)$")
-_WORD = "一-鿿々ァ-ヶーA-Za-z0-9"
 _NUMBER_BEGINS = re.compile(rf"(?<![のノ之第0-9])(?:第 ?)?{NUMBER}")
 # In a sentence without the law: 27条①, 27条の2Ⅰ, 709〜724条, 5・6条; 27の2① where no 問27 goes on.
 _SHORT_IN_ITSELF = re.compile(
     rf"{_FIRST} ?条{_BRANCHES}(?: ?{_FIRST} ?項)?{_SIGN}|{_FIRST}(?:{_DASH}|[・･]|及び){_FIRST} ?条"
-    rf"|(?<![{_WORD}]){_FIRST}{_SIGN}"
+    rf"|(?<![{NAME_LETTER}]){_FIRST}{_SIGN}"
 )
 _HEADING = re.compile(rf"(?:第 ?)?({NUMBER}) ?([編章節款目])({_BRANCHES})")
 _HEADINGS = re.compile(rf"(?:[ の]*{_HEADING.pattern})+ *")
 _HEADINGS_AT_THE_END = re.compile(rf"{_HEADINGS.pattern}$")
-
-_ORDERS = {
-    **dict.fromkeys(("施行令", "施令", "令"), ("施行令", "令")),
-    **dict.fromkeys(("施行規則", "施規", "施則", "規則", "規", "則"), ("施行規則", "規則")),
-}
 
 
 class Typed(NamedTuple):
@@ -142,7 +139,7 @@ def written_out(question: str, names: LawNames) -> str:
     return "".join(piece for _, _, piece in _in_sentences(question, short))
 
 
-def _closed_up(text: str, short: "ShortNames") -> str:
+def _closed_up(text: str, short: ShortNames) -> str:
     """憲法Ⅸ条 in figures, and a citation without the blanks inside it: 民　法　第　７０９　条."""
     text = _ROMAN_ARTICLE.sub(lambda article: f"{_ROMAN[article[1]]}条", text)
     if len(text) > _LONGEST_NAME or not _SPACED_OUT.search(text):
@@ -183,88 +180,6 @@ def read_part(typed: str, names: LawNames) -> tuple[str, tuple[Heading, ...]]:
     some = word if word in names.rows or _ENDS_LIKE_A_LAW.search(word) else ""
     law = short_names(names).full(word) or some
     return (law, read_headings(typed[found.start() :])) if found and law else ("", ())
-
-
-class ShortNames:
-    """What stands for the laws of a corpus before a number, and what it stands for.
-
-    Short for a law is its name without 法, for rules their name without 則, and for the orders
-    and rules under a law whatever is short for it with 令, 規 or 則. What well-known laws are
-    called is known of those too that the corpus lacks.
-    """
-
-    def __init__(self, names: LawNames) -> None:
-        self._names = names
-        self._titles = {name: title for title, called in customary().items() for name in called}
-        self._full: dict[str, str] = {}
-        self._known = dict.fromkeys((*names.names, *customary(), *self._titles, *_short_names()))
-        for name in self._known:
-            if name.endswith(("法", "規則")) and len(name) > 1:
-                self._full.setdefault(name[:-1], name)
-        for title, called in _short_names().items():
-            self._full |= dict.fromkeys(called, title)
-        self._last = frozenset(word[-1] for word in (*self._full, *_ORDERS))
-        self._ends = self._last.union((name[-1] for name in self._known), "号")
-
-    def full(self, word: str) -> str:
-        """The name that a word stands for, its own where it is one; empty where it is none."""
-        if _KANJI_OR_DIGIT.match(word[-1:]) and word[-1] not in self._ends:
-            # Most of what is asked in a long text ends like no name at all.
-            return ""
-        if word in self._known or (word not in self._names.rows and self._names.lookup(word)):
-            return word
-        if name := self._full.get(word):
-            return name
-        for ending, kinds in _ORDERS.items():
-            stem = word.removesuffix(ending)
-            if stem != word and (law := self._full.get(stem)):
-                return self._order(law, *kinds)
-        return ""
-
-    def before(self, text: str, end: int) -> str:
-        """The longest name or short name that ends in a text at `end`; empty where none does."""
-        match = self._names.ending_at(text, end)
-        start = match.start if match else end
-        if text[end - 1 : end] in self._last:
-            for at in range(max(0, end - _LONGEST_SHORT), start):
-                alone = at == 0 or not re.match(f"[{_WORD}]", text[at - 1])
-                if alone and self.full(text[at:end]):
-                    return text[at:end]
-        return text[start:end]
-
-    def is_word(self, word: str) -> bool:
-        """Whether a short name may be a word besides: 会社, 番号.
-
-        Not 民, nor what leaves out characters of the title that it stands for: 民訴, 金商令.
-        """
-        name = self._full.get(word, "")
-        if not name or (len(word) == 1 and name == f"{word}法"):
-            return False
-        return not _KANJI.fullmatch(word) or any(word in title for title in self._titles_of(name))
-
-    def _titles_of(self, name: str) -> list[str]:
-        known = [self._names.title(law_id) for law_id in self._names.lookup(name)]
-        return known or [self._titles.get(name, name)]
-
-    def _order(self, law: str, kind: str, other: str) -> str:
-        """The order of a law: 民訴規 is 民事訴訟規則, for there is no 民事訴訟法施行規則."""
-        title = self._titles_of(law)[0]
-        of_its_own = title.removesuffix("法") + other
-        if self._names.lookup(of_its_own) and not self._names.lookup(title + kind):
-            return of_its_own
-        return title + kind
-
-
-@lru_cache(maxsize=4)
-def short_names(names: LawNames) -> ShortNames:
-    """The short names of the laws of a corpus; made once for it."""
-    return ShortNames(names)
-
-
-@cache
-def _short_names() -> dict[str, tuple[str, ...]]:
-    text = files("localrag.statutes").joinpath("short_names.toml").read_text(encoding="utf-8")
-    return {title: tuple(called) for title, called in tomllib.loads(text).items()}
 
 
 def _in_sentences(question: str, short: ShortNames) -> Iterator[tuple[int, int, str]]:

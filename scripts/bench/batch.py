@@ -8,7 +8,6 @@ the file when the process was killed. Without --model quotations answer, with it
 
 import argparse
 import json
-import os
 import random
 import tempfile
 import time
@@ -18,7 +17,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from bench.own_process import carry_out, killed_once
+from bench.own_process import carry_out, killed_once, noting, told
 from bench.rates import rate
 
 from localrag import sample
@@ -57,14 +56,14 @@ _CHAT = "bench"
 class Counted:
     """Answers as `localrag ask` would, and notes every call in a log that survives a kill."""
 
-    def __init__(self, answerer: Answerer, log: int) -> None:
+    def __init__(self, answerer: Answerer, note: Callable[[object], None]) -> None:
         self._answerer = answerer
-        self._log = log
+        self._note = note
         self.parallel = answerer.parallel
 
     def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
         """Answer, once the question stands in the log."""
-        os.write(self._log, f"{query.text}\n".encode())
+        self._note(query.text)
         return self._answerer.answer(query, watch)
 
 
@@ -92,12 +91,12 @@ def main() -> None:
 
 def child(home: Path, questions: Path, out: Path, log: Path) -> None:
     """Run the batch to its end, unless killed."""
-    noted = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    note = noting(log)
 
     @contextmanager
     def opener(workspace: Workspace, corpus: str, config: Config) -> Iterator[Counted]:
         with open_answers(workspace, corpus, config) as answerer:
-            yield Counted(answerer, noted)
+            yield Counted(answerer, note)
 
     workspace = Workspace.locate(home)
     run(workspace, "main", load(workspace), questions, out, opener=opener)
@@ -113,7 +112,7 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
     started = time.perf_counter()
     carry_out(work(folder, undisturbed, log))
     seconds = time.perf_counter() - started
-    truth = rows(undisturbed)
+    truth = told(undisturbed)
     statuses = Counter(row["status"] for row in truth)
     print(
         f"{len(texts):,} questions undisturbed: {seconds:.1f} s, "
@@ -143,16 +142,16 @@ def with_kills(
     answering = work(folder, out, log)
     kept_at: list[tuple[int, set[object]]] = []
     for number in range(chosen.kills):
-        left = len(truth) - len(rows(out))
-        wanted = len(calls(log)) + chance.randrange(max(1, 2 * left // (chosen.kills + 2)))
+        left = len(truth) - len(told(out))
+        wanted = len(told(log)) + chance.randrange(max(1, 2 * left // (chosen.kills + 2)))
         if not killed_once(partial(asked, log, wanted), chance.uniform(0.0, 0.02), answering):
             break
-        kept_at.append((len(calls(log)), {row["question"] for row in rows(out)}))
+        kept_at.append((len(told(log)), {row["question"] for row in told(out)}))
         called, kept = kept_at[-1][0], len(kept_at[-1][1])
         print(f"  kill {number + 1}: {called:,} calls so far, {kept:,} answers kept")
     carry_out(answering)
 
-    log_of_calls, found = calls(log), rows(out)
+    log_of_calls, found = told(log), told(out)
     twice = sum(question in kept for called, kept in kept_at for question in log_of_calls[called:])
     lost = sum(not kept <= {row["question"] for row in found} for _, kept in kept_at)
     in_order = [row["question"] for row in found] == [row["question"] for row in truth]
@@ -199,24 +198,9 @@ def work(folder: Path, out: Path, log: Path) -> Callable[[], None]:
     return partial(child, folder / "home", folder / "questions.jsonl", out, log)
 
 
-def rows(out: Path) -> list[dict[str, object]]:
-    """The rows of a file of answers; a last line that was cut off is none."""
-    if not out.exists():
-        return []
-    lines = out.read_bytes().split(b"\n")[:-1]
-    return [json.loads(line) for line in lines]
-
-
-def calls(log: Path) -> list[str]:
-    """The questions of all calls, in their order."""
-    if not log.exists():
-        return []
-    return [line.decode() for line in log.read_bytes().split(b"\n")[:-1]]
-
-
 def asked(log: Path, wanted: int) -> bool:
     """Whether there were more calls than so many."""
-    return len(calls(log)) > wanted
+    return len(told(log)) > wanted
 
 
 def essence(row: dict[str, object]) -> list[object]:

@@ -25,6 +25,7 @@ from typing import Any
 
 from bench.corpora import LAWS, open_laws
 from bench.options import parser
+from bench.own_process import noting, told
 from bench.rates import rate
 
 from localrag.config import load
@@ -73,14 +74,13 @@ def main() -> None:
 
 def child(asked: Plan, log: Path) -> None:
     """Run the evaluation to its end, unless killed."""
-    noted = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    note = noting(log)
 
     class Counted(Answerer):
         """Answers as ever, once the question stands in a log that survives a kill."""
 
         def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
-            line = json.dumps([self._method.name, query.text, query.options])
-            os.write(noted, f"{line}\n".encode())
+            note([self._method.name, query.text, query.options])
             return super().answer(query, watch)
 
     runner.Answerer = Counted  # type: ignore[attr-defined]
@@ -103,7 +103,7 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
     seconds = time.perf_counter() - started
     found = {setup.name: rows(asked, setup.folder) for setup in asked.setups}
     n = sum(map(len, found.values()))
-    begun = len(calls(log))
+    begun = len(told(log))
     print(
         f"n = {n:,} answers of {len(methods)} methods to {asked.n} questions in {asked.orders} "
         f"orders, in {seconds:.0f} s with {chosen.kills} kills"
@@ -112,14 +112,14 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
     started = time.perf_counter()
     subprocess.run(command, check=True)
     again = time.perf_counter() - started
-    print(f"the finished evaluation run again: {again:.1f} s, {len(calls(log)) - begun} asked")
+    print(f"the finished evaluation run again: {again:.1f} s, {len(told(log)) - begun} asked")
     table(asked, found)
     same, of = as_undisturbed(chosen, home, questions, found)
     print(f"the same as undisturbed: {rate(same, of)} (n = {of})")
     assert n == len(methods) * asked.n * asked.orders, "every question has its answer"
     assert not twice
     assert begun - n <= chosen.kills
-    assert len(calls(log)) == begun
+    assert len(told(log)) == begun
     assert again < _ALLOWED_SECONDS, "finished work costs next to nothing"
 
 
@@ -130,18 +130,18 @@ def with_kills(chosen: argparse.Namespace, command: list[str], log: Path, asked:
     twice = 0
     kept: set[str] = set()
     for number in range(chosen.kills + 1):
-        before = len(calls(log))
+        before = len(told(log))
         left = total - len(kept)
         wanted = before + 1 + chance.randrange(max(1, 2 * left // (chosen.kills + 2 - number)))
         process = subprocess.Popen(command)
         if number < chosen.kills:
-            while len(calls(log)) < wanted and process.poll() is None:
+            while len(told(log)) < wanted and process.poll() is None:
                 time.sleep(0.01)
             time.sleep(chance.uniform(0.0, 0.3))
             process.send_signal(signal.SIGKILL)
         code = process.wait()
         assert code == (-signal.SIGKILL if number < chosen.kills else 0), "killed before its end"
-        twice += sum(call in kept for call in calls(log)[before:])
+        twice += sum(json.dumps(call) in kept for call in told(log)[before:])
         kept = {
             json.dumps([setup.name, row["question"], row["options"]])
             for setup in asked.setups
@@ -242,15 +242,8 @@ def rows(asked: Plan, folder: Path) -> list[Row]:
     """The answers to the questions asked, order by order; a last line that was cut off is none."""
     found: list[Row] = []
     for order in range(asked.orders):
-        path = folder / f"order-{order}.jsonl"
-        lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
-        found += (row for row in map(json.loads, lines) if row["row"] <= asked.n)
+        found += (row for row in told(folder / f"order-{order}.jsonl") if row["row"] <= asked.n)
     return found
-
-
-def calls(log: Path) -> list[str]:
-    """The questions asked, in their order."""
-    return log.read_text().splitlines() if log.exists() else []
 
 
 def essence(row: Row) -> list[object]:

@@ -21,12 +21,14 @@ import io
 import json
 import random
 import shutil
+import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 from bench.options import parser
@@ -97,10 +99,12 @@ def main() -> None:
         base = Path(folder) / "base"
         # By a process of its own: threads of llama.cpp do not live on in what is forked.
         result_of(partial(prepare, base, chosen.embedder), lambda: True)
-        if not chosen.embedder:
-            # What it imports is imported once; another folder, for what is kept in memory of it.
-            shutil.copytree(base, base.with_name("trial"), symlinks=True)
-            look(base.with_name("trial"), ())
+        # Another folder, for what is kept in memory of it.
+        shutil.copytree(base, trial := base.with_name("trial"), symlinks=True)
+        for name in result_of(partial(imports, trial), lambda: True):
+            # What is imported here is not imported again by each of hundreds of processes.
+            with suppress(Exception):
+                import_module(name)
         whole = looked(base)
         assert whole is not None
         assert [one for one in whole.values() if one[0]] == [], whole
@@ -109,6 +113,12 @@ def main() -> None:
         )
         for part in parts:
             flips(part, base, whole, chosen, chance)
+
+
+def imports(home: Path) -> list[str]:
+    """The modules that looking at a workspace needs."""
+    look(home, ["index", "--rebuild"])
+    return list(sys.modules)
 
 
 def flips(
@@ -130,7 +140,7 @@ def flips(
             again = looked(home, ["index", "--rebuild"])
             mended += again is not None and judged(whole, again)[0] == "no effect"
         if chosen.show and (outcome in OUTCOMES[2:] or (outcome == "told" and number < 3)):
-            print(f"  {outcome}: {place.relative_to(home)}: {example}")
+            print(f"  {outcome}: {place.relative_to(home)}: {example}", flush=True)
         shutil.rmtree(home)
     n = chosen.rounds
     told = "".join(f"{outcomes[name]:>11}" for name in OUTCOMES)
@@ -236,9 +246,19 @@ def judged(whole: Said, said: Said | None) -> tuple[str, str]:
         else:
             outcome = "told"
         if OUTCOMES.index(outcome) > OUTCOMES.index(worst):
-            at = next((n for n, one in enumerate(out) if not whole[name][1].startswith(one, n)), 0)
-            worst, example = outcome, f"{name} ({code}): {err.strip() or out[max(at - 60, 0) :]}"
+            worst, example = (
+                outcome,
+                f"{name} ({code}): {err.strip() or _other(whole[name][1], out)}",
+            )
     return worst, " ".join(example[:300].split())
+
+
+def _other(whole: str, said: str) -> str:
+    """Where two texts differ first, with what stands around it."""
+    both = zip(whole, said, strict=False)
+    at = next((place for place, (one, other) in enumerate(both) if one != other), 0)
+    around = slice(max(at - 60, 0), at + 60)
+    return f"{said[around]} in place of {whole[around]}"
 
 
 def broken_checks(said: Said | None) -> set[str]:

@@ -3,7 +3,8 @@
 Hypothesis changes sound files and texts at random places (bytes put in, taken out, doubled, moved,
 written again thousands of times) and makes some from nothing. A parser may read them or refuse them
 with an error that has a cause. Counted are exceptions that no parser should raise, inputs that take
-longer than a few seconds, and ends by a signal; of each the input is kept in ``--keep``.
+longer than a few seconds of the processor, and ends by a signal; of each the input is kept in
+``--keep``.
 
 Then one unit is repeated 4 times as often as before, and once more: where it takes more than n log
 n allows, with a margin for a busy machine, the parser and the unit are named.
@@ -13,6 +14,7 @@ import argparse
 import io
 import json
 import math
+import signal
 import sys
 import tempfile
 import time
@@ -43,12 +45,14 @@ from localrag.workspace import Workspace
 from localrag_models.errors import ModelError
 from localrag_models.gguf import read_header
 
-SLOW, HANGS = 5.0, 30.0
-"""Seconds after which an input counts as slow, and after which its process is ended."""
+SLOW, HANGS, WAITS = 5.0, 30.0, 600.0
+"""Seconds of the processor after which an input counts as slow, and after which its process is
+ended; seconds after which it is ended though it does nothing. On a busy machine they differ."""
 MARGIN = 2.0
 """How much longer than n log n counts as more."""
-_MOST = 4_000_000
-_MEASURABLE = 0.1
+_LEAST, _MOST = 4 << 10, 4 << 20
+_MEASURABLE, _CLEAR = 0.01, 0.1
+"""Seconds of the processor that can be compared at all, and for which nothing longer is tried."""
 Unit = tuple[bytes, bytes, bytes]
 """What stands before, what is repeated, and what stands after."""
 
@@ -129,9 +133,20 @@ def child(folder: Path, work: Callable[[], dict[str, Any]]) -> Any:
     current = folder / "input"
     current.write_bytes(b"")
     try:
-        return result_of(work, lambda: time.time() - current.stat().st_mtime < HANGS)
+        return result_of(work, lambda: time.time() - current.stat().st_mtime < WAITS)
     except Died as died:
-        return str(died)
+        return "no end" if signal.SIGPROF.name in str(died) else str(died)
+
+
+def begin(data: bytes, folder: Path) -> float:
+    """Note an input that a parser reads next, and have the process end where that takes too long.
+
+    Returns:
+        The seconds of the processor so far.
+    """
+    (folder / "input").write_bytes(data)
+    signal.setitimer(signal.ITIMER_PROF, HANGS)
+    return time.process_time()
 
 
 def changed(name: str, number: int, ends: float, folder: Path, kept: Path | None) -> dict[str, Any]:
@@ -152,14 +167,13 @@ def changed(name: str, number: int, ends: float, folder: Path, kept: Path | None
         def read(data: bytes) -> None:
             if time.monotonic() > ends:
                 return
-            (folder / "input").write_bytes(data)
-            began = time.perf_counter()
+            began = begin(data, folder)
             try:
                 parser.read(data, folder)
             except Exception as error:  # noqa: BLE001 - this is what is looked for
                 seen.faults[_where(error)] += 1
                 keep(kept, name, folder / "input")
-            took = time.perf_counter() - began
+            took = time.process_time() - began
             if took > SLOW:
                 seen.faults[f"took more than {SLOW:.0f} s"] += 1
                 keep(kept, name, folder / "input")
@@ -209,20 +223,18 @@ def growth(name: str, unit: Unit, folder: Path, most: int) -> dict[str, float]:
     """How much longer than n log n four times as much takes; 0 where all of it takes no time."""
     parser = PARSERS[name]
     before, repeated, after = unit
-    size, earlier = 4_000, 0.0
-    while size <= most:
+    size, earlier, grown = _LEAST, 0.0, 0.0
+    while size <= most and earlier < _CLEAR:
         data = before + repeated * (size // len(repeated)) + after
         took = math.inf
         for _ in range(2):
-            (folder / "input").write_bytes(data)
-            began = time.perf_counter()
+            began = begin(data, folder)
             parser.read(data, folder)
-            took = min(took, time.perf_counter() - began)
+            took = min(took, time.process_time() - began)
         if earlier > _MEASURABLE:
-            allowed = 4 * math.log(size) / math.log(size / 4)
-            return {"growth": took / earlier / allowed}
+            grown = took / earlier / (4 * math.log(size) / math.log(size / 4))
         earlier, size = took, size * 4
-    return {"growth": 0.0}
+    return {"growth": grown}
 
 
 def keep(kept: Path | None, name: str, data: Path) -> None:

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from bench.batch import essence, made_up, prepare, rows
+from bench.batch import essence, made_up, prepare
+from bench.own_process import noting, told
 from bench.rates import rate
 
 from localrag.batch import run
@@ -80,12 +81,12 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
     workspace = Workspace.locate(home)
 
     before = alone(workspace, questions, folder / "alone.jsonl")
-    truth = rows(folder / "alone.jsonl")
+    truth = told(folder / "alone.jsonl")
     print(f"n = {len(truth):,} questions alone: {before}")
     if chosen.kills:
         with_kills(chosen, chance, folder, truth)
     single = taken(command(folder, "single", 1))
-    same = sum(map(same_as, rows(folder / "single.jsonl"), truth))
+    same = sum(map(same_as, told(folder / "single.jsonl"), truth))
     # Alone before and after it, for a machine has its moods.
     after = alone(workspace, questions, folder / "again.jsonl")
     wall = 2 * single.asking / (before.asking + after.asking)
@@ -132,22 +133,22 @@ def with_kills(
     process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL)
     kept_at: list[tuple[int, set[object]]] = []
     for number in range(chosen.kills):
-        left = len(truth) - len(rows(out))
-        wanted = len(rows(out)) + 1 + chance.randrange(max(1, left // (chosen.kills + 1)))
-        while len(rows(out)) < wanted and process.poll() is None:
+        left = len(truth) - len(told(out))
+        wanted = len(told(out)) + 1 + chance.randrange(max(1, left // (chosen.kills + 1)))
+        while len(told(out)) < wanted and process.poll() is None:
             time.sleep(0.01)
         assert process.poll() is None, "killed before its end"
         victim = _VICTIMS[number % 2]
-        called = calls(log)
+        called = told(log)
         os.kill(called[-1][0] if victim == "worker" else process.pid, signal.SIGKILL)
         if victim == "driver":
             process.wait()
             process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL)
-        kept = {row["question"] for row in rows(out)}
-        kept_at.append((len(calls(log)), kept))
+        kept = {row["question"] for row in told(out)}
+        kept_at.append((len(told(log)), kept))
         print(f"  kill {number + 1} ({victim}): {len(called):,} calls, {len(kept):,} answers kept")
     assert process.wait() == 0
-    log_of_calls, found = [text for _, text in calls(log)], rows(out)
+    log_of_calls, found = [text for _, text in told(log)], told(out)
     twice = sum(question in kept for called, kept in kept_at for question in log_of_calls[called:])
     lost = sum(not kept <= {row["question"] for row in found} for _, kept in kept_at)
     same = sum(map(same_as, found, truth))
@@ -224,11 +225,11 @@ class Noted:
     @contextmanager
     def __call__(self, home: Path) -> Iterator[Callable[[Query], Answer]]:
         """Open what answers."""
-        log = os.open(self.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        note = noting(Path(self.log))
         with open_answers(Workspace(home), "main", self.config) as answers:
 
             def answer(query: Query) -> Answer:
-                os.write(log, f"{os.getpid()}\t{query.text}\n".encode())
+                note([os.getpid(), query.text])
                 return answers.answer(query)
 
             yield answer
@@ -256,14 +257,6 @@ def command(folder: Path, name: str, workers: int, sleep: float = 0) -> list[str
     paths = (folder / "home", folder / "questions.jsonl", folder / f"{name}.jsonl")
     log = str(folder / f"{name}.log")
     return [sys.executable, __file__, "--child", *map(str, paths), log, str(workers), str(sleep)]
-
-
-def calls(log: Path) -> list[tuple[int, str]]:
-    """The process and the question of all calls, in their order."""
-    if not log.exists():
-        return []
-    lines = (line.decode().split("\t", 1) for line in log.read_bytes().split(b"\n")[:-1])
-    return [(int(process), text) for process, text in lines]
 
 
 def same_as(one: dict[str, object], other: dict[str, object]) -> bool:

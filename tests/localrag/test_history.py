@@ -14,6 +14,7 @@ from localrag.errors import NotFoundError, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.history import Comparison
 from localrag.history.comparing import Change, ChangeKind, compare
+from localrag_indexes.analysis.numerals import to_kanji
 
 FERRIES = "599AC0000000001"
 FIRST, SECOND = "2015-12-27", "2020-04-01"
@@ -53,15 +54,14 @@ AFTER: list[Article] = [
 def law_xml(articles: Sequence[Article]) -> str:
     def number(num: str) -> str:
         main, _, branch = num.partition("_")
-        digits = "〇一二三四五六七八九"
-        return f"第{digits[int(main)]}条" + (f"の{digits[int(branch)]}" if branch else "")
+        return f"第{to_kanji(int(main))}条" + (f"の{to_kanji(int(branch))}" if branch else "")
 
     body = "".join(
         f'<Article Num="{num}">'
         + (f"<ArticleCaption>（{caption}）</ArticleCaption>" if caption else "")
         + f"<ArticleTitle>{number(num)}</ArticleTitle>"
         + "".join(
-            f'<Paragraph Num="{n}"><ParagraphNum>{"" if n == 1 else "０１２３４"[n]}</ParagraphNum>'
+            f'<Paragraph Num="{n}"><ParagraphNum>{"" if n == 1 else n}</ParagraphNum>'
             f"<ParagraphSentence><Sentence>{text}</Sentence></ParagraphSentence></Paragraph>"
             for n, text in enumerate(paragraphs, 1)
         )

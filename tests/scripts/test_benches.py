@@ -75,7 +75,7 @@ RUNS = {
     "kill_conversation": ["--rounds=1", "--seconds=0.1"],
     "flipped": ["--rounds=1", "--parts", "settings"],
     "full_disk": ["--rounds=1", "--jobs", "update"],
-    "fuzz": ["--seconds=0.3", "--parsers", "settings", "--growth-to=4000"],
+    "fuzz": ["--seconds=0.3", "--parsers", "settings", "--growth-to=4096"],
     "sockets": ["--steps", "search", "--files=1"],
     "layers": ["--first=2", "--embedder={embedder}", "--split=gold", "--read", "--model={chat}"],
     "facets": ["--laws=3", "--questions=2"],

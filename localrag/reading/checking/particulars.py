@@ -7,6 +7,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from localrag.corpus.types import Locator
+from localrag.question.expectation import QUOTED
 from localrag.reading import dates, quantities
 from localrag.reading.dates import Date, Day, Period
 from localrag.reading.folding import LONGEST, Folded, with_blanks
@@ -366,7 +367,6 @@ def is_at(claimed: Locator, place: Locator) -> bool:
 
 _KATAKANA = re.compile(r"[ァ-ヺー]{2,}")
 _LATIN = re.compile(r"[a-z\u00df-\u024f][a-z0-9\u00df-\u024f]*(?:[-'’.&][a-z0-9\u00df-\u024f]+)*")
-_QUOTED = re.compile(r"[「『]([^「」『』]{1,80})[」』]|[\"“]([^\"“”]{2,80})[\"”]")
 _KANJI = re.compile("[一-鿿々]")
 _WORD_WITH_CASE = re.compile(r"[^\W\d_][\w]*(?:[-'’.&][\w]+)*")
 _CAPITAL = re.compile(r"[A-Z\u00c0-\u00de]")
@@ -379,7 +379,7 @@ def names_of(folded: Folded) -> tuple[Name, ...]:
     """Names as far as spelling and dictionary tell them, and whatever is quoted."""
     found = [
         Name(words.strip(), folded.written_normal(match.start(), match.end()), True)
-        for match in _QUOTED.finditer(folded.normal)
+        for match in QUOTED.finditer(folded.normal)
         if (words := match[1] or match[2]).strip()
     ]
     found += _japanese_names(folded) if folded.words else _english_names(folded.original)

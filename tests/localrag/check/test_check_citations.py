@@ -103,7 +103,16 @@ def test_a_bare_article_is_of_the_law_that_its_paragraph_names(check: Check) -> 
 
 @pytest.mark.parametrize(
     "citation",
-    ["渡し舟法第40条", "渡し舟法第4条第9項", "渡し舟法第6条の5", "渡し舟法第5条第1項第7号"],
+    [
+        "渡し舟法第40条",
+        "渡し舟法第4条第9項",
+        "渡し舟法第6条の5",
+        "渡し舟法第5条第1項第7号",
+        "渡し舟法九百九十九万条",
+        "渡し舟法第9999999条",
+        "渡し舟法999万条の2",
+        "渡し舟法第4条第1000000項",
+    ],
 )
 def test_what_is_not_there_is_told_with_what_is(check: Check, citation: str) -> None:
     (finding,) = of_part(check(f"{citation}を参照。"), "citation")
@@ -122,6 +131,42 @@ def test_articles_of_a_contract_are_its_own(check: Check) -> None:
         ("前条", "not-checked", ""),
         ("渡し舟法第4条第3項", "holds", "第4条第3項"),
     ]
+
+
+def test_a_list_in_a_contract_goes_on_with_the_law_that_it_names(check: Check) -> None:
+    text = "第1条（目的）\n舟を借りる。\n第2条（責任）\n渡し舟法第4条{}第7条による。第8条を見よ。"
+    for conjunction in ("及び", "および", "、", "（登録）及び", "第1項及び", "から"):
+        *_, last, own = cited(check, text.format(conjunction))
+        assert last[1] == "holds"
+        assert own[:2] == ("第8条", "not-checked")
+
+
+@pytest.mark.parametrize(
+    ("text", "law"),
+    [
+        ("X条例第4条", "X条例"),
+        ("X条例（以下「本件条例」という。）第4条", "X条例"),
+        ("渡し場条例（平成10年X市条例第1号）第4条", "渡し場条例"),
+        ("「渡し場条例」の第4条", "渡し場条例"),
+        ("渡し場条例が定められた。その第4条", "渡し場条例"),
+        ("渡し場条例がある。同条例第4条", "渡し場条例"),
+        ("市条例第4条", "市条例"),
+    ],
+)
+def test_an_article_of_a_bylaw_is_of_no_other_law(check: Check, text: str, law: str) -> None:
+    report = check(f"渡し舟法第5条がある。{text}と渡し舟法第4条による。")
+    _, bylaw, act = of_part(report, "citation")
+    assert act.verdict is Verdict.HOLDS
+    assert bylaw.problem
+    assert (bylaw.problem.kind.code, bylaw.problem.fields) == ("no-such-law", {"name": law})
+    # 同条 of 同条例 is no article.
+    assert "同条" not in [one.said for one in report.findings]
+
+
+def test_an_article_of_a_law_that_is_lacking_is_no_echo_of_another(check: Check) -> None:
+    for text in ("会社法の第4条と渡し舟法第4条。", "会社法第4条、渡し舟法第4条。"):
+        first, second = cited(check, text)
+        assert (first[1], second[1]) == ("not-checked", "holds")
 
 
 def test_an_extract_of_a_contract_has_articles_of_its_own(check: Check) -> None:
@@ -297,6 +342,10 @@ def test_what_brackets_state_is_a_statement(check: Check) -> None:
     assert wrong(check("渡し舟法第6条（変更の届出は20日以内）")) == [
         ("渡し舟法第6条（変更の届出は20日以内）", "said-otherwise")
     ]
+    for period, fails in (("五年以内", False), ("三年以内", True)):
+        report = check(f"渡し舟法第4条第3項（{period}の有効期間）。")
+        (statement,) = of_part(report, "statement")
+        assert (statement.verdict is Verdict.FAILS) is fails
     # The number of a line is none of the sentence.
     assert wrong(check("20) 渡し舟法第6条の届出は、変更の日から30日以内にする。")) == []
 

@@ -16,7 +16,7 @@ SAILS = "舟は、六箇月ごとに、少くとも三十日前に届け出て�
 
 @pytest.fixture
 def act(home: Path, tmp_path: Path) -> Check:
-    """Checks a text against an act of six articles."""
+    """Checks a text against an act of seven articles."""
     articles = [
         (
             "1",
@@ -50,6 +50,7 @@ def act(home: Path, tmp_path: Path) -> Check:
         ),
         ("5", "賠償", ["舟の主は、他人に加えた損害を賠償する責任を負う。"]),
         ("6", "減軽", ["情状により、その刑を減軽することができる。"]),
+        ("7", "準用", ["第二条から第四条まで及び第六条の規定は、船頭について準用する。"]),
     ]
     path = tmp_path / "599AC0000000001_20200401_000000000000000.xml"
     path.write_text(law_xml(articles), encoding="utf-8")
@@ -87,6 +88,13 @@ def test_kanji_numbers_without_their_sign_are_citations(act: Check) -> None:
         ("渡し舟法三条", "holds"),
         ("上記法九条", "does-not-hold"),
     ]
+    # Only the article has none.
+    text = "渡し舟法二条から四条までおよび一条第二項、一条第三項による。"
+    assert cited(act, text) == [
+        ("渡し舟法二条から四条まで", "holds"),
+        ("一条第二項", "holds"),
+        ("一条第三項", "does-not-hold"),
+    ]
     # Which law is meant is not told, and that is.
     (finding,) = of_part(act("過失相殺は七二二条二項による。"), "citation")
     assert finding.problem
@@ -98,6 +106,34 @@ def test_a_paragraph_of_a_branch_needs_no_sign(check: Check) -> None:
         ("渡し舟法六条の二一項", "holds"),
         ("渡し舟法六条の二九項", "does-not-hold"),
     ]
+
+
+def test_the_law_tells_where_a_branch_ends_and_its_paragraph_begins(
+    home: Path, tmp_path: Path
+) -> None:
+    paragraphs = [f"舟は、{n}号の岸に着く。" for n in range(1, 12)]
+    articles = [
+        ("1_2", "岸", paragraphs),
+        ("3_2", "岸", paragraphs),
+        ("3_21", "帆", ["帆を張る。"]),
+    ]
+    path = tmp_path / "599AC0000000001_20200401_000000000000000.xml"
+    path.write_text(law_xml(articles), encoding="utf-8")
+    corpus = localrag.open(home).corpus()
+    corpus.add(path)
+    places = ("一条の二一一項", "1条の211項", "一条の二十一項", "一条の三一一項")
+    text = "。".join(f"渡し舟法{place}" for place in places)
+    assert [
+        (one.verdict.value, one.provision) for one in of_part(corpus.check(text), "citation")
+    ] == [
+        ("holds", "渡し舟法第1条の2第11項"),
+        ("holds", "渡し舟法第1条の2第11項"),
+        ("holds", "渡し舟法第1条の2第11項"),
+        ("does-not-hold", ""),
+    ]
+    (finding,) = of_part(corpus.check("渡し舟法三条の二一一項。"), "citation")
+    assert finding.problem
+    assert finding.problem.fields == {"provisions": ("渡し舟法第3条の2第11項", "渡し舟法第3条の21")}
 
 
 def test_what_is_counted_or_called_so_is_no_citation(act: Check) -> None:
@@ -157,6 +193,17 @@ def test_another_notation_is_told_and_not_called_wrong(act: Check, old: str, new
     assert finding.problem
     assert finding.problem.kind.code == "quoted-in-other-notation"
     assert "".join(part.said for part in finding.diff) == words.rstrip("。") + "。"
+
+
+def test_a_conjunction_behind_a_range_is_the_same_word_in_kana(act: Check) -> None:
+    words = "第二条から第四条まで{}第六条の規定は、船頭について準用する。"
+    quoted = "渡し舟法第7条は「{}」と定める。"
+    for conjunction, verdict in (
+        ("および", ("not-checked", "quoted-in-other-notation")),
+        ("または", ("does-not-hold", "quoted-otherwise")),
+    ):
+        text = quoted.format(words.format(conjunction))
+        assert told(act, text, "quotation") == verdict
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,14 @@ def test_of_several_questions_each_is_answered_or_told(sample_home: Path) -> Non
     assert reply.absent == ("宇宙港法",)
 
 
+def test_of_several_questions_the_last_one_is_read_after_the_one_before(sample_home: Path) -> None:
+    reply = answer(Query("渡し守の資格は何か。時効は何年か"), sample_home)
+    asked = list(dict.fromkeys(stage.query for stage in reply.trace.stages if stage.query))
+    assert asked == ["渡し守の資格は何か。", "渡し守の時効は何年か"]
+    told = [str(event) for event in reply.trace.events]
+    assert any("時効" in one for one in told)
+
+
 def test_quotes_are_verbatim_and_located(sample_home: Path, retriever: Retriever) -> None:
     for question in (QUESTION, "鷺沼の渡しの運航期間はいつか。", "When did the observatory open?"):
         for citation in answer(Query(question), sample_home).citations:

@@ -251,8 +251,18 @@ def test_questions_stand_with_their_answers(make: Make, workspace: Workspace) ->
         pair("When was it built?", "1871", 1),
         pair("Was the Otter Mill built in 1871?", "1871", 1),
         pair("Who sold the Otter Mill?", "…", 2),
+        pair("When did Mara Lind move to Tarn?", "1871", 1),
+        pair("What is the title of the document?", "Otter Mill", 1),
     ],
-    ids=["said nowhere", "said elsewhere", "not read alone", "given away", "no word"],
+    ids=[
+        "said nowhere",
+        "said elsewhere",
+        "not read alone",
+        "given away",
+        "no word",
+        "names of the example",
+        "asks about the document",
+    ],
 )
 def test_what_the_document_does_not_answer_is_refused(
     make: Make, workspace: Workspace, bad: dict[str, Any]

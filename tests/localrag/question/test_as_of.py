@@ -28,6 +28,19 @@ NAMES = LawNames([LawRow("599AC0000000041", "浮桟橋法"), LawRow("599AC000000
         ("平成元年当時の浮桟橋法", date(1989, 12, 31), "浮桟橋法"),
         ("平成28年2月時点における浮桟橋法の利率", date(2016, 2, 29), "浮桟橋法の利率"),
         ("２０３０年１月１日時点での浮桟橋法の利率", date(2030, 1, 1), "浮桟橋法の利率"),
+        ("2019年の浮桟橋法2条", date(2019, 12, 31), "浮桟橋法2条"),
+        ("2020年4月1日の浮桟橋法2条", date(2020, 4, 1), "浮桟橋法2条"),
+        ("2020年4月1日 浮桟橋法2条", date(2020, 4, 1), "浮桟橋法2条"),
+        ("令和2年における浮桟橋法施行令3条", date(2020, 12, 31), "浮桟橋法施行令3条"),
+        ("浮桟橋法2条 as of April 1, 2020", date(2020, 4, 1), "浮桟橋法2条"),
+        ("浮桟橋法2条 as of 1st Apr. 2020?", date(2020, 4, 1), "浮桟橋法2条?"),
+        ("As at 2020-04-01, 浮桟橋法2条", date(2020, 4, 1), " 浮桟橋法2条"),
+        (
+            "What was Article 404 of the Civil Code in 2019?",
+            date(2019, 12, 31),
+            "What was Article 404 of the Civil Code?",
+        ),
+        ("Civil Code article 404 in February 2020", date(2020, 2, 29), "Civil Code article 404"),
     ],
 )
 def test_a_day_of_a_state_is_the_day_asked_of(question: str, day: date, text: str) -> None:
@@ -45,11 +58,45 @@ def test_a_day_of_a_state_is_the_day_asked_of(question: str, day: date, text: st
         "浮桟橋法の現在の利率",
         "改正後の浮桟橋法2条",
         "旧河岸法2条",
+        "2017年の浮桟橋法改正",
+        "平成15年法律第57号",
+        "2020年2月30日の浮桟橋法2条",
+        "Article 404 of the Civil Code as amended in 2017",
+        "I signed it in 2019. What does Article 404 of the Civil Code say?",
     ],
 )
 def test_what_says_no_state_is_left_as_it_is(question: str) -> None:
     read = state_asked(question, NAMES)
     assert (read.day, read.former, read.text) == (None, (), question)
+
+
+def test_where_there_are_laws_alone_a_day_needs_no_name_of_one() -> None:
+    question = "2020年4月1日時点の係留料の利率"
+    assert state_asked(question, NAMES).day is None
+    read = state_asked(question, NAMES, of_laws=True)
+    assert (read.day, read.text) == (date(2020, 4, 1), "係留料の利率")
+    assert state_asked(question, LawNames([]), of_laws=True).day is None
+
+
+def test_of_a_month_that_has_not_ended_it_is_today() -> None:
+    today = date.today()
+    read = state_asked(f"{today.year}年{today.month}月の浮桟橋法", NAMES)
+    assert read.day == today
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("2020年4月1日に契約した場合の浮桟橋法の利率", "2020年4月1日"),
+        ("I signed it in May 2019. Which rate does the Civil Code set?", "in May 2019"),
+    ],
+)
+def test_that_a_day_of_the_case_is_not_that_of_the_law_is_told(question: str, words: str) -> None:
+    read = state_asked(question, NAMES)
+    (told,) = read.facts(date(2026, 1, 1))
+    assert told.kind is FactKind.DAY_OF_THE_CASE
+    assert told.fields == {"words": words, "day": "2026-01-01"}
+    assert read.facts(date(2019, 1, 1)) == []
 
 
 @pytest.mark.parametrize(
@@ -106,6 +153,10 @@ def test_the_text_of_the_day_asked_is_quoted_and_that_is_told(
     found = piers.search("平成31年4月1日時点の浮桟橋法の利率")
     assert "年五パーセント" in found.hits[0].passage.text
     assert found.trace.events[0].fields["day"] == "2019-04-01"
+    for question in ("2019年の浮桟橋法2条", "2019年時点の係留料の延滞の利率"):
+        of_a_year = piers.ask(question)
+        assert "年五パーセント" in of_a_year.citations[0].quote
+        assert FactKind.PERIOD_ASKED in kinds(of_a_year)
     today = piers.ask("浮桟橋法2条")
     assert "年三パーセント" in today.citations[0].quote
     assert FactKind.DAY_ASKED not in kinds(today)

@@ -80,3 +80,25 @@ def test_only_of_joins_a_number_to_the_law_behind_it(
 )
 def test_each_number_of_a_list_is_cited(text: str, places: list[str]) -> None:
     assert cited(text, "Civil Code") == [("Civil Code", place) for place in places]
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("Articles 709 to 712 of the CC", ["第709条から第712条まで"]),
+        ("Article 709 through 712 of the CC", ["第709条から第712条まで"]),
+        ("Arts. 709–712 of the CC", ["第709条から第712条まで"]),
+        ("Articles 709-712 of the CC", ["第709条から第712条まで"]),
+        ("Articles 27-2 and 27-3 of the CC", ["第27条の2", "第27条の3"]),
+        ("Article 27-36 of the CC", ["第27条の36"]),
+        ("Articles 5, 7 to 9 and 12 of the CC", ["第5条", "第7条から第9条まで", "第12条"]),
+        ("Articles 709-712 and 715 of the CC", ["第709条から第712条まで", "第715条"]),
+        ("Articles 27-36 of the CC", ["第27条から第36条まで"]),
+        ("Article 72-117 of the CC", ["第72条の117"]),
+        ("Articles 2-3 to 2-9 of the CC", ["第2条の3から第2条の9まで"]),
+        ("Articles 27-2 to 27-5 of the CC", ["第27条の2から第27条の5まで"]),
+        ("Article 5 to 30 days of the CC", ["第5条"]),
+    ],
+)
+def test_a_range_is_cited_as_a_whole(text: str, places: list[str]) -> None:
+    assert [place for _, place in cited(text, "CC")] == places

@@ -2,7 +2,11 @@
 
 import pytest
 
+from localrag.corpus.types import LawRow
 from localrag.question.several import questions_in
+from localrag.statutes.names import LawNames
+
+NAMES = LawNames([LawRow("599AC0000000041", "浮桟橋法")])
 
 
 @pytest.mark.parametrize(
@@ -20,12 +24,21 @@ from localrag.question.several import questions_in
             "家賃を滞納している。追い出されるか。あと、敷金は返るか。",
             ("家賃を滞納している。追い出されるか。", "家賃を滞納している。敷金は返るか。"),
         ),
+        ("窃盗罪の刑は？ 時効は何年か", ("窃盗罪の刑は？", "窃盗罪の時効は何年か")),
+        (
+            "解雇は何日前に告げるか。公務員の場合は？",
+            ("解雇は何日前に告げるか。", "公務員の場合、解雇は何日前に告げるか。"),
+        ),
+        (
+            "残業代はいくら？渡し賃は何円？パワハラは",
+            ("残業代はいくら？", "渡し賃は何円？", "パワハラは"),
+        ),
     ],
 )
 def test_each_question_stands_with_what_is_told_before_it(
     text: str, questions: tuple[str, ...]
 ) -> None:
-    assert questions_in(text) == questions
+    assert questions_in(text, NAMES) == questions
 
 
 @pytest.mark.parametrize(
@@ -43,4 +56,4 @@ def test_each_question_stands_with_what_is_told_before_it(
     ],
 )
 def test_one_question_is_not_taken_apart(text: str) -> None:
-    assert questions_in(text) == ()
+    assert questions_in(text, NAMES) == ()

@@ -10,16 +10,20 @@ import pytest
 
 import localrag
 from localrag.config import load
-from localrag.corpus.types import PARAGRAPHS
-from localrag.errors import UsageError
-from localrag.facts import FactKind
+from localrag.corpus.types import PARAGRAPHS, LawRow
+from localrag.errors import NotFoundError, UsageError
+from localrag.facts import Fact, FactKind
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.methods.answering import open_answers
+from localrag.provision import look_up
 from localrag.reading.extractive import quotations
 from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.resolve import slips
 from localrag.retrieval.types import Filters, Query
+from localrag.statutes.names import LawNames
 from localrag.statutes.notation import cite
+from localrag.statutes.resolver import Resolution
 from localrag.workspace import Workspace
 
 FORMS = ("", "の趣旨は", "について教えて", "は何を定めているか", "の要件は", "に違反するとどうなる")
@@ -174,9 +178,98 @@ def test_how_many_provisions_cited_are_not_quoted_is_told(sample_home: Path) -> 
 def test_what_a_question_leaves_out_is_not_quoted(piers: Retriever) -> None:
     asked = "損害の賠償についての規定"
     assert "3.1" in quoted(piers, f"浮桟橋法の{asked}")
-    for left_out in ("3条以外の", "第三条を除く", "第一条及び第三条以外の"):
+    for left_out in (
+        "3条以外の",
+        "第三条を除く",
+        "第一条及び第三条以外の",
+        "3条は除いて、",
+        "3条は別として、",
+        "3条を別にした",
+        "3条ではなく、",
+    ):
         assert "3.1" not in quoted(piers, f"浮桟橋法{left_out}{asked}")
+    assert quoted(piers, "浮桟橋法3条ではないか") == ["3.1"]
+    assert quoted(piers, "浮桟橋法3条ではなく4条")[:1] == ["4.1"]
     assert quoted(piers, f"浮桟橋法3条のほかに{asked}")[:1] == ["4.1"]
+
+
+def test_a_crime_that_is_left_out_by_its_number_is_not_named_by_its_caption(
+    tmp_path: Path, open_statutes: Callable[..., Retriever]
+) -> None:
+    harbour_crimes = {
+        ("599AC0000000033", "港の罪に関する法律", "令和九十九年法律第三十三号"): {
+            "1": ("綱切り", ["綱を切つた者は、五万円以下の罰金に処する。"]),
+            "2": ("綱切り予備", ["綱切りの罪を犯す目的で刃物を備えた者は、科料に処する。"]),
+        }
+    }
+    with open_statutes(tmp_path, harbour_crimes) as retriever:
+        assert quoted(retriever, "港の罪に関する法律の綱切りの罪")[0] == "1.1"
+        assert "1.1" not in quoted(retriever, "港の罪に関する法律1条を除く綱切りの罪")
+
+
+def test_an_english_question_leaves_out_a_list_too(home: Path, tmp_path: Path) -> None:
+    articles = [
+        {
+            "num": num,
+            "caption": "",
+            "title": f"第{kanji}条",
+            "paragraphs": [{"num": "1", "text": f"損害を賠償する責任の{kanji}とする。"}],
+        }
+        for num, kanji in (("3", "三"), ("4", "四"), ("5", "五"))
+    ]
+    law = {"law_id": "129AC0000000089", "date": "", "title": "民法", "law_num": ""}
+    line = json.dumps({**law, "articles": articles}, ensure_ascii=False)
+    (tmp_path / "law.jsonl").write_text(line + "\n", encoding="utf-8")
+    with localrag.open(home).corpus() as corpus:
+        corpus.add(tmp_path / "law.jsonl")
+        corpus.index()
+        found = corpus.search(
+            "Compensation for damage in the Civil Code other than Articles 3 and 4"
+        )
+        assert [hit.passage.locator.article for hit in found.hits] == ["5"]
+        shown = corpus.look_up("Civil Code 3, 4 and 5")
+        assert [one.passage.locator.article for one in shown.provisions] == ["3", "4", "5"]
+
+
+def test_a_word_that_the_provision_lacks_chooses_none_of_its_paragraphs(piers: Retriever) -> None:
+    whole = quoted(piers, "浮桟橋法2条")
+    for question in (
+        "昨日の浮桟橋法2条",
+        "友人に聞いた浮桟橋法2条",
+        "授業で出た浮桟橋法2条がわからない",
+    ):
+        assert quoted(piers, question) == whole == ["2"]
+    assert quoted(piers, "浮桟橋法2条の夜間")[:1] == ["2.2"]
+
+
+@pytest.mark.parametrize("slip", ["浮浅橋法", "浮橋法", "浮桟橋橋法", "浮橋桟法"])
+def test_a_slip_in_the_name_of_a_law_is_told_and_never_taken(piers: Retriever, slip: str) -> None:
+    assert quoted(piers, f"{slip}3条") == []
+    told = [
+        one.fields
+        for one in piers.search(Query(f"{slip}3条")).trace.events
+        if one.kind is FactKind.LAW_NEAR
+    ]
+    assert told == [{"name": slip, "near": ("浮桟橋法",)}]
+    with pytest.raises(NotFoundError) as error:
+        look_up(piers.store, f"{slip}3条")
+    assert isinstance(error.value.remedy, Fact)
+    assert error.value.remedy.fields == told[0]
+
+
+def test_a_slip_that_makes_the_name_another_word_is_told() -> None:
+    names = LawNames([LawRow("1", "特許法"), LawRow("2", "民法")])
+    for word, near in (("特許方", "特許法"), ("民放", "民法")):
+        problem = Fact(FactKind.NO_LAW_NAMED, citation="35条")
+        cited = Resolution(len(word), len(word) + 3, "35条", (), problem=problem)
+        (told,) = slips([cited], f"{word}35条", names)
+        assert told.fields == {"name": word, "near": (near,)}
+
+
+@pytest.mark.parametrize("question", ["資料3条", "方法3条", "会社法3条", "浮桟橋の条件3条"])
+def test_another_word_or_another_law_is_no_slip(piers: Retriever, question: str) -> None:
+    told = piers.search(Query(question)).trace.events
+    assert FactKind.LAW_NEAR not in [one.kind for one in told]
 
 
 def test_filters_hold_for_what_is_cited(piers: Retriever) -> None:

@@ -19,6 +19,7 @@ from localrag_models.errors import ServerUnreachable
 
 CONFIG = Config(chat=ChatConfig(max_tokens=100), embedding=EmbeddingConfig(model="off"))
 ASKED = '{"query": "What became of the old places?"}'
+ALSO_ASKED = '{"query": "When were the old places lost?"}'
 
 Make = Callable[..., tuple[QueriesReport, ScriptedChat]]
 
@@ -36,7 +37,7 @@ def make(workspace: Workspace, tmp_path: Path) -> Make:
 
 def test_they_are_a_dataset_that_an_evaluation_reads(make: Make, workspace: Workspace) -> None:
     events: list[Progress] = []
-    report, model = make(ASKED, ASKED, on_event=events.append)
+    report, model = make(ASKED, ALSO_ASKED, on_event=events.append)
     assert (report.questions, report.earlier, report.refused) == (2, 0, 0)
     assert [(one.done, one.total) for one in events] == [(1, 2), (2, 2)]
     read = load(workspace, str(report.declaration), corpus="main")
@@ -60,25 +61,62 @@ def test_they_are_a_dataset_that_an_evaluation_reads(make: Make, workspace: Work
 def test_what_ends_it_loses_nothing(make: Make) -> None:
     with pytest.raises(ModelUnusable):
         make(ASKED, ServerUnreachable("gone", "start it"), n=3)
-    report, model = make(ASKED, ASKED, n=3)
+    report, model = make(ALSO_ASKED, '{"query": "Which old places burned?"}', n=3)
     assert (report.questions, report.earlier, len(model.requests)) == (3, 1, 2)
     report, model = make(n=3)
     assert (report.questions, report.earlier, model.requests) == (3, 3, [])
 
 
-def test_replies_that_are_no_question_of_their_own_are_refused(make: Make) -> None:
-    copied = '{"query": "When did the old Otter Mill burn?"}'
-    everything = [copied, '{"query": "…"}', "no", "{}", ASKED]
-    report, _ = make(*everything, n=1, aspects=4)
-    assert (report.questions, report.refused, len(report.calls)) == (1, 3, 5)
+@pytest.mark.parametrize(
+    "replies",
+    [['{"query": "When did the old Otter Mill burn?"}'], ['{"query": "…"}'], ["no", "{}"]],
+    ids=["copied", "no word", "malformed twice"],
+)
+def test_replies_that_are_no_question_of_their_own_are_refused(
+    make: Make, replies: list[str]
+) -> None:
+    report, _ = make(*replies, ASKED, n=1)
+    assert (report.questions, report.refused) == (1, 1)
+    assert len(report.calls) == len(replies) + 1
 
 
 @pytest.mark.parametrize(
-    "text", ["Who directed the films listed?", "資料の映画は誰の作か。", "Was it?"]
+    "text",
+    [
+        "Who directed the films listed?",
+        "資料の映画は誰の作か。",
+        "What became of the places mentioned in the text?",
+        "When were these places lost?",
+        "Was it?",
+        "How did the old structures of Tarn come to be built?",
+        "What became of the old places in 1910?",
+    ],
+    ids=[
+        "list",
+        "material",
+        "text",
+        "these",
+        "pronoun",
+        "name of the example",
+        "figure of its own",
+    ],
 )
-def test_a_question_that_leans_on_the_prompt_is_refused(make: Make, text: str) -> None:
+def test_a_question_that_leans_on_the_prompt_or_invents_is_refused(make: Make, text: str) -> None:
     report, _ = make(json.dumps({"query": text}), ASKED, n=1)
     assert (report.questions, report.refused) == (1, 1)
+
+
+def test_the_same_question_is_asked_once(make: Make) -> None:
+    report, _ = make(ASKED, ASKED, ALSO_ASKED)
+    assert (report.questions, report.refused) == (2, 1)
+    report, _ = make(ASKED, n=3)
+    assert (report.questions, report.earlier, report.refused) == (2, 2, 1)
+
+
+def test_the_same_aspects_are_asked_about_once(make: Make, tmp_path: Path) -> None:
+    # Every one of the four documents begins a group, and each group holds all four.
+    report, model = make(ASKED, ALSO_ASKED, n=4, aspects=4)
+    assert (report.questions, report.refused, len(model.requests)) == (1, 0, 1)
 
 
 def test_a_corpus_that_gives_none_is_an_error(make: Make, tmp_path: Path) -> None:

@@ -1,0 +1,95 @@
+"""What is asked of what indexing derived: references between provisions, readings, definitions."""
+
+from collections.abc import Iterable, Sequence
+
+from localrag.corpus import links, readings
+from localrag.corpus.browsing import Browsing
+from localrag.corpus.links import Citing, Connection, Definition, Reference
+from localrag.corpus.types import Locator
+
+
+class Derived(Browsing):
+    """Where provisions lead, what leads to them, and where terms are defined."""
+
+    @property
+    def links_generation(self) -> int:
+        """The generation that references and definitions were derived from; -1 before."""
+        return self._meta("links_generation")
+
+    def references_from(
+        self, document_id: str, locator: Locator, kind: str | None = None
+    ) -> list[Reference]:
+        """List the references of a provision and of what stands inside it, in reading order.
+
+        Args:
+            document_id: the document.
+            locator: the provision.
+            kind: only those of this kind.
+        """
+        return links.references_from(self._db, self._require(document_id), locator.path, kind)
+
+    def references_to(self, document_id: str, locator: Locator) -> list[Reference]:
+        """List the references to a provision or to something inside it, also as part of a range."""
+        return links.references_to(self._db, self._require_work(document_id), locator.path)
+
+    def citing(self, document_id: str, locator: Locator, kinds: Sequence[str]) -> list[Citing]:
+        """List what `references_to` gives, of some kinds, as keys: a few of it are cheap then.
+
+        References from states of laws that are not shown are among them.
+        """
+        return links.citing(self._db, self._require_work(document_id), locator.path, kinds)
+
+    def references(self, keys: Iterable[int]) -> list[Reference]:
+        """List the references of these keys, in the order asked for."""
+        wanted = list(keys)
+        rows = {row[0]: row for row in self._rows_by_key(links.REFERENCES, "refs.key", wanted)}
+        return [links.reference_of(self._db, rows[key]) for key in wanted if key in rows]
+
+    def reads_from(self, document_id: str, locator: Locator) -> list[Reference]:
+        """List what a provision, and what stands inside it, has read otherwise (読替え)."""
+        return readings.reads_from(self._db, self._require(document_id), locator.path)
+
+    def reads_to(self, document_id: str, locator: Locator) -> list[Reference]:
+        """List what has words of an article, or of some of it, read otherwise.
+
+        Ranges of provisions of the law are among them, whether they take the article in or not.
+        """
+        return readings.reads_to(self._db, self._require_work(document_id), locator.path)
+
+    def connections_from(self, document_id: str, locator: Locator, limit: int) -> list[Connection]:
+        """List where the references of a provision lead, `limit` at most.
+
+        Like `connections_to` it gives nothing for an unknown document.
+        """
+        key = self._key(document_id) or 0
+        return links.connections_from(self._db, key, locator.path, limit)
+
+    def connections_to(self, document_id: str, locator: Locator, limit: int) -> list[Connection]:
+        """List what refers to a provision or to something inside it, `limit` at most."""
+        return links.connections_to(self._db, self._work(document_id), locator.path, limit)
+
+    def definitions_of(self, term: str) -> list[Definition]:
+        """List where a term, written exactly so, is defined."""
+        return links.definitions_of(self._db, term)
+
+    def definitions_in(self, document_id: str) -> list[Definition]:
+        """List the terms a document defines, in reading order."""
+        return links.definitions_in(self._db, self._require(document_id))
+
+    def definitions_used(self, document_id: str, text: str) -> list[Definition]:
+        """List the definitions of a document whose terms stand in `text`, in reading order."""
+        return links.definitions_used(self._db, self._key(document_id) or 0, text)
+
+    def documents_referring(self, law_id: str, kind: str) -> list[str]:
+        """Ids of the documents that refer to a law in this way (``delegated-by``)."""
+        rows = self._db.rows(
+            "SELECT DISTINCT id FROM reached JOIN refs ON refs.key = reference"
+            " JOIN shown ON shown.key = refs.document"
+            " WHERE reached.law = ? AND refs.kind = ? ORDER BY shown.key",
+            (self._work(law_id), kind),
+        )
+        return [row[0] for row in rows]
+
+    def _require_work(self, document_id: str) -> int:
+        # What is of no work is not there at all.
+        return self._work(document_id) or self._require(document_id)
