@@ -1,17 +1,21 @@
 """The page in a browser: by the keyboard alone, at any width, by day and by night.
 
-Needs Playwright, a Chromium, and axe-core (``pip install playwright axe-playwright-python``); none
-of them is installed for the other tests. ``PAGE_SCREENSHOTS`` names a folder for screenshots.
+Needs Playwright, a Chromium, and axe-core (``pip install playwright axe-playwright-python``), and
+for keys of the browser itself a screen that nobody sees (``Xvfb`` and ``xdotool``); none of them is
+installed for the other tests. ``PAGE_SCREENSHOTS`` names a folder for screenshots.
 """
 
 import os
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from ...patience import PATIENCE
 from .conftest import QUESTION
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs Playwright")
@@ -29,7 +33,7 @@ READERS = {
     "ja-dark-narrow": ("ja", "dark", 360),
     "en-light-narrow": ("en", "light", 320),
 }
-PATIENCE_MS = 60_000
+PATIENCE_MS = PATIENCE * 1_000
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +48,46 @@ def address(sample_home: Path):
 
 
 @pytest.fixture(scope="module")
-def browser():
+def launch():
+    """Opens Chromium, with a window where it is given a screen."""
     with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE_MS
-        )
+
+        @contextmanager
+        def launched(screen=None):
+            opened = playwright.chromium.launch(
+                executable_path=CHROMIUM,
+                args=["--no-sandbox"],
+                timeout=PATIENCE_MS,
+                headless=screen is None,
+                env=screen,
+            )
+            yield opened
+            opened.close()
+
+        yield launched
+
+
+@pytest.fixture(scope="module")
+def browser(launch):
+    with launch() as opened:
         yield opened
-        opened.close()
+
+
+@pytest.fixture
+def screen():
+    """The environment of a program that shows itself on a screen that nobody sees."""
+    for program in ("Xvfb", "xdotool"):
+        if shutil.which(program) is None:
+            pytest.skip(f"needs {program}")
+    told, tells = os.pipe()
+    command = ["Xvfb", "-displayfd", str(tells), "-nolisten", "tcp"]
+    with subprocess.Popen(command, pass_fds=[tells], stderr=subprocess.DEVNULL) as server:
+        os.close(tells)
+        try:
+            with os.fdopen(told) as number:
+                yield {**os.environ, "DISPLAY": f":{number.readline().strip()}"}
+        finally:
+            server.terminate()
 
 
 class Reader:
@@ -70,6 +107,10 @@ class Reader:
             raise AssertionError(f"Tab never comes to {selector}")
         style = "getComputedStyle(document.activeElement).outlineStyle"
         assert self.page.evaluate(style) != "none"
+
+    def wait_at(self, place):
+        """The browser gives the focus with its first picture, later than the page is loaded."""
+        self.page.wait_for_function("id => document.activeElement.id === id", arg=place)
 
     def press(self, key):
         with self.page.expect_navigation():
@@ -91,6 +132,29 @@ class Reader:
             self.page.screenshot(path=Path(folder) / f"{self._name}-{step}.png")
 
 
+def ways(reader, address):
+    """Ask, open a citation, follow three references, by the keyboard alone; tell each step."""
+    page = reader.page
+    page.goto(address)
+    # Who opens the page can write at once.
+    reader.wait_at("question")
+    yield "1-home"
+    page.keyboard.insert_text(QUESTION)
+    reader.walk_to(".ask button")
+    reader.press("Enter")
+    assert page.inner_text("#answered") == QUESTION
+    yield "2-answer"
+    reader.walk_to(".citations a")
+    reader.press("Enter")
+    reader.wait_at("beside")
+    yield "3-citation"
+    for step in range(3):
+        reader.walk_to("#beside li a")
+        reader.press("Enter")
+        assert page.inner_text("#answered") == QUESTION
+        yield f"{4 + step}-reference"
+
+
 @pytest.mark.parametrize("name", READERS)
 def test_asked_read_and_followed_by_the_keyboard_alone(address, browser, name):
     language, colours, width = READERS[name]
@@ -105,38 +169,36 @@ def test_asked_read_and_followed_by_the_keyboard_alone(address, browser, name):
     context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     reader = Reader(page, name)
-    page.goto(address)
-    assert page.get_attribute("html", "lang") == language
-    # Who opens the page can write at once.
-    assert page.evaluate("document.activeElement.id") == "question"
-    reader.look("1-home")
-    page.keyboard.insert_text(QUESTION)
-    reader.walk_to(".ask button")
-    reader.press("Enter")
-    assert page.inner_text("#answered") == QUESTION
-    reader.look("2-answer")
-    answer = page.url
-    reader.walk_to(".citations a")
-    reader.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "beside"
-    reader.look("3-citation")
-    seen = [page.url]
-    for step in range(3):
-        reader.walk_to("#beside li a")
-        reader.press("Enter")
-        assert page.inner_text("#answered") == QUESTION
-        reader.look(f"{4 + step}-reference")
+    seen = []
+    for step in ways(reader, address):
+        reader.look(step)
         seen.append(page.url)
-    # The browser's way back; a browser without a window has no key for it.
-    for url in (*reversed(seen[:-1]), answer):
-        page.go_back()
-        assert page.url == url
-    # And the page's own.
-    page.goto(seen[-1])
+    assert page.get_attribute("html", "lang") == language
+    # The page's own way back; for that of the browser see below.
     reader.walk_to("#beside > p > a")
     reader.press("Enter")
-    assert page.url == answer.partition("#")[0] + "?#answer"
+    assert page.url == seen[1].partition("#")[0] + "?#answer"
     context.close()
+
+
+def test_alt_and_an_arrow_lead_back_step_by_step(address, launch, screen):
+    """Keys of the browser itself, which has them only where it has a window."""
+    with launch(screen) as windowed:
+        page = windowed.new_page(bypass_csp=True)
+        page.set_default_timeout(PATIENCE_MS)
+        reader = Reader(page, "windowed")
+        seen = [page.url for _step in ways(reader, address)]
+        assert all(one != other for one, other in pairwise(seen))
+        for url in reversed(seen[:-1]):
+            subprocess.run(["xdotool", "key", "alt+Left"], env=screen, check=True)
+            page.wait_for_url(url)
+        subprocess.run(["xdotool", "key", "alt+Right"], env=screen, check=True)
+        page.wait_for_url(seen[1])
+        assert page.inner_text("#answered") == QUESTION
+        # And from there the keyboard goes on.
+        reader.walk_to(".citations a")
+        reader.press("Enter")
+        assert page.url == seen[2]
 
 
 @pytest.mark.parametrize("at", ["渡し舟法", "渡し舟法7〜8条", "渡し舟法99条"])
