@@ -139,7 +139,13 @@ def test_that_no_law_defines_a_term_is_told(laws: localrag.Corpus, question: str
 
 @pytest.mark.parametrize(
     "question",
-    ["灯船とは", "浮き物安全法の汽笛とは", "登録とは何日かかるものか", "検査は誰がするか"],
+    [
+        "灯船とは",
+        "浮き物安全法の汽笛とは",
+        "登録とは何日かかるものか",
+        "検査は誰がするか",
+        "登録を受けた小さな船とは",
+    ],
 )
 def test_what_is_defined_or_asks_for_more_is_not_told_so(
     laws: localrag.Corpus, question: str
