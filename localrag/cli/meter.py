@@ -42,12 +42,12 @@ class Meter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stop()
+        self.stop()
 
     def update(self, progress: Progress) -> None:
         """Note how far it is."""
         if progress.phase != self._phase:
-            self._stop()
+            self.stop()
             self._phase = progress.phase
         if progress.seconds < _PATIENCE:
             return
@@ -72,7 +72,8 @@ class Meter:
     def _called(self, progress: Progress) -> str:
         return self._name or " ".join(filter(None, (_(progress.phase.name), progress.phase.about)))
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
+        """End the bar, so that something else can be shown; more progress begins another."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None

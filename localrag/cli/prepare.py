@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Seconds between two lines of progress where nobody watches; a layer may take days.
 _EVERY = 30.0
+# Causes of malformed replies that are shown, the most frequent first; all are in the JSON.
+_PROBLEMS = 5
 
 
 class By(StrEnum):
@@ -115,7 +117,7 @@ def prepare(
     from localrag.cli.terminal import emit
     from localrag.inference.opening import open_chat
     from localrag.prepare.categories import PROPOSE, load
-    from localrag.prepare.preparing import Opener
+    from localrag.prepare.preparing import LayerReport, Opener
     from localrag.prepare.preparing import prepare as make
 
     session: Session = context.obj
@@ -131,7 +133,21 @@ def prepare(
 
             opener = chat_on(stack.enter_context(joined(ray, opened.config)))
         meter = stack.enter_context(Meter(_EVERY))
-        reports = make(
+        reports: list[LayerReport] = []
+
+        def done(report: LayerReport) -> None:
+            reports.append(report)
+            if not as_json:
+                meter.stop()
+                _print(report)
+
+        @stack.callback
+        def _told() -> None:
+            # So that what was done before something fails is told as well.
+            if as_json and reports:
+                emit([_as_json(report) for report in reports])
+
+        make(
             session.workspace,
             opened.name,
             opened.config,
@@ -141,13 +157,9 @@ def prepare(
             least=least,
             dry_run=dry_run,
             on_event=meter.update,
+            on_report=done,
             opener=opener,
         )
-    if as_json:
-        emit([_as_json(report) for report in reports])
-        return
-    for report in reports:
-        _print(report)
 
 
 def _propose(session: Session, corpus: Corpus, out: Path | None) -> None:
@@ -182,6 +194,9 @@ def _as_json(report: "LayerReport") -> dict[str, object]:
         "left": report.left,
         "outcomes": {outcome.value: n for outcome, n in report.outcomes.items()},
         "malformed": [{"document": id_, "start": start} for id_, start in report.malformed],
+        "problems": [
+            {"n": n, "problem": problem.stored()} for problem, n in report.problems.most_common()
+        ],
         "refused": report.refused,
         "dropped": report.gone,
         "tokens": {
@@ -233,11 +248,11 @@ def _print(report: "LayerReport") -> None:
         )
     if report.left and report.forecast:
         say(_("what is left takes about {time}").format(time=duration(report.forecast)))
+    for problem, n in report.problems.most_common(_PROBLEMS):
+        say(_("malformed: {n:,} ({problem})").format(n=n, problem=problem))
     for document, start in report.malformed:
         say(
-            _("malformed twice: {document}, character {start:,}").format(
-                document=document, start=start
-            ),
+            _("malformed: {document}, character {start:,}").format(document=document, start=start),
             indent=2,
         )
 

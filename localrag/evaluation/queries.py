@@ -88,11 +88,15 @@ class MadeQuery:
         id: tells of what it was made: aspects, model and prompt.
         question: what a model wrote.
         aspects: that it was made of.
+        corpus: whose documents these are of.
+        model: that wrote it.
     """
 
     id: str
     question: str
     aspects: tuple[MadeAspect, ...]
+    corpus: str
+    model: str
 
 
 @dataclass(slots=True)
@@ -103,6 +107,7 @@ class QueriesReport:
         declaration: the file that `localrag eval` is given.
         questions: in the file.
         earlier: of these, those of earlier runs.
+        models: that have made them, the first one first.
         refused: replies of this run that were malformed twice, copied a question, asked what was
             asked before, could not be understood alone, or had names or figures of their own.
         calls: of the model, in this run.
@@ -111,6 +116,7 @@ class QueriesReport:
     declaration: Path
     questions: int = 0
     earlier: int = 0
+    models: tuple[str, ...] = ()
     refused: int = 0
     calls: list[ModelCall] = field(default_factory=list)
 
@@ -140,8 +146,8 @@ def make_queries(
 
     Raises:
         NotFoundError: there is no such corpus.
-        UsageError: the file has another suffix, the synthetic questions are not prepared or too
-            few, or the settings name no model.
+        UsageError: the file has another suffix or holds questions of another corpus, the synthetic
+            questions are not prepared or too few, or the settings name no model.
         ModelUnusable: the model fails; what was made is kept.
         BusyError: another process writes the same file.
         InputError: the file is damaged.
@@ -170,7 +176,9 @@ def make_queries(
             )
         questions = Journal(path, TypeAdapter(MadeQuery), partial(_damaged, path))
         with model, opened(questions) as journal:
-            _Writer(store, layers, model, config, report).write(journal, n, aspects, on_event)
+            earlier = _of_corpus(corpus, journal)
+            writer = _Writer(corpus, store, layers, model, config, report)
+            writer.write(journal, earlier, n, aspects, on_event)
         if not report.questions:
             raise UsageError(
                 N_("No question could be made of the corpus {corpus!r}."),
@@ -178,7 +186,7 @@ def make_queries(
                 corpus=corpus,
             )
         with storing(declaration):
-            replace_text(declaration, _declared(corpus, model.id, path))
+            replace_text(declaration, _declared(corpus, report.models, path))
     return report
 
 
@@ -187,12 +195,14 @@ class _Writer:
 
     def __init__(
         self,
+        corpus: str,
         store: CorpusStore,
         layers: LayerIndex,
         model: ChatModel,
         config: Config,
         report: QueriesReport,
     ) -> None:
+        self._corpus = corpus
         self._store = store
         self._layers = layers
         self._model = model
@@ -203,13 +213,14 @@ class _Writer:
     def write(
         self,
         journal: Journal[MadeQuery],
+        earlier: Sequence[MadeQuery],
         n: int,
         aspects: int,
         on_event: Callable[[Progress], None],
     ) -> None:
         """Write as many as are wanted and not there yet."""
         begun = perf_counter()
-        earlier = [line.row for line in journal.lines()]
+        models = dict.fromkeys(one.model for one in earlier)
         there = {one.id for one in earlier}
         asked = {letters_of(one.question) for one in earlier}
         report = self._report
@@ -227,11 +238,14 @@ class _Writer:
                 made = (
                     MadeAspect(one.document, one.sentence, one.text, one.answer) for one in group
                 )
-                journal.append(MadeQuery(id_, question, tuple(made)))
+                of = (self._corpus, self._model.id)
+                journal.append(MadeQuery(id_, question, tuple(made), *of))
+                models.setdefault(self._model.id)
                 report.questions += 1
             else:
                 report.refused += 1
             on_event(Progress(MAKING, report.questions, n, perf_counter() - begun))
+        report.models = tuple(models)
 
     def _groups(self, aspects: int) -> Iterator[list[LayerText]]:
         """Synthetic questions of so many documents that come near each other, in a fixed order.
@@ -293,12 +307,31 @@ class _Writer:
         )
 
 
-def _declared(corpus: str, model: str, path: Path) -> str:
+def _of_corpus(corpus: str, journal: Journal[MadeQuery]) -> list[MadeQuery]:
+    """The questions of earlier runs.
+
+    Raises:
+        UsageError: they are of another corpus.
+    """
+    earlier = [line.row for line in journal.lines()]
+    if other := next((one.corpus for one in earlier if one.corpus != corpus), ""):
+        raise UsageError(
+            N_("The questions in {path} are of the corpus {other!r}, not of {corpus!r}."),
+            N_("Name another file, or the corpus: --corpus {other}"),
+            path=journal.path,
+            other=other,
+            corpus=corpus,
+        )
+    return earlier
+
+
+def _declared(corpus: str, models: Sequence[str], path: Path) -> str:
     """The declaration of the questions in a file."""
+    made_by = " and ".join(models)
     return tomli_w.dumps(
         {
-            "title": f"Questions over the collection {corpus}, made by {model}",
-            "source": f"made by {model} of synthetic questions of the corpus {corpus}",
+            "title": f"Questions over the collection {corpus}, made by {made_by}",
+            "source": f"made by {made_by} of synthetic questions of the corpus {corpus}",
             "licence": "as the documents",
             "reader": "collection",
             "measure": "collection",

@@ -21,10 +21,12 @@ from pydantic import TypeAdapter
 from localrag.corpus.types import Label
 from localrag.durable import locked
 from localrag.errors import BusyError, ModelUnusable, StorageError, StoreError, UsageError
+from localrag.facts import Fact, FactKind
 from localrag.journal import Journal
 from localrag.language import N_
 from localrag.retrieval.types import ModelCall
 from localrag.workspace import CorpusPaths
+from localrag_models.errors import ReplyInvalid
 
 SENTENCES = "sentences"
 """Every sentence as it is, so that it can be searched for."""
@@ -52,7 +54,8 @@ class Outcome(StrEnum):
         UNCHANGED: there is nothing to make; of a sentence that stands alone, that it does.
         REFUSED: code refused all that the model wrote: of a sentence for names or figures which the
             document does not have, or for lacking those of the sentence, which stands as it is.
-        MALFORMED: the reply could not be read twice; a sentence stands as it is.
+        MALFORMED: the reply could not be read twice, or the context of the model does not hold the
+            request; a sentence stands as it is.
     """
 
     MADE = "made"
@@ -141,6 +144,8 @@ class Made(NamedTuple):
 
     Attributes:
         calls: of the model.
+        problem: why nothing could be read: what the reply is, or that the context does not hold the
+            request; None of every other outcome.
     """
 
     outcome: Outcome
@@ -148,6 +153,7 @@ class Made(NamedTuple):
     refused: str = ""
     calls: Sequence[ModelCall] = ()
     labels: tuple[Label, ...] = ()
+    problem: Fact | None = None
 
 
 class Job(NamedTuple):
@@ -207,7 +213,9 @@ def unreadable(error: ModelUnusable, calls: Sequence[ModelCall]) -> Made:
     """
     if not error.of_one_request:
         raise error
-    return Made(Outcome.MALFORMED, calls=calls)
+    problem = calls[-1].problem if calls and error.kind == ReplyInvalid.__name__ else None
+    problem = problem or Fact(FactKind.MODEL_FAILED, cause=error.cause)
+    return Made(Outcome.MALFORMED, calls=calls, problem=problem)
 
 
 _ROWS = TypeAdapter(DerivedRow)

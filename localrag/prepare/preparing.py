@@ -88,6 +88,7 @@ class LayerReport:
         made: in this run.
         outcomes: of this run.
         malformed: where they are, by document and first character; the first hundred.
+        problems: why, how often.
         refused: texts that code refused in this run; of one document there can be several.
         gone: rows dropped, whose sources or recipes are others now.
         prompt, cached, completion: tokens of this run.
@@ -100,6 +101,7 @@ class LayerReport:
     made: int = 0
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     malformed: list[tuple[str, int]] = field(default_factory=list)
+    problems: Counter[Fact] = field(default_factory=Counter)
     refused: int = 0
     gone: int = 0
     prompt: int = 0
@@ -135,8 +137,8 @@ class LayerReport:
         if not is_made:
             self._characters += job.span.end - job.span.start
 
-    def count(self, row: DerivedRow, seconds: float) -> None:
-        """Take one more row into account, and the seconds that all have taken."""
+    def count(self, row: DerivedRow, problem: Fact | None, seconds: float) -> None:
+        """Take one more row into account, why it is none, and the seconds that all have taken."""
         self.made += 1
         self.seconds = seconds
         self.outcomes[row.outcome] += 1
@@ -146,6 +148,8 @@ class LayerReport:
             self._first_characters, self._first_seconds = self._made_characters, seconds
         if row.outcome is Outcome.MALFORMED and len(self.malformed) < _NAMED:
             self.malformed.append(row.place)
+        if problem is not None:
+            self.problems[problem] += 1
         self.prompt += row.prompt
         self.cached += row.cached
         self.completion += row.completion
@@ -162,6 +166,7 @@ def prepare(
     least: int = LEAST,
     dry_run: bool = False,
     on_event: Listener = ignore,
+    on_report: Callable[[LayerReport], None] = ignore,
     opener: Opener = open_chat,
 ) -> list[LayerReport]:
     """Make layers of a corpus and index them; what is made of the same text and recipe stays.
@@ -179,6 +184,7 @@ def prepare(
         dry_run: do only some of the jobs, spread over the corpus, to tell how long all take. What
             they make is kept.
         on_event: told the progress, in this thread.
+        on_report: told what was done for a layer as soon as it is, whatever ends the next.
         opener: opens the model.
 
     Raises:
@@ -201,9 +207,11 @@ def prepare(
             layer = DerivedLayer(place, name)
             with layer.opened():
                 maker = _maker(name, store, place, model, chosen)
-                reports.append(_Work(layer, maker, model, on_event).run(dry_run=dry_run))
+                report = _Work(layer, maker, model, on_event).run(dry_run=dry_run)
                 if name == METADATA:
                     _tell_apart(store, layer)
+            reports.append(report)
+            on_report(report)
         if not dry_run:
             index_layers(workspace, corpus, config, store, partial(_tell, on_event))
     return reports
@@ -422,7 +430,7 @@ class _Work:
             sampled.add(job.document)
             row = job.row(made, seconds)
             self._layer.append(row)
-            report.count(row, perf_counter() - started)
+            report.count(row, made.problem, perf_counter() - started)
             self._tell(
                 Progress(
                     PHASES[report.layer],

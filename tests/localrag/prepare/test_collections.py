@@ -15,7 +15,7 @@ from localrag.config import ChatConfig, Config
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Label
 from localrag.errors import InputError, ModelUnusable, UsageError
-from localrag.facts import FactKind
+from localrag.facts import Fact, FactKind
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.prepare.categories import SHIPPED, Categories, as_toml, kept, load
@@ -25,6 +25,7 @@ from localrag.prepare.preparing import LayerReport, prepare, propose_categories
 from localrag.prepare.summaries import summaries, summary_for
 from localrag.retrieval.types import Filters
 from localrag.workspace import Workspace
+from localrag_models.errors import ContextExceeded
 
 MILL = "The Otter Mill was built in 1871. Ada Frost sold it to Bram Tully. It burnt in 1902."
 LAKE = "Lake Anvil is 90 metres deep. It freezes in winter."
@@ -283,11 +284,33 @@ def test_an_answer_is_found_in_other_width_and_case(make: Make, workspace: Works
     assert report.outcomes[Outcome.MADE] == 1
 
 
-def test_malformed_questions_are_counted(make: Make) -> None:
+def test_malformed_questions_are_counted_with_their_cause(make: Make) -> None:
     out_of_range = {"pairs": [pair("When?", "1871", 4)]}
     report, _ = make(SYNTHETIC_QA, {"pairs": [DEEP]}, out_of_range, "no")
     assert report.outcomes == {Outcome.MADE: 1, Outcome.MALFORMED: 1}
     assert report.malformed == [("mill.txt", 0)]
+    ((problem, n),) = report.problems.items()
+    assert (problem.kind, n) == (FactKind.REPLY_MALFORMED, 1)
+
+
+def test_a_context_that_does_not_hold_a_request_is_told_as_such(make: Make) -> None:
+    exceeded = ContextExceeded("It needs 900 tokens of 512.", needed=900, available=512)
+    report, _ = make(SYNTHETIC_QA, exceeded, {"pairs": [BUILT]})
+    assert report.outcomes == {Outcome.MALFORMED: 1, Outcome.MADE: 1}
+    assert report.problems == {Fact(FactKind.MODEL_FAILED, cause="It needs 900 tokens of 512."): 1}
+
+
+def test_what_was_done_for_a_layer_is_told_before_the_next_one_fails(
+    cli: Callable[..., Any], workspace: Workspace
+) -> None:
+    home = ("--home", str(workspace.home))
+    layers = ("--layers", "sentences,decontextualized", "--by", "model")
+    told = cli(*home, "prepare", *layers)
+    assert told.code == 2
+    assert told.out.startswith("sentences: 5 sentences; ")
+    assert "made by a chat model" in told.err
+    (report,) = json.loads(cli(*home, "prepare", *layers, "--json").out)
+    assert (report["layer"], report["earlier"], report["problems"]) == ("sentences", 5, [])
 
 
 def test_a_long_document_is_asked_about_in_parts(make: Make, workspace: Workspace) -> None:

@@ -1,6 +1,7 @@
 """Questions over a collection: how a model makes them, and how they are read back."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -143,6 +144,34 @@ def test_what_cannot_be_made_is_told(
     with pytest.raises(error):
         make_queries(workspace, given["corpus"], CONFIG, path, 1, opener=given["opener"])
     assert list(tmp_path.glob("*.toml")) == []
+
+
+def test_a_file_goes_on_with_its_corpus_alone(
+    make: Make, workspace: Workspace, tmp_path: Path
+) -> None:
+    # A kill leaves the questions without their declaration.
+    with pytest.raises(ModelUnusable):
+        make(ASKED, ServerUnreachable("gone", "start it"))
+    before = (tmp_path / "queries.jsonl").read_bytes()
+    shutil.copytree(workspace.corpus("main").store.parent, workspace.corpus("other").store.parent)
+    other = ScriptedChat(ALSO_ASKED)
+    path, opener = tmp_path / "queries.toml", lambda *_: other
+    with pytest.raises(UsageError, match=r"of the corpus 'main', not of 'other'") as raised:
+        make_queries(workspace, "other", CONFIG, path, 2, aspects=2, opener=opener)
+    assert "--corpus main" in raised.value.cure
+    assert other.requests == []
+    assert (tmp_path / "queries.jsonl").read_bytes() == before
+
+
+def test_every_model_that_made_some_is_declared(make: Make, workspace: Workspace) -> None:
+    make(ASKED, n=1)
+    other = ScriptedChat(ALSO_ASKED)
+    other.id = "another"
+    report, _ = make(opener=lambda *_: other)
+    assert report.models == ("scripted", "another")
+    read = load(workspace, str(report.declaration), corpus="main")
+    assert read.dataset.title.endswith("made by scripted and another")
+    assert "made by scripted and another of" in read.dataset.source
 
 
 def test_a_damaged_file_is_told_with_its_line(make: Make, tmp_path: Path) -> None:
