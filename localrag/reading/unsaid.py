@@ -13,8 +13,8 @@ from localrag.retrieval.query import analyzer
 from localrag.retrieval.types import Retrieval
 from localrag_indexes.analysis.normalize import letters_of
 
-# A compound: 株主総会, クレジットカード番号. Shorter ones are words that statutes vary.
 _THEME = re.compile("([一-鿿々ァ-ヺー]{2,})(?:は|って|とは)")
+# A compound: 株主総会, クレジットカード番号. Shorter ones are words that statutes vary.
 _COMPOUND = re.compile("[一-鿿々ァ-ヺー]{4,}")
 
 
