@@ -269,6 +269,11 @@ class Retriever:
             resolved.meaning.definitions,
         )
 
+    def absent(self, asked: Query) -> tuple[str, ...]:
+        """The laws that a question names and the corpus lacks; nothing is searched for."""
+        asked = replace(asked, text=written_out(asked.text, self.names))
+        return scope_of(asked, self.names, self.store, self._orders).absent
+
     def rank(self, asked: Query, k: int | None = None, *, words: bool, meaning: bool) -> Retrieval:
         """Search by words, by meaning, or by both fused by rank, and nothing else.
 

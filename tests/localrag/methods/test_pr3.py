@@ -473,8 +473,12 @@ def test_of_a_law_that_the_corpus_lacks_nothing_is_claimed(
     config = Config(chat=ChatConfig(max_tokens=100), embedding=EmbeddingConfig(model="off"))
     layers = (SYNTHETIC_QA, MK_SUMMARIES)
     prepare(Workspace.locate(home), "main", config, layers, opener=lambda *_: model, least=1)
-    played = play("pr3-localrag", Query("独楽規制法第三条の許可は誰がするか"), home=home)
-    assert (played.requests, played.answer.absent) == ([], ("独楽規制法",))
+    asked = Query("独楽規制法第三条の許可は誰がするか")
+    for name in ("chunks", *AUGMENTED):
+        played = play(name, asked, home=home)
+        assert (played.requests, played.answer.absent) == ([], ("独楽規制法",)), name
+        assert played.answer.status is not Status.SUPPORTED
+        assert facts(played.trace, FactKind.NO_SUCH_LAW) == [{"name": "独楽規制法"}]
 
 
 # --- What is not there ---
