@@ -271,6 +271,11 @@ class Retriever:
             resolved.undefined,
         )
 
+    def absent(self, asked: Query) -> tuple[str, ...]:
+        """The laws that a question names and the corpus lacks; nothing is searched for."""
+        asked = replace(asked, text=written_out(asked.text, self.names))
+        return scope_of(asked, self.names, self.store, self._orders).absent
+
     def _require_undamaged(
         self, hits: Iterable[Hit], reached: Mapping[str, expand.Neighbour]
     ) -> None:
