@@ -54,7 +54,7 @@ PAGES: dict[str, tuple[str, list[tuple[str, str, list[int]]]]] = {
         [("What was Frost Weir made of?", "oak", [2])],
     ),
 }
-SUMMARIES = {"": "Buildings and waters.", "kind=markdown": "Barns, weirs.", "kind=text": "Mills."}
+SUMMARIES = {"": "Barns and a lake.", "kind=markdown": "Barns, weirs.", "kind=text": "Mills."}
 MILL = Query("What happened to the Otter Mill?")
 WRITTEN = {
     "plan": ["Find its builder", "Find its buyer"],
