@@ -201,6 +201,7 @@ class FactKind(Enum):
     )
     NO_SUMMARY = N_("no summary is of the documents wanted: the queries were written without one")
     SUMMARIES_LEFT_OUT = N_("the context in use (chat.context) holds {n:,} of {total:,} summaries")
+    NO_STATEMENT = N_("left out, for it is no statement: {words}")
     ASPECT_WITHOUT_EVIDENCE = N_("no evidence was found for this aspect: {aspect}")
 
     # methods, decon-hybrid: the answer is withheld.

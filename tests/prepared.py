@@ -33,8 +33,8 @@ def prepared_texts(home: Path) -> Workspace:
         '{"subject": ["building"]}',
         _asked("How deep is Lake Anvil?", "90 metres"),
         _asked("When was the Otter Mill built?", "1871"),
-        json.dumps({"summary": "Depths and years."}),
-        json.dumps({"summary": "Depths and years of texts."}),
+        json.dumps({"summary": "Lake Anvil and the mill."}),
+        json.dumps({"summary": "The Otter Mill and the lake."}),
     )
     categories = {"subject": Category(about="what", values=("water", "building"))}
     config = Config(chat=ChatConfig(max_tokens=200), embedding=EmbeddingConfig(model="off"))

@@ -3,6 +3,8 @@
 A summary is made for each combination of metadata, and for the whole corpus, whose documents answer
 at least so many synthetic questions. Where the questions do not fit the context of the model, parts
 of them are summed up, and then the summaries. It guides how a query is put; it is never quoted.
+Of what a model writes code keeps the sentences that speak of what the questions do: small models
+write their prompt out instead, or one sentence again and again.
 """
 
 from collections import defaultdict
@@ -18,6 +20,7 @@ from localrag.corpus.facets import FIELD, KIND, Facets
 from localrag.corpus.types import Label
 from localrag.errors import ModelUnusable, UsageError
 from localrag.language import N_
+from localrag.prepare.decontextualized import brings_particulars
 from localrag.prepare.layers import (
     METADATA,
     MK_SUMMARIES,
@@ -33,9 +36,12 @@ from localrag.prepare.layers import (
 )
 from localrag.prompts import language_of, prompt, template
 from localrag.reading.asking import ask
+from localrag.reading.checking import covers
 from localrag.reading.evidence import element
 from localrag.retrieval.types import ModelCall
 from localrag.workspace import CorpusPaths
+from localrag_indexes.analysis.normalize import letters_of
+from localrag_indexes.analysis.sentences import split_sentences
 from localrag_models.chat import ChatModel, Message
 
 PROMPT = "knowledge_summary"
@@ -43,10 +49,15 @@ LEAST = 10
 """Questions that a summary rests on at least, where nothing else is said."""
 
 # Changed when code makes another summary of the same replies.
-_VERSION = "1"
+_VERSION = "2"
 # Facets that one combination has at most, beside which they would be too many to be of use.
 _FACETS = 3
 _LONGEST = 1500
+# The share of the words of a sentence that the questions must have: it sums up in words of its own,
+# and one of a prompt has none of theirs.
+_SHARED = 1 / 3
+# Characters that are compared as one text; the comparison reads no more of one.
+_COMPARED = 10_000
 _ALL = "*"
 
 Place = tuple[str, int]
@@ -170,32 +181,42 @@ class Summariser:
 
     def _made(self, labels: tuple[Label, ...], questions: Sequence[str]) -> Made:
         calls: list[ModelCall] = []
+        refused: list[str] = []
         try:
-            text = self._summed_up(named(labels) if labels else "", questions, calls)
+            text = self._summed_up(named(labels) if labels else "", questions, calls, refused)
         except ModelUnusable as error:
             return unreadable(error, calls)
-        return Made(Outcome.MADE, (DerivedText(text),), calls=calls, labels=labels)
+        told = "\n".join(refused)
+        if not text:
+            return Made(Outcome.REFUSED, refused=told, calls=calls, labels=labels)
+        return Made(Outcome.MADE, (DerivedText(text),), told, calls, labels)
 
-    def _summed_up(self, about: str, items: Sequence[str], calls: list[ModelCall]) -> str:
-        """Sum up questions; where they do not fit, parts of them, and then the summaries."""
+    def _summed_up(
+        self, about: str, items: Sequence[str], calls: list[ModelCall], refused: list[str]
+    ) -> str:
+        """Sum up questions; where they do not fit, parts of them, and then the summaries.
+
+        Returns:
+            What code keeps of it, "" where that is nothing; what it refuses goes to `refused`.
+        """
         partial_ones = False
         while True:
             groups = list(self._groups(about, items, partial_ones=partial_ones))
-            items = [
-                " ".join(
-                    ask(
-                        self._model,
-                        self._settings,
-                        _messages(about, group, partial_ones=partial_ones),
-                        _Reply,
-                        calls.append,
-                        PROMPT,
-                    ).summary.split()
-                )
+            written = [
+                ask(
+                    self._model,
+                    self._settings,
+                    _messages(about, group, partial_ones=partial_ones),
+                    _Reply,
+                    calls.append,
+                    PROMPT,
+                ).summary
                 for group in groups
             ]
-            if len(items) == 1:
-                return items[0]
+            pairs = zip(written, groups, strict=True)
+            items = list(filter(None, (_kept(text, of, about, refused) for text, of in pairs)))
+            if len(items) <= 1:
+                return "".join(items)
             partial_ones = True
 
     def _groups(
@@ -211,6 +232,38 @@ class Summariser:
         half = len(items) // 2
         yield from self._groups(about, items[:half], partial_ones=partial_ones)
         yield from self._groups(about, items[half:], partial_ones=partial_ones)
+
+
+def _kept(summary: str, items: Sequence[str], about: str, refused: list[str]) -> str:
+    """The sentences of a summary that speak of its items, each once; all others are refused."""
+    shown = list(_joined(items))
+    titles = [about] if about else []
+    kept: dict[str, str] = {}
+    text = " ".join(summary.split())
+    for start, end in split_sentences(text):
+        sentence = text[start:end].strip()
+        if (
+            covers(sentence, shown, headings=titles) < _SHARED
+            or brings_particulars(sentence, shown, titles)
+            or letters_of(sentence) in kept
+        ):
+            refused.append(sentence)
+        else:
+            kept[letters_of(sentence)] = sentence
+    return " ".join(kept.values())
+
+
+def _joined(items: Sequence[str]) -> Iterator[str]:
+    """The items in as few texts as are compared at once."""
+    run: list[str] = []
+    size = 0
+    for item in items:
+        if run and size + len(item) > _COMPARED:
+            yield "\n".join(run)
+            run, size = [], 0
+        run.append(item)
+        size += len(item)
+    yield "\n".join(run)
 
 
 def _messages(about: str, items: Sequence[str], *, partial_ones: bool) -> tuple[Message, ...]:

@@ -19,6 +19,7 @@ from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import PASSAGES, Locator
 from localrag.facts import FactKind
 from localrag.retrieval.titles import Titles
+from localrag.retrieval.types import Hit
 from localrag.retrieval.units import Admission, Scores, article_unit
 from localrag.statutes.references import APPLIES, DELEGATED_BY, REFERS
 
@@ -93,6 +94,20 @@ def neighbours(
         if admission.admits(unit.partition("#")[0]):
             best[unit] = neighbour
     return best
+
+
+def require_undamaged(
+    store: Lookups, reached: Mapping[str, Neighbour], hits: Sequence[Hit]
+) -> None:
+    """Read the references that hits came by, of the hundreds that were weighed.
+
+    Raises:
+        StoreError: one of them is not what was stored.
+    """
+    units = (article_unit(hit.passage.document_id, hit.passage.locator) for hit in hits)
+    for referring in {reached[unit].referring for unit in units if unit in reached} - {""}:
+        law_id, _, path = referring.rpartition("#")
+        store.references_from(law_id, Locator.parse(path))
 
 
 def pages_named(

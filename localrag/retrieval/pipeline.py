@@ -1,6 +1,6 @@
 """The retrieval pipeline: the stages in their order, each one recorded."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property, partial
@@ -252,7 +252,7 @@ class Retriever:
         if not fused:
             unfilled = [*unfilled, *left(self.store, asked.filters)]
         hits = trail.record(expand.STAGE, scope.first(total), reasons, unfilled)
-        self._require_undamaged(hits, reached)
+        expand.require_undamaged(self.store, reached, hits)
         return Retrieval(
             hits,
             trail.trace,
@@ -271,14 +271,10 @@ class Retriever:
             resolved.undefined,
         )
 
-    def _require_undamaged(
-        self, hits: Iterable[Hit], reached: Mapping[str, expand.Neighbour]
-    ) -> None:
-        """Read the references that hits came by; one that is not what was stored raises."""
-        units = (article_unit(hit.passage.document_id, hit.passage.locator) for hit in hits)
-        for referring in {reached[unit].referring for unit in units if unit in reached} - {""}:
-            target = _target(referring)
-            self.store.references_from(target.law_id, target.locator)
+    def absent(self, asked: Query) -> tuple[str, ...]:
+        """The laws that a question names and the corpus lacks; nothing is searched for."""
+        asked = replace(asked, text=written_out(asked.text, self.names))
+        return scope_of(asked, self.names, self.store, self._orders).absent
 
     def rank(self, asked: Query, k: int | None = None, *, words: bool, meaning: bool) -> Retrieval:
         """Search by words, by meaning, or by both fused by rank, and nothing else.

@@ -47,8 +47,12 @@ class Scope:
     @property
     def events(self) -> list[Fact]:
         """What of it the user should know."""
-        absent = dict.fromkeys(law.words for law in self.laws if not law.law_ids)
-        return [Fact(FactKind.NO_SUCH_LAW, name=words) for words in absent]
+        return [Fact(FactKind.NO_SUCH_LAW, name=words) for words in self.absent]
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """The laws named that the corpus lacks, as written, each once."""
+        return tuple(dict.fromkeys(law.words for law in self.laws if not law.law_ids))
 
     def with_cited(self, law_ids: Iterable[str]) -> "Scope":
         """The scope of a question that cites provisions of these laws besides."""

@@ -62,6 +62,7 @@ CATEGORIES = {
 _MOMENT = 0.01
 LEAST = 20
 """Questions of a summary at least."""
+_KANA = str.maketrans("0123456789", "まみむめもやゆよらり")
 ASKED = ("the first of them", "born in the city", "its music and film")
 Rows = dict[str, list[DerivedRow]]
 """By layer, what is written down, in the order in which it was."""
@@ -125,10 +126,10 @@ def reply_to(prompt: str) -> str:
         name, _, rest = rewritten[1].partition(" ")
         return json.dumps({"pairs": [{"question": f"What {rest[:200]}?", "answer": name}]})
     if items := _ITEM.findall(prompt):
-        return json.dumps({"summary": f"{len(items)} of them, {items[0]}"})
+        return json.dumps({"summary": items[0]})
     if first := _NUMBERED.search(prompt):
-        # In kana, so that no English word of the answer stands in the question.
-        number = sum(map(ord, first[1]))
+        # In kana, so that no English word of the answer stands in the question, and no figure.
+        number = str(sum(map(ord, first[1]))).translate(_KANA)
         pair = {"sentences": [1], "question": f"{number}のはじめは何か", "answer": first[2]}
         return json.dumps({"pairs": [pair]})
     title, sentence = _DOCUMENT.search(prompt), _SENTENCE.findall(prompt)

@@ -61,8 +61,8 @@ def test_what_was_prepared_is_told(prepared: Workspace) -> None:
         assert found.questions == 2
         assert found.redundancy is None
         assert [one.text for one in found.summaries] == [
-            "Depths and years.",
-            "Depths and years of texts.",
+            "Lake Anvil and the mill.",
+            "The Otter Mill and the lake.",
         ]
         assert set(corpus.starting_questions(5)) == {
             "How deep is Lake Anvil?",

@@ -74,7 +74,7 @@ async def test_layers_and_questions_are_shown_and_asked(
             "layers: metadata (0 texts), synthetic-qa (2 texts), mk-summaries (2 texts)",
             "subject",
             "What questions are about",
-            "all documents  2 questions  Depths and years.",
+            "all documents  2 questions  Lake Anvil and the mill.",
             "It answers 2 questions, such as:",
         ):
             assert words in shown(app)

@@ -4,25 +4,32 @@ The model gets the question, the queries it was augmented into, the sources and 
 is a sentence, or a synthetic question with its answer. What a statement cites, and is held against,
 is always the sentence of the document: a synthetic question stands for the sentences that answer
 it. Of several sources those are cited that carry the statement alone, where some do. Whether they
-speak of the question is not asked, for a statement tells of one aspect of it.
+speak of the question is not asked, for a statement tells of one aspect of it: ``supported`` says
+that every statement stands in what it cites, and not that it answers. What is said twice is said
+once; what is no statement, for it has no predicate, is left out and told.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from itertools import groupby
+from typing import Any, NamedTuple
 
 from localrag.facts import Fact, FactKind
 from localrag.methods.generative import ClaimChecker, answer_of, drafted, reply_shape
 from localrag.methods.toolkit import Toolkit
+from localrag.reading.checking.polarity import is_statement
 from localrag.reading.evidence import element
 from localrag.reading.sentences import Sentence, ShownSentences
-from localrag.reading.types import Answer, Claim, Status
+from localrag.reading.types import Answer, Status
 from localrag.retrieval.query import full_text
 from localrag.retrieval.types import Query
+from localrag_indexes.analysis.normalize import letters_of
 from localrag_models.chat import Message
 
 ASPECTS = "aspects"
 """The stage that tells which queries were left without evidence."""
+STATEMENTS = "statements"
+"""The stage that tells what of a reply is no statement."""
 
 _MOST_CLAIMS, _MOST_CITED, _LONGEST = 8, 4, 400
 
@@ -73,22 +80,49 @@ def answered(
     reply = toolkit.ask(messages(sentences), shape, "answer", claims=drafted)
     if not reply.claims:
         return Answer("", (), Status.NOT_FOUND, toolkit.trace)
+    said = _statements(toolkit, reply.claims)
     with toolkit.store() as store:
         checker = ClaimChecker(store, sentences, full_text(asked))
-        claims = tuple(
-            checker.check(one.text, one.sentences, narrow=True).claim for one in reply.claims
-        )
+        checked = {
+            one.letters: checker.check(one.text, one.cited, narrow=True).claim for one in said
+        }
     if aspects:
-        told = [one.aspect for one in reply.claims]
-        _tell_aspects(toolkit, queries, told, claims)
-    return answer_of(toolkit, claims, checker.citations)
+        carried = {letters for letters, claim in checked.items() if not claim.mismatches}
+        shown = {one.aspect for one in reply.claims if letters_of(one.text) in carried}
+        _tell_aspects(toolkit, queries, shown)
+    if not checked:
+        return Answer("", (), Status.NOT_FOUND, toolkit.trace)
+    return answer_of(toolkit, tuple(checked.values()), checker.citations)
 
 
-def _tell_aspects(
-    toolkit: Toolkit, queries: Sequence[str], told: Sequence[int], claims: Sequence[Claim]
-) -> None:
+class _Statement(NamedTuple):
+    """A statement, its letters alone, and the numbers of all sources cited for it."""
+
+    text: str
+    letters: str
+    cited: Sequence[int]
+
+
+def _statements(toolkit: Toolkit, replied: Sequence[Any]) -> list[_Statement]:
+    """The statements of a reply, each once; the trace tells what else it holds."""
+    found: dict[str, _Statement] = {}
+    events = []
+    for one in replied:
+        letters = letters_of(one.text)
+        before = found.get(letters)
+        if before is not None:
+            found[letters] = before._replace(cited=(*before.cited, *one.sentences))
+        elif is_statement(one.text):
+            found[letters] = _Statement(one.text, letters, one.sentences)
+        else:
+            events.append(Fact(FactKind.NO_STATEMENT, words=one.text))
+    if events:
+        toolkit.note(STATEMENTS, list(dict.fromkeys(events)))
+    return list(found.values())
+
+
+def _tell_aspects(toolkit: Toolkit, queries: Sequence[str], shown: Collection[int]) -> None:
     """Tell the queries of which nothing is said that its sources carry."""
-    shown = {number for number, one in zip(told, claims, strict=True) if not one.mismatches}
     left = [query for number, query in enumerate(queries, 1) if number not in shown]
     toolkit.note(ASPECTS, [Fact(FactKind.ASPECT_WITHOUT_EVIDENCE, aspect=one) for one in left])
 

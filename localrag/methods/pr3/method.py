@@ -13,6 +13,9 @@
    JSON) and examples. Every statement cites sources by number; code puts in the sentences behind
    the questions, and checks the statement against them (`localrag.methods.pr3.answering`).
 
+Of a law that the question names and the corpus lacks none of these methods claims anything: that is
+told, and what comes nearest is quoted. The publication knows no such case.
+
 `pr3-plain` writes the queries without a summary. `chunks` and `chunks-augmented` search in chunks
 of text (`localrag.methods.pr3.chunking`) in the place of questions, the former for the query alone.
 
@@ -85,6 +88,11 @@ def _answer(
 ) -> Answer:
     """Answer one question by the steps at the head of this file."""
     asked = case.query
+    with toolkit.retriever() as retriever:
+        absent = retriever.absent(asked)
+    # Nothing that could be found is what was asked about.
+    if absent:
+        return toolkit.quoted(asked, toolkit.retrieve(asked))
     queries: tuple[str, ...] = ()
     if augment:
         queries = augmented(toolkit, asked, summaries(toolkit, asked) if summaries else ())

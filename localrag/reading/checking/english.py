@@ -129,6 +129,20 @@ def read_english(normal: str, start: int, end: int) -> ReadSentence:
     )
 
 
+def says_something(text: str) -> bool:
+    """Whether a text has a verb that helps, or a word in small letters that is no mere link.
+
+    "by Johan Reed" and "in 1871" have neither.
+    """
+    words = text.split()
+    plain = [word.strip(".,;:!?()\"'“”‘’") for word in words]
+    return any(
+        word in _AUXILIARIES or bool(_english_key(word))
+        for word in plain
+        if word and word.islower()
+    )
+
+
 def _english_key(word: str) -> str:
     """The stem of a word that says what a sentence is about, else ""."""
     plain = word.removesuffix("'s")
@@ -137,6 +151,33 @@ def _english_key(word: str) -> str:
     return str(_stemmer().stemWord(plain))
 
 
+_AUXILIARIES = frozenset(
+    [
+        "is",
+        "are",
+        "was",
+        "were",
+        "am",
+        "be",
+        "been",
+        "has",
+        "have",
+        "had",
+        "does",
+        "do",
+        "did",
+        "can",
+        "could",
+        "may",
+        "might",
+        "must",
+        "shall",
+        "should",
+        "will",
+        "would",
+        "cannot",
+    ]
+)
 _EMPTY = frozenset(
     [
         "may",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from localrag.reading.checking.english import read_english
+from localrag.reading.checking.english import read_english, says_something
 from localrag.reading.checking.forces import (
     CONTRARY,
     DEMANDING,
@@ -17,7 +17,7 @@ from localrag.reading.checking.forces import (
     Predicate,
     ReadSentence,
 )
-from localrag.reading.folding import Folded, is_japanese
+from localrag.reading.folding import Folded, fold, is_japanese
 from localrag_indexes.analysis.japanese import Morpheme
 from localrag_indexes.analysis.sentences import split_sentences
 
@@ -40,6 +40,22 @@ def sentences_of(folded: Folded) -> list[ReadSentence]:
             sentence = read_english(folded.normal, start, end)
         found.append(sentence)
     return found
+
+
+def is_statement(text: str) -> bool:
+    """Whether a text says something of something, and is more than a name, a figure or a place.
+
+    A Japanese one has a deed or a state, or says something of a noun (…である, …は…). English is
+    read without its parts of speech: it has a word beside names and those that join them.
+    """
+    if not is_japanese(text):
+        return says_something(text)
+    words = fold(text).words
+    return any(
+        (_VERB.match(word.kind) and not _is_particle(words, place))
+        or (word.kind in _OF_A_SUBJECT and word.lemma in _SUBJECTS)
+        for place, word in enumerate(words)
+    ) or any(tail > head + 1 for head, tail in _heads(words))
 
 
 def with_provisos(sentences: Sequence[ReadSentence]) -> list[ReadSentence]:
@@ -255,6 +271,7 @@ _SAID_WITH = frozenset(
 )
 # 広告し、 and 広告され、 leave open what is said of them; 広告したが、 does not.
 _UNFINISHED = frozenset(["為る", "れる", "られる", "せる", "させる"])
+_OF_A_SUBJECT, _SUBJECTS = ("助詞-係助詞", "助詞-格助詞"), frozenset(["は", "も", "が"])
 _GOES_ON = re.compile(r"補助記号-読点|接続詞")
 _NEARBY = 14
 _LONGEST_TAIL = 24

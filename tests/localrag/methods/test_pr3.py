@@ -24,6 +24,7 @@ from localrag.methods.catalogue import method
 from localrag.methods.pr3.chunking import chunks_of
 from localrag.prepare.layers import MK_SUMMARIES, SYNTHETIC_QA, DerivedLayer, DerivedText
 from localrag.prepare.preparing import prepare
+from localrag.reading.checking.polarity import is_statement
 from localrag.reading.types import Status
 from localrag.retrieval.types import Filters, Query, Trace
 from localrag.workspace import Workspace
@@ -53,7 +54,7 @@ PAGES: dict[str, tuple[str, list[tuple[str, str, list[int]]]]] = {
         [("What was Frost Weir made of?", "oak", [2])],
     ),
 }
-SUMMARIES = {"": "Buildings and waters.", "kind=markdown": "Barns, weirs.", "kind=text": "Mills."}
+SUMMARIES = {"": "Barns and a lake.", "kind=markdown": "Barns, weirs.", "kind=text": "Mills."}
 MILL = Query("What happened to the Otter Mill?")
 WRITTEN = {
     "plan": ["Find its builder", "Find its buyer"],
@@ -297,6 +298,42 @@ def test_what_stands_beside_the_source_is_not_cited(ask: Ask) -> None:
     assert len(ask("chunks", said((together, both))).answer.citations) == 2
 
 
+def test_what_is_said_again_is_said_once(ask: Ask) -> None:
+    built = "Ada Frost built the Otter Mill."
+    deep = number(ask("chunks", NOTHING).prompts[-1], "Lake Anvil is 90 metres deep")
+    reply = said((built, [deep]), (built, [1]), *[(f"{built} ", [1])] * 6)
+    answer = ask("chunks", reply).answer
+    assert [one.text for one in answer.claims] == [built]
+    assert (answer.status, len(answer.citations)) == (Status.SUPPORTED, 1)
+
+
+@pytest.mark.parametrize("fragment", ["by Ada Frost", "The Otter Mill", "In 1871.", "1871年に"])
+def test_what_is_no_statement_is_left_out_and_told(ask: Ask, fragment: str) -> None:
+    alone = ask("chunks", said((fragment, [1])))
+    assert (alone.answer.status, alone.answer.claims) == (Status.NOT_FOUND, ())
+    assert facts(alone.trace, FactKind.NO_STATEMENT) == [{"words": fragment}]
+    beside = ask("chunks", said((fragment, [1]), ("Ada Frost built the Otter Mill.", [1])))
+    assert beside.answer.status is Status.SUPPORTED
+    assert len(beside.answer.claims) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("ヨハン・リードによって", False),
+        ("ヨハン・リード", False),
+        ("監督はヨハン・リード", True),
+        ("十八歳に満たない者", True),
+        ("五万円以下の罰金に処する", True),
+        ("It burnt.", True),
+        ("He is Johan Reed.", True),
+        ("By 1902 the mill had burnt down.", True),
+    ],
+)
+def test_a_statement_has_a_predicate(text: str, is_one: bool) -> None:
+    assert is_statement(text) is is_one
+
+
 def test_chunks_are_sentences_under_their_place(ask: Ask) -> None:
     prompt = ask("chunks", NOTHING).prompts[-1]
     assert "mill\n1: Ada Frost built the Otter Mill in 1871.\n2: She sold it" in prompt
@@ -473,8 +510,12 @@ def test_of_a_law_that_the_corpus_lacks_nothing_is_claimed(
     config = Config(chat=ChatConfig(max_tokens=100), embedding=EmbeddingConfig(model="off"))
     layers = (SYNTHETIC_QA, MK_SUMMARIES)
     prepare(Workspace.locate(home), "main", config, layers, opener=lambda *_: model, least=1)
-    played = play("pr3-localrag", Query("独楽規制法第三条の許可は誰がするか"), home=home)
-    assert (played.requests, played.answer.absent) == ([], ("独楽規制法",))
+    asked = Query("独楽規制法第三条の許可は誰がするか")
+    for name in ("chunks", *AUGMENTED):
+        played = play(name, asked, home=home)
+        assert (played.requests, played.answer.absent) == ([], ("独楽規制法",)), name
+        assert played.answer.status is not Status.SUPPORTED
+        assert facts(played.trace, FactKind.NO_SUCH_LAW) == [{"name": "独楽規制法"}]
 
 
 # --- What is not there ---
