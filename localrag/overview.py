@@ -53,6 +53,7 @@ class Overview:
             most laws have their own.
         headings: how many different ones there are.
         states: laws of which it has several states.
+        by_model: facets of which a model has told values (`localrag prepare --layers metadata`).
         sorted_before: whether a model has sorted the documents, and they have changed since then.
         layers: what was prepared.
         summaries: of the questions by metadata, those of fewer labels first.
@@ -70,6 +71,7 @@ class Overview:
     facets: Mapping[str, Mapping[str, int]]
     headings: int
     states: int
+    by_model: frozenset[str]
     sorted_before: bool
     layers: tuple[PreparedLayer, ...]
     summaries: tuple[Summary, ...]
@@ -108,6 +110,7 @@ def overview(
         facets=by_value,
         headings=len(facets.counts(CHAPTER)),
         states=store.works_in_states,
+        by_model=facets.by_model,
         sorted_before=told_for is not None and told_for != store.stamp,
         layers=prepared,
         summaries=tuple(summaries(place)),

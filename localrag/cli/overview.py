@@ -63,6 +63,7 @@ def _as_json(found: "Overview") -> dict[str, Any]:
         "characters": found.characters,
         "kinds": found.kinds,
         "facets": found.facets,
+        "facets_by_model": sorted(found.by_model),
         "headings": found.headings,
         "laws_in_several_states": found.states,
         "changed_since_sorted": found.sorted_before,
@@ -107,7 +108,8 @@ def _print(name: str, found: "Overview") -> None:
     if found.states:
         say(_("laws in several states: {n:,}").format(n=found.states))
     for key, values in found.facets.items():
-        say((facet_name(key), "cyan"), colon(), _listed(key, values))
+        told = aside(_("told by a model")) if key in found.by_model else ""
+        say((facet_name(key), "cyan"), told, colon(), _listed(key, values))
     if found.headings:
         words = _("{n:,} different headings").format(n=found.headings)
         say((facet_name(CHAPTER), "cyan"), colon(), words)

@@ -226,6 +226,7 @@ class Facets:
         documents: ids of the documents by facet and value; headings are left out.
         told_for: the stamp of the corpus that a model's metadata were made for; None where there
             are none.
+        by_model: facets of which a model has told values, and not the documents themselves.
     """
 
     def __init__(
@@ -233,9 +234,11 @@ class Facets:
         database: Database,
         documents: Mapping[str, Mapping[str, frozenset[str]]],
         told_for: int | None = None,
+        by_model: frozenset[str] = frozenset(),
     ) -> None:
         self.documents = documents
         self.told_for = told_for
+        self.by_model = by_model
         self._db = database
         # What was asked for is asked for again, by every stage of a search.
         self._canonical = lru_cache(_KEPT)(self._find_canonical)
@@ -505,18 +508,20 @@ def facets_of(database: Database, told: Path) -> Facets:
         StoreError: the file is damaged.
     """
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    sorted_by = set[str]()
     of_model, told_for = _told(told)
     for about in map(partial(info, database), database.rows(f"{INFO} FROM shown ORDER BY key")):
         by_code = list(labels_of(about))
         known = {key for key, _ in by_code}
-        by_model = (one for one in of_model.get(about.id, ()) if one.key not in known)
+        by_model = [one for one in of_model.get(about.id, ()) if one.key not in known]
+        sorted_by |= {key for key, _ in by_model}
         for key, value in (*by_code, *by_model):
             found[key][value].add(about.id)
     frozen = {
         key: {value: frozenset(ids) for value, ids in values.items()}
         for key, values in found.items()
     }
-    return Facets(database, frozen, told_for)
+    return Facets(database, frozen, told_for, frozenset(sorted_by))
 
 
 def as_told(rows: Iterable[tuple[str, Sequence[Label]]], made_for: int) -> str:

@@ -72,10 +72,12 @@ def spellings_of_facet(key: str) -> tuple[str, ...]:
 
 
 def _own_word(name: str, words: Mapping[str, str]) -> str:
+    # Other names are those of records, or of categories, whatever their words mean elsewhere here.
+    if name not in words:
+        return name
     # English is the language of the stored names: what is stored is what people know to write.
-    english = words.get(name, name)
-    word = _(english)
-    return name if word == english else word
+    word = _(words[name])
+    return name if word == words[name] else word
 
 
 def _spellings(name: str, words: Mapping[str, str]) -> tuple[str, ...]:

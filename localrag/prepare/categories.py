@@ -214,9 +214,11 @@ def propose(store: CorpusStore, model: ChatModel, settings: ChatConfig) -> Categ
     found: dict[str, Category] = {}
     for one in reply.categories:
         key = "_".join(one.key.casefold().replace("-", " ").split())
-        values = tuple({letters_of(value): value.strip() for value in one.values}.values())
+        # One that holds no word takes no other with it.
+        named = [value for value in one.values if letters_of(value)]
+        values = tuple({letters_of(value): value.strip() for value in named}.values())
         usable = _KEY.fullmatch(key) and key not in TOLD_BY_CODE
-        if usable and len(values) > 1 and all(map(letters_of, values)):
+        if usable and len(values) > 1:
             found.setdefault(key, Category(about=one.about, values=values))
     if not found:
         raise UsageError(

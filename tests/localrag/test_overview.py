@@ -53,6 +53,7 @@ def test_what_was_prepared_is_told(prepared: Workspace) -> None:
     with localrag.open(prepared.home, {"embedding.model": "off"}).corpus("main") as corpus:
         found = corpus.overview()
         assert found.facets["subject"] == {"water": 1, "building": 1}
+        assert found.by_model == {"subject"}
         assert [(one.name, one.rows, one.texts) for one in found.layers] == [
             (METADATA, 2, 0),
             (SYNTHETIC_QA, 2, 2),
@@ -75,7 +76,8 @@ def test_the_command_shows_it(cli: Callable[..., Any], prepared: Workspace) -> N
     home = ("--home", str(prepared.home), "--set", "embedding.model=off")
     shown = cli(*home, "overview", "main")
     assert shown.code == 0
-    assert "subject: building 1, water 1" in shown.out or "subject: water 1" in shown.out
+    assert "subject (told by a model): water 1, building 1" in shown.out
+    assert "kind: text 2" in shown.out
     assert "  How deep is Lake Anvil?" in shown.out
     told = json.loads(cli(*home, "overview", "--json").out)
     assert told["summaries"][0]["rests_on"] == [
@@ -83,6 +85,9 @@ def test_the_command_shows_it(cli: Callable[..., Any], prepared: Workspace) -> N
         {"document": "mill.txt", "start": 0},
     ]
     assert told["questions"] == 2
+    assert told["facets_by_model"] == ["subject"]
+    # The key of a category is a name, whatever the word means elsewhere.
+    assert "subject（モデルによる）：" in cli("--lang", "ja", *home, "overview").out
     missing = cli(*home, "overview", "elsewhere")
     assert missing.code == 3
 

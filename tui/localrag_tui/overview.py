@@ -144,9 +144,12 @@ def _counts(found: "Overview") -> Iterator[str]:
 def _options(look: _Look) -> Iterator[Option]:
     found = look.found
     for key, counts in found.facets.items():
-        yield from _values(key, list(counts.items())[:_VALUES], len(counts))
+        title = facet_title(key)
+        if key in found.by_model:
+            title = _("{facet} (told by a model)").format(facet=title)
+        yield from _values(title, key, list(counts.items())[:_VALUES], len(counts))
     if look.headings:
-        yield from _values(CHAPTER, look.headings, found.headings)
+        yield from _values(facet_title(CHAPTER), CHAPTER, look.headings, found.headings)
     if found.summaries:
         yield from _headed(_("What questions are about"))
         for summary in found.summaries:
@@ -169,8 +172,10 @@ def _options(look: _Look) -> Iterator[Option]:
             yield Valued(BrokenText(content(f"  {one_line(question)}")), question)
 
 
-def _values(key: str, counts: Sequence[tuple[str, int]], number: int) -> Iterator[Option]:
-    yield from _headed(facet_title(key))
+def _values(
+    title: str, key: str, counts: Sequence[tuple[str, int]], number: int
+) -> Iterator[Option]:
+    yield from _headed(title)
     for value, n in counts:
         label = Label(key, value)
         yield Valued(

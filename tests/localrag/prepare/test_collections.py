@@ -202,7 +202,7 @@ def proposed(key: str, *values: str) -> dict[str, Any]:
 def test_categories_are_proposed_and_read_back(workspace: Workspace, tmp_path: Path) -> None:
     reply = {
         "categories": [
-            proposed("Main Subject", "water", "Water", "building"),
+            proposed("Main Subject", "water", "Water", "…", "building"),
             proposed("kind", "a", "b"),
             proposed("country", "Norland"),
         ]
