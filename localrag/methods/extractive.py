@@ -47,7 +47,7 @@ def _answers(case: Case, toolkit: Toolkit, asked: Sequence[str]) -> Answer:
             unanswered.append(Fact(FactKind.ONE_UNANSWERED, question=text))
         elif theme := unsaid_theme(text, retrieval, one.citations):
             unanswered.append(Fact(FactKind.WORD_NOT_QUOTED, word=theme))
-    if told := [one for one in unanswered if one not in toolkit.trace.events]:
+    if told := [one for one in dict.fromkeys(unanswered) if one not in toolkit.trace.events]:
         toolkit.note(EVIDENCE, told)
     return Answer(
         text="\n".join(quote.quote for quote in citations.values()),

@@ -22,7 +22,8 @@ from localrag_indexes.analysis.numerals import common_year, parse_numeral, parse
 
 _NUMBER = "[0-9０-９〇一二三四五六七八九十元]{1,4}"
 _DATE = (
-    r"(?:(?P<era>明治|大正|昭和|平成|令和)[ 　]?|(?:西暦)?(?=[0-9０-９〇一二三四五六七八九]{4}))"
+    r"(?:(?P<era>明治|大正|昭和|平成|令和)[ 　]?"
+    r"|(?:西暦)?(?<![0-9０-９〇一二三四五六七八九])(?=[0-9０-９〇一二三四五六七八九]{4}))"
     rf"(?P<year>{_NUMBER})年"
     rf"(?:(?P<month>{_NUMBER})月(?:(?P<day>{_NUMBER})日)?)?"
 )

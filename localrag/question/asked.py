@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from localrag.question.everyday import EverydayWord
 from localrag.question.expectation import AnswerKind, Expectation
-from localrag_indexes.analysis.japanese import morphemes
+from localrag_indexes.analysis.japanese import Morpheme, morphemes
 from localrag_indexes.analysis.normalize import normalize
 
 _PENALTY = re.compile(
@@ -84,6 +84,8 @@ _MEANING = re.compile(
 _ASKS_NO_MORE = re.compile(
     r"(?:[ぁ-ゖ\s、。?？!！「」]|何|意味|意義|定義|言葉|用語|者|人|物|法律|法令|上)*"
 )
+# Verbs before what they describe end so: 備える書類, 登録された船.
+_ATTRIBUTIVE = "うくぐすつぬぶむるた"
 # 労基法でいう賃金, 法律で定義する賃金; the name of the law is no part of the term.
 _SAID_WHERE = re.compile(
     "^(?:上の?|における?|において|に?いう|の|で(?:は|の|いう)?|(?:に|が|で)(?:定義|規定)(?:する|される|されている|した))"
@@ -255,9 +257,15 @@ def term_alone_asked(question: str) -> str:
         return ""
     term = terms_asked(question)[-1]
     alone = _ASKS_NO_MORE.fullmatch(without_politeness(question), asked.end()) is not None
-    words = morphemes(term)
-    is_described = any(word.kind.startswith("助詞") and word.surface != "の" for word in words)
+    is_described = any(map(_describes, morphemes(term)[:-1]))
     return term if alone and _CONTENT.search(term) and not is_described else ""
+
+
+def _describes(word: Morpheme) -> bool:
+    """Whether what stands behind a word is described by a clause: を of 許可を要しない工事."""
+    if word.kind.startswith("助詞"):
+        return word.surface != "の"
+    return word.kind.startswith(("動詞", "助動詞")) and word.surface[-1] in _ATTRIBUTIVE
 
 
 def crimes_named(question: str) -> frozenset[str]:

@@ -266,7 +266,7 @@ def quotations(retriever: Retriever, query: Query, retrieval: Retrieval) -> Quot
     missing = retrieval.missing and not retrieval.named
     candidates = [] if missing else _candidates(retriever, query, retrieval)
     if retrieval.undefined:
-        candidates = [one for one in candidates if _uses_the_term(one.piece, retrieval)]
+        candidates = [one for one in candidates if _uses_the_term(one, retrieval)]
     plain = bool(retrieval.cited) and asks_nothing_else(_beside(query.text, retrieval))
     words = _words_beside(query, retrieval)
     cited = _cited(retriever.store, candidates, retrieval, words)
@@ -284,7 +284,12 @@ def quotations(retriever: Retriever, query: Query, retrieval: Retrieval) -> Quot
     if cited:
         # What has no word of the question but the number of another provision was not asked for.
         units = {_unit(piece) for piece in cited}
-        chosen = [one for one in chosen if _unit(one) in units or _has_any(one, words)]
+        captions = {one.passage.id: caption_of(one.passage.header) for one in candidates}
+        chosen = [
+            one
+            for one in chosen
+            if _unit(one) in units or _has_any(one, words, captions.get(_unit(one), ""))
+        ]
     chosen = [*cited, *(piece for piece in chosen if not _in_any(piece, cited))]
     linked = with_linked(retriever.store, chosen, retrieval)
     chosen = [*cited, *(piece for piece in linked if not _in_any(piece, cited))]
@@ -345,23 +350,23 @@ def _words_beside(query: Query, retrieval: Retrieval) -> frozenset[frozenset[str
     return frozenset(filter(None, said))
 
 
-def _has_any(piece: Piece, words: frozenset[frozenset[str]]) -> bool:
-    """Whether a piece, with what it stands under and its caption, has one of some words."""
-    texts = (piece.text, *piece.before, caption_of(piece.passage.header))
+def _has_any(piece: Piece, words: frozenset[frozenset[str]], caption: str = "") -> bool:
+    """Whether a piece, with what it stands under and the caption of its article, has a word."""
+    texts = (piece.text, *piece.before, caption)
     terms = {term for text in texts for term in analyzer().terms(text)}
     return any(word <= terms for word in words)
 
 
-def _uses_the_term(piece: Piece, retrieval: Retrieval) -> bool:
+def _uses_the_term(candidate: _Candidate, retrieval: Retrieval) -> bool:
     """Whether a provision has the term whose meaning is asked for, or what statutes say instead.
 
     As a word of its own (魔法 is none of 魔法瓶), 解雇予告 as 解雇の予告 too. Its caption may have
     the term in a longer word (代理行為), or most of it (同時履行の抗弁 of 同時履行の抗弁権).
     """
-    term = retrieval.undefined
+    term, piece = retrieval.undefined, candidate.piece
     parts = [re.escape(term[one.start : one.end]) for one in analyzer().tokens(term)]
     word = re.compile(rf"(?<!{_IN_A_WORD}){'[ぁ-ん]{0,3}'.join(parts)}(?!{_IN_A_WORD})")
-    caption = caption_of(piece.passage.header)
+    caption = caption_of(candidate.passage.header)
     if any(map(word.search, (piece.text, *piece.before, caption))):
         return True
     instead = (
@@ -372,7 +377,7 @@ def _uses_the_term(piece: Piece, retrieval: Retrieval) -> bool:
     )
     asked, captioned = set(analyzer().terms(term)), set(analyzer().terms(caption))
     in_caption = asked <= captioned or (len(captioned) > 1 and captioned <= asked)
-    return in_caption or _has_any(piece, frozenset(instead))
+    return in_caption or _has_any(piece, frozenset(instead), caption)
 
 
 def _left_out(retrieval: Retrieval) -> int:

@@ -36,10 +36,10 @@ IN_OPTION = 0.8
 _PENAL_CODE = "刑法"
 
 # 709条以外, 709条を除く, 709条は別として, 709条ではなく, other than Article 709: what is asked for
-# stands elsewhere. 709条ではないか asks for it.
+# stands elsewhere. 709条ではないか asks for it, as do 709条は除斥期間か and 709条でなくては.
 _LEFT_OUT = re.compile(
-    "(?:の規定|の罪)?(?:以外|[はを]?除|[はを](?:別と?に?し|さておき|ともかく|抜き|抜かし)|抜きで|のほか|の他[にの]"
-    "|(?:で|じゃ)は?なく(?!な))"
+    "(?:の規定|の罪)?(?:以外|[はを]?除(?:[いかきくけこ]|外)|[はを](?:別と?に?し|さておき|ともかく|抜き|抜かし)|抜きで|のほか|の他[にの]"
+    "|(?:で|じゃ)は?なく(?!な|て[はも]))"
 )
 _LEFT_OUT_IN_ENGLISH = re.compile(
     r"\b(?:except(?:ing)?|exclud(?:ing|es?)|other than|apart from|aside from|besides|instead of"
@@ -156,7 +156,7 @@ def resolve(
             resolved.targets.setdefault(target, IN_QUESTION)
             resolved.named.setdefault(target, caption)
             resolved.asked_for.append(target)
-    if resolved.meaning.undefined and store.is_of_laws and not resolved.targets:
+    if resolved.meaning.undefined and store.is_of_laws and not (resolved.targets or citing):
         resolved.undefined = resolved.meaning.undefined
         resolved.events.append(Fact(FactKind.NOT_DEFINED, term=resolved.undefined))
     if not (resolved.targets or resolved.missing or query.options):

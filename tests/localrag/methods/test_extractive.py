@@ -42,6 +42,12 @@ def test_of_several_questions_each_is_answered_or_told(sample_home: Path) -> Non
     assert reply.absent == ("宇宙港法",)
 
 
+def test_a_theme_that_nothing_has_is_told_once(sample_home: Path) -> None:
+    reply = answer(Query("渡し守の資格は何か。時効は何年か。公務員の場合は？"), sample_home)
+    told = [str(event) for event in reply.trace.events]
+    assert len(told) == len(set(told))
+
+
 def test_of_several_questions_the_last_one_is_read_after_the_one_before(sample_home: Path) -> None:
     reply = answer(Query("渡し守の資格は何か。時効は何年か"), sample_home)
     asked = list(dict.fromkeys(stage.query for stage in reply.trace.stages if stage.query))

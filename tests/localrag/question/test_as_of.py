@@ -61,6 +61,7 @@ def test_a_day_of_a_state_is_the_day_asked_of(question: str, day: date, text: st
         "2017年の浮桟橋法改正",
         "平成15年法律第57号",
         "2020年2月30日の浮桟橋法2条",
+        "12020年の浮桟橋法2条",
         "Article 404 of the Civil Code as amended in 2017",
         "I signed it in 2019. What does Article 404 of the Civil Code say?",
     ],

@@ -189,6 +189,8 @@ def test_what_a_question_leaves_out_is_not_quoted(piers: Retriever) -> None:
     ):
         assert "3.1" not in quoted(piers, f"浮桟橋法{left_out}{asked}")
     assert quoted(piers, "浮桟橋法3条ではないか") == ["3.1"]
+    assert "3.1" in quoted(piers, "浮桟橋法3条は除斥期間を定めるか")
+    assert "3.1" in quoted(piers, "浮桟橋法3条でなくてはならないか")
     assert quoted(piers, "浮桟橋法3条ではなく4条")[:1] == ["4.1"]
     assert quoted(piers, f"浮桟橋法3条のほかに{asked}")[:1] == ["4.1"]
 
