@@ -281,7 +281,7 @@ class Corpus:
         return list(self.store.documents(kind))
 
     def search(
-        self, query: "str | Query", k: int | None = None, *, where: "Where | None" = None
+        self, query: "str | Query", k: int | None = None, *, where: "Where | str | None" = None
     ) -> "Retrieval":
         """Find the passages that answer a query best.
 
@@ -290,8 +290,9 @@ class Corpus:
         Args:
             query: words or a question, or a `Query` with filters, options and history.
             k: how many; None for the setting ``retrieval.k``.
-            where: which documents, beside the filters: ``{"kind": ["Act", "CabinetOrder"]}``, in
-                any language (``{"種別": "政令"}``); what there is tells `overview`.
+            where: which documents, beside the filters: ``{"kind": ["Act", "CabinetOrder"]}`` or
+                ``"kind=Act; chapter=罰則"``, in any language (``{"種別": "政令"}``); what there is
+                tells `overview`.
 
         Raises:
             NotFoundError: there is no such corpus, or none of its documents is so.
@@ -435,10 +436,13 @@ class Corpus:
 
         Raises:
             NotFoundError: there is no such corpus.
+            UsageError: `n` is less than 0.
             StoreError: those that were prepared are damaged.
         """
         from localrag.overview import starting_questions
 
+        if n < 0:
+            raise UsageError(N_("There are no {n} questions."), N_("Ask for 0 or more."), n=n)
         return starting_questions(self.place, self.store, n)
 
     def ask(
@@ -446,7 +450,7 @@ class Corpus:
         question: "str | Query",
         watch: "Watch | None" = None,
         *,
-        where: "Where | None" = None,
+        where: "Where | str | None" = None,
     ) -> "Answer":
         """Answer a question with the method and the model of the settings.
 
@@ -568,13 +572,14 @@ class Corpus:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _asked(self, asked: "str | Query", where: "Where | None") -> "Query":
+    def _asked(self, asked: "str | Query", where: "Where | str | None") -> "Query":
         """A query with what is wanted of the documents as the corpus has it."""
-        from localrag.corpus.facets import labels
+        from localrag.corpus.facets import labels, read_labels
         from localrag.retrieval.types import Query
 
         query = Query(asked) if isinstance(asked, str) else asked
-        wanted = (*query.filters.where, *labels(where or {}))
+        told = read_labels(where) if isinstance(where, str) else labels(where or {})
+        wanted = (*query.filters.where, *told)
         if not wanted:
             return query
         wanted = self.retriever.store.facets.canonical(wanted)

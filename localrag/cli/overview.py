@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Values of a facet that are shown; all of them are in the JSON.
 _SHOWN = 8
+# Characters of a value, likewise.
+_LONGEST = 60
 # Summaries that are shown, likewise.
 _SUMMARIES = 5
 
@@ -156,6 +158,9 @@ def _listed(key: str, values: Mapping[str, int]) -> str:
     from localrag.corpus.types import Label
 
     some = list(values.items())[:_SHOWN]
-    shown = [f"{value_name(Label(key, value))} {n:,}" for value, n in some]
+    names = [(value_name(Label(key, value)), n) for value, n in some]
+    shown = [
+        f"{name if len(name) <= _LONGEST else f'{name[:_LONGEST]}…'} {n:,}" for name, n in names
+    ]
     more = [_("{n:,} more").format(n=len(values) - _SHOWN)] if len(values) > _SHOWN else []
     return _(", ").join((*shown, *more))

@@ -82,12 +82,24 @@ Where = Mapping[str, str | Sequence[str]]
 
 
 def labels(where: Where) -> tuple[Label, ...]:
-    """What is wanted as labels: those of a facet are alternatives; of each facet one must hold."""
-    return tuple(
-        Label(key, value)
-        for key, values in where.items()
-        for value in ([values] if isinstance(values, str) else values)
-    )
+    """What is wanted as labels: those of a facet are alternatives; of each facet one must hold.
+
+    Raises:
+        UsageError: a value is no text.
+    """
+    found = []
+    for key, values in where.items():
+        for value in (
+            [values] if isinstance(values, str) or not isinstance(values, Collection) else values
+        ):
+            if not isinstance(value, str):
+                raise UsageError(
+                    N_("{value!r} says not what documents should be told apart by."),
+                    N_('Write it as {{"kind": "Act"}}, or "kind=Act".'),
+                    value=value,
+                )
+            found.append(Label(key, value))
+    return tuple(found)
 
 
 def read_label(text: str) -> Label:
@@ -184,7 +196,14 @@ def labels_of(about: DocumentInfo | Document) -> Iterator[Label]:
     if about.kind != "law":
         yield Label(KIND, about.kind)
         if about.kind == _RECORDS:
-            yield from (Label(key, value) for key, value in metadata.items() if value)
+            # What cannot be written before the sign is asked for by nobody; headings are a facet
+            # of passages, which records do not have.
+            written = (
+                key
+                for key in metadata
+                if key.strip() and not set("=＝") & set(key) and key != CHAPTER
+            )
+            yield from (Label(key, metadata[key]) for key in written if metadata[key])
         return
     law_type = metadata.get("law_type", "")
     if law_type:

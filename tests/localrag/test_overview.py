@@ -14,6 +14,8 @@ from tiny_models.servers import OpenAIDouble
 
 import localrag
 from localrag.config import Config, EmbeddingConfig
+from localrag.errors import UsageError
+from localrag.ingest.index import index
 from localrag.prepare.layers import METADATA, MK_SUMMARIES, SYNTHETIC_QA, DerivedLayer
 from localrag.prepare.preparing import prepare
 from localrag.prepare.redundancy import Redundancy, redundancy
@@ -70,6 +72,20 @@ def test_what_was_prepared_is_told(prepared: Workspace) -> None:
             "When was the Otter Mill built?",
         }
         assert corpus.starting_questions(1) == corpus.starting_questions(2)[:1]
+
+
+def test_what_is_asked_for_in_python_may_be_written_in_one_text(prepared: Workspace) -> None:
+    index(prepared, "main")
+    with localrag.open(prepared.home, {"embedding.model": "off"}).corpus("main") as corpus:
+        hits = corpus.search("Lake Mill", where="subject=water").hits
+        assert [hit.passage.document_id for hit in hits] == ["lake.txt"]
+        for wrong in ({"subject": [1]}, {"subject": 1}, "water"):
+            with pytest.raises(UsageError) as raised:
+                corpus.search("Lake Mill", where=wrong)  # type: ignore[arg-type]
+            assert "kind" in raised.value.cure
+        assert corpus.starting_questions(0) == ()
+        with pytest.raises(UsageError):
+            corpus.starting_questions(-1)
 
 
 def test_the_command_shows_it(cli: Callable[..., Any], prepared: Workspace) -> None:

@@ -145,6 +145,15 @@ def test_of_numbers_only_neighbours_are_like_another(tmp_path: Path, label: str,
     assert raised.value.cure == cure
 
 
+def test_a_field_of_records_that_nobody_could_ask_for_is_no_facet(tmp_path: Path) -> None:
+    records = tmp_path / "boats.jsonl"
+    fields = '"dock": "2", "": "x", "a=b": "y", "chapter": "z"'
+    records.write_text(f'{{"id": "1", "title": "Boat", "text": "A boat.", {fields}}}\n')
+    with localrag.open(tmp_path / "home").corpus("main") as corpus:
+        corpus.add(records)
+        assert set(corpus.overview().facets) == {"kind", "dock"}
+
+
 def test_several_labels_stand_between_semicolons() -> None:
     both = (Label("kind", "政令"), Label("chapter", "罰則"))
     assert read_labels("kind=政令; chapter=罰則") == both
