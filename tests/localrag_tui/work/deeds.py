@@ -36,8 +36,9 @@ def fail(tell, kind):
 
 def work(tell, mark):
     """Tell its number, then work until it is interrupted; what it has finished is kept."""
-    tell(os.getpid())
     try:
+        # Who is told may interrupt at once.
+        tell(os.getpid())
         time.sleep(_LONG)
     except KeyboardInterrupt:
         Path(mark).write_text("kept", encoding="utf-8")
