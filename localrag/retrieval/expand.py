@@ -20,7 +20,7 @@ from localrag.corpus.types import PASSAGES, Locator
 from localrag.facts import FactKind
 from localrag.retrieval.titles import Titles
 from localrag.retrieval.types import Hit
-from localrag.retrieval.units import Admission, Scores, article_unit
+from localrag.retrieval.units import Admission, Scores, article_unit, target_of
 from localrag.statutes.references import APPLIES, DELEGATED_BY, REFERS
 
 STAGE = "expand"
@@ -106,8 +106,8 @@ def require_undamaged(
     """
     units = (article_unit(hit.passage.document_id, hit.passage.locator) for hit in hits)
     for referring in {reached[unit].referring for unit in units if unit in reached} - {""}:
-        law_id, _, path = referring.rpartition("#")
-        store.references_from(law_id, Locator.parse(path))
+        target = target_of(referring)
+        store.references_from(target.law_id, target.locator)
 
 
 def pages_named(

@@ -42,10 +42,11 @@ from localrag.retrieval.units import (
     left,
     relative_to_best,
     standing,
+    target_of,
 )
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import RememberedProvisions, StoredProvisions
-from localrag.statutes.resolver import CitationResolver, Target
+from localrag.statutes.resolver import CitationResolver
 from localrag.statutes.typed import written_out
 from localrag.workspace import Workspace
 from localrag_indexes.bm25 import BM25Index
@@ -239,7 +240,7 @@ class Retriever:
         if sought.is_of_law:
             links, unfilled = self._linked(sought, scope, seeds, fused, total, admission)
         if sought.punishing:
-            resolved.asked_for += (_target(link.unit) for link in links)
+            resolved.asked_for += (target_of(link.unit) for link in links)
         reasons |= {
             link.unit: Reason(_RELATIONS[link.kind], link.other)
             for link in links
@@ -553,7 +554,7 @@ def _seeds(resolved: Resolved, fused: Scores) -> list[Seed]:
     ]
     named = resolved.units
     for unit in _best({unit: score for unit, score in fused.items() if unit not in named}):
-        found = _target(unit)
+        found = target_of(unit)
         strength = _EXPANDED_SHARE * fused[unit]
         seeds.append(Seed(found.law_id, found.locator, strength, named=False))
     return seeds
@@ -578,12 +579,6 @@ def _follow(
             total[unit] = place
             reasons[unit] = Reason(page.relation, page.other)
     return reasons
-
-
-def _target(unit: str) -> Target:
-    """The provision that a unit is."""
-    law_id, _, path = unit.rpartition("#")
-    return Target(law_id, Locator.parse(path))
 
 
 def _place(total: dict[str, float], links: Sequence[Link]) -> None:

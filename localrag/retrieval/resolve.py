@@ -20,7 +20,7 @@ from localrag.retrieval.meaning import NO_MEANING, Meaning, meaning_asked
 from localrag.retrieval.query import asked_of, asks_nothing_else
 from localrag.retrieval.scope import NO_LAWS, Scope
 from localrag.retrieval.trail import Reason
-from localrag.retrieval.types import Query
+from localrag.retrieval.types import Query, absent_among
 from localrag.retrieval.units import Admission, Scores, article_unit
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import caption_of
@@ -230,7 +230,7 @@ def slips(
         names: the laws of the corpus.
         laws: that the question names.
     """
-    words = [law.words for law in laws if not law.law_ids]
+    words = list(absent_among(laws))
     for problem, start in ((one.problem, one.start) for one in citing):
         if problem is not None and problem.kind is FactKind.CITED_LAW_LACKING:
             words.append(str(problem.fields["name"]))

@@ -14,7 +14,7 @@ from localrag.facts import Fact, FactKind
 from localrag.question.asked import orders_asked
 from localrag.question.laws import LawNamed, laws_named
 from localrag.retrieval.query import asked_of
-from localrag.retrieval.types import Query
+from localrag.retrieval.types import Query, absent_among
 from localrag.retrieval.units import Scores
 from localrag.statutes.names import LawNames
 from localrag.statutes.references import DELEGATED_BY
@@ -52,7 +52,7 @@ class Scope:
     @property
     def absent(self) -> tuple[str, ...]:
         """The laws named that the corpus lacks, as written, each once."""
-        return tuple(dict.fromkeys(law.words for law in self.laws if not law.law_ids))
+        return absent_among(self.laws)
 
     def with_cited(self, law_ids: Iterable[str]) -> "Scope":
         """The scope of a question that cites provisions of these laws besides."""

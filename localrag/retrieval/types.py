@@ -1,6 +1,6 @@
 """The values of retrieval: filters, hits, and the record every stage leaves."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -242,4 +242,9 @@ class Retrieval:
     @property
     def absent(self) -> tuple[str, ...]:
         """The laws named that the corpus lacks, as written, each once."""
-        return tuple(dict.fromkeys(law.words for law in self.laws if not law.law_ids))
+        return absent_among(self.laws)
+
+
+def absent_among(laws: "Iterable[LawNamed]") -> tuple[str, ...]:
+    """Those of some laws named that the corpus lacks, as written, each once."""
+    return tuple(dict.fromkeys(law.words for law in laws if not law.law_ids))

@@ -18,6 +18,7 @@ from localrag.errors import NotFoundError
 from localrag.facts import Fact, FactKind
 from localrag.ingest.state import LAYERS
 from localrag.retrieval.types import Filters
+from localrag.statutes.resolver import Target
 from localrag_indexes.fusion import Scored, convex_combination, reciprocal_rank_fusion
 
 # How filters are called that are none by facets, and so many values that each could have instead.
@@ -39,6 +40,12 @@ Scores = Mapping[str, float]
 def article_unit(law_id: str, locator: Locator) -> str:
     """The unit a statute place belongs to: its article, or its division where that has none."""
     return f"{law_id}#{Locator(locator.division, locator.article).path}"
+
+
+def target_of(unit: str) -> Target:
+    """The provision that a unit is, as `article_unit` names it."""
+    law_id, _, path = unit.rpartition("#")
+    return Target(law_id, Locator.parse(path))
 
 
 def relative_to_best(scores: Scores) -> dict[str, float]:
