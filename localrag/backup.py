@@ -14,7 +14,6 @@ import errno
 import hashlib
 import os
 import shutil
-import sqlite3
 import tarfile
 import tomllib
 from collections.abc import Iterator
@@ -26,11 +25,12 @@ from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+import apsw
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from localrag import __version__
 from localrag.access import make_folder, open_file
-from localrag.database import connect_to_read
+from localrag.database import connect, connect_to_read
 from localrag.durable import flush_folder, is_locked, replacing, storing, work_folder
 from localrag.errors import BusyError, InputError, StorageError, UsageError
 from localrag.ingest.state import WRITER_LOCK
@@ -320,14 +320,16 @@ def _snapshot(path: Path, copy: Path) -> None:
     try:
         with (
             closing(connect_to_read(path)) as source,
-            closing(sqlite3.connect(copy)) as target,
+            closing(connect(copy)) as target,
         ):
             target.execute("PRAGMA journal_mode = OFF")
-            source.backup(target)
-    except sqlite3.Error as error:
+            with target.backup("main", source, "main") as pages:
+                while not pages.done:
+                    pages.step()
+    except apsw.Error as error:
         if not path.exists():
             raise FileNotFoundError(path) from error
-        if (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF == sqlite3.SQLITE_FULL:
+        if isinstance(error, apsw.FullError):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), copy) from error
         raise StorageError(
             N_("{path} cannot be copied ({problem})."),

@@ -1,16 +1,17 @@
 """SQLite files: how they are opened, how they are written, and what their errors mean to a user."""
 
-import json
 import os
 import shutil
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
-from zlib import crc32
+
+import apsw
+from apsw import sqlite_extra
 
 from localrag.access import make_folder, open_file
 from localrag.errors import BusyError, LocalragError, NotFoundError, StorageError, StoreError
@@ -19,21 +20,23 @@ from localrag.language import N_, _
 
 Row = tuple[Any, ...]
 
-# Seconds to wait for a writer that holds no lock of ours (`localrag.durable`).
-_PATIENCE = 5.0
+# Milliseconds to wait for a writer that holds no lock of ours (`localrag.durable`).
+_PATIENCE = 5_000
 
 _COLUMNS = (
     "SELECT tables.name, columns.name FROM sqlite_schema AS tables"
     " JOIN pragma_table_info(tables.name) AS columns WHERE tables.type = 'table'"
 )
 _OF_THE_DISK = (
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_PERM,
-    sqlite3.SQLITE_IOERR,
+    apsw.SQLITE_READONLY,
+    apsw.SQLITE_CANTOPEN,
+    apsw.SQLITE_PERM,
+    apsw.SQLITE_IOERR,
 )
-# How Python begins to tell of it; what follows is the text itself. There is no code for it.
-_NO_TEXT = "Could not decode to UTF-8"
+# SQLite's own extension that writes a checksum at the end of every page, in these bytes, and
+# compares it whenever a page is read: https://www.sqlite.org/cksumvfs.html
+_CHECKING = "cksumvfs"
+_CHECKSUM_BYTES = 8
 # Bytes that the memory shared by the readers of a log, and the log itself, begin with.
 _COMPANIONS = 1 << 17
 _READING = ("temp_store = MEMORY", "cache_size = -32768")
@@ -67,34 +70,32 @@ class Schema:
         """The newest version."""
         return len(self.upgrades)
 
-    def upgrade(self, connection: sqlite3.Connection, *, until: int | None = None) -> None:
+    def upgrade(self, connection: apsw.Connection, *, until: int | None = None) -> None:
         """Run the upgrades a file lacks, each in one transaction: applied whole or not at all.
 
         Args:
             connection: an open file, outside any transaction.
             until: stop at this version.
         """
-        for function, values in ((checksum, 1), (row_mark, -1)):
-            connection.create_function(function.__name__, values, function, deterministic=True)
         for number, file in enumerate(self.upgrades[:until], start=1):
             if version(connection) < number:
                 script = file.read_text(encoding="utf-8")
                 # Another process may have upgraded meanwhile; then the script fails on its first
                 # CREATE, the transaction is rolled back, and the loop finds the version reached.
                 try:
-                    connection.executescript(
+                    connection.execute(
                         f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;"
                     )
-                except sqlite3.OperationalError:
+                except apsw.Error:
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
                     if version(connection) < number:
                         raise
 
 
-def version(connection: sqlite3.Connection) -> int:
+def version(connection: apsw.Connection) -> int:
     """Return the version a file was left in; 0 for an empty one."""
-    found: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    found: int = connection.execute("PRAGMA user_version").get
     return found
 
 
@@ -105,6 +106,9 @@ class Database:
     disk. A killed process loses no commit, because the log is in the kernel's hands by then. A
     power cut may lose the last commits, but never damages the file; `checkpoint` makes
     everything before it survive that as well.
+
+    A page that a disk or another program has changed is an error when it is read, whatever it
+    holds: by `connect`, each has a checksum.
 
     Args:
         path: the SQLite file.
@@ -123,7 +127,7 @@ class Database:
     ) -> None:
         self.path = path
         self._schema = schema
-        self._connection: sqlite3.Connection | None = None
+        self._connection: apsw.Connection | None = None
         if not path.exists() and not create:
             raise NotFoundError(
                 N_("There is no {name} at {path}."), schema.first, name=_(schema.name), path=path
@@ -140,7 +144,7 @@ class Database:
             with self._errors():
                 if create and not path.exists():
                     _make(path, schema)
-                self._connection = connect_to_read(path) if read_only else _connect(path, "rw")
+                self._connection = connect_to_read(path) if read_only else connect(path)
                 for setting in _READING if read_only else _WRITING:
                     self._connection.execute(f"PRAGMA {setting}")
                 self._check_version(create=create, read_only=read_only)
@@ -167,10 +171,10 @@ class Database:
 
     def lacking(self) -> list[str]:
         """Tables and columns of its version that the file lacks, as ``table.column``."""
-        with closing(sqlite3.connect(":memory:")) as sound:
+        with closing(apsw.Connection(":memory:")) as sound:
             self._schema.upgrade(sound)
             expected = sound.execute(_COLUMNS).fetchall()
-        return [".".join(one) for one in expected if one not in set(self.rows(_COLUMNS))]
+        return [".".join(map(str, one)) for one in expected if one not in set(self.rows(_COLUMNS))]
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Row]:
         """Yield the rows of a query, one at a time."""
@@ -180,7 +184,8 @@ class Database:
     def write(self, sql: str, values: Sequence[Any] = ()) -> int:
         """Run one statement; returns the key of the row it inserted last."""
         with self._errors():
-            return self._open.execute(sql, values).lastrowid or 0
+            self._open.execute(sql, values)
+            return self._open.last_insert_rowid()
 
     def write_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one statement for every row."""
@@ -206,33 +211,14 @@ class Database:
     @property
     def mark(self) -> tuple[int, int]:
         """A value that every write changes, be it by this connection or by another one."""
-        return int(self.rows("PRAGMA data_version")[0][0]), self._open.total_changes
+        return int(self.rows("PRAGMA data_version")[0][0]), self._open.total_changes()
 
     def checkpoint(self) -> None:
         """Move the log into the file and flush it to the disk, as far as readers allow."""
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def require_marked(self, values: Sequence[object], mark: int, document: object) -> None:
-        """Make sure that a row is as it was stored.
-
-        Args:
-            values: those of the row.
-            mark: what `row_mark` gave of them when it was stored.
-            document: what it is a row of.
-
-        Raises:
-            StoreError: it is not; nothing of it may be shown.
-        """
-        if row_mark(*values) != mark:
-            told = _("what stands of {document} is not what was stored")
-            raise self.damage(told.format(document=document))
-
-    def damage(self, problem: str) -> StoreError:
-        """The error of a file in which something stands that was not written so."""
-        return _damaged(problem, self.path, self._schema)
-
     @property
-    def _open(self) -> sqlite3.Connection:
+    def _open(self) -> apsw.Connection:
         if self._connection is None:
             raise StoreError(
                 N_("The {name} {path} is closed."),
@@ -277,6 +263,12 @@ class Database:
                 path=self.path,
                 found=found,
             )
+        if self._open.reserve_bytes("main") != _CHECKSUM_BYTES:
+            if found == schema.version:
+                raise _damaged(_("its pages have lost their checksums"), self.path, schema)
+            # It is of a localrag that wrote none.
+            self._open.reserve_bytes("main", _CHECKSUM_BYTES)
+            self._open.execute("VACUUM")
         schema.upgrade(self._open)
 
     @contextmanager
@@ -288,39 +280,25 @@ class Database:
         except UnicodeDecodeError as error:
             # Of damage, SQLite may tell in words that are damaged themselves.
             raise _damaged(error, self.path, self._schema) from error
-        except (sqlite3.Error, OSError) as error:
+        except (apsw.Error, OSError) as error:
             raise _translated(error, self.path, self._schema) from error
 
 
-# Made once: a search compares hundreds of marks.
-_as_json = json.JSONEncoder(ensure_ascii=False, default=repr).encode
-
-
-def checksum(text: str) -> int:
-    """CRC-32 of a text as UTF-8; scripts that upgrade a file know it by the same name."""
-    return crc32(text.encode())
-
-
-def row_mark(*values: object) -> int:
-    """CRC-32 of the values of a row; scripts know it by the same name, too."""
-    return crc32(_as_json(values).encode(errors="replace"))
-
-
-def scratch(folder: Path | None) -> sqlite3.Connection:
+def scratch(folder: Path | None) -> apsw.Connection:
     """A database for what need not outlive its connection; nobody else can open it.
 
     Args:
         folder: where its file lies; None for the system's folder for temporary files.
 
     Raises:
-        OSError, sqlite3.Error: it cannot be made.
+        OSError, apsw.Error: it cannot be made.
     """
     if folder is None:
-        return sqlite3.connect("")
+        return apsw.Connection("")
     path = folder / f".{os.urandom(8).hex()}.scratch"
     open_file(path, "xb").close()
     try:
-        connection = sqlite3.connect(path)
+        connection = apsw.Connection(str(path))
         # Nothing is to be rolled back, so no file comes beside it; temporary tables stay in memory.
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA temp_store = MEMORY")
@@ -337,7 +315,7 @@ def _make(path: Path, schema: Schema) -> None:
     try:
         # Made beforehand, for its owner alone: SQLite goes by the umask.
         open_file(unfinished, "xb").close()
-        with closing(_connect(unfinished, "rw")) as connection:
+        with closing(connect(unfinished)) as connection:
             # Without any, a disk that gets full meanwhile leaves a file that passes for damaged.
             connection.execute("PRAGMA journal_mode = MEMORY")
             schema.upgrade(connection)
@@ -351,18 +329,36 @@ def _make(path: Path, schema: Schema) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    return sqlite3.connect(
+def connect(path: Path, mode: str = "rw") -> apsw.Connection:
+    """Open a file whose pages have checksums; each statement is a transaction of its own.
+
+    Args:
+        path: the file, which may be empty; else it keeps the form that it has.
+        mode: how to open it, as SQLite writes it in a URI.
+
+    Raises:
+        apsw.Error: it cannot be opened.
+    """
+    connection = apsw.Connection(
         f"file:{quote(str(path.resolve()))}?mode={mode}",
-        uri=True,
-        isolation_level=None,
-        timeout=_PATIENCE,
-        # A batch reads from several threads; whoever shares a connection holds a lock meanwhile.
-        check_same_thread=False,
+        apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI,
+        _checking_layer(),
     )
+    connection.set_busy_timeout(_PATIENCE)
+    if mode == "rw" and not path.stat().st_size:
+        connection.reserve_bytes("main", _CHECKSUM_BYTES)
+    return connection
 
 
-def connect_to_read(path: Path) -> sqlite3.Connection:
+@cache
+def _checking_layer() -> str:
+    """Have SQLite check pages, for as long as this process lives; returns what it calls that."""
+    with closing(apsw.Connection(":memory:")) as connection:
+        sqlite_extra.load(connection, _CHECKING)
+    return "cksmvfs"
+
+
+def connect_to_read(path: Path) -> apsw.Connection:
     """Open a file to read it, which needs no room and no right to write.
 
     A reader of a WAL file shares memory with the others by a companion (-shm), which cannot be
@@ -371,14 +367,14 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
     """
     try:
         return _tried(path, "ro")
-    except sqlite3.OperationalError:
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, apsw.FullError):
         log = path.with_name(f"{path.name}-wal")
         logged = log.exists() and log.stat().st_size > 0
         return _tried(path, "ro&readonly_shm=1" if logged else "ro&immutable=1")
 
 
-def _tried(path: Path, mode: str) -> sqlite3.Connection:
-    connection = _connect(path, mode)
+def _tried(path: Path, mode: str) -> apsw.Connection:
+    connection = connect(path, mode)
     try:
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1")
     except BaseException:
@@ -406,20 +402,21 @@ def _damaged(error: Exception | str, path: Path, schema: Schema) -> StoreError:
     )
 
 
-def _translated(error: sqlite3.Error | OSError, path: Path, schema: Schema) -> LocalragError:
+def _translated(error: apsw.Error | OSError, path: Path, schema: Schema) -> LocalragError:
     # The primary result code is the low byte of the extended one.
-    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL):
+    extended = getattr(error, "extendedresult", 0)
+    code = extended & 0xFF
+    if code in (apsw.SQLITE_BUSY, apsw.SQLITE_LOCKED, apsw.SQLITE_PROTOCOL):
         return BusyError(
             N_("Another process is writing to {path}."),
             N_("Wait until it has finished and try again."),
             path=path,
         )
-    if str(error).startswith(_NO_TEXT):
-        return _damaged(_("a text is no UTF-8"), path, schema)
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    if extended == apsw.SQLITE_IOERR_DATA:
+        return _damaged(_("what stands in it is not what was written"), path, schema)
+    if code in (apsw.SQLITE_CORRUPT, apsw.SQLITE_NOTADB):
         return _damaged(error, path, schema)
-    if code == sqlite3.SQLITE_FULL or (code in _OF_THE_DISK and _is_full(path)):
+    if code == apsw.SQLITE_FULL or (code in _OF_THE_DISK and _is_full(path)):
         return StorageError(
             N_("The disk that holds {path} is full."),
             N_("Free some space and run the command again; nothing stored before was lost."),

@@ -1,9 +1,9 @@
 """What can be wrong with an installation: the Python twin of ``localrag doctor``."""
 
 import shutil
-import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import version
@@ -129,10 +129,11 @@ def _try(check: str, look: Callable[[], Fact], cure: str = "") -> Finding:
 
 
 def _sqlite() -> Fact:
-    with sqlite3.connect(":memory:") as connection:
+    import apsw
+
+    with closing(apsw.Connection(":memory:")) as connection:
         connection.execute("SELECT 1")
-    connection.close()
-    return _said(sqlite3.sqlite_version)
+    return _said(apsw.sqlite_lib_version())
 
 
 def _dictionary() -> Fact:
@@ -210,16 +211,6 @@ def _store(workspace: Workspace, name: str) -> Fact:
             raise LocalragError(
                 " ".join(problems),
                 N_("Put back a copy of it, or add the documents to a new corpus."),
-            )
-        if altered := list(store.altered()):
-            raise LocalragError(
-                N_("{n:,} documents are not as they were stored: {first}."),
-                N_(
-                    "Put back a copy of the store, or remove them and add their files again: {verb}"
-                ),
-                n=len(altered),
-                first=", ".join(altered[:_NAMED]),
-                verb=f"localrag remove --corpus {name} {' '.join(altered[:_NAMED])}",
             )
         return Fact(FactKind.STORE_SOUND, n=store.extent().documents)
 

@@ -13,13 +13,10 @@ from localrag.corpus.rows import (
     block_range,
     passage_id,
     passage_of,
-    sound_blocks,
-    sound_passages,
 )
 from localrag.corpus.states import INFO, DocumentInfo, info, read_text, show
 from localrag.corpus.types import ARTICLES, Document, LawRow, Locator, Passage, Section
 from localrag.database import Database
-from localrag.language import _
 
 
 class Lookups(Derived):
@@ -51,7 +48,7 @@ class Lookups(Derived):
         rows = self._db.rows(
             f"{INFO} FROM states WHERE work = ? ORDER BY shown_from", (self._work(work),)
         )
-        return [info(self._db, row) for row in rows]
+        return [info(row) for row in rows]
 
     @property
     def has_states(self) -> bool:
@@ -104,7 +101,7 @@ class Lookups(Derived):
     def documents_of(self, keys: Collection[int]) -> dict[int, DocumentInfo]:
         """Find the listings of the documents of some keys; of those that are not shown, none."""
         rows = self._rows_by_key(f"{INFO} FROM shown", "key", keys)
-        return {row[0]: info(self._db, row) for row in rows}
+        return {row[0]: info(row) for row in rows}
 
     def text(self, document_id: str, start: int = 0, end: int | None = None) -> str:
         """Return the text of a document, or a span of it, in characters."""
@@ -241,7 +238,7 @@ class Lookups(Derived):
 
     def _find_passages(self, wanted: Collection[int]) -> dict[int, Passage]:
         found = self._rows_by_key(_PASSAGE, "passages.key", wanted)
-        rows = {row[0]: row for row in sound_passages(self._db, found)}
+        rows = {row[0]: row for row in found}
         pieced = self._pieced(row[1] for row in rows.values())
         whole = [row for row in rows.values() if row[1] not in pieced]
         blocks = self._blocks(
@@ -258,23 +255,17 @@ class Lookups(Derived):
             if key in rows
         }
 
-    def headings(self, keys: Collection[int], stamp: object = None) -> dict[int, tuple[str, str]]:
+    def headings(self, keys: Collection[int]) -> dict[int, tuple[str, str]]:
         """Find ids and headers of passages shown, without texts: for ranking many of them.
 
         Args:
-            keys: of the passages, each once; what is gone is left out.
-            stamp: of the content that an index with these keys was built from.
-
-        Raises:
-            StoreError: one is gone, though nothing has changed since then.
+            keys: of the passages; what is gone is left out.
         """
         rows = list(
             self._rows_by_key(
                 "SELECT key, document, locator, place, header FROM passages", "key", keys
             )
         )
-        if stamp == self.stamp and len(rows) < len(keys):
-            raise self._db.damage(_("a passage is gone that the index knows"))
         # Most of several are of few documents: to join each with its own takes twice as long.
         ids = self._memory.of_each("ids", {row[1] for row in rows}, self._find_ids)
         found = {
@@ -489,7 +480,7 @@ class Lookups(Derived):
         return headers
 
     def _info_of(self, key: int) -> DocumentInfo:
-        return info(self._db, self._db.rows(f"{INFO} FROM states WHERE key = ?", (key,))[0])
+        return info(self._db.rows(f"{INFO} FROM states WHERE key = ?", (key,))[0])
 
     def _passages_of(
         self, key: int, id_: str, layers: Collection[str] = ()
@@ -500,7 +491,7 @@ class Lookups(Derived):
         rows = self._db.rows(
             f"{_PASSAGE} WHERE document = ?{of_layers} ORDER BY passages.key", (key, *layers)
         )
-        for row in sound_passages(self._db, rows):
+        for row in rows:
             yield row[0], passage_of(id_, row[3:], text[row[_START] : row[_END]])
 
     def _sections(self, key: int) -> list[Section]:
@@ -516,8 +507,7 @@ class Lookups(Derived):
         return {document for (document,) in found}
 
     def _blocks(self, keys: Iterable[int]) -> dict[int, str]:
-        rows = self._rows_by_key("SELECT key, text, mark FROM blocks", "key", set(keys))
-        return dict(sound_blocks(self._db, rows))
+        return dict(self._rows_by_key("SELECT key, text FROM blocks", "key", set(keys)))
 
     def _span(self, key: int, start: int, end: int | None) -> str:
         return read_text(self._db, key, start, end)
@@ -529,11 +519,10 @@ _KEY = (
     " AND layer IN (SELECT key FROM layers) AND locator = ? AND place IS NULL"
 )
 
-# Key, document key and document id, then the columns of a `StoredRow`, then its mark.
+# Key, document key and document id, then the columns of a `StoredRow`.
 _PASSAGE = (
     "SELECT passages.key, document, id, layers.name, locator, place, section, page,"
-    ' header, start, "end", text, passages.source, predicate, objects, triples.source, date,'
-    " passages.mark"
+    ' header, start, "end", text, passages.source, predicate, objects, triples.source, date'
     " FROM passages JOIN states ON states.key = document JOIN layers ON layers.key = layer"
     " LEFT JOIN triples ON triples.passage = passages.key"
 )

@@ -14,7 +14,6 @@ where embedding costs seconds.
 """
 
 import hashlib
-import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,10 +22,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+import apsw
+
 from localrag.access import make_folder, open_file
 from localrag.config import Provisions
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, Passage
+from localrag.database import connect
 from localrag.errors import StorageError
 from localrag.ingest.events import EMBEDDING, JOINING, SPLITTING, EmbeddingPlanned, Listener
 from localrag.ingest.state import ATTRIBUTES, LAYERS, attributes, origin
@@ -65,7 +67,7 @@ class KeptVectors:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._opened: sqlite3.Connection | None = None
+        self._opened: apsw.Connection | None = None
 
     @classmethod
     def of(cls, folder: Path, model: str) -> Self:
@@ -86,10 +88,10 @@ class KeptVectors:
         import numpy as np
 
         with self._errors():
-            row = self._connection.execute(
+            stored: bytes = self._connection.execute(
                 "SELECT vector FROM vectors WHERE digest = ?", (digest,)
-            ).fetchone()
-        return np.frombuffer(row[0], "<f4")
+            ).get
+        return np.frombuffer(stored, "<f4")
 
     def append(self, digests: Sequence[bytes], vectors: "NDArray[np.float32]") -> None:
         """Enter the vectors of some texts, all of them or none; once this returns they stay."""
@@ -121,7 +123,7 @@ class KeptVectors:
         with self._errors():
             make_folder(self._path.parent)
             open_file(self._path, "ab").close()
-            self._opened = sqlite3.connect(self._path, isolation_level=None)
+            self._opened = connect(self._path)
             try:
                 for setting in ("journal_mode = WAL", "synchronous = FULL", "temp_store = MEMORY"):
                     self._opened.execute(f"PRAGMA {setting}")
@@ -135,7 +137,7 @@ class KeptVectors:
         self._close()
 
     @property
-    def _connection(self) -> sqlite3.Connection:
+    def _connection(self) -> apsw.Connection:
         assert self._opened is not None
         return self._opened
 
@@ -148,7 +150,7 @@ class KeptVectors:
     def _errors(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
+        except (apsw.Error, OSError) as error:
             raise StorageError(
                 N_("What is embedded already cannot be kept in {path} ({problem})."),
                 N_("Free space on the disk; if the file is damaged, delete it."),

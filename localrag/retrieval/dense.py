@@ -78,8 +78,7 @@ class Dense:
                 "localrag index --rebuild",
                 error=error,
             ) from error
-        stamp = self._vectors.manifest.extra.get("stamp")
-        headings = store.headings([hit.key for hit in hits], stamp)
+        headings = store.headings([hit.key for hit in hits])
         admission = Admission(store, query.filters)
         # A passage removed since the vectors were made is passed over.
         found = {headings[key][0]: score for key, score in hits if key in headings}

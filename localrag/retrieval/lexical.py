@@ -73,7 +73,7 @@ def lexical(
         for key, score in on_the_day(store, search, _DEPTH):
             scores[key] = scores.get(key, 0.0) + weight * score
     best = sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))[:_DEPTH]
-    headings = store.headings([key for key, _ in best], index.manifest.extra.get("stamp"))
+    headings = store.headings([key for key, _ in best])
     found = {}
     for key, score in best:
         # A passage removed since the index was built is passed over.

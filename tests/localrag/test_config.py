@@ -135,7 +135,7 @@ def test_loading_does_not_import_the_heavy_libraries() -> None:
     modules = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
-    assert not {"platformdirs", "tantivy", "fugashi", "lxml", "httpx", "sqlite3"} & set(modules)
+    assert not {"platformdirs", "tantivy", "fugashi", "lxml", "httpx", "apsw"} & set(modules)
 
 
 def test_a_corpus_has_settings_of_its_own_for_retrieval(

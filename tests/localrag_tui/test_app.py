@@ -207,4 +207,4 @@ def test_settings_that_are_not_valid_are_told_once_the_terminal_is_as_it_was(ben
 def test_the_first_paint_needs_no_library_that_validates():
     code = "import sys, localrag_tui.app, localrag_tui.ask.screen; print(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"pydantic", "localrag.config", "sqlite3"} & set(found.stdout.split())
+    assert not {"pydantic", "localrag.config", "apsw"} & set(found.stdout.split())

@@ -10,13 +10,14 @@ Shapes: https://doc.wikimedia.org/Wikibase/master/php/docs_topics_json.html
 
 import lzma
 import re
-import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
+
+import apsw
 
 from localrag.corpus.readers.jsonl import Lines, complete, element, json_object
 from localrag.corpus.readers.triples import triple, triples_document
@@ -39,7 +40,7 @@ class Labels:
     for the whole of Wikidata.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         # Countries, units and properties come again and again.
         self.get = lru_cache(_REMEMBERED)(self._get)
@@ -61,7 +62,7 @@ class Labels:
             connection.executemany("INSERT OR REPLACE INTO labels VALUES (?, ?)", _labels(entities))
         except BaseException as error:
             connection.close()
-            if not isinstance(error, sqlite3.Error):
+            if not isinstance(error, apsw.Error):
                 raise
             raise InputError(
                 N_("The labels of the dump could not be kept aside ({problem})."),

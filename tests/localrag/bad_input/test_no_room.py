@@ -2,13 +2,14 @@
 
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from localrag.conversations.store import Conversations
@@ -133,7 +134,7 @@ def test_a_store_is_there_as_a_whole_or_not_at_all(
 ) -> None:
     upgrade = Schema.upgrade
 
-    def interrupted(self: Schema, connection: sqlite3.Connection, **kwargs: int) -> None:
+    def interrupted(self: Schema, connection: apsw.Connection, **kwargs: int) -> None:
         upgrade(self, connection, until=2)
         raise KeyboardInterrupt
 
@@ -156,9 +157,8 @@ def test_an_empty_store_is_begun_anew(cli: Cli, sample: Path) -> None:
     assert cli("search", "渡し守").code == 0
     # The same, killed a little later: its journal mode is set, nothing else.
     store.unlink()
-    with sqlite3.connect(store) as connection:
+    with closing(apsw.Connection(str(store))) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
-    connection.close()
     assert cli("add", "--sample").code == 0
 
 
@@ -168,7 +168,7 @@ def test_two_that_make_the_same_file(home: Path) -> None:
     upgrade = Schema.upgrade
     seconds: list[Conversations] = []
 
-    def overtaken(self: Schema, connection: sqlite3.Connection, **kwargs: int) -> None:
+    def overtaken(self: Schema, connection: apsw.Connection, **kwargs: int) -> None:
         upgrade(self, connection, **kwargs)
         if not seconds:
             with pytest.MonkeyPatch.context() as patch:

@@ -1,7 +1,6 @@
 """Every verb on the sample corpus, as text and as JSON."""
 
 import json
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 
 from localrag import sample as sample_corpus
+from localrag.database import connect
 from localrag.ingest.state import writing
 from localrag.workspace import Workspace
 
@@ -480,7 +480,7 @@ def test_doctor_names_the_cure(cli: Cli, sample: Path) -> None:
 
 
 def test_doctor_finds_the_column_that_a_store_lacks(cli: Cli, sample: Path) -> None:
-    with closing(sqlite3.connect(sample / "corpora" / "main" / "corpus.sqlite")) as connection:
+    with closing(connect(sample / "corpora" / "main" / "corpus.sqlite")) as connection:
         connection.execute("ALTER TABLE passages DROP COLUMN header")
     refused = cli("show", "渡し舟法8条")
     assert refused.code == 5

@@ -3,17 +3,25 @@
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from localrag import database
-from localrag.conversations.store import CONVERSATIONS, Conversations, answer_as_kept, kept_answer
+from localrag.conversations.store import (
+    CONVERSATIONS,
+    Conversations,
+    answer_as_kept,
+    kept_answer,
+    query_as_kept,
+)
 from localrag.conversations.types import TurnState
+from localrag.database import connect
 from localrag.errors import BusyError, StorageError, StoreError
 from localrag.facts import Fact, FactKind, told
 from localrag.reading.types import Answer, Status
@@ -99,32 +107,51 @@ def test_two_workbenches_write_into_one_file(
 def test_a_file_that_is_locked_for_long(
     conversations: Conversations, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "_PATIENCE", 0.05)
+    monkeypatch.setattr(database, "_PATIENCE", 50)
     with conversations._db.transaction(), Conversations.open(workspace) as other:
         assert other.list() == []
         with pytest.raises(BusyError, match="Another process"):
             other.new()
 
 
-@pytest.mark.parametrize(("table", "column"), [("answers", "body"), ("turns", "query")])
+@pytest.mark.parametrize("word", ["水位は？", "二メートル"])
 def test_a_letter_that_became_another_one_in_the_file(
-    conversations: Conversations, answer: MakeAnswer, table: str, column: str
+    conversations: Conversations, workspace: Workspace, answer: MakeAnswer, word: str
 ) -> None:
     """What is left is valid JSON, and would be shown as what was asked or answered."""
     talk = conversations.new()
-    for text in ("水位は？", "水位は何か"):
-        turn = conversations.begin(talk.id, Query(text), "main", "", "")
-        conversations.finish(turn.id, answer(text="水位は二メートル"), 1)
-    key = "turn" if table == "answers" else "id"
-    conversations._db.write(
-        f"UPDATE {table} SET {column} = replace({column}, '水', '氷') WHERE {key} = ?", (turn.id,)
-    )
-    first, second = conversations.turns(talk.id)
-    assert first.answer is not None
-    assert second.answer is None
-    assert "is damaged" in second.cause
-    assert "氷" not in second.query.text
-    assert conversations.questions(5)[0] == "水位は？"
+    turn = conversations.begin(talk.id, Query("水位は？"), "main", "", "")
+    conversations.finish(turn.id, answer(text="水位は二メートル"), 1)
+    conversations.close()
+    content = workspace.conversations.read_bytes()
+    changed = content.replace(word.encode(), b"\xe6\xb0\xb7" + word.encode()[3:])
+    assert changed != content
+    workspace.conversations.write_bytes(changed)
+    with (
+        Conversations.open(workspace) as reopened,
+        pytest.raises(StoreError, match="what stands in it is not what was written"),
+    ):
+        reopened.turns(talk.id)
+
+
+def test_a_file_of_the_first_version_is_lifted(workspace: Workspace, answer: MakeAnswer) -> None:
+    """Questions and answers had a digest each, on a line of its own."""
+    workspace.home.mkdir()
+    with closing(apsw.Connection(str(workspace.conversations))) as old:
+        CONVERSATIONS.upgrade(old, until=1)
+        old.execute("INSERT INTO conversations VALUES (1, '水位', '2026', '2026', '水位')")
+        old.execute(
+            "INSERT INTO turns (conversation, state, owner, corpus, method, model, asked, query,"
+            " words) VALUES (1, 'answered', '', 'main', '', '', '2026', ?, '')",
+            (f"{query_as_kept(Query('水位は？'))}\n0123456789abcdef",),
+        )
+        body = answer_as_kept(answer(text="二メートル"))
+        old.execute("INSERT INTO answers VALUES (1, ?)", (f"{body}\n0123456789abcdef",))
+    with Conversations.open(workspace) as lifted:
+        [turn] = lifted.turns(1)
+    assert turn.query == Query("水位は？")
+    assert turn.answer is not None
+    assert turn.answer.text == "二メートル"
 
 
 @pytest.mark.parametrize(
@@ -193,10 +220,9 @@ def test_a_question_that_cannot_be_read_is_told(conversations: Conversations) ->
 
 def test_a_newer_file_is_refused(conversations: Conversations, workspace: Workspace) -> None:
     conversations.close()
-    connection = sqlite3.connect(workspace.conversations)
-    connection.execute(f"PRAGMA user_version = {CONVERSATIONS.version + 1}")
-    connection.close()
-    with pytest.raises(StoreError, match=r"file of conversations .* version 2.*newer localrag"):
+    with closing(connect(workspace.conversations)) as connection:
+        connection.execute(f"PRAGMA user_version = {CONVERSATIONS.version + 1}")
+    with pytest.raises(StoreError, match=r"file of conversations .* version 3.*newer localrag"):
         Conversations.open(workspace)
 
 

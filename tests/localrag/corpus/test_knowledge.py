@@ -1,7 +1,7 @@
 """Subjects are found under all their names, and leave nothing behind when they go."""
 
-import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pytest
 from localrag.corpus.readers.triples import triples_document
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ALIAS, TRIPLES, Document, Triple
+from localrag.database import connect
 from localrag.errors import InputError
 
 ACTRESS = Triple("凪 (女優)", "生年月日", ("1986年4月14日",), "Wikidata Q1", "2021-08-23")
@@ -31,9 +32,8 @@ def document(id_: str, triples: Sequence[Triple]) -> Document:
 
 
 def rows(store: CorpusStore, table: str) -> int:
-    with sqlite3.connect(store.path) as file:
-        count: int = file.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-    file.close()
+    with closing(connect(store.path)) as file:
+        count: int = file.execute(f"SELECT count(*) FROM {table}").get
     return count
 
 
@@ -201,9 +201,8 @@ def test_a_passage_that_does_not_say_its_triple_is_refused(
     ],
 )
 def test_a_check_finds_what_is_missing(known: CorpusStore, damage: str, told: str) -> None:
-    with sqlite3.connect(known.path) as file:
+    with closing(connect(known.path)) as file:
         file.execute(damage)
-    file.close()
     assert any(told in problem for problem in known.check())
 
 
