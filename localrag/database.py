@@ -14,6 +14,7 @@ import apsw
 from apsw import sqlite_extra
 
 from localrag.access import make_folder, open_file
+from localrag.durable import name_new
 from localrag.errors import BusyError, LocalragError, NotFoundError, StorageError, StoreError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
@@ -319,12 +320,8 @@ def _make(path: Path, schema: Schema) -> None:
             # Without any, a disk that gets full meanwhile leaves a file that passes for damaged.
             connection.execute("PRAGMA journal_mode = MEMORY")
             schema.upgrade(connection)
-        try:
-            os.link(unfinished, path)
-        except FileExistsError:
-            pass  # Another process has made it meanwhile: that one stays.
-        except OSError:  # A disk without links.
-            unfinished.rename(path)
+        with suppress(FileExistsError):  # Another process has made it meanwhile: that one stays.
+            name_new(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
 
