@@ -306,6 +306,7 @@ class FactKind(Enum):
     READ_BY_EVERYONE = N_("everyone can read corpora, indexes and models")
     EXPOSED = N_("others can read or write {n:,} files and folders of it: {first}")
     JOURNAL_WHOLE = N_("{n:,} questions, nothing changed; the last line is {last}")
+    CONVERSATIONS_SOUND = N_("sound, {n:,} conversations")
     STORE_SOUND = N_("sound, {n:,} documents")
     UP_TO_DATE = N_("up to date, every byte as it was written")
     NOT_INDEXED = N_("not indexed yet")
