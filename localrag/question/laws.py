@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from localrag.statutes.names import LawNames, NameMatch, law_words
+from localrag_indexes.analysis.japanese import sounds
 
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"
 # 空き家条例: the kana of a word within, and not 規制し県条例.
@@ -217,6 +218,7 @@ _STATE = re.compile("改正(?=[一-鿿ァ-ヶーA-Za-z])(?!法|[後前時案規]
 _LAST = re.compile(
     "[法律令則例典](?!人|規(?![制定])|律|令|典|案|益|的|廷|務|学|科|源|曹|制(?![定限])|師|理|話|治|体|則|例)"
 )
+_ENDS_LIKE_A_LAW = re.compile("[法律令則例典]$")
 _SHORTEST_OPEN = 3
 _ORDER = re.compile("の?(?P<kind>施行令|施行規則|施行細則)")
 # What an order is called besides, and not the phrase of an act that leaves something to it.
@@ -346,11 +348,22 @@ def law_asked(text: str, laws: Sequence[LawNamed]) -> LawNamed | None:
 
 
 def names_near(word: str, names: LawNames) -> tuple[str, ...]:
-    """The laws, those of the corpus first, that a word which names none may be a slip for."""
-    if names.lookup(word) or is_known_title(word):
+    """The laws, those of the corpus first, that a word which names none may be a slip for.
+
+    A slip leaves the end of a name as it is (労働規準法), forgets it (軽犯罪), or puts there what
+    sounds the same (特許方, 民放). 刑事 is another word, and no slip for 刑法.
+    """
+    if names.lookup(word) or is_known_title(word) or word in law_words().generic:
         return ()
     near = {names.lookup(name) or name: name for name in law_words().known.near(word)}
-    return tuple(({names.lookup(name): name for name in names.near(word)} | near).values())
+    every = ({names.lookup(name): name for name in names.near(word)} | near).values()
+    return tuple(name for name in every if _is_slip(word, name))
+
+
+def _is_slip(word: str, name: str) -> bool:
+    """Whether a word that differs from a name by one character is it with a slip."""
+    ends_alike = word[-1] == name[-1] and _ENDS_LIKE_A_LAW.search(word)
+    return bool(ends_alike) or name == f"{word}法" or not sounds(word).isdisjoint(sounds(name))
 
 
 def _present(text: str, names: LawNames) -> Iterator[NameMatch]:
