@@ -17,7 +17,8 @@ from localrag.question.as_of import is_of_another_state, laws_in_any_state
 from localrag.question.laws import LawNamed
 from localrag.statutes.citations import LawKind, ProvisionCitation
 from localrag.statutes.names import LawNames
-from localrag.statutes.resolver import CitationResolver, Law, Resolution, SpokenLaws, Target
+from localrag.statutes.resolver import CitationResolver, Law, Resolution, Target
+from localrag.statutes.spoken import SpokenLaws
 from localrag_indexes.analysis.numerals import in_digits
 
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ"

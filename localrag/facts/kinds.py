@@ -38,6 +38,10 @@ class FactKind(Enum):
     PERIOD_ASKED = N_("read as asked of the law as of {day} ({words}: its last day, or today)")
     DAY_OF_THE_CASE = N_("{words} is taken for a day of the case: shown is the law as of {day}")
     DAY_GIVEN = N_("the question says {words}, but the day that was given goes before it: {day}")
+    NO_SUCH_DAY = N_(
+        "{words}: no calendar has such a day; what is shown is the law as of {day}, and --as-of "
+        "names another day"
+    )
     FORMER_STATE_ASKED = N_(
         "{words}: another state of the law, whose day is not said; what is shown is the law as "
         "of {day}, and --as-of names another day"

@@ -16,8 +16,9 @@ from localrag.language import N_, _
 from localrag.progress import ignore
 from localrag.question.as_of import dates_in
 from localrag.question.asked import penalty_asked, without_politeness
+from localrag.question.english_citations import english_places
 from localrag.question.everyday import EverydayWord, wordings
-from localrag.question.laws import english_places, without_names
+from localrag.question.laws import without_names
 from localrag.retrieval import dense, expand, lexical, penal, query, rerank, resolve, subject
 from localrag.retrieval.captions import compounds
 from localrag.retrieval.demand import demands

@@ -1,6 +1,7 @@
 import pytest
 
-from localrag.question.laws import LawNamed, english_citations
+from localrag.question.english_citations import english_citations
+from localrag.question.laws import LawNamed
 
 
 def cited(text: str, *names: str) -> list[tuple[str, str]]:

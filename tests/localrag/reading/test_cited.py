@@ -259,13 +259,34 @@ def test_a_slip_in_the_name_of_a_law_is_told_and_never_taken(piers: Retriever, s
     assert error.value.remedy.fields == told[0]
 
 
-def test_a_slip_that_makes_the_name_another_word_is_told() -> None:
-    names = LawNames([LawRow("1", "特許法"), LawRow("2", "民法")])
-    for word, near in (("特許方", "特許法"), ("民放", "民法")):
-        problem = Fact(FactKind.NO_LAW_NAMED, citation="35条")
-        cited = Resolution(len(word), len(word) + 3, "35条", (), problem=problem)
-        (told,) = slips([cited], f"{word}35条", names)
-        assert told.fields == {"name": word, "near": (near,)}
+def _near(word: str) -> list[Fact]:
+    """What is told of a word before 35条, which no law is named by."""
+    titles = ("特許法", "民法", "刑法", "少年法", "軽犯罪法", "労働基準法", "刑事訴訟法")
+    names = LawNames(LawRow(str(number), title) for number, title in enumerate(titles))
+    problem = Fact(FactKind.NO_LAW_NAMED, citation="35条")
+    cited = Resolution(len(word), len(word) + 3, "35条", (), problem=problem)
+    return list(slips([cited], f"{word}35条", names))
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [
+        ("特許方", "特許法"),
+        ("民放", "民法"),
+        ("刑報", "刑法"),
+        ("軽犯罪", "軽犯罪法"),
+        ("労働規準法", "労働基準法"),
+        ("労働基準放", "労働基準法"),
+    ],
+)
+def test_a_slip_that_makes_the_name_another_word_is_told(word: str, near: str) -> None:
+    (told,) = _near(word)
+    assert told.fields == {"name": word, "near": (near,)}
+
+
+@pytest.mark.parametrize("word", ["刑事", "民事", "民亊", "特許権", "少年犯", "刑事法", "条例"])
+def test_a_word_that_does_not_sound_like_a_law_is_no_slip(word: str) -> None:
+    assert _near(word) == []
 
 
 @pytest.mark.parametrize("question", ["資料3条", "方法3条", "会社法3条", "浮桟橋の条件3条"])
