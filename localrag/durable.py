@@ -7,10 +7,11 @@ import errno
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import time
+from types import MappingProxyType
 from typing import IO, TYPE_CHECKING
 
 from localrag.access import make_folder, open_file
@@ -27,8 +28,15 @@ _A_DAY = 86_400
 
 
 @contextmanager
-def storing(path: Path, cure: str = _CURE) -> Iterator[None]:
+def storing(
+    path: Path, cure: str = _CURE, cures: Mapping[int, str] = MappingProxyType({})
+) -> Iterator[None]:
     """Tell what the system says of a file or a folder as an error of ours, with its cure.
+
+    Args:
+        path: named where the system names none.
+        cure: where `cures` has none.
+        cures: by the number of the system's error.
 
     Raises:
         StorageError: what the block does to the disk fails.
@@ -38,7 +46,7 @@ def storing(path: Path, cure: str = _CURE) -> Iterator[None]:
     except OSError as error:
         raise StorageError(
             N_("{path} cannot be written ({problem})."),
-            cure,
+            cures.get(error.errno or 0, cure),
             path=error.filename or path,
             problem=error,
         ) from error
