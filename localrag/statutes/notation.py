@@ -32,7 +32,9 @@ ANOTHER_WORD = (
     r"|[箇かヶヵ][月所]|以[上下内]|[万億兆円歳時秒割％%]|パーセント|メートル|キロ|ヘクタール|トン"
     r"|[.．][0-9０-９]|[,，][0-9０-９]{3}(?![0-9０-９])"
 )
-_BRANCHES = rf"(?:{BLANK}[のノ之]{BLANK}{NUMBER}(?!{ANOTHER_WORD}))*+"
+# 94条の2項 and 1項の2号 have no branch: it is counted by nothing behind it.
+_COUNTED = rf"{BLANK}(?:項(?!目)|号(?![一-鿿]))"
+_BRANCHES = rf"(?:{BLANK}[のノ之]{BLANK}{NUMBER}(?!{ANOTHER_WORD}|{_COUNTED}))*+"
 _ARTICLE = rf"(?:第{BLANK})?+{COUNT}{BLANK}[条條](?![例約理件]){_BRANCHES}"
 _ARTICLE_WORD = rf"(?:[同本][条條]|この条|前(?:各|{NUMBER})?[条條]|次{NUMBER}?[条條])(?![例約件])"
 _PARAGRAPH = rf"(?:第{BLANK})?+{COUNT}{BLANK}項(?!目){_BRANCHES}"
@@ -73,8 +75,8 @@ CHAIN = re.compile(
     rf"(?={_BARE_ITEM}|(?!第{BLANK}{COUNT}{BLANK}号))"
     rf"(附則{BLANK})?(別表(?:第{NUMBER}(?![条條項号]){_BRANCHES})?|{_PREAMBLE})?"
     rf"(?:{BLANK}(?:({_ARTICLE})|({_ARTICLE_WORD})))?+"
-    rf"(?:{BLANK}(?:({_PARAGRAPH})|({_PARAGRAPH_WORD})))?+"
-    rf"(?:{BLANK}(?:({_ITEM})|({_ITEM_WORD}))(?:{BLANK}({SUBITEM}))?)?"
+    rf"(?:{BLANK}(?:(?:の{BLANK})?+({_PARAGRAPH})|({_PARAGRAPH_WORD})))?+"
+    rf"(?:{BLANK}(?:(?:の(?!第))?+({_ITEM})|({_ITEM_WORD}))(?:{BLANK}({SUBITEM}))?)?"
 )
 """One citation where `START` found one; its groups are the arguments of `read_chain`."""
 
