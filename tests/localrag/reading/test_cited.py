@@ -158,6 +158,37 @@ def test_an_article_of_a_law_that_is_lacking_is_quoted_from_no_other(piers: Retr
         assert retrieval.absent == ("旅券法",)
 
 
+@pytest.mark.parametrize(
+    ("cited", "bylaw"),
+    [
+        ("A市迷惑防止条例第4条", "A市迷惑防止条例"),
+        ("空き家条例の第4条", "空き家条例"),
+        ("条例4条", "条例"),
+        ("賃金規程4条", "賃金規程"),
+        ("当社の就業規則第4条", "就業規則"),
+        ("管理規約（令和2年版）第4条", "管理規約"),
+        ("水面条約4条", "水面条約"),
+    ],
+)
+def test_an_article_of_a_bylaw_is_told_as_lacking_and_is_none_of_the_law_before(
+    piers: Retriever, cited: str, bylaw: str
+) -> None:
+    for question in (f"浮桟橋法3条と{cited}", f"{cited}と浮桟橋法3条"):
+        assert quoted(piers, question) == ["3.1"]
+        lacking = [
+            one.fields["name"]
+            for one in piers.search(Query(question)).trace.events
+            if one.kind is FactKind.CITED_LAW_LACKING
+        ]
+        assert lacking == [bylaw]
+        with pytest.raises(NotFoundError, match=bylaw):
+            look_up(piers.store, question)
+
+
+def test_a_bylaw_that_a_law_speaks_of_is_what_its_article_is_about(piers: Retriever) -> None:
+    assert quoted(piers, "浮桟橋法の利用規約3条")[0] == "3.1"
+
+
 def test_a_title_may_end_like_what_others_call_an_order(
     tmp_path: Path, open_statutes: Callable[..., Retriever]
 ) -> None:
