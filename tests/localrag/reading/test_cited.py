@@ -240,6 +240,23 @@ def test_a_crime_that_is_left_out_by_its_number_is_not_named_by_its_caption(
         assert "1.1" not in quoted(retriever, "港の罪に関する法律1条を除く綱切りの罪")
 
 
+def test_the_number_of_what_is_left_out_finds_nothing(
+    tmp_path: Path, open_statutes: Callable[..., Retriever]
+) -> None:
+    harbour_crimes = {
+        ("599AC0000000034", "港の罰に関する法律", "令和九十九年法律第三十四号"): {
+            "1": ("綱切り", ["綱を切つた者は、五万円以下の罰金に処する。"]),
+            "2": ("適用の範囲", ["この法律は、港の外で第一条の所為をした者にも適用する。"]),
+            "3": ("錨盗み", ["錨を盗んだ者は、十万円以下の罰金に処する。"]),
+        }
+    }
+    with open_statutes(tmp_path, harbour_crimes) as retriever:
+        for question in ("港の罰に関する法律1条以外の罰金", "港の罰に関する法律第一条を除く罰金"):
+            found = retriever.search(Query(question))
+            assert [hit.passage.locator.article for hit in found.hits] == ["3"]
+            assert quoted(retriever, question) == ["3.1"]
+
+
 def test_an_english_question_leaves_out_a_list_too(home: Path, tmp_path: Path) -> None:
     articles = [
         {
