@@ -15,16 +15,13 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from localrag.statutes.names import LawNames, NameMatch, law_words
+from localrag.statutes.spoken import INNER_KANA
 from localrag_indexes.analysis.japanese import sounds
 
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"
-# 空き家条例: the kana of a word within, and not 規制し県条例.
-_INNER_KANA = (
-    "[いきしちみりえけせめれげぎび](?=[一-鿿])(?![都道府県市区町村国本同各新旧当該]{1,4}条)"
-)
 # A word that ends like a law, and does not go on as another word (法人, 方法論).
 _CANDIDATE = re.compile(
-    rf"(?:[{_WORD}]{{1,40}}?(?:法典?|条例|条約)|[{_WORD}](?:[{_WORD}]|{_INNER_KANA}){{1,40}}?条例)"
+    rf"(?:[{_WORD}]{{1,40}}?(?:法典?|条例|条約)|[{_WORD}](?:[{_WORD}]|{INNER_KANA}){{1,40}}?条例)"
     "(?:施行法)?"
     rf"(?=[^{_WORD}]|第|上[のはもで、]|[等中下]|違反|所定|関係|施行|改正|以外|及|又|並|[〇一二三四五六七八九十百]+条|$)"
 )

@@ -263,6 +263,7 @@ def quotations(retriever: Retriever, query: Query, retrieval: Retrieval) -> Quot
         query: the question.
         retrieval: what was found for it.
     """
+    query = replace(query, text=retrieval.asked or query.text)
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
     candidates = [] if missing else _candidates(retriever, query, retrieval)

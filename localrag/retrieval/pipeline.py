@@ -197,6 +197,7 @@ class Retriever:
                 self._resolver(), self.store, asked, self.names, admission, scope
             )
             scope = scope.with_cited(target.law_id for target in resolved.targets)
+            asked = replace(asked, text=resolved.text)
         trail = Trail(self.store, k or settings.k, asked.filters, on_stage, scope)
         named = resolved.units
         reasons = resolved.reasons
@@ -271,6 +272,7 @@ class Retriever:
             ),
             resolved.meaning.definitions,
             resolved.undefined,
+            asked.text,
         )
 
     def absent(self, asked: Query) -> tuple[str, ...]:

@@ -225,6 +225,9 @@ class Retrieval:
             first article.
         definitions: of the term that the question asks the meaning of, best first.
         undefined: the term, where that is all it asks and no provision of the corpus defines it.
+        asked: the question as it was looked up: short citations written out, and blanks in the
+            place of the provisions that it leaves out; the names of its laws stand there. Empty
+            where it was not read so.
     """
 
     hits: tuple[Hit, ...]
@@ -238,6 +241,7 @@ class Retrieval:
     cited: "tuple[Target, ...]" = ()
     definitions: "tuple[Definition, ...]" = ()
     undefined: str = ""
+    asked: str = ""
 
     @property
     def absent(self) -> tuple[str, ...]:

@@ -14,6 +14,19 @@ _SPELLED_AS_ORDER = re.compile(
     r".*(?:(?:関する|ための)法律|(?<![命法政省府指辞号])令|..規則|施行細則)",
     re.DOTALL,
 )
+_WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ"
+INNER_KANA = (
+    "[いきしちみりえけせめれげぎび](?=[一-鿿])(?![都道府県市区町村国本同各新旧当該]{1,4}条)"
+)
+"""The kana within a word that names a bylaw: 空き家条例, and not 規制し県条例."""
+# 公害防止条例（以下「条例」という。）第3条
+_WORD_BEFORE = re.compile(
+    rf"(?P<word>[{_WORD}](?:[{_WORD}]|{INNER_KANA})*)[」』]?の?"
+    r"(?P<aside>[ 　]?[（(][^（）()\n]{1,80}[）)])?[ 　]?$"
+)
+_LONGEST_WORD = 120
+# What places, bodies and parties make; …則 is spelled as a law is.
+_BYLAW = re.compile("(?:条例|条約|協定|議定書|規程|規約|約款|定款|契約書|要綱|要領)$")
 # 旧民法 is a state of 民法, and 日本民法 no other law.
 _SAID_BEFORE_A_NAME = re.compile("^(?:旧|改正|日本)")
 
@@ -68,8 +81,29 @@ class SpokenLaws:
             return self._law(ids)
         return Law((), part.text)
 
+    def _word_before(self, position: int) -> re.Match[str] | None:
+        """The word right before a bare article, with what stands between them."""
+        floor = max(self._text.rfind("\n", 0, position) + 1, position - _LONGEST_WORD)
+        return _WORD_BEFORE.search(self._text, floor, position)
+
+    def _bylaw_before(self, position: int) -> Law | None:
+        """Return the bylaw that a bare article is of, which no corpus of statutes has: X条例3条.
+
+        The 定型約款 of 民法の定型約款548条の2 is what an article of 民法 is about.
+        """
+        before = self._word_before(position)
+        if before is None or not is_bylaw(before["word"]):
+            return None
+        is_matter = self._text.endswith("の", 0, before.start()) and self._names.ending_at(
+            self._text, before.start() - 1
+        )
+        known = self._names.ending_at(self._text, before.end("word"))
+        return None if is_matter or known else Law((), before["word"])
+
     def _lacking_before(self, position: int) -> Law | None:
         """Return the law that の joins to a bare article where the corpus lacks it: 旅券法の5条."""
+        if bylaw := self._bylaw_before(position):
+            return bylaw
         joined = self._text[:position].rstrip(" ")
         if not joined.endswith("の"):
             return None
@@ -145,6 +179,11 @@ class SpokenLaws:
 
     def _law(self, law_ids: Sequence[str]) -> Law:
         return Law(tuple(law_ids), self._names.title(law_ids[0]) if law_ids else "")
+
+
+def is_bylaw(name: str) -> bool:
+    """Whether a word names what places, bodies or parties make for themselves: 条例, 規程, 約款."""
+    return _BYLAW.search(name) is not None
 
 
 def _is_spelled_as_law(name: str) -> bool:
