@@ -59,7 +59,7 @@ START = re.compile(
     rf"(?=[第同本こ各別前次附{_DIGITS}法令則])(?:第{BLANK}{COUNT}{BLANK}[条條項号]|[同本][条條項号]|この[条項号]|各[項号]|別表|{_PREAMBLE}"
     rf"|前(?:各|{NUMBER})?[条條項号]|次{NUMBER}?[条條項号]|附則{BLANK}(?:第|別表|[前次同]|[{_DIGITS}])"
     rf"|(?=[{_DIGITS}]){COUNT}{BLANK}[条條]|[法令則]{BLANK}(?=[{_KANJI}])[{_KANJI}万億]++[条條]"
-    rf"|(?:(?<=から)|(?<=及び)|(?<=又は)|(?<=[・、～〜]))[{_DIGITS}]{{1,4}}+{BLANK}[項号])"
+    rf"|(?:(?<=から)|(?<=及び)|(?<=又は)|(?<=[・、～〜同]))[{_DIGITS}]{{1,4}}+{BLANK}[項号])"
 )
 """Where a citation can begin; what each branch opens with stands first, which takes a quarter.
 

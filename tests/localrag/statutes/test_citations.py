@@ -78,6 +78,8 @@ TABLE = [
     ),
     ("第八十五条（免許）第五項", ["85.5"]),
     ("第十条の二から第十二条まで", ["10_2-12"]),
+    ("第五条から同第七条まで、同第九条1項、同2項", ["5-7", "9.1", "9.2"]),
+    ("第一編第五条及び第二編第一章第七条から第三章第九条まで", ["5", "7-9"]),
     ("第五条の二か月前", ["5"]),
     ("94条の2項、第94条の第10項", ["94.2", "94.10"]),
     ("第5条の2の3項、第5条1項の2号、第7条の3号", ["5_2.3", "5.1.2", "7..3"]),
@@ -141,6 +143,9 @@ LAWS = [
     ("許可（第三条の許可をいう。）第五条", "", LawKind.NONE),
     ("電波法 第五条", "電波法", LawKind.NAMED),
     ("「電波法」第五条", "電波法", LawKind.NAMED),
+    ("電波法第二編第三章の二第五条", "電波法", LawKind.NAMED),
+    ("電波法 第2編 第3章第5条", "電波法", LawKind.NAMED),
+    ("第三章第五条", "", LawKind.NONE),
     ("港湾の清掃及び美化に関する法律第五条", "港湾の清掃及び美化に関する法律", LawKind.NAMED),
     (
         "業者は、港湾の清掃及び美化に関する法律第五条",
@@ -183,6 +188,17 @@ def test_members_of_a_list_share_the_law() -> None:
     first, second = find_citations("会社法第三条及び第五条")
     assert first.law == second.law
     assert second.continues == 0
+
+
+def test_what_stands_for_the_law_is_part_of_a_citation() -> None:
+    text = "民法第五条、同第七条及び第二編第九条。第三編第二章第十条と、共同第三条。"
+    assert [one.text for one in find_citations(text)] == [
+        "民法第五条",
+        "同第七条",
+        "第二編第九条",
+        "第三編第二章第十条",
+        "第三条",
+    ]
 
 
 def test_lists_end_with_the_line() -> None:
