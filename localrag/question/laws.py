@@ -454,7 +454,7 @@ def _outermost(found: Iterable[NameMatch]) -> Iterator[NameMatch]:
 
 
 _NUMBER = (
-    r"(?P<article>\d{1,16}(?:-\d{1,3}){0,3})(?![\d%])"
+    r"(?P<article>\d{1,1000}+(?:-\d{1,3}){0,3})(?![\d%])"
     r"(?:,? ?(?:paragraph|para\.?) ?\(?(?P<paragraph>\d{1,3})\)?|\((?P<bracketed>\d{1,3})\))?"
     r"(?:,? ?(?:sub)?items? ?\(?(?P<item>\d{1,3}|[ivx]{1,6})\)?)?"
 )

@@ -102,6 +102,15 @@ def test_the_part_of_a_law_that_a_citation_names_must_hold_the_article(
     assert wrong(corpus.check("第一章第四条による。")) == []
 
 
+def test_a_number_of_any_length_is_one_that_the_law_lacks(check: Check) -> None:
+    long, kanji = "12345678901234567890", "一二三四五六七八九〇一二三四五六七八九〇"
+    places = [f"渡し舟法第{long}条", f"渡し舟法{kanji}条", f"渡し舟法第4条から第{long}条まで"]
+    places += [f"渡し舟法4条{long}項"]
+    assert [one[:2] for one in cited(check, "。".join(places))] == [
+        (place, "does-not-hold") for place in places
+    ]
+
+
 def test_lines_of_a_list_are_read_each_by_itself(check: Check) -> None:
     lines = f"渡し舟法第4条\n渡し舟法第7条\n{ACT}施行令第2条\n会社法第8条\n"
     assert [one[:2] for one in cited(check, lines)] == [
