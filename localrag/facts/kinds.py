@@ -461,6 +461,7 @@ class FactKind(Enum):
     PROVISION_LACKING_ALONE = N_("{law} has no such provision")
     PART_LACKING = N_("{provision} has no {part}")
     PART_OF_STATE = N_("{provision} has no {part}; in the state of {day} it has one")
+    UNDER_ANOTHER_HEADING = N_("the provision does not stand in {heading}; it stands in {under}")
     PROVISION_DELETED = N_("the provision is deleted")
     PROVISION_GONE = N_("the provision is deleted; the state of {day} still has it")
     PROVISION_MOVED = N_("the provision of the state of {day} now is {now}")
