@@ -1,11 +1,11 @@
 """The state of the law that a question is asked of: 令和2年4月1日時点の民法, 改正前の民法.
 
 A day is one of the law where the question says a state (時点, 現在, 当時の, as of), or joins the
-day to the name of the law alone (2019年の民法, 昨年の民法, the Civil Code in 2019). What was done on a
-day is a fact of the case; that the law of another day is shown is told. Of a month or a year it is
-the last day, or today. A state that is told by what changed it (旧民法, 平成29年法律第44号による改正前の
-民法) has no day that code could know; and of a day that no calendar has (令和2年2月30日) it is told
-that there is none.
+day to the name of the law alone (2019年の民法, 昨年の民法, the Civil Code in 2019). What was done
+on a day is a fact of the case; that the law of another day is shown is told. Of a month or a year
+it is the last day, or today. A state that is told by what changed it (旧民法, 平成29年改正前の民法)
+has no day that code could know; and of a day that no calendar has (令和2年2月30日) it is told that
+there is none.
 """
 
 import re
