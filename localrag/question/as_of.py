@@ -267,15 +267,19 @@ def _state_said(question: str, laws: Sequence[LawNamed]) -> DaySaid | None:
 
 
 def _day_of_the_case(question: str, laws: Sequence[LawNamed]) -> DaySaid | None:
-    """The first day that a question says and that is no part of the name or number of a law."""
-    if _CHANGE.search(question):
-        return None
-    for date_ in _ANY_DATE.finditer(question):
-        of_a_name = any(law.start < date_.end() and date_.start() < law.end for law in laws)
-        if not of_a_name and not _NUMBERED.match(question, date_.end()):
-            return _day(date_)
-    in_english = _ENGLISH_FACT.search(question)
-    return _english_day(in_english) if in_english else None
+    """The first day that a question says and that is no part of the name or number of a law.
+
+    Of a change of the law it is none, unless no calendar has it.
+    """
+    said = [
+        _day(date_)
+        for date_ in _ANY_DATE.finditer(question)
+        if all(date_.end() <= law.start or law.end <= date_.start() for law in laws)
+        and not _NUMBERED.match(question, date_.end())
+    ]
+    said += map(_english_day, _ENGLISH_FACT.finditer(question))
+    is_of_a_change = _CHANGE.search(question) is not None
+    return next((one for one in said if one.day is None or not is_of_a_change), None)
 
 
 def _day(said: re.Match[str]) -> DaySaid:

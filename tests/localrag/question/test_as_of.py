@@ -139,6 +139,11 @@ def test_that_a_day_of_the_case_is_not_that_of_the_law_is_told(question: str, wo
             "2021年6月31日",
             "2021年6月31日に借りた場合の浮桟橋法の利率",
         ),
+        (
+            "平成31年4月31日に施行された浮桟橋法2条",
+            "平成31年4月31日",
+            "平成31年4月31日に施行された浮桟橋法2条",
+        ),
     ],
 )
 def test_that_no_calendar_has_a_day_is_told(question: str, words: str, text: str) -> None:
