@@ -12,10 +12,15 @@ from localrag.check.laws import Cited
 from localrag.check.source import RUN_TOGETHER, Flow
 from localrag.check.types import Finding, Part, Verdict
 from localrag.check.words import bare, letters
+from localrag.contents import sections_called
 from localrag.corpus.types import PARAGRAPHS, Locator, Passage
 from localrag.facts import Fact, FactKind
 from localrag.finding import around
+from localrag.provision import headings
+from localrag.statutes.citations import HEADING
+from localrag.statutes.notation import COUNT
 from localrag.statutes.resolver import Resolution, Target
+from localrag.statutes.typed import read_headings
 from localrag_indexes.analysis.numerals import parse_numeral
 from localrag_indexes.analysis.sentences import split_sentences
 
@@ -38,6 +43,7 @@ _HALVES = re.compile(
     r"(?:[いきしちひみりぎじびえけせてねへめれげぜでべずつ]|とき|もの|場合)、"
     r"|、(?:又は?|及び|若しくは|並びに|[且か]つ)"
 )
+_UNDER = re.compile(rf"(?P<heading>{HEADING})(?:第[ 　]?)?{COUNT}[ 　]?[条條]")
 _CAPTION = re.compile(r"[（(]([^（）()\n]{2,60})[）)]")
 _LISTED = 5
 
@@ -81,6 +87,8 @@ def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
                 return found(Verdict.UNCHECKED if gone else verdict, problem, passage)
         if problem := _caption(cited, targets[0], flow, texts):
             return found(Verdict.FAILS, problem, passage)
+    if passage and (problem := _heading(cited, passage, texts)):
+        return found(Verdict.FAILS, problem, passage)
     return found(Verdict.HOLDS, None, passage)
 
 
@@ -256,6 +264,20 @@ def _of_another_state(stood: Stood, texts: LawTexts) -> Fact:
     if stood.now is None:
         return Fact(FactKind.PROVISION_GONE, day=day)
     return Fact(FactKind.PROVISION_MOVED, day=day, now=texts.cited(stood.now))
+
+
+def _heading(cited: Cited, passage: Passage, texts: LawTexts) -> Fact | None:
+    """What is wrong with the part of the law that a citation names: 民法第三編第百三条."""
+    written = _UNDER.search(cited.text)
+    if written is None or not cited.basis.is_certain:
+        return None
+    heading, law = written["heading"].strip(" 　"), passage.document_id
+    parts = sections_called(texts.store, [law], read_headings(heading))
+    if any(part.start <= passage.start < part.end for _, part in parts):
+        return None
+    if under := " ".join(headings(texts.store, passage)):
+        return Fact(FactKind.UNDER_ANOTHER_HEADING, heading=heading, under=under)
+    return Fact(FactKind.PART_LACKING, provision=texts.names.title(law), part=heading)
 
 
 def _caption(cited: Cited, target: Target, flow: Flow, texts: LawTexts) -> Fact | None:

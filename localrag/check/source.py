@@ -51,8 +51,8 @@ _GOES_ON_AS_CITED = (
     "|第?[一二三四五六七八九十]{1,3}[項号])"
 )
 _BARE = re.compile(
-    rf"{_NOT_BEFORE}(?:[{_KANJI_DIGIT}]{{2,16}}[条條](?![例約理件文])"
-    rf"|[一二三四五六七八九十百千万億]{{1,16}}[条條](?:{_GOES_ON_AS_CITED}))"
+    rf"{_NOT_BEFORE}(?:[{_KANJI_DIGIT}]{{2,}}+[条條](?![例約理件文])"
+    rf"|[一二三四五六七八九十百千万億]++[条條](?:{_GOES_ON_AS_CITED}))"
     # Right behind an article (七〇九条二項) it needs none.
     rf"|{_NOT_BEFORE}(?<![の条條])(?:[一二三四五六七八九十]{{1,3}}|[0-9０-９]{{1,2}})項(?:{_GOES_ON_AS_CITED})"
     rf"|(?:(?<=号[、・])|(?<=号(?:及び|又は|から)))[一二三四五六七八九十]{{1,3}}号"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from localrag.question.laws import LawNamed
 
 _NUMBER = (
-    r"(?P<article>\d{1,16}(?:-\d{1,3}){0,3})(?![\d%])"
+    r"(?P<article>\d{1,1000}+(?:-\d{1,3}){0,3})(?![\d%])"
     r"(?:,? ?(?:paragraph|para\.?) ?\(?(?P<paragraph>\d{1,3})\)?|\((?P<bracketed>\d{1,3})\))?"
     r"(?:,? ?(?:sub)?items? ?\(?(?P<item>\d{1,3}|[ivx]{1,6})\)?)?"
 )

@@ -75,6 +75,7 @@ class Hit:
             does not speak of them.
         fills: id of the passage that leaves to this one what it says; empty where none does.
         punishes: id of the passage whose breach this one punishes, where a penalty was asked for.
+        by_model: the labels of the filters that its document has from a model.
     """
 
     passage: Passage
@@ -85,6 +86,7 @@ class Hit:
     beside: bool = False
     fills: str = ""
     punishes: str = ""
+    by_model: tuple[Label, ...] = ()
 
 
 class TextSpan(NamedTuple):

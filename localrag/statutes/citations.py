@@ -117,6 +117,12 @@ _NUMBERED = re.compile(
 # What such a number ends with.
 _NUMBER_ENDS = frozenset("号〇一二三四五六七八九十")
 _LONGEST_NUMBER = 40
+# 会社法第五条、第七編第二章及び第九百条; 民法第一編第百三条
+_HEADING_NUMBER = "[〇一二三四五六七八九十百0-9０-９]+"
+HEADING = rf"(?:第{_HEADING_NUMBER}[編章節款目](?:の{_HEADING_NUMBER})*[ 　]?)+"
+"""The part of a law that a citation may name before the article."""
+_HEADING_BEFORE = re.compile(rf"{HEADING}$")
+_LONGEST_HEADING = 60
 _TABLE = re.compile(r"[表欄](?:の|に掲げる|に規定する|中)?$")
 
 
@@ -137,9 +143,9 @@ def law_part_before(text: str, position: int, floor: int, names: LawNames | None
         floor: where what stands before it begins.
         names: whose titles count, however they end.
     """
-    end = position
-    while end > floor and text[end - 1] in " 　\u00a0":
-        end -= 1
+    end = _before_blanks(text, position, floor)
+    if heading := _HEADING_BEFORE.search(text, max(floor, end - _LONGEST_HEADING), end):
+        end = _before_blanks(text, heading.start(), floor)
     if end <= floor:
         return NO_LAW
     number, told = "", False
@@ -151,9 +157,7 @@ def law_part_before(text: str, position: int, floor: int, names: LawNames | None
         if found := _LAW_NUMBER.search(text, opening, end):
             number = found[0]
             told = found.start() == opening + 1 and text[found.end()] in _AFTER_NUMBER
-        end = opening
-        while end > floor and text[end - 1] in " 　":
-            end -= 1
+        end = _before_blanks(text, opening, floor)
         last = text[end - 1]
     if last in "」』":
         end -= 1
@@ -168,6 +172,12 @@ def law_part_before(text: str, position: int, floor: int, names: LawNames | None
     if names and (title := names.title_ending_at(text, end)) and title.start >= floor:
         return LawPart(text[title.start : end], LawKind.NAMED, title.start, end, number)
     return _told(text, end, max(floor, end - _LONGEST_NAME), number) if told else NO_LAW
+
+
+def _before_blanks(text: str, end: int, floor: int) -> int:
+    while end > floor and text[end - 1] in " 　\u00a0":
+        end -= 1
+    return end
 
 
 def _told(text: str, end: int, floor: int, number: str) -> LawPart:
@@ -238,13 +248,14 @@ _AND = (
     r"|及ビ|又ハ|若ハ|若クハ|並ニ|[及又並、，,・と])"
 )
 _QUALIFIER = r"(?:各号列記以外の部分|柱書き?|本文|ただし書|但書|前段|後段|の規定)"
-# 会社法第五条、第七編第二章及び第九百条
-_HEADING = r"(?:第[〇一二三四五六七八九十百]+[編章節款目](?:の[一二三四五六七八九十]+)*)+"
+# 民法第百三条から同第百五条まで, 民法第一編第百三条及び第三編第七百九条
+_OF_THE_SAME = rf"同?(?:{HEADING})?"
+_OF_THE_SAME_BEFORE = re.compile(rf"(?:(?:(?<![一-鿿])|(?<=[及又並]))同(?:{HEADING})?|{HEADING})$")
 _JOINED = re.compile(
     rf"(?:{_QUALIFIER}(?:{_AND}{_QUALIFIER})*)?(?:まで)?(?:の規定)?[ 　]?"
-    rf"{_AND}{{1,2}}[ 　]?(?:{_HEADING}{_AND}{{1,2}})*"
+    rf"{_AND}{{1,2}}[ 　]?(?:{HEADING}{_AND}{{1,2}})*{_OF_THE_SAME}"
 )
-_TO = re.compile(rf"{_QUALIFIER}?[ 　]?(?:から|乃至|ないし|[～〜~―－—-])[ 　]?")
+_TO = re.compile(rf"{_QUALIFIER}?[ 　]?(?:から|乃至|ないし|[～〜~―－—-])[ 　]?{_OF_THE_SAME}")
 _UNTIL = re.compile("まで")
 _BRACKETS = re.compile(r"[（）()]")
 _MORE_SUBITEMS = re.compile(rf"(から|{_AND})(?:({SUBITEM})|({DEEPER}))")
@@ -365,15 +376,22 @@ class _Scan:
         if continued is None and chain.depth and self._text[start].isdigit():
             return
         law = self.found[frame.index].law if continued is not None else NO_LAW
+        begins = self._begins(frame, start)
         if continued is None and chain.depth == 2:
             law = table_before(self._text, start)
         elif continued is None:
             law = law_part_before(self._text, start, frame.end, self._names)
-            start = law.start if law.text else start
+            begins = law.start if law.text else begins
         list_index = -1 if continued is None else frame.index
-        self._add(frame, continued or chain, law, start, end, list_index)
+        self._add(frame, continued or chain, law, begins, end, list_index)
         if chain.subitem:
             self._more_subitems(frame)
+
+    def _begins(self, frame: _Frame, start: int) -> int:
+        """Where a citation begins that names no law: with 同 or the part of the law, if at all."""
+        floor = max(frame.end, start - _LONGEST_HEADING)
+        before = _OF_THE_SAME_BEFORE.search(self._text, floor, start)
+        return before.start() if before else start
 
     def _part_of_outer(self, frame: _Frame, chain: Chain, end: int) -> Chain | None:
         """Read the chain as a part of what its bracket follows: 第四十五条（第三号を除く。）."""

@@ -23,7 +23,7 @@ _KANJI = "〇零一二三四五六七八九十百千壱弐参拾"
 _DIGITS = "0-9０-９"
 NUMBER = rf"(?:[{_KANJI}]++|[{_DIGITS}]{{1,5}}+)"
 # Where 条 tells what is counted, a number that no law reaches is read, so that it is told.
-COUNT = rf"(?:[{_KANJI}万億]++|[{_DIGITS}]{{1,16}}+(?:[万億][{_DIGITS}]{{0,8}}+){{0,2}}+)"
+COUNT = rf"(?:[{_KANJI}万億]++|[{_DIGITS}]++(?:[万億][{_DIGITS}]{{0,8}}+){{0,2}}+)"
 BLANK = r"[ \u00a0]?"
 
 # の二 after a number is a branch unless it begins another word: の一部, の三分の一, の二月.
@@ -32,7 +32,9 @@ ANOTHER_WORD = (
     r"|[箇かヶヵ][月所]|以[上下内]|[万億兆円歳時秒割％%]|パーセント|メートル|キロ|ヘクタール|トン"
     r"|[.．][0-9０-９]|[,，][0-9０-９]{3}(?![0-9０-９])"
 )
-_BRANCHES = rf"(?:{BLANK}[のノ之]{BLANK}{NUMBER}(?!{ANOTHER_WORD}))*+"
+# 94条の2項 and 1項の2号 have no branch: it is counted by nothing behind it.
+_COUNTED = rf"{BLANK}(?:項(?!目)|号(?![一-鿿]))"
+_BRANCHES = rf"(?:{BLANK}[のノ之]{BLANK}{NUMBER}(?!{ANOTHER_WORD}|{_COUNTED}))*+"
 _ARTICLE = rf"(?:第{BLANK})?+{COUNT}{BLANK}[条條](?![例約理件]){_BRANCHES}"
 _ARTICLE_WORD = rf"(?:[同本][条條]|この条|前(?:各|{NUMBER})?[条條]|次{NUMBER}?[条條])(?![例約件])"
 _PARAGRAPH = rf"(?:第{BLANK})?+{COUNT}{BLANK}項(?!目){_BRANCHES}"
@@ -56,8 +58,8 @@ _PREAMBLE = rf"前文(?={BLANK}(?:第{BLANK})?{NUMBER}{BLANK}項)"
 START = re.compile(
     rf"(?=[第同本こ各別前次附{_DIGITS}法令則])(?:第{BLANK}{COUNT}{BLANK}[条條項号]|[同本][条條項号]|この[条項号]|各[項号]|別表|{_PREAMBLE}"
     rf"|前(?:各|{NUMBER})?[条條項号]|次{NUMBER}?[条條項号]|附則{BLANK}(?:第|別表|[前次同]|[{_DIGITS}])"
-    rf"|(?=[{_DIGITS}]){COUNT}{BLANK}[条條]|[法令則]{BLANK}(?=[{_KANJI}])[{_KANJI}万億]++[条條]"
-    rf"|(?:(?<=から)|(?<=及び)|(?<=又は)|(?<=[・、～〜]))[{_DIGITS}]{{1,4}}+{BLANK}[項号])"
+    rf"|(?=[{_DIGITS}])(?<![{_DIGITS}]){COUNT}{BLANK}[条條]|[法令則]{BLANK}(?=[{_KANJI}])[{_KANJI}万億]++[条條]"
+    rf"|(?:(?<=から)|(?<=及び)|(?<=又は)|(?<=[・、～〜同]))[{_DIGITS}]{{1,4}}+{BLANK}[項号])"
 )
 """Where a citation can begin; what each branch opens with stands first, which takes a quarter.
 
@@ -73,13 +75,16 @@ CHAIN = re.compile(
     rf"(?={_BARE_ITEM}|(?!第{BLANK}{COUNT}{BLANK}号))"
     rf"(附則{BLANK})?(別表(?:第{NUMBER}(?![条條項号]){_BRANCHES})?|{_PREAMBLE})?"
     rf"(?:{BLANK}(?:({_ARTICLE})|({_ARTICLE_WORD})))?+"
-    rf"(?:{BLANK}(?:({_PARAGRAPH})|({_PARAGRAPH_WORD})))?+"
-    rf"(?:{BLANK}(?:({_ITEM})|({_ITEM_WORD}))(?:{BLANK}({SUBITEM}))?)?"
+    rf"(?:{BLANK}(?:(?:の{BLANK})?+({_PARAGRAPH})|({_PARAGRAPH_WORD})))?+"
+    rf"(?:{BLANK}(?:(?:の(?!第))?+({_ITEM})|({_ITEM_WORD}))(?:{BLANK}({SUBITEM}))?)?"
 )
 """One citation where `START` found one; its groups are the arguments of `read_chain`."""
 
 _EACH_NUMBER = re.compile(COUNT)
 _EACH_STEP = re.compile(rf"[{IROHA}]|{NUMBER}|[ivxｉｖｘⅰ-ⅻ]+")
+# Longer ones are numbers of no law, and told as such, up to a length that Python still counts.
+_LONGEST_NUMERAL, _LONGEST_NUMBER = 16, 1_000
+_IN_DIGITS = str.maketrans("〇零一二三四五六七八九０１２３４５６７８９", "001234567890123456789")
 _WIDE_ROMAN = str.maketrans("ｉｖｘ", "ivx")
 _ROMAN_VALUES = {numeral: value for value, numeral in enumerate(ROMAN, start=1)} | {
     chr(0x2170 + value): value + 1 for value in range(12)
@@ -165,6 +170,8 @@ def read_chain(
             item_word or "",
             read_subitem(subitem),
         )
+        for word in (chain.article_word, chain.paragraph_word, chain.item_word):
+            count(word)
     except ValueError:
         return None
     return chain if any(chain) and chain != (SUPPLEMENT, *("",) * 7) else None
@@ -178,7 +185,14 @@ def read_number(written: str | None) -> str:
     """
     if not written:
         return ""
-    return "_".join(str(parse_numeral(number)) for number in _EACH_NUMBER.findall(written))
+    return "_".join(_number(number) for number in _EACH_NUMBER.findall(written))
+
+
+def _number(written: str) -> str:
+    digits = written.translate(_IN_DIGITS)
+    if _LONGEST_NUMERAL < len(digits) <= _LONGEST_NUMBER and digits.isdecimal():
+        return digits.lstrip("0") or "0"
+    return str(parse_numeral(written))
 
 
 def read_subitem(written: str | None) -> str:
@@ -187,7 +201,11 @@ def read_subitem(written: str | None) -> str:
 
 
 def count(word: str) -> int:
-    """How many provisions a relative word takes in: 前三条 is 3, 前条 is 1."""
+    """How many provisions a relative word takes in: 前三条 is 3, 前条 is 1.
+
+    Raises:
+        ValueError: its kanji are no number (前十百条).
+    """
     number = _EACH_NUMBER.search(word)
     return parse_numeral(number[0]) if number else 1
 
@@ -241,7 +259,8 @@ def _numbered(number: str, counter: str, arabic: bool) -> str:
 
 
 def _written(number: str, arabic: bool) -> str:
-    return number if arabic or not number.isdecimal() else to_kanji(int(number))
+    is_in_kanji = not arabic and number.isdecimal() and len(number) <= _LONGEST_NUMERAL
+    return to_kanji(int(number)) if is_in_kanji else number
 
 
 def _subitem(number: str, level: int) -> str:

@@ -11,6 +11,7 @@ from localrag.check import Verdict
 from localrag.errors import InputError, UsageError
 
 from ..test_history import AFTER, law_xml
+from ..test_provision import LAW, XML
 from .conftest import Check, of_part, wrong
 
 ACT = "渡し舟の安全及び活用に関する法律"
@@ -64,6 +65,50 @@ def test_nothing_of_a_long_list_is_passed_over(check: Check) -> None:
     ]
     # Nor does a list of parts say anything of them.
     assert of_part(check(text.replace("・9項", "").replace("現", "")), "statement") == []
+
+
+def test_same_before_a_number_is_of_the_law_cited_last(check: Check) -> None:
+    text = f"渡し舟法第7条から同第9条まで、同10条、同百条。{ACT}施行令2条。これは、同九〇条による。"
+    assert cited(check, text) == [
+        ("渡し舟法第7条から同第9条まで", "holds", "第7条"),
+        ("同10条", "holds", "第10条"),
+        ("同百条", "does-not-hold", ""),
+        (f"{ACT}施行令2条", "holds", "施行令第2条"),
+        ("同九〇条", "does-not-hold", ""),
+    ]
+
+
+def test_the_part_of_a_law_that_a_citation_names_must_hold_the_article(
+    home: Path, tmp_path: Path, check: Check
+) -> None:
+    path = tmp_path / f"{LAW}_20170401.xml"
+    path.write_text(XML, encoding="utf-8")
+    corpus = localrag.open(home).corpus()
+    corpus.add(path)
+    text = "風車組合法第一章第一条及び第2章第3条。風車組合法第一章第四条、風車組合法第五章第二条。"
+    assert cited(corpus.check, text) == [
+        ("風車組合法第一章第一条", "holds", "風車組合法第1条"),
+        ("第2章第3条", "holds", "風車組合法第3条"),
+        ("風車組合法第一章第四条", "does-not-hold", "風車組合法第4条"),
+        ("風車組合法第五章第二条", "does-not-hold", "風車組合法第2条"),
+    ]
+    (finding,) = of_part(corpus.check("風車組合法第一章第四条"), "citation")
+    assert finding.problem
+    assert finding.problem.fields == {"heading": "第一章", "under": "第二章　組合"}
+    # A law without headings, and an article of which the law is not told.
+    assert wrong(check("渡し舟法施行令第一章第二条。")) == [
+        ("渡し舟法施行令第一章第二条", "part-lacking")
+    ]
+    assert wrong(corpus.check("第一章第四条による。")) == []
+
+
+def test_a_number_of_any_length_is_one_that_the_law_lacks(check: Check) -> None:
+    long, kanji = "12345678901234567890", "一二三四五六七八九〇一二三四五六七八九〇"
+    places = [f"渡し舟法第{long}条", f"渡し舟法{kanji}条", f"渡し舟法第4条から第{long}条まで"]
+    places += [f"渡し舟法4条{long}項"]
+    assert [one[:2] for one in cited(check, "。".join(places))] == [
+        (place, "does-not-hold") for place in places
+    ]
 
 
 def test_lines_of_a_list_are_read_each_by_itself(check: Check) -> None:

@@ -108,6 +108,14 @@ def test_a_paragraph_of_a_branch_needs_no_sign(check: Check) -> None:
     ]
 
 
+def test_a_paragraph_of_an_article_is_no_branch_of_it(check: Check) -> None:
+    assert cited(check, "渡し舟法4条の3項、渡し舟法第4条の第3項、渡し舟法第四条の10項。") == [
+        ("渡し舟法4条の3項", "holds"),
+        ("渡し舟法第4条の第3項", "holds"),
+        ("渡し舟法第四条の10項", "does-not-hold"),
+    ]
+
+
 def test_the_law_tells_where_a_branch_ends_and_its_paragraph_begins(
     home: Path, tmp_path: Path
 ) -> None:
