@@ -80,7 +80,9 @@ _FORMER = re.compile("旧|前|当時|制定")
 _AMENDED = "(?:による?|により|によって|で)(?:の?一部)?改正"
 _AMENDED_BEFORE = re.compile(rf"の|{_AMENDED}(?:され(?:た|る)(?:[前後]の)?|[前後]の?|の)")
 # 民法（平成29年改正前のもの）415条
-_AMENDED_BEHIND = re.compile("[（(](?:[^（）()、。]{0,40}改正)前(?:のもの)?(?:をいう。?)?[)）]")
+_AMENDED_BEHIND = re.compile(
+    "[（(][^（）()、。]{0,40}(?:改正前|号による改正後)(?:のもの)?(?:をいう。?)?[)）]"
+)
 # ア民法第710条: the letter of an item without a blank behind it.
 _BEFORE_A_NAME = re.compile("旧|改正前|前掲|前記|上記|^[ 　]*[ア-ン](?=[一-鿿])")
 

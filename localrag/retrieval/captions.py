@@ -104,7 +104,7 @@ def opening_under(
         if is_asked and names.is_act(law_id):
             headings.setdefault(law_id, []).append((title, start))
     exact = {
-        law_id: start
+        law_id: (start, title)
         for law_id, found in headings.items()
         for title, start in reversed(found)
         if heading_name(title) == term
@@ -119,10 +119,8 @@ def opening_under(
     first = min(codes or (headings if len(exact) == 1 else ()), default="")
     if first not in exact:
         return None
-    opening = (
-        stand.locator
-        for stand in store.standing(first, ARTICLES)
-        if stand.start >= exact[first] and not stand.locator.division
-    )
-    title = next(title for title, start in headings[first] if start == exact[first])
-    return next(((first, place, title) for place in opening), None)
+    start, title = exact[first]
+    for stand in store.standing(first, ARTICLES):
+        if stand.start >= start and not stand.locator.division:
+            return first, stand.locator, title
+    return None

@@ -165,6 +165,7 @@ def test_that_no_calendar_has_a_day_is_told(question: str, words: str, text: str
         ("平成29年法律第44号による改正前の浮桟橋法2条", "平成29年法律第44号による改正前の浮桟橋法"),
         ("平成29年法律第44号で改正された浮桟橋法2条", "平成29年法律第44号で改正された浮桟橋法"),
         ("浮桟橋法（平成29年改正前のもの）2条", "浮桟橋法（平成29年改正前のもの）"),
+        ("浮桟橋法（令和9年法律第4号による改正後）2条", "浮桟橋法（令和9年法律第4号による改正後）"),
     ],
 )
 def test_a_former_state_is_told(question: str, words: str) -> None:
