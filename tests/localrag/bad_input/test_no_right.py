@@ -52,6 +52,13 @@ def test_what_lies_in_a_folder_that_may_not_be_entered(
     refused(restored, 7, "Permission denied")
 
 
+@pytest.mark.parametrize("name", ["brief.txt", "準備 書面.txt"])
+def test_a_text_to_check_that_may_not_be_read(
+    cli: Cli, refused: Callable[..., None], sample: Path, closed: Path, name: str
+) -> None:
+    refused(cli("check", str(closed / name)), 4, "Permission denied")
+
+
 def test_whoever_reads_a_shared_workspace(
     cli: Cli, refused: Callable[..., None], home: Path
 ) -> None:
