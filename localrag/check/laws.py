@@ -23,8 +23,11 @@ from localrag_indexes.analysis.numerals import in_digits
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ"
 # 公害防止条例（以下「条例」という。）第3条
 _WORD_BEFORE = re.compile(
-    rf"(?P<word>[{_WORD}]+)[」』]?の?(?P<aside>[ 　]?[（(][^（）()\n]{{1,80}}[）)])?[ 　]?$"
+    rf"(?P<word>[{_WORD}]+)[」』]?(?P<of>の)?"
+    r"(?P<aside>[ 　]?[（(][^（）()\n]{1,80}[）)])?[ 　]?$"
 )
+# Under Article 5, according to Article 5: no law, as "of" tells one (Article 5 of this agreement).
+_IN_A_SENTENCE = re.compile(r"[a-z]+|(?<![^\s.;:!?(（])(?<![A-Za-z,] )[A-Z][a-z]*")
 _LIKE_A_LAW = re.compile("(?:法律?|令|規則|条例|条約)$")
 _JOINS = re.compile("[及又並若各条項号]$|(?:以下|同)$")
 _LONGEST_WORD = 120
@@ -119,6 +122,7 @@ class _Spoken(NamedTuple):
     end: int
     law: Law
     is_other_state: bool
+    is_certain: bool = True
 
 
 class WrittenLaws(SpokenLaws):
@@ -185,7 +189,7 @@ class WrittenLaws(SpokenLaws):
             )
         )
         if law.is_told:
-            self._speak(_Spoken(citation.end, law, is_other))
+            self._speak(_Spoken(citation.end, law, is_other, is_certain))
         return law
 
     def _goes_on_with_another(self, citation: ProvisionCitation, law: Law) -> bool:
@@ -233,7 +237,8 @@ class WrittenLaws(SpokenLaws):
     def _law_of_bare(self, start: int) -> tuple[Law, bool, bool]:
         """The law of a citation that names none; whether the text tells it, and by its name."""
         floor = max(self._text.rfind("\n", 0, start) + 1, start - _LONGEST_WORD)
-        if before := _WORD_BEFORE.search(self._text, floor, start):
+        before = _WORD_BEFORE.search(self._text, floor, start)
+        if before and (before["of"] or not self._is_english(*before.span("word"))):
             word, word_end = before["word"], before.end("word")
             if name := self._named_at(word_end):
                 return _law_of(name, self._names), True, True
@@ -248,7 +253,13 @@ class WrittenLaws(SpokenLaws):
             return Law(()), False, False
         law = self._spoken_of(start)
         line = self._text.rfind("\n", 0, start) + 1
-        return law, len({one.law for one in self._until(start) if one.end > line}) == 1, False
+        here = [one for one in self._until(start) if one.end > line]
+        is_only = len({one.law for one in here}) == 1
+        return law, is_only and any(one.is_certain for one in here), False
+
+    def _is_english(self, start: int, end: int) -> bool:
+        """Whether a word stands in an English sentence, and is no name in it."""
+        return _IN_A_SENTENCE.fullmatch(self._text, start, end) is not None
 
     def _spoken_of(self, position: int) -> Law:
         """What a bare article can be of: the laws of its paragraph, else the one spoken of last."""

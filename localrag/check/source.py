@@ -15,7 +15,8 @@ from localrag.corpus.types import Document
 from localrag.errors import InputError, LocalragError, UsageError
 from localrag.facts import Fact
 from localrag.language import N_
-from localrag.question.laws import LawNamed, english_citations, is_known_title, laws_named
+from localrag.question.cited_in_english import english_citations, english_places
+from localrag.question.laws import LawNamed, is_known_title, laws_named
 from localrag.reading.folding import Spelling
 from localrag.statutes.names import LawNames
 from localrag.statutes.typed import short_citations
@@ -222,16 +223,25 @@ def _bare_numbers(text: str) -> list[tuple[int, int, str]]:
 
 def _in_english(text: str, names: LawNames) -> list[tuple[int, int, str]]:
     """Citations in English and how statutes write them, with the titles of their laws."""
-    found = []
+    found: list[tuple[int, int, str]] = []
     start = 0
     for line in text.split("\n"):
         if _ENGLISH.search(line):
-            for cited in english_citations(line, laws_named(line, names)):
-                at = start + cited.start
-                title = names.title(cited.law.law_ids[0]) if cited.law.law_ids else cited.law.words
-                found.append((at, at + len(cited.words), title + cited.place))
+            laws = {
+                cited.start: _titled(cited.law, names)
+                for cited in english_citations(line, laws_named(line, names))
+                if cited.is_joined
+            }
+            found += (
+                (start + one.start, start + one.end, laws.get(one.start, "") + one.place)
+                for one in english_places(line)
+            )
         start += len(line) + 1
     return found
+
+
+def _titled(law: LawNamed, names: LawNames) -> str:
+    return names.title(law.law_ids[0]) if law.law_ids else f"{law.words}の"
 
 
 def _joined(text: str, names: LawNames) -> Callable[[re.Match[str]], str]:

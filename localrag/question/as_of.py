@@ -16,7 +16,8 @@ from datetime import date
 from typing import NamedTuple
 
 from localrag.facts import Fact, FactKind
-from localrag.question.laws import LawNamed, english_citations, laws_named
+from localrag.question.cited_in_english import english_citations
+from localrag.question.laws import LawNamed, laws_named
 from localrag.statutes.names import LawNames
 from localrag_indexes.analysis.numerals import common_year, parse_numeral, parse_year
 

@@ -9,9 +9,10 @@ from localrag.corpus.lookups import Lookups
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, Passage
 from localrag.question.asked import crimes_named, figure_asked, penalty_asked
+from localrag.question.cited_in_english import english_citations
 from localrag.question.everyday import EverydayWord
 from localrag.question.expectation import Expectation
-from localrag.question.laws import english_citations, law_asked, without_names
+from localrag.question.laws import law_asked, without_names
 from localrag.reading.answerability import Answerability, weights_for
 from localrag.reading.folding import with_blanks
 from localrag.reading.pieces import Piece, joined, pieces_of, with_context

@@ -16,8 +16,9 @@ from localrag.language import N_, _
 from localrag.progress import ignore
 from localrag.question.as_of import dates_in
 from localrag.question.asked import penalty_asked, without_politeness
+from localrag.question.cited_in_english import english_places
 from localrag.question.everyday import EverydayWord, wordings
-from localrag.question.laws import english_places, without_names
+from localrag.question.laws import without_names
 from localrag.retrieval import dense, expand, lexical, penal, query, rerank, resolve, subject
 from localrag.retrieval.captions import compounds
 from localrag.retrieval.demand import demands
@@ -376,7 +377,8 @@ class Retriever:
         text = without_politeness(asked.text)
         # 令和 of a date and Art. of a citation mean nothing else, as the names of laws do not.
         names = [(law.start, law.end) for law in scope.laws]
-        besides = (*names, *dates_in(asked.text), *english_places(asked.text))
+        besides = (*names, *dates_in(asked.text))
+        besides += tuple((one.start, one.end) for one in english_places(asked.text))
         everyday = wordings(asked.text, besides, compounds(self.store))
         penalty = penalty_asked(text, everyday)
         doing = penalty.doing if penalty else ""

@@ -8,9 +8,9 @@ from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.facts import Fact, FactKind
 from localrag.question.asked import crimes_named, without_politeness
+from localrag.question.cited_in_english import english_citations
 from localrag.question.laws import (
     LawNamed,
-    english_citations,
     names_near,
     without_names,
     without_states,

@@ -456,6 +456,28 @@ def test_each_article_of_an_english_list_is_checked(check: Check) -> None:
     ]
 
 
+def test_what_is_of_another_writing_in_english_is_not_called_wrong(check: Check) -> None:
+    text = (
+        f"{ACT} applies. Article 90 of this Agreement, Art. 91 hereof and Article 92 TFEU do not."
+        f"\n\nUnder Article 93, nothing is due. Articles 3 to 90 of {ACT} are long."
+    )
+    assert wrong(check(text)) == [("Articles 3 to 90", "provision-lacking")]
+    # A paragraph that names no law, and a contract.
+    text = f"{ACT}第3条。\n\n第4条は良い。第90条も良い。"
+    assert wrong(check(text)) == []
+    text = f"{ACT} applies, and so does Article 94.\n\nUnder Article 3 or Article 90, all is well."
+    assert [one[:2] for one in cited(check, text)] == [
+        ("Article 94", "does-not-hold"),
+        ("Article 3", "holds"),
+        ("Article 90", "not-checked"),
+    ]
+    text = f"Article 1 (Purpose) This.\nArticle 2 (Ships) {ACT} art. 3 applies, and Article 90."
+    assert [one[:2] for one in cited(check, text)] == [
+        ("art. 3", "holds"),
+        ("Article 90", "not-checked"),
+    ]
+
+
 def test_articles_in_english_are_of_the_law_before_them(check: Check) -> None:
     # The corpus lacks the Civil Code.
     assert cited(check, f"Civil Code art. 90 and {ACT} art. 3") == [

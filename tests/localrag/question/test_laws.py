@@ -93,6 +93,11 @@ def test_a_law_of_the_corpus_is_read_under_any_name(question: str, words: str, l
         ("Is this a crime under the Clean Rivers Act?", "Clean Rivers Act"),
         ("人事院規則九―八の初任給", "人事院規則九―八"),
         ("米国労働基準法では", "米国労働基準法"),
+        ("What does Article 5 of the German APPI say?", "German APPI"),
+        (
+            "the Financial Instruments and Exchange Act of the Republic of Korea",
+            "Financial Instruments and Exchange Act of the Republic of Korea",
+        ),
         ("中国民法典によれば時効は何年か", "中国民法典"),
         ("旧薬事法の許可", "薬事法"),
         ("AIガバナンス法では", "AIガバナンス法"),
