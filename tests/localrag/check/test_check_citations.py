@@ -441,6 +441,20 @@ def test_titles_that_no_law_has(check: Check) -> None:
     assert report.counts[Verdict.UNCHECKED] == 2
 
 
+def test_a_list_of_a_contract_goes_from_a_law_over_to_the_contract(check: Check) -> None:
+    clauses = "第1条（目的）本書の目的。\n第2条（届出）届け出る。\n第20条（罰）"
+    lists = "渡し舟法第7条及び第2条。渡し舟法第3条、第4条及び第20条。渡し舟法第7条及び第90条。"
+    assert [one[:2] for one in cited(check, clauses + lists)] == [
+        ("渡し舟法第7条", "holds"),
+        ("第2条", "not-checked"),
+        ("渡し舟法第3条", "holds"),
+        ("第4条", "holds"),
+        ("第20条", "not-checked"),
+        ("渡し舟法第7条", "holds"),
+        ("第90条", "does-not-hold"),
+    ]
+
+
 def test_english_around_japanese_law(check: Check) -> None:
     (finding,) = of_part(check(f"See Article 6-2, paragraph (1) of {ACT}."), "citation")
     assert (finding.said, finding.provision) == (
