@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from localrag.statutes.names import LawNames, NameMatch, law_words
+from localrag_indexes.analysis.japanese import morphemes
 
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"
 # 空き家条例: the kana of a word within, and not 規制し県条例.
@@ -53,10 +54,13 @@ _ENTITLED = re.compile(
 )
 # 条例 of this or that place, 条約 of some states, and not one that has a name.
 _SOME = (
-    "都道府県", "市町村", "自治体", "地方公共団体", "地方", "当該", "委任", "課税", "税", "関係",
-    "施行", "改正", "独自", "国際", "二国間", "多国間", "租税", "平和", "通商", "投資",
+    "都道府県", "市町村", "自治体", "地方公共団体", "地方", "当該", "本件", "委任", "課税", "税",
+    "関係", "施行", "改正", "独自", "国際", "二国間", "多国間", "租税", "平和", "通商", "投資",
 )  # fmt: skip
 _SHORTEST_BYLAW = 4
+# What stands before it is said of a verb.
+_GOVERNED = ("を", "に")
+_LONGEST_OBJECT = 12
 # 昭和44年東京都条例第97号
 _BYLAW_NUMBER = re.compile("第[0-9０-９〇一二三四五六七八九十百千]+号")
 _SHORTEST_STEM = 2
@@ -110,12 +114,23 @@ def _japanese_names(text: str) -> Iterator[tuple[int, int]]:
     for match in data.foreign.finditer(text):
         yield match.span()
     for match in _CANDIDATE.finditer(text):
-        start, end = match.span()
+        start, end = _after_verb(text, *match.span()), match.end()
         while prefix := _NOT_OF_THE_NAME.match(text, start, end):
             start = prefix.end()
         opens = _OPENS.search(text, max(0, match.start() - 1), match.start()) is not None
         if not _is_another_word(text, start, end) and _names_a_law(text, start, end, data, opens):
             yield start, end
+
+
+def _after_verb(text: str, start: int, end: int) -> int:
+    """Where a name begins that a verb was taken into: 新公害条例 of 反対を受け新公害条例."""
+    if text[start - 1 : start] not in _GOVERNED:
+        return start
+    begin = max(0, start - _LONGEST_OBJECT)
+    words = morphemes(text[begin:end])
+    first = next((word for word in words if word.start == start - begin), None)
+    is_verb = first is not None and first.kind.startswith("動詞")
+    return begin + first.end if first and is_verb else start
 
 
 def _entitled(text: str) -> Iterator[tuple[int, int]]:
