@@ -36,6 +36,9 @@ _RUNS_ON = re.compile(
 # 民法第709条 and, in the next line, 会社法第8条: a list, for no sentence has them side by side.
 _CITED = re.compile("[条項号](?:の[0-9０-９〇一二三四五六七八九十]+)*$")
 _LAW = re.compile(r"(?!施行)[一-鿿ァ-ヶー]{1,60}?[法令則例](?=第|[0-9０-９]|[（(\s]|$)")
+# 民109③ and, in the next line, 刑36①
+_SHORT_ENDS = re.compile("[条項号書0-9０-９①-⑳]$")
+_SHORT_BEGINS = re.compile("[一-鿿ァ-ヶーA-Za-z]{1,20}[0-9０-９]")
 # 第1　争点, (2) 請求の趣旨, 事件名 1: a heading or a row, which no sentence goes on from.
 _NUMBERED_HEADING = re.compile(
     r".*[一-鿿ぁ-ゖァ-ヶー](?<!第)[ 　\t][0-9０-９]{1,4}"
@@ -289,6 +292,8 @@ def _are_listed(line: str, following: str, names: LawNames) -> bool:
 
     A name that goes on from one to the other is one: 法 and, below it, 人税法.
     """
+    if _SHORT_ENDS.search(line) and _SHORT_BEGINS.match(following):
+        return any(not start for start, _, _ in short_citations(following, names))
     if not (_CITED.search(line) or _LAW.fullmatch(line.strip()) or names.lookup(line.strip())):
         return False
     begins = _LAW.match(following) or any(not name.start for name in names.find_names(following))

@@ -108,6 +108,19 @@ def test_a_paragraph_of_a_branch_needs_no_sign(check: Check) -> None:
     ]
 
 
+def test_each_of_a_list_of_short_citations_is_told_by_itself(check: Check) -> None:
+    assert cited(check, "渡し舟法4①③、渡し舟法4⑨、14①一・二\n渡し舟法7、10③〜⑤\n渡し舟法90①") == [
+        ("渡し舟法4①", "holds"),
+        ("③", "holds"),
+        ("渡し舟法4⑨", "does-not-hold"),
+        ("14①一", "holds"),
+        ("二", "holds"),
+        ("渡し舟法7", "holds"),
+        ("10③〜⑤", "does-not-hold"),
+        ("渡し舟法90①", "does-not-hold"),
+    ]
+
+
 def test_a_paragraph_of_an_article_is_no_branch_of_it(check: Check) -> None:
     assert cited(check, "渡し舟法4条の3項、渡し舟法第4条の第3項、渡し舟法第四条の10項。") == [
         ("渡し舟法4条の3項", "holds"),
