@@ -37,6 +37,10 @@ _DEFINED = re.compile(
     r"[」』]?[（(](?:[^（）()\n]{0,60}?[。、，,;] ?)?(?:以下|hereinafter)[^「『“\"（）()\n]{0,20}"
     r"[「『“\"](?P<name>[^「」『』“”\"\n]{1,30})[」』”\"]"
 )
+# Civil Code of Japan (the "JCC")
+_CALLED = re.compile(
+    r"(?: of Japan)? ?\((?:[^()\"“\n]{0,60}?[,;] )?(?:the )?[“\"](?P<name>[^”\"\n]{2,30})[”\"]\)"
+)
 _NUMBER_BEHIND = re.compile(
     r"[」』]?[（(](?P<number>(?:明治|大正|昭和|平成|令和)[^（）()。、\n]{3,40}?号)(?=[）)。、])"
 )
@@ -338,7 +342,8 @@ class WrittenLaws(SpokenLaws):
                 # What people call a law (フリーランス法) is known by its number from there on.
                 law = self._law(ids)
                 defined.setdefault(name.words, []).append((name.start - 1, law))
-            if found := _DEFINED.match(self._text, name.end):
+            found = _DEFINED.match(self._text, name.end) or _CALLED.match(self._text, name.end)
+            if found:
                 defined.setdefault(found["name"], []).append((found.end(), law))
         return defined
 

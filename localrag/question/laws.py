@@ -285,6 +285,10 @@ _ENGLISH_ORDER = re.compile(
     r"|Enforcement (?:Ordinance|Regulations?|Rules)) of (?:the )?$",
     re.IGNORECASE,
 )
+# Labor Standards Act Enforcement Regulations
+_ENGLISH_ORDER_BEHIND = re.compile(
+    r"(?:['’]s)? Enforcement (?:(?P<order>Order)|Ordinance|Regulations?|Rules)\b", re.IGNORECASE
+)
 # 人事院規則１１―４
 _NUMBERED_RULE = re.compile(
     "人事院規則[ 　]?([0-9０-９〇一二三四五六七八九]+)[―—–‐－ー-]([0-9０-９〇一二三四五六七八九]+)"
@@ -419,13 +423,14 @@ def _lacking(text: str, names: LawNames) -> Iterator[NameMatch]:
 def _in_english(text: str, names: LawNames) -> Iterator[NameMatch]:
     for name in _english_names(text):
         ids = names.lookup(name.title)
-        order = _ENGLISH_ORDER.search(text, max(0, name.start - _LONGEST_ORDER), name.start)
+        before = _ENGLISH_ORDER.search(text, max(0, name.start - _LONGEST_ORDER), name.start)
+        order = before or _ENGLISH_ORDER_BEHIND.match(text, name.end)
         if order is None:
             yield NameMatch(name.start, name.end, ids)
         else:
             kind = "施行令" if order["order"] else "施行規則"
             ids = tuple(id_ for law_id in ids for id_ in names.order_of(law_id, kind))
-            yield NameMatch(order.start(), name.end, ids)
+            yield NameMatch(min(order.start(), name.start), max(order.end(), name.end), ids)
 
 
 def _with_order(text: str, name: NameMatch, names: LawNames, under: Orders) -> NameMatch:

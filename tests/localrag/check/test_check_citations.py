@@ -477,6 +477,8 @@ def test_what_is_of_another_writing_in_english_is_not_called_wrong(check: Check)
     )
     assert wrong(check(text)) == [("Articles 3 to 90", "provision-lacking")]
     # A paragraph that names no law, and a contract.
+    text = f'{ACT} (the "FSA")。\n\nArticle 3 FSA and Art. 90 FSA.'
+    assert wrong(check(text)) == [("Art. 90", "provision-lacking")]
     text = f"{ACT}第3条。\n\n第4条は良い。第90条も良い。"
     assert wrong(check(text)) == []
     text = f"{ACT} applies, and so does Article 94.\n\nUnder Article 3 or Article 90, all is well."

@@ -66,6 +66,7 @@ def read(question: str) -> list[tuple[str, tuple[str, ...]]]:
             "Order for Enforcement of the FIEA",
             "markets-order",
         ),
+        ("FIEA Enforcement Order, Article 6", "FIEA Enforcement Order", "markets-order"),
     ],
 )
 def test_a_law_of_the_corpus_is_read_under_any_name(question: str, words: str, law_id: str) -> None:
@@ -97,6 +98,7 @@ def test_a_law_of_the_corpus_is_read_under_any_name(question: str, words: str, l
         ("人事院規則九―八の初任給", "人事院規則九―八"),
         ("米国労働基準法では", "米国労働基準法"),
         ("What does Article 5 of the German APPI say?", "German APPI"),
+        ("the FIEA Enforcement Regulations", "FIEA Enforcement Regulations"),
         (
             "the Financial Instruments and Exchange Act of the Republic of Korea",
             "Financial Instruments and Exchange Act of the Republic of Korea",
