@@ -79,6 +79,8 @@ _OPEN = re.compile("「[^」]*$|（[^）]*$")
 # A column that is this much narrower than the next line was not filled.
 _ROOM_LEFT = 0.6
 _LATIN = re.compile("[A-Za-z0-9,;]")
+# A contract, which means its own by a bare Article 5.
+_OWN_ENGLISH = re.compile(r"^[ \t]*(?:#+ *)?\**Article (\d{1,3})\b", re.IGNORECASE | re.MULTILINE)
 _ENGLISH = re.compile(r"\bArt", re.IGNORECASE)
 
 
@@ -227,13 +229,14 @@ def _bare_numbers(text: str) -> list[tuple[int, int, str]]:
 def _in_english(text: str, names: LawNames) -> list[tuple[int, int, str]]:
     """Citations in English and how statutes write them, with the titles of their laws."""
     found: list[tuple[int, int, str]] = []
+    is_of_articles = {"1", "2"} <= set(_OWN_ENGLISH.findall(text))
     start = 0
     for line in text.split("\n"):
         if _ENGLISH.search(line):
             laws = {
                 cited.start: _titled(cited.law, names)
                 for cited in english_citations(line, laws_named(line, names))
-                if cited.is_joined
+                if cited.is_joined or (cited.is_in_sentence and not is_of_articles)
             }
             found += (
                 (start + one.start, start + one.end, laws.get(one.start, "") + one.place)

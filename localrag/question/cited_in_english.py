@@ -76,6 +76,9 @@ _OF_ANOTHER = re.compile(
     r"| (?P<here>hereof|herein)\b"
     rf"|(?:,? of the [A-Z][a-z]+)? (?P<code>(?!{_NO_CODE}\b)[A-Z]{{3,8}})\b"
 )
+_SENTENCE_ENDS = re.compile(
+    r"(?<![Aa]rt)(?<![Aa]rts)(?<!para)(?<!\bcf)(?<!\bNo)\.\s+(?=[A-Z(\[“\"])|[。\n]"
+)
 _LARGE = 3
 _ROMAN = {"i": 1, "v": 5, "x": 10}
 
@@ -105,6 +108,7 @@ class EnglishCitation(NamedTuple):
             contract, has no ids.
         place: the same in the form of statutes ("第27条の2第1項第3号").
         is_joined: whether the law stands right there, or with the list that it goes on.
+        is_in_sentence: whether the law stands before it in its sentence.
     """
 
     start: int
@@ -112,6 +116,7 @@ class EnglishCitation(NamedTuple):
     law: LawNamed
     place: str
     is_joined: bool
+    is_in_sentence: bool
 
 
 def english_citations(text: str, laws: Sequence[LawNamed]) -> Iterator[EnglishCitation]:
@@ -126,10 +131,13 @@ def english_citations(text: str, laws: Sequence[LawNamed]) -> Iterator[EnglishCi
     """
     groups = list(_groups(text))
     for group, (law, is_joined) in zip(groups, _laws_cited(text, groups, laws), strict=True):
-        for one in group if law else ():
-            assert law is not None
+        if law is None:
+            continue
+        start = group[0].start
+        is_near = law.end <= start and not _SENTENCE_ENDS.search(text, law.end, start + 1)
+        for one in group:
             words = text[one.start : one.end]
-            yield EnglishCitation(one.start, words, law, one.place, is_joined)
+            yield EnglishCitation(one.start, words, law, one.place, is_joined, is_near)
 
 
 def english_places(text: str) -> Iterator[EnglishPlace]:

@@ -472,10 +472,13 @@ def test_each_article_of_an_english_list_is_checked(check: Check) -> None:
 
 def test_what_is_of_another_writing_in_english_is_not_called_wrong(check: Check) -> None:
     text = (
-        f"{ACT} applies. Article 90 of this Agreement, Art. 91 hereof and Article 92 TFEU do not."
+        f"{ACT} applies; see Article 89. Article 90 of this Agreement and Article 92 TFEU do not."
         f"\n\nUnder Article 93, nothing is due. Articles 3 to 90 of {ACT} are long."
     )
-    assert wrong(check(text)) == [("Articles 3 to 90", "provision-lacking")]
+    assert wrong(check(text)) == [
+        ("Article 89", "provision-lacking"),
+        ("Articles 3 to 90", "provision-lacking"),
+    ]
     # A paragraph that names no law, and a contract.
     text = f'{ACT} (the "FSA")。\n\nArticle 3 FSA and Art. 90 FSA.'
     assert wrong(check(text)) == [("Art. 90", "provision-lacking")]

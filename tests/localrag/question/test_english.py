@@ -143,17 +143,15 @@ def test_what_is_of_no_law_is_of_none_that_is_named(text: str, law: str) -> None
     assert cited(text, "CC")
 
 
-def test_only_a_law_that_stands_there_is_joined() -> None:
-    text = (
-        "Articles 1 and 2 of the CC apply, and Article 3. CC art. 4 and Article 5 apply. Article 6."
-    )
+def test_where_the_law_of_a_citation_stands_is_told() -> None:
+    text = "Articles 1 and 2 of the CC apply, and Article 3. Article 4, too. CC art. 5, see art. 6."
     laws = [LawNamed("CC", at, at + 2, ()) for at in (text.index("CC"), text.rindex("CC"))]
-    joined = [(one.place, one.is_joined) for one in english_citations(text, laws)]
-    assert joined == [
-        ("第1条", True),
-        ("第2条", True),
-        ("第3条", False),
-        ("第4条", True),
-        ("第5条", True),
-        ("第6条", False),
+    found = english_citations(text, laws)
+    assert [(one.place, one.is_joined, one.is_in_sentence) for one in found] == [
+        ("第1条", True, False),
+        ("第2条", True, False),
+        ("第3条", False, True),
+        ("第4条", False, False),
+        ("第5条", True, True),
+        ("第6条", False, True),
     ]
