@@ -74,7 +74,7 @@ def test_same_before_a_number_is_of_the_law_cited_last(check: Check) -> None:
         ("同10条", "holds", "第10条"),
         ("同百条", "does-not-hold", ""),
         (f"{ACT}施行令2条", "holds", "施行令第2条"),
-        ("同九〇条", "does-not-hold", ""),
+        ("同九〇条", "does-not-hold", "施行令"),
     ]
 
 
@@ -100,6 +100,13 @@ def test_the_part_of_a_law_that_a_citation_names_must_hold_the_article(
         ("渡し舟法施行令第一章第二条", "part-lacking")
     ]
     assert wrong(corpus.check("第一章第四条による。")) == []
+
+
+def test_what_a_law_lacks_is_told_with_its_state(check: Check) -> None:
+    (finding,) = of_part(check(f"{ACT}第90条"), "citation")
+    assert (finding.provision, finding.passage_id, finding.state) == (ACT, "", "2026-04-01")
+    (untold,) = of_part(check(f"{ACT}第3条。\n\n第90条。"), "citation")[1:]
+    assert (untold.provision, untold.state) == ("", "")
 
 
 def test_a_number_of_any_length_is_one_that_the_law_lacks(check: Check) -> None:

@@ -160,7 +160,7 @@ def test_the_law_tells_where_a_branch_ends_and_its_paragraph_begins(
         ("holds", "渡し舟法第1条の2第11項"),
         ("holds", "渡し舟法第1条の2第11項"),
         ("holds", "渡し舟法第1条の2第11項"),
-        ("does-not-hold", ""),
+        ("does-not-hold", "渡し舟法"),
     ]
     (finding,) = of_part(corpus.check("渡し舟法三条の二一一項。"), "citation")
     assert finding.problem
