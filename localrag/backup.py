@@ -49,10 +49,26 @@ _PASSING = (".lock", ".new", ".scratch", ".snapshot")
 _FREE = N_(
     "Free some space or mend the permissions, then run the command again; nothing was changed."
 )
-_MOUNTED = N_(
-    "A folder where a disk is mounted, or that others hold, cannot be put aside: name one in it, "
-    "or elsewhere, with --home. Nothing was changed."
+_FULL = N_("Free some space, then run the command again; nothing was changed.")
+_FORBIDDEN = N_(
+    "Let the owner of the folder run the command, mend the permissions, close what has files of it "
+    "open, or name another one with --home. Nothing was changed."
 )
+# By what the system says where a folder cannot be written or put aside.
+_CURES = {
+    errno.EBUSY: N_(
+        "A folder where a disk is mounted, or that others hold, cannot be put aside: name one in "
+        "it, or elsewhere, with --home. Nothing was changed."
+    ),
+    errno.EXDEV: N_(
+        "A folder that lies on another file system than the one around it, as in the image of a "
+        "container, cannot be put aside: name one elsewhere with --home. Nothing was changed."
+    ),
+    errno.EACCES: _FORBIDDEN,
+    errno.EPERM: _FORBIDDEN,
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+}
 
 
 class _File(BaseModel):
@@ -151,8 +167,8 @@ def restore(workspace: Workspace, source: Path) -> BackupReport:
     Raises:
         InputError: the file is no backup, is damaged, or holds what no backup holds.
         BusyError: a corpus is being written, or another process restores.
-        StorageError: the disk is full or cannot be written, or the folder cannot be put aside, as
-            where a disk is mounted; the workspace is as it was.
+        StorageError: the disk is full or cannot be written, or the folder or its models cannot be
+            moved, as where a disk is mounted; the workspace is as it was.
     """
     for name in workspace.corpora():
         _require_idle(workspace, name)
@@ -267,7 +283,10 @@ def _unpacked(workspace: Workspace, source: Path) -> Iterator[tuple[Path, _Manif
     )
     with storing(home.parent, _FREE):
         make_folder(home.parent)
-    with storing(home.parent, _FREE), work_folder(workspace.restoring, busy, _FREE) as aside:
+    with (
+        storing(home.parent, _FREE, _CURES),
+        work_folder(workspace.restoring, busy, _FREE) as aside,
+    ):
         _end_switch(home, workspace.restoring / _NOTE)
         unpacked = aside / "unpacked"
         yield unpacked, _unpack(source, unpacked)
@@ -503,13 +522,14 @@ def _switch(home: Path, unpacked: Path, note: Path) -> Path | None:
             file.write(before.name.encode())
     try:
         if before is not None:
-            with storing(home, _MOUNTED):
-                home.rename(before)
+            home.rename(before)
         unpacked.rename(home)
-    except (OSError, StorageError):
+        _end_switch(home, note)
+    except OSError:
+        if not unpacked.exists():
+            home.rename(unpacked)  # Its models cannot come: a disk is mounted there, say.
         _end_switch(home, note)
         raise
-    _end_switch(home, note)
     flush_folder(home.parent)
     return before
 

@@ -2,11 +2,12 @@
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
@@ -14,6 +15,7 @@ import apsw
 from apsw import sqlite_extra
 
 from localrag.access import make_folder, open_file
+from localrag.durable import name_new
 from localrag.errors import BusyError, LocalragError, NotFoundError, StorageError, StoreError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
@@ -169,12 +171,32 @@ class Database:
             found: Row | None = self._open.execute(sql, values).fetchone()
             return found
 
-    def lacking(self) -> list[str]:
-        """Tables and columns of its version that the file lacks, as ``table.column``."""
-        with closing(apsw.Connection(":memory:")) as sound:
-            self._schema.upgrade(sound)
-            expected = sound.execute(_COLUMNS).fetchall()
-        return [".".join(map(str, one)) for one in expected if one not in set(self.rows(_COLUMNS))]
+    def faults(self, wrong: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+        """Read the whole file and say what is wrong, a sentence each; nothing when it is sound.
+
+        Args:
+            wrong: what must not be there, marked with `N_`, and the query that counts it.
+        """
+        try:
+            if lacking := self._lacking():
+                return [_("The store lacks {columns}.").format(columns=_(", ").join(lacking))]
+            problems = [
+                _("SQLite reports: {problem}").format(problem=line)
+                for (line,) in self.rows("PRAGMA integrity_check(10)")
+                if line != "ok"
+            ]
+            dangling = {row[0] for row in self.rows("PRAGMA foreign_key_check")}
+            problems += [
+                _("Table {table} has rows of no document.").format(table=table)
+                for table in sorted(dangling)
+            ]
+            for what, query in wrong.items():
+                count = self.rows(query)[0][0]
+                if count:
+                    problems.append(_("The store has {n} {what}.").format(n=count, what=_(what)))
+        except StoreError as error:
+            return [error.cause]
+        return problems
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Row]:
         """Yield the rows of a query, one at a time."""
@@ -216,6 +238,13 @@ class Database:
     def checkpoint(self) -> None:
         """Move the log into the file and flush it to the disk, as far as readers allow."""
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _lacking(self) -> list[str]:
+        """Tables and columns of its version that the file lacks, as ``table.column``."""
+        with closing(apsw.Connection(":memory:")) as sound:
+            self._schema.upgrade(sound)
+            expected = sound.execute(_COLUMNS).fetchall()
+        return [".".join(map(str, one)) for one in expected if one not in set(self.rows(_COLUMNS))]
 
     @property
     def _open(self) -> apsw.Connection:
@@ -319,12 +348,8 @@ def _make(path: Path, schema: Schema) -> None:
             # Without any, a disk that gets full meanwhile leaves a file that passes for damaged.
             connection.execute("PRAGMA journal_mode = MEMORY")
             schema.upgrade(connection)
-        try:
-            os.link(unfinished, path)
-        except FileExistsError:
-            pass  # Another process has made it meanwhile: that one stays.
-        except OSError:  # A disk without links.
-            unfinished.rename(path)
+        with suppress(FileExistsError):  # Another process has made it meanwhile: that one stays.
+            name_new(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
 

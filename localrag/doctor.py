@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from localrag import access
 from localrag.asked_journal import checked, journal_of
 from localrag.config import Config, load
+from localrag.conversations.store import Conversations
 from localrag.corpus.store import CorpusStore
 from localrag.errors import LocalragError
 from localrag.facts import Fact, FactKind
@@ -40,6 +41,7 @@ _KINDS = {
     "workspace": N_("workspace"),
     "access": N_("access"),
     "journal": N_("journal of questions"),
+    "conversations": N_("conversations"),
     "config": N_("config"),
     "disk": N_("disk"),
     "model": N_("model"),
@@ -85,7 +87,7 @@ class Finding:
 
 
 def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[Finding]:
-    """Check everything, one finding at a time; reads every byte of stores and indexes.
+    """Check everything, one finding at a time; reads every byte of databases and indexes.
 
     Of models only sizes are compared: ``localrag models verify`` reads their bytes.
     """
@@ -103,6 +105,8 @@ def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[F
     yield _access(workspace)
     if journal_of(workspace).exists():
         yield _try("journal", lambda: _journal(workspace))
+    if workspace.conversations.exists():
+        yield _try("conversations", lambda: _conversations(workspace))
     yield _disk(workspace)
     yield from _models(workspace)
     config = load(workspace, overrides) if settings.health is Health.GOOD else Config()
@@ -193,6 +197,16 @@ def _access(workspace: Workspace) -> Finding:
 def _journal(workspace: Workspace) -> Fact:
     chain = checked(workspace)
     return Fact(FactKind.JOURNAL_WHOLE, n=chain.questions, last=chain.last)
+
+
+def _conversations(workspace: Workspace) -> Fact:
+    with Conversations.open(workspace, read_only=True) as kept:
+        if problems := kept.check():
+            raise LocalragError(
+                " ".join(problems),
+                N_("Put back a copy of it, or move it away and begin with none."),
+            )
+        return Fact(FactKind.CONVERSATIONS_SOUND, n=len(kept.list()))
 
 
 def _disk(workspace: Workspace) -> Finding:

@@ -3,13 +3,15 @@
 And the lock that lets one process write at a time: the system frees it however that one ends.
 """
 
+import errno
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import time
+from types import MappingProxyType
 from typing import IO, TYPE_CHECKING
 
 from localrag.access import make_folder, open_file
@@ -26,8 +28,15 @@ _A_DAY = 86_400
 
 
 @contextmanager
-def storing(path: Path, cure: str = _CURE) -> Iterator[None]:
+def storing(
+    path: Path, cure: str = _CURE, cures: Mapping[int, str] = MappingProxyType({})
+) -> Iterator[None]:
     """Tell what the system says of a file or a folder as an error of ours, with its cure.
+
+    Args:
+        path: named where the system names none.
+        cure: where `cures` has none.
+        cures: by the number of the system's error.
 
     Raises:
         StorageError: what the block does to the disk fails.
@@ -37,7 +46,7 @@ def storing(path: Path, cure: str = _CURE) -> Iterator[None]:
     except OSError as error:
         raise StorageError(
             N_("{path} cannot be written ({problem})."),
-            cure,
+            cures.get(error.errno or 0, cure),
             path=error.filename or path,
             problem=error,
         ) from error
@@ -56,7 +65,9 @@ def replace_text(path: Path, text: str) -> None:
 
 
 @contextmanager
-def replacing(path: Path, aside: Path | None = None) -> Iterator[IO[bytes]]:
+def replacing(
+    path: Path, aside: Path | None = None, *, only_new: bool = False
+) -> Iterator[IO[bytes]]:
     """Open a file that takes the place of another once it is written and on the disk.
 
     Several processes may do so at once: one of them is last. The permissions of the file before
@@ -66,10 +77,14 @@ def replacing(path: Path, aside: Path | None = None) -> Iterator[IO[bytes]]:
         path: of the file, which need not exist.
         aside: where the new file grows, on the same disk, for a file so large that a kill while
             it is written should leave its remains in a known place. Only one may use it at a time.
+        only_new: replace none, not even one that comes while this one is written.
 
     Raises:
+        FileExistsError: with `only_new`, there is one.
         OSError: it cannot be written.
     """
+    if only_new:
+        _require_free(path)
     target = Path(os.path.realpath(path))
     # A name of its own for every writer: two that share one write into each other's file.
     unfinished = aside or target.with_name(f".{os.urandom(8).hex()}.new")
@@ -80,11 +95,35 @@ def replacing(path: Path, aside: Path | None = None) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        unfinished.replace(target)
+        (name_new if only_new else os.replace)(unfinished, target)
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
     flush_folder(target.parent)
+
+
+def name_new(finished: Path, path: Path) -> None:
+    """Give a finished file a name that no file has.
+
+    Raises:
+        FileExistsError: one has it.
+        OSError: it cannot be named.
+    """
+    try:
+        # A rename would replace one that has come just now.
+        os.link(finished, path)
+    except FileExistsError:
+        raise
+    except OSError:  # A disk without links.
+        _require_free(path)
+        finished.rename(path)
+    else:
+        finished.unlink()
+
+
+def _require_free(path: Path) -> None:
+    if os.path.lexists(path):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
 
 
 def remove_left_over(folder: Path) -> None:

@@ -77,6 +77,7 @@ class HitJson(TypedDict):
     beside: bool
     fills: str
     punishes: str
+    by_model: list[str]
     passage: PassageJson
     snippet: SnippetJson
 
@@ -184,6 +185,7 @@ def _hit(query: Query, hit: Hit) -> HitJson:
         "beside": hit.beside,
         "fills": hit.fills,
         "punishes": hit.punishes,
+        "by_model": [str(label) for label in hit.by_model],
         "passage": passage_as_json(hit.passage),
         "snippet": to_jsonable_python(snippet(query, hit.passage.text, SNIPPET)),
     }

@@ -31,16 +31,6 @@ Origin = Mapping[str, object]
 """By dotted name, what answers depend on; JSON values without structure."""
 
 _OF_SEARCH = ("retrieval", "embedding", "reranking")
-# The settings of methods that check claims.
-_OF_CHECKS = (
-    "sentences",
-    "documents",
-    "questions",
-    "candidates",
-    "around",
-    "supplement",
-    "slightest_sign",
-)
 # Where a model runs and how patiently it is waited for changes no answer. How much it may read and
 # write bounds an answer, it does not steer it: a row that meets the bound fails or says so in its
 # trace, and the cure is to widen it and go on.
@@ -214,16 +204,11 @@ def _in_words(value: object) -> str:
 def _method(workspace: Workspace, config: Config) -> dict[str, object]:
     if not config.method.name:
         return {}
-    found: dict[str, object] = {"method": config.method.name}
-    if method(config.method.name).staged:
-        found["method.stages"] = config.method.stages
-    if method(config.method.name).layers:
-        found["method.sentences"] = config.method.sentences
-        found["method.threshold"] = config.method.threshold
-    if method(config.method.name).checks:
-        found |= {f"method.{name}": getattr(config.method, name) for name in _OF_CHECKS}
+    one = method(config.method.name)
+    found: dict[str, object] = {"method": one.name}
+    found |= {f"method.{name}": getattr(config.method, name) for name in one.settings}
     name = config.method.query_prompt
-    if name and method(config.method.name).writes_queries:
+    if name and one.writes_queries:
         prompt = OptimisedPrompt.load(workspace.prompts, name)
         found |= {"method.query_prompt": name, "method.query_prompt.digest": prompt.digest}
     return found

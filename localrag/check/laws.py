@@ -17,20 +17,14 @@ from localrag.question.as_of import is_of_another_state, laws_in_any_state
 from localrag.question.laws import LawNamed
 from localrag.statutes.citations import LawKind, ProvisionCitation
 from localrag.statutes.names import LawNames
-from localrag.statutes.resolver import CitationResolver, Law, Resolution, SpokenLaws, Target
+from localrag.statutes.resolver import CitationResolver, Law, Resolution, Target
+from localrag.statutes.spoken import SpokenLaws, is_bylaw
 from localrag_indexes.analysis.numerals import in_digits
 
-_WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ"
-# 公害防止条例（以下「条例」という。）第3条
-_WORD_BEFORE = re.compile(
-    rf"(?P<word>[{_WORD}]+)[」』]?(?P<of>の)?"
-    r"(?P<aside>[ 　]?[（(][^（）()\n]{1,80}[）)])?[ 　]?$"
-)
 # Under Article 5, according to Article 5: no law, as "of" tells one (Article 5 of this agreement).
 _IN_A_SENTENCE = re.compile(r"[a-z]+|(?<![^\s.;:!?(（])(?<![A-Za-z,] )[A-Z][a-z]*")
-_LIKE_A_LAW = re.compile("(?:法律?|令|規則|条例|条約)$")
+_LIKE_A_LAW = re.compile("(?:法律?|令|規則)$")
 _JOINS = re.compile("[及又並若各条項号]$|(?:以下|同)$")
-_LONGEST_WORD = 120
 # 第3条, 3条, which no law and no 同 stands before.
 _BARE = frozenset("第0123456789０１２３４５６７８９")
 _DEFINED = re.compile(
@@ -259,8 +253,7 @@ class WrittenLaws(SpokenLaws):
 
     def _law_of_bare(self, start: int) -> tuple[Law, bool, bool]:
         """The law of a citation that names none; whether the text tells it, and by its name."""
-        floor = max(self._text.rfind("\n", 0, start) + 1, start - _LONGEST_WORD)
-        before = _WORD_BEFORE.search(self._text, floor, start)
+        before = self._word_before(start)
         if before and (before["of"] or not self._is_english(*before.span("word"))):
             word, word_end = before["word"], before.end("word")
             if name := self._named_at(word_end):
@@ -268,7 +261,7 @@ class WrittenLaws(SpokenLaws):
             for called in sorted(self.defined, key=len, reverse=True):
                 if word.endswith(called) and (law := self._definition(called, start)):
                     return law, True, True
-            is_like_a_law = _LIKE_A_LAW.search(word) is not None
+            is_like_a_law = _LIKE_A_LAW.search(word) is not None or is_bylaw(word)
             is_word_alone = not _JOINS.search(word) and not _STATE_WORD.search(word)
             if is_word_alone and (is_like_a_law or not before["aside"]):
                 return Law((), word), True, is_like_a_law

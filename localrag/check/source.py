@@ -15,7 +15,7 @@ from localrag.corpus.types import Document
 from localrag.errors import InputError, LocalragError, UsageError
 from localrag.facts import Fact
 from localrag.language import N_
-from localrag.question.cited_in_english import english_citations, english_places
+from localrag.question.english_citations import english_citations, english_places
 from localrag.question.laws import LawNamed, is_known_title, laws_named
 from localrag.reading.folding import Spelling
 from localrag.statutes.names import LawNames

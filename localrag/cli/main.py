@@ -123,7 +123,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors=errors)
     tell_warnings()
     try:
-        language.use(_language(sys.argv[1:] if arguments is None else arguments))
+        language.use(language_of(sys.argv[1:] if arguments is None else arguments))
         app = _command_line()
         return _outcome(app(args=arguments, prog_name="localrag", standalone_mode=False))
     except SystemExit as leaving:
@@ -132,7 +132,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return tell_failure(error)
 
 
-def _language(words: Sequence[str]) -> str:
+def language_of(words: Sequence[str]) -> str:
     """The language of this call: as it says, else as the settings, else as the environment does."""
     from localrag.config_sources import collect
 

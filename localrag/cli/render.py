@@ -31,6 +31,8 @@ def print_hits(query: Query, hits: Iterable[Hit]) -> None:
             found += f"{colon()}{hit.reason}"
         if hit.beside:
             found += _("; beside: of a law that the query does not name")
+        if told := wording.by_model(hit):
+            found += _(", ") + told
         say((f"{hit.rank:>2} ", "bold"), (hit.passage.header, "bold cyan"), _beside(found))
         _print_snippet(hit.passage.text, snippet(query, hit.passage.text, SNIPPET))
         say((hit.passage.id, "dim"), indent=3)

@@ -32,15 +32,17 @@ def run(arguments: Sequence[str] | None = None) -> int:
     gc.set_threshold(_OBJECTS)
     words = sys.argv[1:] if arguments is None else arguments
     given = options(words)
-    if given is None or given.verb != "tui" or given.unknown:
+    # A setting of this call is validated first, which imports as much.
+    if given is None or given.verb != "tui" or given.unknown or given.set:
         from localrag.cli import main
 
         return main.run(words)
     try:
-        open_workbench(given.home, overrides(given.set, given.lang))
+        open_workbench(given.home, overrides((), given.lang))
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - `main` tells it as any other
-        from localrag.cli.main import tell_failure
+        from localrag.cli.main import language_of, tell_failure
 
+        use(language_of(words))
         return tell_failure(error)
     return 0
 

@@ -20,4 +20,5 @@ def tui(context: typer.Context) -> None:
     choices and runs are there again after a crash. A workspace that does not exist is made.
     """
     session: Session = context.obj
+    session.config()  # What is wrong with a setting is told before anything is painted.
     open_workbench(session.workspace.home, session.overrides)

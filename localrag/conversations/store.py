@@ -236,17 +236,23 @@ class Conversations:
         self.read_only = read_only
 
     @classmethod
-    def open(cls, workspace: Workspace) -> Self:
-        """Open the conversations of a workspace; the file is made where there is none."""
+    def open(cls, workspace: Workspace, *, read_only: bool = False) -> Self:
+        """Open the conversations of a workspace.
+
+        Args:
+            workspace: where they are.
+            read_only: change nothing; without it, the file is made where there is none.
+        """
         path = workspace.conversations
         owner = Owner(path.with_suffix(".locks"))
-        try:
-            return cls(Database(path, CONVERSATIONS, create=True), owner)
-        except StorageError:
-            if not path.exists():
-                raise
-            # On a disk that is full or read-only what is kept can be read all the same.
-            return cls(Database(path, CONVERSATIONS, read_only=True), owner, read_only=True)
+        if not read_only:
+            try:
+                return cls(Database(path, CONVERSATIONS, create=True), owner)
+            except StorageError:
+                # On a disk that is full or read-only what is kept can be read all the same.
+                if not path.exists():
+                    raise
+        return cls(Database(path, CONVERSATIONS, read_only=True), owner, read_only=True)
 
     def __enter__(self) -> Self:
         return self
@@ -258,6 +264,10 @@ class Conversations:
         """Close the file; what is still being answered counts as interrupted from now on."""
         self._owner.release()
         self._db.close()
+
+    def check(self) -> list[str]:
+        """Read the whole file and say what is wrong, a sentence each; nothing when it is sound."""
+        return self._db.faults()
 
     # Conversations
 

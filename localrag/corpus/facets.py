@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from localrag.corpus.states import INFO, DocumentInfo, enacted, info
@@ -246,6 +247,9 @@ class Facets:
         told_for: the stamp of the corpus that a model's metadata were made for; None where there
             are none.
         by_model: facets of which a model has told values, and not the documents themselves.
+
+    Args:
+        of_model: by document the labels that a model has told, and not the document itself.
     """
 
     def __init__(
@@ -253,11 +257,12 @@ class Facets:
         database: Database,
         documents: Mapping[str, Mapping[str, frozenset[str]]],
         told_for: int | None = None,
-        by_model: frozenset[str] = frozenset(),
+        of_model: Mapping[str, Collection[Label]] = MappingProxyType({}),
     ) -> None:
         self.documents = documents
         self.told_for = told_for
-        self.by_model = by_model
+        self.by_model = frozenset(key for labels in of_model.values() for key, _ in labels)
+        self._of_model = of_model
         self._db = database
         # What was asked for is asked for again, by every stage of a search.
         self._canonical = lru_cache(_KEPT)(self._find_canonical)
@@ -304,6 +309,15 @@ class Facets:
         for key, value in self.canonical(where):
             wanted[key] |= self._values(key)[value]
         return frozenset(set.intersection(*wanted.values()))
+
+    def told_by_model(self, document: str, where: tuple[Label, ...]) -> tuple[Label, ...]:
+        """Which of the labels wanted a document has from a model, and not by itself.
+
+        Raises:
+            UsageError, NotFoundError: as `canonical`.
+        """
+        told = self._of_model.get(document, ())
+        return tuple(label for label in self.canonical(where) if label in told)
 
     def spans(self, where: tuple[Label, ...]) -> dict[str, list[tuple[int, int]]] | None:
         """By document the characters that stand under the headings wanted; None where none are.
@@ -527,20 +541,20 @@ def facets_of(database: Database, told: Path) -> Facets:
         StoreError: the file is damaged.
     """
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    sorted_by = set[str]()
-    of_model, told_for = _told(told)
+    every, told_for = _told(told)
+    of_model: dict[str, Collection[Label]] = {}
     for about in map(info, database.rows(f"{INFO} FROM shown ORDER BY key")):
         by_code = list(labels_of(about))
         known = {key for key, _ in by_code}
-        by_model = [one for one in of_model.get(about.id, ()) if one.key not in known]
-        sorted_by |= {key for key, _ in by_model}
+        by_model = [one for one in every.get(about.id, ()) if one.key not in known]
+        of_model[about.id] = by_model
         for key, value in (*by_code, *by_model):
             found[key][value].add(about.id)
     frozen = {
         key: {value: frozenset(ids) for value, ids in values.items()}
         for key, values in found.items()
     }
-    return Facets(database, frozen, told_for, frozenset(sorted_by))
+    return Facets(database, frozen, told_for, of_model)
 
 
 def as_told(rows: Iterable[tuple[str, Sequence[Label]]], made_for: int) -> str:

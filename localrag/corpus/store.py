@@ -14,8 +14,8 @@ from localrag.corpus.rows import DocumentRows, block_range, prepare
 from localrag.corpus.states import DocumentInfo
 from localrag.corpus.types import Document, LawRow
 from localrag.database import Database, Schema
-from localrag.errors import StoreError, UsageError
-from localrag.language import N_, _
+from localrag.errors import UsageError
+from localrag.language import N_
 
 CORPUS = Schema(
     name=N_("corpus store"),
@@ -26,6 +26,7 @@ CORPUS = Schema(
 )
 """The tables of a corpus store, an upgrade for each version in the folder ``schema``."""
 
+# What must not be there, and how many of it there are.
 _ORPHANS = {
     N_("blocks of no document"): (
         "SELECT count(*) FROM blocks"
@@ -56,30 +57,6 @@ _ORPHANS = {
         " OR NOT EXISTS (SELECT 1 FROM triples WHERE passage = last)"
     ),
 }
-
-
-def _faults(database: Database) -> list[str]:
-    """Read the whole file and say what is wrong, a sentence each; nothing when it is sound."""
-    if lacking := database.lacking():
-        return [_("The store lacks {columns}.").format(columns=_(", ").join(lacking))]
-    try:
-        problems = [
-            _("SQLite reports: {problem}").format(problem=line)
-            for (line,) in database.rows("PRAGMA integrity_check(10)")
-            if line != "ok"
-        ]
-        dangling = {row[0] for row in database.rows("PRAGMA foreign_key_check")}
-        problems += [
-            _("Table {table} has rows of no document.").format(table=table)
-            for table in sorted(dangling)
-        ]
-        for what, query in _ORPHANS.items():
-            count = database.rows(query)[0][0]
-            if count:
-                problems.append(_("The store has {n} {what}.").format(n=count, what=_(what)))
-    except StoreError as error:
-        return [error.cause]
-    return problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,7 +397,7 @@ class CorpusStore(Lookups):
 
     def check(self) -> list[str]:
         """Read the whole file and say what is wrong, a sentence each; nothing when it is sound."""
-        return _faults(self._db)
+        return self._db.faults(_ORPHANS)
 
     def _note(self, name: str, value: int) -> None:
         self._db.write(

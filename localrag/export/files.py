@@ -6,7 +6,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
-from localrag.access import open_file
 from localrag.durable import remove_left_over, replacing
 from localrag.errors import FileExistsAlready, StorageError, UsageError
 from localrag.export.blocks import Block
@@ -96,7 +95,7 @@ def opened(path: Path, *, replace: bool) -> Iterator[IO[bytes]]:
                 path=path,
             )
         remove_left_over(path.parent)
-        with replacing(path) if replace else _new(path) as file:
+        with replacing(path, only_new=not replace) as file:
             yield file
     except FileExistsError:
         raise FileExistsAlready(path) from None
@@ -107,14 +106,3 @@ def opened(path: Path, *, replace: bool) -> Iterator[IO[bytes]]:
             path=path,
             problem=getattr(error, "strerror", None) or error,
         ) from error
-
-
-@contextmanager
-def _new(path: Path) -> Iterator[IO[bytes]]:
-    with open_file(path, "xb") as file:
-        try:
-            yield file
-            file.flush()
-        except BaseException:
-            path.unlink()
-            raise

@@ -117,7 +117,8 @@ class Method:
             retrieval could reach at best, and answers no question of a user.
         chooses: whether it answers with one of the options, and needs some.
         writes_queries: whether it can follow an optimised prompt (`localrag optimize`).
-        staged: whether it asks in the order that the settings give (``method.stages``).
+        settings: those of the section ``method`` that it follows, by name ("threshold"), beside the
+            prompt that `writes_queries` says.
         derives: whether its answers have a derivation.
         layers: of the corpus, which it searches in (`localrag prepare`).
         checks: whether what it is asked is a claim, and its answer says what the evidence says of
@@ -135,7 +136,7 @@ class Method:
     reads_context: bool = False
     chooses: bool = True
     writes_queries: bool = False
-    staged: bool = False
+    settings: tuple[str, ...] = ()
     derives: bool = False
     layers: tuple[str, ...] = ()
     checks: bool = False
@@ -143,6 +144,11 @@ class Method:
     def takes(self, query: Query) -> bool:
         """Whether a question has as many options as the method needs."""
         return not self.chooses or FEWEST <= len(query.options) <= len(LABELS)
+
+    @property
+    def staged(self) -> bool:
+        """Whether it asks in the order that the settings give (``method.stages``)."""
+        return "stages" in self.settings
 
     @property
     def needs_model(self) -> bool:

@@ -4,7 +4,7 @@ A day is one of the law where the question says a state (時点, 現在, 当時�
 day to the name of the law alone (2019年の民法, the Civil Code in 2019). What was done on a day is a
 fact of the case; that the law of another day is shown is told. Of a month or a year it is the last
 day, or today. A former state that is told by what changed it (旧民法) has no day that code could
-know.
+know; and of a day that no calendar has (令和2年2月30日) it is told that there is none.
 """
 
 import re
@@ -16,7 +16,7 @@ from datetime import date
 from typing import NamedTuple
 
 from localrag.facts import Fact, FactKind
-from localrag.question.cited_in_english import english_citations
+from localrag.question.english_citations import english_citations
 from localrag.question.laws import LawNamed, laws_named
 from localrag.statutes.names import LawNames
 from localrag_indexes.analysis.numerals import common_year, parse_numeral, parse_year
@@ -85,14 +85,14 @@ class DaySaid(NamedTuple):
     Attributes:
         words: as written, with those that make it the day of a state.
         start, end: their span in the question.
-        day: of a month or a year the last one, or today.
+        day: of a month or a year the last one, or today; None where no calendar has it.
         is_period: whether a month or a year is said.
     """
 
     words: str
     start: int
     end: int
-    day: date
+    day: date | None
     is_period: bool
 
 
@@ -114,7 +114,7 @@ class StateAsked:
 
     @property
     def day(self) -> date | None:
-        """The day of the law; None where the question says none."""
+        """The day of the law; None where the question says none that there is."""
         return self.said.day if self.said else None
 
     def facts(self, shown: date) -> list[Fact]:
@@ -123,13 +123,18 @@ class StateAsked:
             Fact(FactKind.FORMER_STATE_ASKED, words=one.words, day=shown.isoformat())
             for one in self.former
         ]
-        if self.said is not None:
+        if self.said is not None and self.said.day is not None:
             read = FactKind.PERIOD_ASKED if self.said.is_period else FactKind.DAY_ASKED
             kind = read if self.said.day == shown else FactKind.DAY_GIVEN
             told.append(Fact(kind, words=self.said.words.strip(), day=shown.isoformat()))
-        if self.of_the_case is not None and self.of_the_case.day < shown:
-            words = self.of_the_case.words
-            told.append(Fact(FactKind.DAY_OF_THE_CASE, words=words, day=shown.isoformat()))
+        case = self.of_the_case
+        if case is not None and case.day is not None and case.day < shown:
+            told.append(Fact(FactKind.DAY_OF_THE_CASE, words=case.words, day=shown.isoformat()))
+        told += [
+            Fact(FactKind.NO_SUCH_DAY, words=one.words.strip(" ,"), day=shown.isoformat())
+            for one in (self.said, case)
+            if one is not None and one.day is None
+        ]
         return told
 
 
@@ -228,33 +233,35 @@ def _day_of_the_case(question: str, laws: Sequence[LawNamed]) -> DaySaid | None:
         return None
     for date_ in _ANY_DATE.finditer(question):
         of_a_name = any(law.start < date_.end() and date_.start() < law.end for law in laws)
-        if not of_a_name and not _NUMBERED.match(question, date_.end()) and (day := _day(date_)):
-            return day
+        if not of_a_name and not _NUMBERED.match(question, date_.end()):
+            return _day(date_)
     in_english = _ENGLISH_FACT.search(question)
     return _english_day(in_english) if in_english else None
 
 
-def _day(said: re.Match[str]) -> DaySaid | None:
-    """The day that is said in Japanese; None for no day of the calendar."""
+def _day(said: re.Match[str]) -> DaySaid:
+    """The day that is said in Japanese."""
     with suppress(ValueError):
         year = parse_year(said["year"])
-        year = common_year(said["era"], year) if said["era"] else year
+        if said["era"]:
+            # 平成0年 is no year, and not the one before the first.
+            year = common_year(said["era"], year) if year else 0
         month, day = (
             parse_numeral(said[part]) if said[part] else None for part in ("month", "day")
         )
         return _said(said, year, month, day)
-    return None
+    return DaySaid(said[0], *said.span(), None, is_period=False)
 
 
-def _english_day(said: re.Match[str]) -> DaySaid | None:
-    """The day that is said in English; None for no day of the calendar."""
+def _english_day(said: re.Match[str]) -> DaySaid:
+    """The day that is said in English."""
     with suppress(ValueError):
         if said["iso"]:
             return _said(said, int(said["year"]), int(said["month"]), int(said["day"]))
         name, day = said["name"] or said["behind"], said["before"] or said["first"]
         month = _MONTHS.index(name[:3].lower()) + 1 if name else None
         return _said(said, int(said["of"]), month, int(day) if day else None)
-    return None
+    return DaySaid(said[0], *said.span(), None, is_period=False)
 
 
 def _said(said: re.Match[str], year: int, month: int | None, day: int | None) -> DaySaid:

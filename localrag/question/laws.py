@@ -15,16 +15,13 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from localrag.statutes.names import LawNames, NameMatch, law_words
-from localrag_indexes.analysis.japanese import morphemes
+from localrag.statutes.spoken import INNER_KANA
+from localrag_indexes.analysis.japanese import morphemes, sounds
 
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"
-# 空き家条例: the kana of a word within, and not 規制し県条例.
-_INNER_KANA = (
-    "[いきしちみりえけせめれげぎび](?=[一-鿿])(?![都道府県市区町村国本同各新旧当該]{1,4}条)"
-)
 # A word that ends like a law, and does not go on as another word (法人, 方法論).
 _CANDIDATE = re.compile(
-    rf"(?:[{_WORD}]{{1,40}}?(?:法典?|条例|条約)|[{_WORD}](?:[{_WORD}]|{_INNER_KANA}){{1,40}}?条例)"
+    rf"(?:[{_WORD}]{{1,40}}?(?:法典?|条例|条約)|[{_WORD}](?:[{_WORD}]|{INNER_KANA}){{1,40}}?条例)"
     "(?:施行法)?"
     rf"(?=[^{_WORD}]|第|上[のはもで、]|[等中下]|違反|所定|関係|施行|改正|以外|及|又|並|[〇一二三四五六七八九十百]+条|$)"
 )
@@ -252,6 +249,7 @@ _STATE = re.compile("改正(?=[一-鿿ァ-ヶーA-Za-z])(?!法|[後前時案規]
 _LAST = re.compile(
     "[法律令則例典](?!人|規(?![制定])|律|令|典|案|益|的|廷|務|学|科|源|曹|制(?![定限])|師|理|話|治|体|則|例)"
 )
+_ENDS_LIKE_A_LAW = re.compile("[法律令則例典]$")
 _SHORTEST_OPEN = 3
 _ORDER = re.compile("の?(?P<kind>施行令|施行規則|施行細則)")
 # What an order is called besides, and not the phrase of an act that leaves something to it.
@@ -385,11 +383,22 @@ def law_asked(text: str, laws: Sequence[LawNamed]) -> LawNamed | None:
 
 
 def names_near(word: str, names: LawNames) -> tuple[str, ...]:
-    """The laws, those of the corpus first, that a word which names none may be a slip for."""
-    if names.lookup(word) or is_known_title(word):
+    """The laws, those of the corpus first, that a word which names none may be a slip for.
+
+    A slip leaves the end of a name as it is (労働規準法), forgets it (軽犯罪), or puts there what
+    sounds the same (特許方, 民放). 刑事 is another word, and no slip for 刑法.
+    """
+    if names.lookup(word) or is_known_title(word) or word in law_words().generic:
         return ()
     near = {names.lookup(name) or name: name for name in law_words().known.near(word)}
-    return tuple(({names.lookup(name): name for name in names.near(word)} | near).values())
+    every = ({names.lookup(name): name for name in names.near(word)} | near).values()
+    return tuple(name for name in every if _is_slip(word, name))
+
+
+def _is_slip(word: str, name: str) -> bool:
+    """Whether a word that differs from a name by one character is it with a slip."""
+    ends_alike = word[-1] == name[-1] and _ENDS_LIKE_A_LAW.search(word)
+    return bool(ends_alike) or name == f"{word}法" or not sounds(word).isdisjoint(sounds(name))
 
 
 def _present(text: str, names: LawNames) -> Iterator[NameMatch]:

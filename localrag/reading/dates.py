@@ -390,7 +390,10 @@ def _western_note(match: re.Match[str]) -> Date | None:
 def _in_year(match: re.Match[str], noted: int | None) -> Interval[Day] | None:
     era = eras()[match["era"]] if match["era"] else None
     if era:
-        year = era.first_year - 1 + (1 if match["of_era"] == "元" else int(match["of_era"]))
+        of_era = 1 if match["of_era"] == "元" else int(match["of_era"])
+        if not of_era:
+            return None
+        year = era.first_year - 1 + of_era
         year = noted if noted is not None else year
     else:
         year = 1 - int(match["year"]) if match["bc_year"] else int(match["year"])

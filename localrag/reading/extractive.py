@@ -9,7 +9,7 @@ from localrag.corpus.lookups import Lookups
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, Passage
 from localrag.question.asked import crimes_named, figure_asked, penalty_asked
-from localrag.question.cited_in_english import english_citations
+from localrag.question.english_citations import english_citations
 from localrag.question.everyday import EverydayWord
 from localrag.question.expectation import Expectation
 from localrag.question.laws import law_asked, without_names
@@ -263,6 +263,7 @@ def quotations(retriever: Retriever, query: Query, retrieval: Retrieval) -> Quot
         query: the question.
         retrieval: what was found for it.
     """
+    query = replace(query, text=retrieval.asked or query.text)
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
     candidates = [] if missing else _candidates(retriever, query, retrieval)

@@ -7,7 +7,7 @@ from localrag.facts import Fact, FactKind, told
 from localrag.language import N_, _, ngettext
 from localrag.question.everyday import EverydayWord
 from localrag.reading.types import Answer, Citation, MismatchKind, Stage, Status, Step, Veracity
-from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Trace
+from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Hit, Trace
 
 if TYPE_CHECKING:
     # The first paint of the workbench needs words, and no store.
@@ -267,6 +267,14 @@ def remarks(citation: Citation) -> list[str]:
 def beside() -> str:
     """What is said of a quotation or a hit of another law than those the question names."""
     return _("of a law that the question does not name")
+
+
+def by_model(hit: Hit) -> str:
+    """Which of the labels asked for a hit has from a model; empty where it has none."""
+    from localrag.corpus.wording import facet_name
+
+    labels = _(", ").join(f"{facet_name(key)}={value}" for key, value in hit.by_model)
+    return _("told by a model: {labels}").format(labels=labels) if labels else ""
 
 
 def made_by_code(text: "ReadText") -> str:

@@ -16,7 +16,7 @@ from localrag.language import N_, _
 from localrag.progress import ignore
 from localrag.question.as_of import dates_in
 from localrag.question.asked import penalty_asked, without_politeness
-from localrag.question.cited_in_english import english_places
+from localrag.question.english_citations import english_places
 from localrag.question.everyday import EverydayWord, wordings
 from localrag.question.laws import without_names
 from localrag.retrieval import dense, expand, lexical, penal, query, rerank, resolve, subject
@@ -197,6 +197,7 @@ class Retriever:
                 self._resolver(), self.store, asked, self.names, admission, scope
             )
             scope = scope.with_cited(target.law_id for target in resolved.targets)
+            asked = replace(asked, text=resolved.text)
         trail = Trail(self.store, k or settings.k, asked.filters, on_stage, scope)
         named = resolved.units
         reasons = resolved.reasons
@@ -271,6 +272,7 @@ class Retriever:
             ),
             resolved.meaning.definitions,
             resolved.undefined,
+            asked.text,
         )
 
     def absent(self, asked: Query) -> tuple[str, ...]:

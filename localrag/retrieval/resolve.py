@@ -8,7 +8,7 @@ from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.facts import Fact, FactKind
 from localrag.question.asked import crimes_named, without_politeness
-from localrag.question.cited_in_english import english_citations
+from localrag.question.english_citations import english_citations
 from localrag.question.laws import (
     LawNamed,
     names_near,
@@ -65,6 +65,7 @@ class Resolved:
         asked_for: those that the question itself names, or whose term it asks the meaning of.
         cited: those that the question itself cites, in its order, each the only one it can mean.
         left_out: those that it says it does not ask for (709条以外).
+        text: the question with blanks in the place of the words that leave them out.
         meaning: where the term is defined that the question asks the meaning of.
         undefined: that term, where no provision defines it or bears its name; empty where there are
             texts besides laws, which may.
@@ -77,6 +78,7 @@ class Resolved:
     asked_for: list[Target] = field(default_factory=list)
     cited: list[Target] = field(default_factory=list)
     left_out: list[Target] = field(default_factory=list)
+    text: str = ""
     meaning: Meaning = NO_MEANING
     undefined: str = ""
     missing: list[str] = field(default_factory=list)
@@ -126,7 +128,7 @@ def resolve(
     question names where it names some. A crime named (詐欺罪) is the article with its name in the
     caption, in the laws that the question names, else in the penal code.
     """
-    resolved = Resolved()
+    resolved = Resolved(text=query.text)
     in_english = list(cited_in_english(resolver, query.text, scope.laws))
     in_japanese = resolver.resolve(without_states(query.text))
     citing: list[Resolution] = []
@@ -136,6 +138,7 @@ def resolve(
     ):
         citing += asked
         resolved.left_out += (target for one in elsewhere for target in one.candidates)
+        resolved.text = _without(resolved.text, elsewhere, scope.laws)
     for resolution in citing:
         _enter(resolved, resolution, IN_QUESTION, admission)
         if not (resolution.candidates or _articles(resolution)):
@@ -144,6 +147,7 @@ def resolve(
             resolved.cited += resolution.candidates
     resolved.events += slips(citing, query.text, names, scope.laws)
     resolved.asked_for += resolved.targets
+    query = replace(query, text=resolved.text)
     matter = asked_of(query, scope.laws).text.strip()
     resolved.meaning = meaning_asked(store, names, matter, admission, scope)
     _enter_meaning(resolved)
@@ -217,6 +221,23 @@ def _parted_in_english(
         (left_out if is_out else asked).append(one)
         out_until = one.end if is_out else -1
     return asked, left_out
+
+
+def _without(question: str, left_out: Iterable[Resolution], laws: Sequence[LawNamed]) -> str:
+    """The question with blanks in the place of the provisions that it leaves out (235条以外).
+
+    Looked up as words, their numbers would find what names them. The name of their law stays.
+    """
+    for one in left_out:
+        start = max(
+            (law.end for law in laws if one.start <= law.start < one.end), default=one.start
+        )
+        before = _LEFT_OUT_IN_ENGLISH.search(question, max(0, start - _LONGEST_LEFT_OUT), start)
+        behind = _LEFT_OUT.match(question, one.end)
+        start = before.start() if before else start
+        end = behind.end() if behind else one.end
+        question = f"{question[:start]}{' ' * (end - start)}{question[end:]}"
+    return question
 
 
 def slips(

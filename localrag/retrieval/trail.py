@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from localrag.corpus.lookups import Lookups
-from localrag.corpus.types import Passage
+from localrag.corpus.types import Label, Passage
 from localrag.facts import Fact, FactKind
 from localrag.progress import ignore
 from localrag.question.everyday import EverydayWord
@@ -32,7 +32,8 @@ class Trail:
         k: how many hits to record of a stage.
         on_stage: told of each stage; what it raises ends the search.
         scope: tells which hits stand beside the laws that the question names.
-        filters: only what stands under the headings that they name becomes a hit.
+        filters: only what stands under the headings that they name becomes a hit; what a model
+            has told of it of their labels is noted.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Trail:
         self._k = k
         self._tell = on_stage
         self._scope = scope
+        self._where = filters.where
         self._under = store.facets.spans(filters.where) if filters.where else None
         self._passages: dict[str, Passage | None] = {}
         self._stages: list[StageRecord] = []
@@ -95,8 +97,9 @@ class Trail:
         self, passage: Passage, score: float, rank: int, stage: str, reason: Reason | None
     ) -> Hit:
         beside = self._scope.is_beside(passage.document_id) or self._scope.is_silent(passage)
+        by_model = self._by_model(passage.document_id)
         if reason is None:
-            return Hit(passage, score, rank, stage, beside=beside)
+            return Hit(passage, score, rank, stage, beside=beside, by_model=by_model)
         other = self._passage(reason.other)
         return Hit(
             passage,
@@ -107,7 +110,13 @@ class Trail:
             beside,
             fills=reason.other if reason.relation is FactKind.FILLS_IN else "",
             punishes=reason.other if reason.relation is FactKind.PUNISHES else "",
+            by_model=by_model,
         )
+
+    def _by_model(self, document: str) -> tuple[Label, ...]:
+        # Without a filter nobody needs the facets, which are read once.
+        where = self._where
+        return self._store.facets.told_by_model(document, where) if where else ()
 
     def _passage(self, unit: str) -> Passage | None:
         self._look_up([unit])

@@ -75,6 +75,7 @@ class Hit:
             does not speak of them.
         fills: id of the passage that leaves to this one what it says; empty where none does.
         punishes: id of the passage whose breach this one punishes, where a penalty was asked for.
+        by_model: the labels of the filters that its document has from a model.
     """
 
     passage: Passage
@@ -85,6 +86,7 @@ class Hit:
     beside: bool = False
     fills: str = ""
     punishes: str = ""
+    by_model: tuple[Label, ...] = ()
 
 
 class TextSpan(NamedTuple):
@@ -225,6 +227,9 @@ class Retrieval:
             first article.
         definitions: of the term that the question asks the meaning of, best first.
         undefined: the term, where that is all it asks and no provision of the corpus defines it.
+        asked: the question as it was looked up: short citations written out, and blanks in the
+            place of the provisions that it leaves out; the names of its laws stand there. Empty
+            where it was not read so.
     """
 
     hits: tuple[Hit, ...]
@@ -238,6 +243,7 @@ class Retrieval:
     cited: "tuple[Target, ...]" = ()
     definitions: "tuple[Definition, ...]" = ()
     undefined: str = ""
+    asked: str = ""
 
     @property
     def absent(self) -> tuple[str, ...]:

@@ -1,21 +1,15 @@
 """From the words of a question or a provision to the exact provisions they cite."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from localrag.corpus.types import Locator
 from localrag.facts import Fact, FactKind
 from localrag.statutes._places import CitedPlace, Law, Placer
 from localrag.statutes._structure import Nesting
-from localrag.statutes.citations import (
-    LawKind,
-    LawPart,
-    ProvisionCitation,
-    find_citations,
-    law_part_before,
-)
-from localrag.statutes.names import LawNames, law_words
+from localrag.statutes.citations import ProvisionCitation, find_citations
+from localrag.statutes.names import LawNames
 from localrag.statutes.notation import NUMBER, SUPPLEMENT
 from localrag.statutes.provisions import (
     ProvisionLookup,
@@ -24,168 +18,15 @@ from localrag.statutes.provisions import (
     deleted_row,
     is_in_row,
 )
+from localrag.statutes.spoken import SpokenLaws
 from localrag.statutes.typed import read_typed
 from localrag_indexes.analysis.numerals import parse_numeral, parse_year
-
-_ACT_SUFFIXES = {"施行令": "施行令", "令": "施行令", "施行規則": "施行規則", "規則": "施行規則"}
-_ACT_TYPES = ("Act", "Constitution")
-_SPELLED_AS_ORDER = re.compile(
-    r"(?!(?:施行令|施行規則|施行細則)$)"
-    r".*(?:(?:関する|ための)法律|(?<![命法政省府指辞号])令|..規則|施行細則)",
-    re.DOTALL,
-)
-# 旧民法 is a state of 民法, and 日本民法 no other law.
-_SAID_BEFORE_A_NAME = re.compile("^(?:旧|改正|日本)")
-
-
-class SpokenLaws:
-    """The laws that a question or a single provision speaks of."""
-
-    def __init__(
-        self, text: str, names: LawNames, own: Law | None, definitions: Mapping[str, str]
-    ) -> None:
-        self._text = text
-        self._names = names
-        self._own = own
-        self._definitions = definitions
-        self._mentions = names.find_names(text)
-
-    def law_of(self, citation: ProvisionCitation) -> Law:
-        """Return the law of a citation that begins a list."""
-        part = citation.law
-        if part.kind is LawKind.TABLE:
-            return Law((), part.text)
-        if law_id := self._definitions.get(part.text):
-            return self._law((law_id,))
-        if part.kind is LawKind.NONE:
-            start = citation.start
-            return self._own or self._lacking_before(start) or self._spoken_of(start)
-        if part.kind is LawKind.THIS:
-            return self._own or self._last(citation.start) or Law((), part.text)
-        if part.kind is LawKind.SAME:
-            return self._same(part, citation.start)
-        if part.kind is LawKind.PARENT:
-            return self._acts(citation.start) or Law((), part.text)
-        if part.kind in (LawKind.DECREE, LawKind.RULE) or part.text in _ACT_SUFFIXES:
-            # 技術上の規格を定める省令 is a title that ends like what others call 省令.
-            title = self._names.title_ending_at(self._text, part.end)
-            if title and title.start < part.start:
-                return self._law(title.law_ids)
-            return self._order(part, citation.start)
-        return self._named(part)
-
-    def is_inside_a_name(self, citation: ProvisionCitation) -> bool:
-        """Whether the citation is part of a law's title."""
-        part = citation.law
-        start = part.end if part.text else citation.start
-        return any(name.start <= start and citation.end <= name.end for name in self._mentions)
-
-    def _named(self, part: LawPart) -> Law:
-        match = self._names.ending_at(self._text, part.end)
-        if match is not None:
-            return self._law(match.law_ids)
-        if part.number and (ids := self._names.lookup(part.number)):
-            return self._law(ids)
-        return Law((), part.text)
-
-    def _lacking_before(self, position: int) -> Law | None:
-        """Return the law that の joins to a bare article where the corpus lacks it: 旅券法の5条."""
-        joined = self._text[:position].rstrip(" ")
-        if not joined.endswith("の"):
-            return None
-        part = law_part_before(joined, len(joined) - 1, 0)
-        if part.kind is not LawKind.NAMED or not _is_spelled_as_law(part.text):
-            return None
-        law = self._named(part)
-        is_there = law.ids or self._names.lookup(_SAID_BEFORE_A_NAME.sub("", part.text))
-        return None if is_there else law
-
-    def _same(self, part: LawPart, position: int) -> Law:
-        ending = part.text[-1]
-        named = self._mentioned(
-            position,
-            lambda title: (
-                title.endswith(("法", "律")) if ending in "法律" else title.endswith(ending)
-            ),
-        )
-        return named or Law((), part.text)
-
-    def _acts(self, position: int) -> Law | None:
-        """Return what 法 can mean: the act of the order at hand, else the acts spoken of."""
-        if self._own is not None:
-            parents = self._names.parents(self._own.ids[0])
-            return self._law(parents or self._own.ids)
-        acts = [
-            law_id
-            for law_id in self._spoken_of(position).ids
-            if self._names.law_type(law_id) in _ACT_TYPES
-        ]
-        return self._law(acts) if acts else None
-
-    def _order(self, part: LawPart, position: int) -> Law:
-        acts = self._acts(position)
-        if acts is None:
-            return Law((), part.text)
-        suffix = _ACT_SUFFIXES.get(part.text)
-        if suffix:
-            ids = tuple(i for law_id in acts.ids for i in self._names.order_of(law_id, suffix))
-            if ids:
-                return self._law(ids)
-        named = self._mentioned(position, lambda title: title.endswith(part.text))
-        if named:
-            return named
-        orders = tuple(
-            order
-            for law_id in acts.ids
-            for order in self._names.orders(law_id)
-            if self._names.title(order).endswith(part.text)
-        )
-        return self._law(orders) if orders else Law((), part.text)
-
-    def _spoken_of(self, position: int) -> Law:
-        """Return what a bare article can be of: the laws named, nearest before first, then acts."""
-        before = [name for name in reversed(self._mentions) if name.end <= position]
-        after = [name for name in self._mentions if name.end > position]
-        ids: dict[str, None] = {}
-        for name in before + after:
-            ids.update(dict.fromkeys(name.law_ids))
-        for law_id in tuple(ids):
-            ids.update(dict.fromkeys(self._names.parents(law_id)))
-        return self._law(tuple(ids))
-
-    def _last(self, position: int) -> Law | None:
-        return self._mentioned(position, lambda _: True)
-
-    def _mentioned(self, position: int, fits: Callable[[str], bool]) -> Law | None:
-        """Return the law named last before a position whose title fits."""
-        for name in reversed(self._mentions):
-            if name.end <= position and fits(self._names.title(name.law_ids[0])):
-                return self._law(name.law_ids)
-        return None
-
-    def _law(self, law_ids: Sequence[str]) -> Law:
-        return Law(tuple(law_ids), self._names.title(law_ids[0]) if law_ids else "")
-
-
-def _is_spelled_as_law(name: str) -> bool:
-    """Whether a name is one of a law by its spelling: 旅券法, and not 同法, 計算方法 or 特別法."""
-    words = law_words()
-    if words.known.lookup(name):
-        return True
-    if name.startswith("同") or name in words.generic:
-        return False
-    stem = name.removesuffix("法")
-    if stem == name:
-        return _SPELLED_AS_ORDER.fullmatch(name) is not None
-    return not stem.endswith(words.ways)
-
 
 __all__ = [
     "CitationResolver",
     "Law",
     "ProvisionLookup",
     "Resolution",
-    "SpokenLaws",
     "Target",
     "parse_target",
 ]

@@ -53,8 +53,13 @@ PARTS = {
     "settings": "localrag.toml",
 }
 DERIVED = ("words", "vectors")
-CHECKED_AS = {"store": "store main", "words": "index main", "vectors": "vectors main"}
-"""What `doctor` calls them; it reads no conversations."""
+CHECKED_AS = {
+    "store": "store main",
+    "words": "index main",
+    "vectors": "vectors main",
+    "conversations": "conversations",
+}
+"""What `doctor` calls them, settings excepted."""
 PROBES = {
     "search": ["search", "渡し守の資格", "--json"],
     "search again": ["search", "運航 してはならない 水位", "--json", "-k", "20"],

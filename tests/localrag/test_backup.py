@@ -123,23 +123,42 @@ def test_a_restore_killed_between_its_renames(
     assert not list(sample.parent.glob(".home*"))
 
 
+@pytest.mark.parametrize(
+    ("moved", "problem", "cure", "unfit"),
+    [
+        ("home", errno.EBUSY, "a disk is mounted", "space"),
+        ("home", errno.EXDEV, "on another file system", "space"),
+        ("home", errno.EACCES, "mend the permissions", "mounted"),
+        ("home", errno.ENOSPC, "Free some space", "permissions"),
+        ("models", errno.EBUSY, "a disk is mounted", "space"),
+    ],
+)
 def test_a_workspace_that_cannot_be_moved_stays(
-    sample: Path, backed_up: Path, monkeypatch: pytest.MonkeyPatch
+    sample: Path,
+    backed_up: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    moved: str,
+    problem: int,
+    cure: str,
+    unfit: str,
 ) -> None:
-    """A disk of its own is mounted there, say."""
+    rename = Path.rename
 
-    def busy(*_: Path) -> None:
-        raise OSError(errno.EBUSY, "Device or resource busy")
+    def refuse(path: Path, target: Path) -> Path:
+        if path.name == moved:
+            raise OSError(problem, os.strerror(problem), str(path))
+        return rename(path, target)
 
+    (sample / "mine").write_text("before")
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "rename", busy)
-        with pytest.raises(StorageError, match="busy") as caught:
+        patch.setattr(Path, "rename", refuse)
+        with pytest.raises(StorageError, match=os.strerror(problem)) as caught:
             restore(Workspace.locate(), backed_up)
-    assert "mounted" in caught.value.cure
-    assert "--home" in caught.value.cure
-    assert "space" not in caught.value.cure
+    assert cure in caught.value.cure
+    assert unfit not in caught.value.cure
     assert (sample / "models" / "weights").read_text() == "large"
-    assert not list(sample.parent.glob(".home*"))
+    assert (sample / "mine").read_text() == "before"
+    assert [path.name for path in sample.parent.glob("*home*")] == [sample.name]
 
 
 def test_what_a_killed_backup_of_an_older_version_left_goes_into_no_other(

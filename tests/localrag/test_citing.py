@@ -1,8 +1,12 @@
 """Provisions and conversations as documents of Word and Markdown, cited as lawyers do."""
 
+import errno
 import os
+import signal
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +15,23 @@ import pytest
 import localrag
 from localrag.citing import cited, looked_up_blocks, places
 from localrag.errors import FileExistsAlready, UsageError
-from localrag.export.blocks import Code, Heading, Item, Items, Mark, Quotation, Strong, paragraph
+from localrag.export.blocks import (
+    Block,
+    Code,
+    Heading,
+    Item,
+    Items,
+    Mark,
+    Quotation,
+    Strong,
+    paragraph,
+)
 from localrag.export.files import write_blocks
 from localrag.export.markdown import markdown
 from localrag.reading.types import Citation
 from localrag.workspace import Workspace
+
+from ..patience import PATIENCE
 
 LAW = "渡し舟の安全及び活用に関する法律"
 NUMBER = "令和九十九年法律第一号"
@@ -96,6 +112,54 @@ def test_no_file_is_replaced_unasked(tmp_path: Path) -> None:
         assert path.read_bytes() != b"precious"
     with pytest.raises(UsageError, match="is a folder"):
         write_blocks(tmp_path, BLOCKS)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from localrag.export.blocks import Heading
+from localrag.export.files import write_blocks
+
+def blocks():
+    yield Heading(1, "half of it")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+write_blocks(Path(sys.argv[1]), blocks())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is of POSIX")
+def test_a_killed_export_leaves_nothing_under_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "x.docx"
+    killed = subprocess.run((sys.executable, "-c", KILLED, str(path)), timeout=PATIENCE)
+    assert killed.returncode == -signal.SIGKILL
+    assert not path.exists()
+    write_blocks(path, BLOCKS)
+    assert word(path)[0] == "題␛"
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_file_that_comes_while_one_is_written_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_links: bool
+) -> None:
+    def refuse(*_paths: Path) -> None:
+        raise PermissionError(errno.EPERM, "a disk without links")
+
+    if not has_links:
+        monkeypatch.setattr(os, "link", refuse)
+    path = tmp_path / "x.md"
+
+    def blocks() -> Iterator[Block]:
+        yield BLOCKS[0]
+        path.write_text("precious")
+
+    with pytest.raises(FileExistsAlready):
+        write_blocks(path, blocks())
+    assert path.read_text() == "precious"
+    path.unlink()
+    write_blocks(path, BLOCKS)
+    assert path.read_text(encoding="utf-8").startswith("# 題")
+    assert list(tmp_path.iterdir()) == [path], "nothing beside it"
 
 
 def test_what_a_killed_export_left_goes_with_one_of_another_day(tmp_path: Path) -> None:

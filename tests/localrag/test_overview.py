@@ -108,6 +108,19 @@ def test_the_command_shows_it(cli: Callable[..., Any], prepared: Workspace) -> N
     assert missing.code == 3
 
 
+def test_a_hit_that_a_label_of_a_model_led_to_is_marked(
+    cli: Callable[..., Any], prepared: Workspace
+) -> None:
+    index(prepared, "main")
+    search = ("--home", str(prepared.home), "--set", "embedding.model=off", "search", "Lake Mill")
+    both = ("--where", "subject=WATER", "--where", "kind=text")
+    assert ", told by a model: subject=water)\n" in cli(*search, *both).out
+    (hit,) = cli(*search, *both, "--json").json["hits"]
+    assert hit["by_model"] == ["subject=water"]
+    for hit in cli(*search, "--where", "kind=text", "--json").json["hits"]:
+        assert hit["by_model"] == []
+
+
 def test_values_are_told_in_the_language_of_the_interface(
     cli: Callable[..., Any], sample_home: Path
 ) -> None:

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 # MeCab holds one lattice for all it is given: a document of a megabyte would cost gigabytes.
 _LONGEST_RUN = 4000
 _PAUSE = re.compile(r"[。、\s]")
-# Where UniDic writes the parts of speech, and the form that dictionaries list.
-_PARTS_OF_SPEECH, _LEMMA = 3, 7
+# Where UniDic writes the parts of speech, the form that dictionaries list, and the pronunciation.
+_PARTS_OF_SPEECH, _LEMMA, _SOUND = 3, 7, 9
+# Ways of cutting and reading a word, the likeliest first, that are looked at.
+_READINGS = 20
 
 
 class Morpheme(NamedTuple):
@@ -59,6 +61,19 @@ def morphemes(text: str) -> list[Morpheme]:
             found.append(Morpheme(node.surface, at, at + len(node.surface), kind, lemma))
             at += len(node.surface)
     return found
+
+
+def sounds(word: str) -> frozenset[str]:
+    """How a word can be read aloud, in katakana: 民放 is ミンポー, and less likely ミンホー.
+
+    Nothing of a word with a piece that UniDic lacks.
+    """
+    read = set()
+    for nodes in _tagger("").nbestToNodeList(word, _READINGS):
+        pieces = [node.feature_raw.split(",") for node in nodes]
+        if all(len(fields) > _SOUND for fields in pieces):
+            read.add("".join(fields[_SOUND] for fields in pieces))
+    return frozenset(read)
 
 
 def _runs(text: str) -> Iterator[tuple[int, int]]:

@@ -18,6 +18,31 @@ from localrag.evaluation.statistics import Estimate
 from localrag.evaluation.types import DETERMINISTIC, JUDGE, Reading, Verdict
 from localrag.language import N_, _
 
+_MEANINGS = {
+    "contains": N_("the right answer stands in the answer"),
+    "em": N_("the answer is the right one, to the letter"),
+    "f1": N_("how far the answer consists of the same words as the right one (F1)"),
+    "char_f1": N_("how far the answer consists of the same characters as the right one (F1)"),
+    "similarity": N_("how like the right answer the answer is, word for word, synonyms included"),
+    "accuracy": N_("the verdict is the right one"),
+    "Q": N_(
+        "how like those of the dataset the questions are that were asked of the claim (METEOR)"
+    ),
+    "Q+A": N_("the same of the questions with what was found for them"),
+    "aspects": N_(
+        "of what the question was made to ask for, the share that a statement cites which code has "
+        "found in its source"
+    ),
+    "documents": N_("of the documents of these aspects, the share that such a statement cites"),
+    "new": N_("of the statements, the share that says something that none before it says"),
+    "carried": N_("of the statements, the share that code has found in what it cites"),
+    "entity": N_("how like the right triples are in subject and object"),
+    "relation": N_("how like they are in the predicate"),
+    "full": N_("how like they are in all three parts"),
+}
+"""What each figure of a measure is, for one answer; of derivations, what is compared."""
+_AT_LEVEL = N_("the verdict is the right one, and Q+A is above {level}")
+
 _PARTS = (("precision", N_("precision")), ("recall", N_("recall")), ("f1", N_("F1")))
 _VERDICTS = {
     Verdict.TT: N_("answer and derivation right"),
@@ -102,8 +127,16 @@ def measures(entries: Sequence[EntryFigures], made_with: Iterable[str]) -> list[
             left=2,
         )
         blocks += [ReportText(_("Derivations, {what}:").format(what=triad)), table]
-    said = list(made_with)
+    said = [*_meanings((*single, *triads)), *made_with]
     return [*blocks, Items(said)] if said else blocks
+
+
+def _meanings(figures: Iterable[str]) -> Iterator[str]:
+    for figure in figures:
+        name, _at, level = figure.partition("@")
+        # Earlier versions may have had other figures.
+        if means := _AT_LEVEL if level else _MEANINGS.get(name):
+            yield _("{name}: {meaning}.").format(name=figure, meaning=_(means).format(level=level))
 
 
 def refusals(entries: Sequence[EntryFigures]) -> list[Block]:
@@ -177,7 +210,7 @@ def verdicts(
         ),
         Items(
             [
-                _("{verdict}: {meaning}.").format(verdict=verdict.value, meaning=_(means))
+                _("{name}: {meaning}.").format(name=verdict.value, meaning=_(means))
                 for verdict, means in _VERDICTS.items()
             ]
         ),

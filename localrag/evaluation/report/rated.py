@@ -10,6 +10,7 @@ from statistics import fmean
 
 from localrag.evaluation.report.document import (
     Block,
+    Items,
     ReportText,
     Table,
     estimate,
@@ -23,13 +24,14 @@ from localrag.language import N_, _
 
 _FULL = 100
 _MEASURES = {
-    "recall": N_("recall"),
-    "precision": N_("precision"),
-    "specificity": N_("specificity"),
-    "breadth": N_("breadth"),
-    "depth": N_("depth"),
-    "relevancy": N_("relevancy"),
+    "recall": (N_("recall"), N_("how much an answer says of what is needed")),
+    "precision": (N_("precision"), N_("how far what it says bears on the question")),
+    "specificity": (N_("specificity"), N_("how far it names particulars, and no generalities")),
+    "breadth": (N_("breadth"), N_("how many aspects of the question it takes up")),
+    "depth": (N_("depth"), N_("how thoroughly it treats those that it takes up")),
+    "relevancy": (N_("relevancy"), N_("how well it serves whoever has asked")),
 }
+"""The measures, and what the judge is told of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +125,14 @@ def blocks(found: Rated | None, judge: Mapping[str, object]) -> list[Block]:
     ).format(model=value(judge.get("judge.model")), n=found.pairs_of_answers, unrated=found.unrated)
     measures = list(found.agreement)
     means = Table(
-        [_("entry"), *(_(_MEASURES[one]) for one in measures)],
+        [_("entry"), *(_(_MEASURES[one][0]) for one in measures)],
         [
             [name, *(estimate(given.get(one)) for one in measures)]
             for name, given in found.entries.items()
         ],
     )
     agreement = Table(
-        ["", *(_(_MEASURES[one]) for one in measures)],
+        ["", *(_(_MEASURES[one][0]) for one in measures)],
         [[_("says the same"), *(estimate(found.agreement[one]) for one in measures)]],
     )
     differences = Table(
@@ -140,7 +142,7 @@ def blocks(found: Rated | None, judge: Mapping[str, object]) -> list[Block]:
         ],
         [
             [
-                *(one.first, one.second, _(_MEASURES[one.measure]), points(one.difference)),
+                *(one.first, one.second, _(_MEASURES[one.measure][0]), points(one.difference)),
                 *(str(one.wins), str(one.ties), str(one.losses)),
                 *(p_value(one.p), p_value(one.adjusted)),
             ]
@@ -151,6 +153,12 @@ def blocks(found: Rated | None, judge: Mapping[str, object]) -> list[Block]:
     return [
         ReportText(head),
         means,
+        Items(
+            [
+                _("{name}: {meaning}.").format(name=_(name), meaning=_(meaning))
+                for name, meaning in (_MEASURES[one] for one in measures)
+            ]
+        ),
         ReportText(
             _(
                 "How often the judge says the same of two answers (the first better, the second, "

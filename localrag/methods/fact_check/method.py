@@ -83,6 +83,12 @@ def _method(
         calls=Calls(fixed=2, more=more),
         chooses=False,
         checks=True,
+        settings=(
+            *("documents", "questions", "sentences"),
+            *(("candidates",) if reranked in steps else ()),
+            *(("around", "supplement") if {_before, supplemented}.intersection(steps) else ()),
+            *(("slightest_sign",) if conclude is concluded else ()),
+        ),
     )
 
 

@@ -172,6 +172,7 @@ PLAIN = Method(
     calls=Calls(fixed=1),
     chooses=False,
     layers=(DECONTEXTUALIZED,),
+    settings=("sentences",),
 )
 PLAIN_QD = Method(
     name="decon-plain-qd",
@@ -183,6 +184,7 @@ PLAIN_QD = Method(
     calls=_SPLIT_CALLS,
     chooses=False,
     layers=(DECONTEXTUALIZED,),
+    settings=("sentences",),
 )
 DECON = Method(
     name="decon",
@@ -195,6 +197,7 @@ DECON = Method(
     calls=_SPLIT_CALLS,
     chooses=False,
     layers=_LAYERS,
+    settings=("sentences", "threshold"),
 )
 HYBRID = Method(
     name="decon-hybrid",
@@ -206,4 +209,5 @@ HYBRID = Method(
     calls=_SPLIT_CALLS,
     chooses=False,
     layers=_LAYERS,
+    settings=("sentences", "threshold"),
 )

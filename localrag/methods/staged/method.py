@@ -123,7 +123,7 @@ METHOD = Method(
     # the queries, and an answer.
     calls=Calls(fixed=3, more=MOST_QUERIES * len(Stage) - 1),
     chooses=False,
-    staged=True,
+    settings=("stages",),
     derives=True,
 )
 

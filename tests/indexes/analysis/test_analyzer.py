@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.analysis.japanese import morphemes
+from localrag_indexes.analysis.japanese import morphemes, sounds
 
 ANALYZER = Analyzer()
 
@@ -111,6 +111,13 @@ def test_morphemes_tell_what_the_dictionary_says_of_each_word():
     assert kinds["三"] == "名詞-数詞"
     assert next(one.lemma for one in found if one.surface == "行わ") == "行う"
     assert morphemes("") == []
+
+
+def test_a_word_sounds_as_it_can_be_read():
+    assert "ミンポー" in sounds("民放") & sounds("民法")
+    assert "トッキョホー" in sounds("特許方") & sounds("特許法")
+    assert sounds("刑事").isdisjoint(sounds("刑法"))
+    assert sounds("民亊") == frozenset()
 
 
 def test_morphemes_of_a_long_text_keep_their_places():

@@ -85,6 +85,13 @@ def test_origin_holds_what_a_method_uses(sample: Path, tiny_chat: Path) -> None:
     assert {"corpus.stamp", "retrieval.k", "prompts"} <= fixed.keys()
     assert "method.query_prompt.digest" in gepa
     assert "method.query_prompt.digest" not in fixed
+    of_checks = {"method.sentences", "method.documents", "method.questions"}
+    for name, more in {
+        "fact-check": {"method.slightest_sign"},
+        "fact-check-rerank": {"method.slightest_sign", "method.candidates"},
+        "fact-check-localrag": {"method.around", "method.supplement"},
+    }.items():
+        assert {one for one in made_with(name) if one.startswith("method.")} == of_checks | more
     settings["method.query_prompt"] = "none"
     with pytest.raises(NotFoundError, match="no optimised prompt"):
         made_with("statute-gepa")

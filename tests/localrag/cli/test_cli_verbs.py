@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from localrag import sample as sample_corpus
+from localrag.conversations.store import Conversations
 from localrag.database import connect
 from localrag.ingest.state import writing
 from localrag.workspace import Workspace
@@ -467,6 +468,23 @@ def test_doctor_tells_a_corpus_that_was_never_indexed(cli: Cli, tmp_path: Path) 
     (finding,) = [one for one in outcome.json if one["check"] == "index main"]
     assert (finding["health"], finding["detail"]) == ("warning", "not indexed yet")
     assert finding["cure"] == "localrag index --corpus main"
+
+
+def test_doctor_looks_at_conversations(cli: Cli, sample: Path) -> None:
+    def found() -> tuple[str, str, str]:
+        checks = {finding["check"]: finding for finding in cli("doctor", "--json").json}
+        return tuple(checks["conversations"][key] for key in ("health", "detail", "cure"))
+
+    workspace = Workspace(sample)
+    with Conversations.open(workspace) as kept:
+        kept.new("渡し舟")
+    assert found()[:2] == ("good", "sound, 1 conversations")
+    content = workspace.conversations.read_bytes()
+    workspace.conversations.write_bytes(content.replace("渡し舟".encode(), "渡し船".encode()))
+    health, detail, cure = found()
+    assert health == "broken"
+    assert "what stands in it is not what was written" in detail
+    assert cure.startswith("Put back a copy of it")
 
 
 def test_doctor_names_the_cure(cli: Cli, sample: Path) -> None:

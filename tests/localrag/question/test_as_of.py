@@ -53,14 +53,12 @@ def test_a_day_of_a_state_is_the_day_asked_of(question: str, day: date, text: st
     [
         "令和2年4月1日に契約した場合の浮桟橋法の利率",
         "令和2年4月1日から施行された浮桟橋法の改正",
-        "令和2年13月40日時点の浮桟橋法",
         "2020年4月1日現在の町の人口",
         "浮桟橋法の現在の利率",
         "改正後の浮桟橋法2条",
         "旧河岸法2条",
         "2017年の浮桟橋法改正",
         "平成15年法律第57号",
-        "2020年2月30日の浮桟橋法2条",
         "12020年の浮桟橋法2条",
         "Article 404 of the Civil Code as amended in 2017",
         "I signed it in 2019. What does Article 404 of the Civil Code say?",
@@ -98,6 +96,31 @@ def test_that_a_day_of_the_case_is_not_that_of_the_law_is_told(question: str, wo
     assert told.kind is FactKind.DAY_OF_THE_CASE
     assert told.fields == {"words": words, "day": "2026-01-01"}
     assert read.facts(date(2019, 1, 1)) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "text"),
+    [
+        ("令和2年13月40日時点の浮桟橋法", "令和2年13月40日時点の", "浮桟橋法"),
+        ("令和2年13月の浮桟橋法2条", "令和2年13月の", "浮桟橋法2条"),
+        ("2020年2月30日の浮桟橋法2条", "2020年2月30日の", "浮桟橋法2条"),
+        ("平成0年の浮桟橋法2条", "平成0年の", "浮桟橋法2条"),
+        ("令和〇年〇月時点の浮桟橋法2条", "令和〇年〇月時点の", "浮桟橋法2条"),
+        ("浮桟橋法2条 as of February 30, 2020", "as of February 30, 2020", "浮桟橋法2条"),
+        ("浮桟橋法2条 as of 2020-13-01", "as of 2020-13-01", "浮桟橋法2条"),
+        (
+            "2021年6月31日に借りた場合の浮桟橋法の利率",
+            "2021年6月31日",
+            "2021年6月31日に借りた場合の浮桟橋法の利率",
+        ),
+    ],
+)
+def test_that_no_calendar_has_a_day_is_told(question: str, words: str, text: str) -> None:
+    read = state_asked(question, NAMES)
+    assert (read.day, read.text) == (None, text)
+    (told,) = read.facts(date(2026, 1, 1))
+    assert told.kind is FactKind.NO_SUCH_DAY
+    assert told.fields == {"words": words, "day": "2026-01-01"}
 
 
 @pytest.mark.parametrize(
@@ -193,10 +216,19 @@ def test_a_former_state_is_answered_with_that_of_today(piers: Corpus) -> None:
     assert FactKind.FORMER_STATE_ASKED in kinds(reply)
 
 
+def test_the_law_of_a_day_that_no_calendar_has_is_not_shown_as_if_it_were(piers: Corpus) -> None:
+    reply = piers.ask("平成31年2月30日時点の浮桟橋法2条")
+    assert "年三パーセント" in reply.citations[0].quote
+    assert FactKind.NO_SUCH_DAY in kinds(reply)
+    found = piers.search("平成31年2月30日時点の浮桟橋法2条")
+    assert found.trace.events[0].kind is FactKind.NO_SUCH_DAY
+
+
 def test_a_day_of_an_era_is_a_day_of_the_command_line(
     piers: Corpus, cli: Callable[..., object]
 ) -> None:
     piers.close()
     shown = cli("ask", "浮桟橋法2条", "--as-of", "平成31年4月1日")
     assert "年五パーセント" in shown.out  # type: ignore[attr-defined]
-    assert cli("ask", "浮桟橋法2条", "--as-of", "令和元年13月").code == 2  # type: ignore[attr-defined]
+    for none in ("令和元年13月", "平成31年4月31日", "平成0年4月1日"):
+        assert cli("ask", "浮桟橋法2条", "--as-of", none).code == 2  # type: ignore[attr-defined]

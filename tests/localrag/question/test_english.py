@@ -1,6 +1,6 @@
 import pytest
 
-from localrag.question.cited_in_english import english_citations
+from localrag.question.english_citations import english_citations
 from localrag.question.laws import LawNamed
 
 

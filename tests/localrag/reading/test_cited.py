@@ -158,6 +158,37 @@ def test_an_article_of_a_law_that_is_lacking_is_quoted_from_no_other(piers: Retr
         assert retrieval.absent == ("旅券法",)
 
 
+@pytest.mark.parametrize(
+    ("cited", "bylaw"),
+    [
+        ("A市迷惑防止条例第4条", "A市迷惑防止条例"),
+        ("空き家条例の第4条", "空き家条例"),
+        ("条例4条", "条例"),
+        ("賃金規程4条", "賃金規程"),
+        ("当社の就業規則第4条", "就業規則"),
+        ("管理規約（令和2年版）第4条", "管理規約"),
+        ("水面条約4条", "水面条約"),
+    ],
+)
+def test_an_article_of_a_bylaw_is_told_as_lacking_and_is_none_of_the_law_before(
+    piers: Retriever, cited: str, bylaw: str
+) -> None:
+    for question in (f"浮桟橋法3条と{cited}", f"{cited}と浮桟橋法3条"):
+        assert quoted(piers, question) == ["3.1"]
+        lacking = [
+            one.fields["name"]
+            for one in piers.search(Query(question)).trace.events
+            if one.kind is FactKind.CITED_LAW_LACKING
+        ]
+        assert lacking == [bylaw]
+        with pytest.raises(NotFoundError, match=bylaw):
+            look_up(piers.store, question)
+
+
+def test_a_bylaw_that_a_law_speaks_of_is_what_its_article_is_about(piers: Retriever) -> None:
+    assert quoted(piers, "浮桟橋法の利用規約3条")[0] == "3.1"
+
+
 def test_a_title_may_end_like_what_others_call_an_order(
     tmp_path: Path, open_statutes: Callable[..., Retriever]
 ) -> None:
@@ -207,6 +238,23 @@ def test_a_crime_that_is_left_out_by_its_number_is_not_named_by_its_caption(
     with open_statutes(tmp_path, harbour_crimes) as retriever:
         assert quoted(retriever, "港の罪に関する法律の綱切りの罪")[0] == "1.1"
         assert "1.1" not in quoted(retriever, "港の罪に関する法律1条を除く綱切りの罪")
+
+
+def test_the_number_of_what_is_left_out_finds_nothing(
+    tmp_path: Path, open_statutes: Callable[..., Retriever]
+) -> None:
+    harbour_crimes = {
+        ("599AC0000000034", "港の罰に関する法律", "令和九十九年法律第三十四号"): {
+            "1": ("綱切り", ["綱を切つた者は、五万円以下の罰金に処する。"]),
+            "2": ("適用の範囲", ["この法律は、港の外で第一条の所為をした者にも適用する。"]),
+            "3": ("錨盗み", ["錨を盗んだ者は、十万円以下の罰金に処する。"]),
+        }
+    }
+    with open_statutes(tmp_path, harbour_crimes) as retriever:
+        for question in ("港の罰に関する法律1条以外の罰金", "港の罰に関する法律第一条を除く罰金"):
+            found = retriever.search(Query(question))
+            assert [hit.passage.locator.article for hit in found.hits] == ["3"]
+            assert quoted(retriever, question) == ["3.1"]
 
 
 def test_an_english_question_leaves_out_a_list_too(home: Path, tmp_path: Path) -> None:
@@ -259,13 +307,34 @@ def test_a_slip_in_the_name_of_a_law_is_told_and_never_taken(piers: Retriever, s
     assert error.value.remedy.fields == told[0]
 
 
-def test_a_slip_that_makes_the_name_another_word_is_told() -> None:
-    names = LawNames([LawRow("1", "特許法"), LawRow("2", "民法")])
-    for word, near in (("特許方", "特許法"), ("民放", "民法")):
-        problem = Fact(FactKind.NO_LAW_NAMED, citation="35条")
-        cited = Resolution(len(word), len(word) + 3, "35条", (), problem=problem)
-        (told,) = slips([cited], f"{word}35条", names)
-        assert told.fields == {"name": word, "near": (near,)}
+def _near(word: str) -> list[Fact]:
+    """What is told of a word before 35条, which no law is named by."""
+    titles = ("特許法", "民法", "刑法", "少年法", "軽犯罪法", "労働基準法", "刑事訴訟法")
+    names = LawNames(LawRow(str(number), title) for number, title in enumerate(titles))
+    problem = Fact(FactKind.NO_LAW_NAMED, citation="35条")
+    cited = Resolution(len(word), len(word) + 3, "35条", (), problem=problem)
+    return list(slips([cited], f"{word}35条", names))
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [
+        ("特許方", "特許法"),
+        ("民放", "民法"),
+        ("刑報", "刑法"),
+        ("軽犯罪", "軽犯罪法"),
+        ("労働規準法", "労働基準法"),
+        ("労働基準放", "労働基準法"),
+    ],
+)
+def test_a_slip_that_makes_the_name_another_word_is_told(word: str, near: str) -> None:
+    (told,) = _near(word)
+    assert told.fields == {"name": word, "near": (near,)}
+
+
+@pytest.mark.parametrize("word", ["刑事", "民事", "民亊", "特許権", "少年犯", "刑事法", "条例"])
+def test_a_word_that_does_not_sound_like_a_law_is_no_slip(word: str) -> None:
+    assert _near(word) == []
 
 
 @pytest.mark.parametrize("question", ["資料3条", "方法3条", "会社法3条", "浮桟橋の条件3条"])

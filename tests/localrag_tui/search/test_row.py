@@ -2,7 +2,7 @@
 
 from rich.cells import cell_len
 
-from localrag.corpus.types import Locator, Passage
+from localrag.corpus.types import Label, Locator, Passage
 from localrag.facts import Fact, FactKind
 from localrag.retrieval.types import Hit, StageRecord
 from localrag_tui.search.results import HitRow, found_by
@@ -38,6 +38,8 @@ def test_why_it_was_found_is_told_with_its_place():
     assert lines(row, 100)[2] == (
         "    expanded  ·  fills in 渡し舟法 第二条  ·  第一章　総則 › 第一節  ·  score 1.250"
     )
+    row = HitRow(hit(by_model=(Label("field", "海運"),)))
+    assert lines(row, 100)[2] == "    expanded  ·  told by a model: field=海運  ·  score 1.250"
     row = HitRow(hit(), ways=("words no. 7",), words=("渡し守", "運航"))
     assert lines(row, 100)[2] == "    words no. 7  ·  has: 渡し守, 運航  ·  score 1.250"
 

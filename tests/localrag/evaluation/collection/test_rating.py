@@ -1,5 +1,6 @@
 """Ratings of a judge: every two answers, in both orders, each once; and the measures by code."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -231,6 +232,11 @@ def test_the_figures_by_code_stand_in_the_report(bench: Bench) -> None:
     assert set(found.measures) == {"aspects", "documents", "new", "carried"}
     assert found.score == found.measures["aspects"]
     assert len(found.sentences) == 2, "which aspects were shown is known, too"
+    told = (finished.folder / "report.md").read_text(encoding="utf-8")
+    for name in found.measures:
+        assert re.search(rf"^- {name}: \w.*\.$", told, re.MULTILINE), "each is explained"
+    made_with = finished.evaluation.entries[0].made_with
+    assert not [name for name in made_with if name.startswith("method.")], "it follows none"
     assert finished.evaluation.ratings == ()
 
 

@@ -91,6 +91,8 @@ def test_the_report_has_what_belongs_to_free_text_alone(bench: Any) -> None:
     assert every[-3] == "25.0 % [4.6, 69.9]"
     assert every[-2].startswith("0.0 %")
     assert every[-1] == "100.0 % [43.9, 100.0]"
+    for name in ("em", "char_f1"):
+        assert f"\n- {name}: " in text
     verdicts = rows(text, "Verdicts")
     assert verdicts[0] == ["entry", "questions", "by", "n", "TT", "TF", "FT", "FF", "N/A"]
     assert [cell.split(" ")[0] for cell in verdicts[1][4:]] == [
