@@ -79,6 +79,7 @@ _OF_ANOTHER = re.compile(
 _SENTENCE_ENDS = re.compile(
     r"(?<![Aa]rt)(?<![Aa]rts)(?<!para)(?<!\bcf)(?<!\bNo)\.\s+(?=[A-Z(\[“\"])|[。\n]"
 )
+_LONGEST_SENTENCE = 1_000
 _LARGE = 3
 _ROMAN = {"i": 1, "v": 5, "x": 10}
 
@@ -134,7 +135,9 @@ def english_citations(text: str, laws: Sequence[LawNamed]) -> Iterator[EnglishCi
         if law is None:
             continue
         start = group[0].start
-        is_near = law.end <= start and not _SENTENCE_ENDS.search(text, law.end, start + 1)
+        is_near = start - _LONGEST_SENTENCE < law.end <= start and not _SENTENCE_ENDS.search(
+            text, law.end, start + 1
+        )
         for one in group:
             words = text[one.start : one.end]
             yield EnglishCitation(one.start, words, law, one.place, is_joined, is_near)
