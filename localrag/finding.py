@@ -19,6 +19,7 @@ from localrag.retrieval.types import Filters
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import StoredProvisions, order_of
 from localrag.statutes.resolver import CitationResolver, Resolution, Target, parse_target
+from localrag.wrapping import shorten
 
 LISTED = 10
 """Candidates that a message names, of those that can be meant."""
@@ -80,7 +81,7 @@ def targets_of(store: CorpusStore, written: str, names: LawNames) -> list[Target
         raise UsageError(
             N_("{written!r} can mean {count:,} provisions."),
             N_("Name one of them: {some}."),
-            written=_cut(written),
+            written=shorten(written, _LONGEST),
             count=len(targets),
             some=_listed(store, targets),
         )
@@ -98,7 +99,7 @@ def _resolutions(store: CorpusStore, written: str, names: LawNames) -> tuple[Res
                 "Write a law and an article (localrag show 渡し舟法8条), the id of a passage or a "
                 "document (localrag list NAME), or the name of a subject of triples."
             ),
-            written=_cut(written),
+            written=shorten(written, _LONGEST),
         )
     return resolutions
 
@@ -245,7 +246,7 @@ def _cited(store: CorpusStore, written: str, names: LawNames | None) -> Passage:
         raise UsageError(
             N_("{written!r} names {count:,} provisions."),
             N_("Name one of them: {some}."),
-            written=_cut(written),
+            written=shorten(written, _LONGEST),
             count=len(targets),
             some=_listed(store, targets),
         )
@@ -367,7 +368,3 @@ def _named(store: CorpusStore, target: Target) -> str:
     if passage is None:
         return f"{store.document(target.law_id).title} ({target.law_id})"
     return f"{passage.header} ({passage.id})"
-
-
-def _cut(written: str) -> str:
-    return written if len(written) <= _LONGEST else f"{written[:_LONGEST]}…"

@@ -1,4 +1,4 @@
-"""A text in rows of cells: where each row of a document begins and ends at a width."""
+"""A text in rows of cells: where each row begins and ends at a width; and a text that is cut."""
 
 import re
 from bisect import bisect_right
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from rich.cells import cell_len, split_graphemes
+from rich.cells import cell_len, set_cell_size, split_graphemes
 
 NARROWEST = 2
 """Least width of a row in cells: one wide character."""
@@ -98,6 +98,18 @@ def cells(text: str) -> int:
     if _WIDE.fullmatch(text):
         return 2 * len(text)
     return len(text) if _NARROW.fullmatch(text) else cell_len(text)
+
+
+def cut(text: str, width: int) -> str:
+    """A text in at most so many cells; what is left out at its end is marked."""
+    if cells(text) <= width:
+        return text
+    return set_cell_size(text, width - 1).rstrip() + "…" if width > 0 else ""
+
+
+def shorten(text: str, most: int) -> str:
+    """The first characters of a text, at most so many; behind them the mark of what is left out."""
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def _measure(

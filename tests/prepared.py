@@ -38,8 +38,16 @@ def prepared_texts(home: Path) -> Workspace:
     )
     categories = {"subject": Category(about="what", values=("water", "building"))}
     config = Config(chat=ChatConfig(max_tokens=200), embedding=EmbeddingConfig(model="off"))
-    prepare(
-        workspace, "main", config, LAYERS, categories=categories, least=2, opener=lambda *_: model
+    list(
+        prepare(
+            workspace,
+            "main",
+            config,
+            LAYERS,
+            categories=categories,
+            least=2,
+            opener=lambda *_: model,
+        )
     )
     return workspace
 

@@ -115,12 +115,12 @@ def _print(report: "CheckReport", *, show_all: bool) -> None:
 
 def _print_finding(finding: "Finding", kind: str) -> None:
     from localrag.check import wording
+    from localrag.wrapping import shorten
 
     style = _STYLES[finding.verdict.value]
     place = wording.place(finding.place, kind)
     say((place, "cyan"), "  ", (wording.verdict(finding), style))
-    said = " ".join(finding.said.split())
-    say(said if len(said) <= _SHOWN else f"{said[:_SHOWN]}…", indent=2)
+    say(shorten(" ".join(finding.said.split()), _SHOWN), indent=2)
     if finding.diff:
         say(*_marked(finding), indent=2)
     if finding.provision:

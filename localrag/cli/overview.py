@@ -156,11 +156,9 @@ def _if(wanted: int, words: str) -> list[str]:
 def _listed(key: str, values: Mapping[str, int]) -> str:
     from localrag.corpus.facets import value_name
     from localrag.corpus.types import Label
+    from localrag.wrapping import shorten
 
     some = list(values.items())[:_SHOWN]
-    names = [(value_name(Label(key, value)), n) for value, n in some]
-    shown = [
-        f"{name if len(name) <= _LONGEST else f'{name[:_LONGEST]}…'} {n:,}" for name, n in names
-    ]
+    shown = [f"{shorten(value_name(Label(key, value)), _LONGEST)} {n:,}" for value, n in some]
     more = [_("{n:,} more").format(n=len(values) - _SHOWN)] if len(values) > _SHOWN else []
     return _(", ").join((*shown, *more))

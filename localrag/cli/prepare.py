@@ -117,7 +117,7 @@ def prepare(
     from localrag.cli.terminal import emit
     from localrag.inference.opening import open_chat
     from localrag.prepare.categories import PROPOSE, load
-    from localrag.prepare.preparing import LayerReport, Opener
+    from localrag.prepare.preparing import Opener
     from localrag.prepare.preparing import prepare as make
 
     session: Session = context.obj
@@ -133,21 +133,10 @@ def prepare(
 
             opener = chat_on(stack.enter_context(joined(ray, opened.config)))
         meter = stack.enter_context(Meter(_EVERY))
-        reports: list[LayerReport] = []
-
-        def done(report: LayerReport) -> None:
-            reports.append(report)
-            if not as_json:
-                meter.stop()
-                _print(report)
-
-        @stack.callback
-        def _told() -> None:
-            # So that what was done before something fails is told as well.
-            if as_json and reports:
-                emit([_as_json(report) for report in reports])
-
-        make(
+        told: list[dict[str, object]] = []
+        # So that what was done before something fails is told as well.
+        stack.callback(lambda: emit(told) if told else None)
+        for report in make(
             session.workspace,
             opened.name,
             opened.config,
@@ -157,9 +146,13 @@ def prepare(
             least=least,
             dry_run=dry_run,
             on_event=meter.update,
-            on_report=done,
             opener=opener,
-        )
+        ):
+            if as_json:
+                told.append(_as_json(report))
+            else:
+                meter.stop()
+                _print(report)
 
 
 def _propose(session: Session, corpus: Corpus, out: Path | None) -> None:

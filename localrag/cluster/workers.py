@@ -20,7 +20,7 @@ from typing import Any, Self, TypeVar, cast
 from localrag import language
 from localrag.cluster.carrying import Parcel, Shelf, chunks_of, marked
 from localrag.config import Config
-from localrag.errors import BusyError, ModelUnusable, NotFoundError, UsageError
+from localrag.errors import ModelUnusable, NotFoundError, UsageError
 from localrag.language import N_
 from localrag.reading.watching import Cancelled
 from localrag.workspace import Workspace
@@ -93,7 +93,7 @@ class Cluster:
         Raises:
             UsageError: Ray is not installed.
             NotFoundError: there is no such cluster.
-            BusyError: it does not start in time.
+            ModelUnusable: it does not start.
         """
         # Read when Ray is imported: it is to report to nobody, and alone to listen on loopback.
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -121,10 +121,15 @@ class Cluster:
                 problem=error,
             ) from error
         except Exception as error:
-            # Ray has no class of its own for a node that does not start in time.
-            raise BusyError(
+            # A node that does not start in time, as its processes die or the machine has too much
+            # to do, is a bare Exception to Ray 2.60 (_private/node.py), which tells them not apart.
+            if type(error) is not Exception and not isinstance(error, OSError):
+                raise
+            raise ModelUnusable(
                 N_("Ray does not start ({problem})."),
-                N_("Try again when the machine has less to do. What Ray itself says is in {logs}."),
+                N_("See what it says in {logs}; where the machine has too much to do, try later."),
+                kind="ClusterLost",
+                transient=True,
                 problem=error,
                 logs="/tmp/ray/session_latest/logs",  # noqa: S108 - where Ray writes it
             ) from error

@@ -21,6 +21,7 @@ from localrag.language import N_, _
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.types import Query, Trace
 from localrag.workspace import Workspace
+from localrag.wrapping import cut
 
 _VERSION = 3
 _DRAFT = TypeAdapter(tuple[str, ...])
@@ -507,7 +508,4 @@ def _folded(text: str) -> str:
 
 def title_of(query: Query) -> str:
     """The title of a conversation that begins with a question and is not named."""
-    from rich.cells import cell_len, set_cell_size
-
-    line = " ".join(query.text.split())
-    return line if cell_len(line) <= _TITLE else f"{set_cell_size(line, _TITLE - 1).rstrip()}…"
+    return cut(" ".join(query.text.split()), _TITLE)

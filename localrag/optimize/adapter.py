@@ -19,6 +19,7 @@ from localrag.optimize.spending import Spending, key_of
 from localrag.optimize.task import FOUND, QueryTask, Shared, as_written
 from localrag.optimize.types import Candidate, Proposal, Refused, Rollout
 from localrag.prompts import Language, prompt
+from localrag.wrapping import shorten
 from localrag_models.chat import Message
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ class Instruction(BaseModel):
 def example_of(question: Question, rollout: Rollout) -> dict[str, Any]:
     """What a model is told of one question: no gold text, no name or number of a gold provision."""
     return {
-        "question": _shortened(question.query.text, _LONGEST_QUESTION),
-        "options": [_shortened(option, _LONGEST_OPTION) for option in question.query.options],
+        "question": shorten(question.query.text, _LONGEST_QUESTION),
+        "options": [shorten(option, _LONGEST_OPTION) for option in question.query.options],
         "query": rollout.query,
         "problem": rollout.problem,
         "found": list(rollout.found),
@@ -143,10 +144,6 @@ class Reflection:
     @property
     def _tokens(self) -> int:
         return max(self.resources.settings.max_tokens, _TOKENS)
-
-
-def _shortened(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 COMPONENT = "instruction"

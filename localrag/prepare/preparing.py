@@ -166,11 +166,11 @@ def prepare(
     least: int = LEAST,
     dry_run: bool = False,
     on_event: Listener = ignore,
-    on_report: Callable[[LayerReport], None] = ignore,
     opener: Opener = open_chat,
-) -> list[LayerReport]:
+) -> Iterator[LayerReport]:
     """Make layers of a corpus and index them; what is made of the same text and recipe stays.
 
+    A layer is made when its report is asked for; the index comes behind the last.
     Whatever ends it, a kill included, the next run goes on where it stopped.
 
     Args:
@@ -184,8 +184,10 @@ def prepare(
         dry_run: do only some of the jobs, spread over the corpus, to tell how long all take. What
             they make is kept.
         on_event: told the progress, in this thread.
-        on_report: told what was done for a layer as soon as it is, whatever ends the next.
         opener: opens the model.
+
+    Yields:
+        What was done for a layer, as soon as it is, whatever ends the next.
 
     Raises:
         NotFoundError: there is no such corpus.
@@ -197,7 +199,6 @@ def prepare(
     """
     place = workspace.corpus(corpus)
     place.require()
-    reports = []
     with (
         CorpusStore.open(place.store, read_only=True) as store,
         _LazyModel(workspace, config, opener) as model,
@@ -210,11 +211,9 @@ def prepare(
                 report = _Work(layer, maker, model, on_event).run(dry_run=dry_run)
                 if name == METADATA:
                     _tell_apart(store, layer)
-            reports.append(report)
-            on_report(report)
+            yield report
         if not dry_run:
             index_layers(workspace, corpus, config, store, partial(_tell, on_event))
-    return reports
 
 
 def propose_categories(

@@ -1,10 +1,11 @@
 """The state of the law that a question is asked of: 令和2年4月1日時点の民法, 改正前の民法.
 
 A day is one of the law where the question says a state (時点, 現在, 当時の, as of), or joins the
-day to the name of the law alone (2019年の民法, the Civil Code in 2019). What was done on a day is a
-fact of the case; that the law of another day is shown is told. Of a month or a year it is the last
-day, or today. A former state that is told by what changed it (旧民法) has no day that code could
-know; and of a day that no calendar has (令和2年2月30日) it is told that there is none.
+day to the name of the law alone (2019年の民法, 昨年の民法, the Civil Code in 2019). What was done
+on a day is a fact of the case; that the law of another day is shown is told. Of a month or a year
+it is the last day, or today. A state that is told by what changed it (旧民法, 平成29年改正前の民法)
+has no day that code could know; and of a day that no calendar has (令和2年2月30日) it is told that
+there is none.
 """
 
 import re
@@ -18,23 +19,32 @@ from typing import NamedTuple
 from localrag.facts import Fact, FactKind
 from localrag.question.english_citations import english_citations
 from localrag.question.laws import LawNamed, laws_named
-from localrag.statutes.names import LawNames
+from localrag.statutes.names import LawNames, NameMatch
 from localrag_indexes.analysis.numerals import common_year, parse_numeral, parse_year
 
 _NUMBER = "[0-9０-９〇一二三四五六七八九十元]{1,4}"
-_DATE = (
+_YEAR = (
     r"(?:(?P<era>明治|大正|昭和|平成|令和)[ 　]?"
     r"|(?:西暦)?(?<![0-9０-９〇一二三四五六七八九])(?=[0-9０-９〇一二三四五六七八九]{4}))"
     rf"(?P<year>{_NUMBER})年"
-    rf"(?:(?P<month>{_NUMBER})月(?:(?P<day>{_NUMBER})日)?)?"
+)
+_IN_YEAR = rf"(?:(?P<month>{_NUMBER})月(?:(?P<day>{_NUMBER})日)?)?"
+_DATE = _YEAR + _IN_YEAR
+_YEARS_FROM_NOW = {
+    "一昨年": -2, "おととし": -2, "昨年": -1, "去年": -1,
+    "今年": 0, "本年": 0, "来年": 1, "再来年": 2,
+}  # fmt: skip
+# 昨年の民法404条; by itself 昨年 tells of a case.
+_DATE_OF_STATE = (
+    rf"(?:{_YEAR}|(?P<from_now>{'|'.join(_YEARS_FROM_NOW)})(?:の(?=[^月]{{1,4}}月))?)" + _IN_YEAR
 )
 _STATE = re.compile(
-    rf"{_DATE}の?(?:時点|現在|当時)(?:の|に(?:おける|おいて)は?、?|で(?:の|は)?、?|は?、)?"
+    rf"{_DATE_OF_STATE}の?(?:時点|現在|当時)(?:の|に(?:おける|おいて)は?、?|で(?:の|は)?、?|は?、)?"
 )
 _DATE_BEFORE = re.compile(rf"{_DATE}の?$")
 _LONGEST_DATE = 30
 _ANY_DATE = re.compile(_DATE)
-_JOINED = re.compile(rf"{_DATE}(?:の|における|[ 　]+)")
+_JOINED = re.compile(rf"{_DATE_OF_STATE}(?:の|における|[ 　]+)")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = rf"(?P<name>(?:{'|'.join(_MONTHS)})[a-z]*)\.?"
 _ENGLISH_DATE = (
@@ -50,6 +60,11 @@ _ENGLISH_STATE = re.compile(
 )
 _ENGLISH_FACT = re.compile(rf"\b(?:on|in|since|from|by) {_ENGLISH_DATE}", re.IGNORECASE)
 _BEHIND_A_LAW = re.compile(rf",? (?:on|in) {_ENGLISH_DATE}(?=[\s,?.]|$)", re.IGNORECASE)
+# In 2015, what did Companies Act article 429 say? I signed in 2015 tells of a case.
+_BEFORE_A_LAW = re.compile(
+    rf"^(?:on|in) {_ENGLISH_DATE},? (?=(?P<ask>(?:what (?:did|was|were) )?(?:the )?))",
+    re.IGNORECASE,
+)
 # A year of these is that of the change: 2017年の民法改正. 施行令 is a law.
 _CHANGE = re.compile(
     "改正|制定|公布|成立|廃止|施行(?!令|規則|細則|法)|amend|revis|enact|promulgat|repeal",
@@ -61,22 +76,28 @@ _NUMBERED = re.compile("[一-鿿]{1,12}第")
 _OF_ANOTHER_STATE = re.compile(r"(?:[旧新]|(?:改正|施行)[前後]の?|改正|(?:当時|制定時)の)$")
 _LONGEST_STATE = 8
 _FORMER = re.compile("旧|前|当時|制定")
+# 平成29年法律第44号による改正前の民法, 令和2年法律第44号の個人情報保護法
+_AMENDED = "(?:による?|により|によって|で)(?:の?一部)?改正"
+_AMENDED_BEFORE = re.compile(rf"の|{_AMENDED}(?:され(?:た|る)(?:[前後]の)?|[前後]の?|の)")
+# 民法（平成29年改正前のもの）415条
+_AMENDED_BEHIND = re.compile(
+    "[（(][^（）()、。]{0,40}(?:改正前|号による改正後)(?:のもの)?(?:をいう。?)?[)）]"
+)
 # ア民法第710条: the letter of an item without a blank behind it.
 _BEFORE_A_NAME = re.compile("旧|改正前|前掲|前記|上記|^[ 　]*[ア-ン](?=[一-鿿])")
 
 
 class FormerState(NamedTuple):
-    """A former state of a law, told by what changed it.
+    """Another state of a law than that of the day, told by what changed it.
 
     Attributes:
         words: as written, with the name of the law.
-        start: where they begin.
-        law: whose it is; it ends the words.
+        start, end: the span of what stands before or behind that name.
     """
 
     words: str
     start: int
-    law: LawNamed
+    end: int
 
 
 class DaySaid(NamedTuple):
@@ -126,7 +147,7 @@ class StateAsked:
         if self.said is not None and self.said.day is not None:
             read = FactKind.PERIOD_ASKED if self.said.is_period else FactKind.DAY_ASKED
             kind = read if self.said.day == shown else FactKind.DAY_GIVEN
-            told.append(Fact(kind, words=self.said.words.strip(), day=shown.isoformat()))
+            told.append(Fact(kind, words=self.said.words.strip(" ,"), day=shown.isoformat()))
         case = self.of_the_case
         if case is not None and case.day is not None and case.day < shown:
             told.append(Fact(FactKind.DAY_OF_THE_CASE, words=case.words, day=shown.isoformat()))
@@ -156,7 +177,7 @@ def state_asked(question: str, names: LawNames, *, of_laws: bool = False) -> Sta
     if is_of_law and not (said or former):
         of_the_case = _day_of_the_case(question, laws)
     for one in reversed(former):
-        text = text[: one.start] + text[one.law.start :]
+        text = text[: one.start] + text[one.end :]
     if not any(map(str.isalnum, text)):
         text = question
     return StateAsked(text, said, former, of_the_case)
@@ -197,15 +218,32 @@ def _another_state(text: str, position: int) -> re.Match[str] | None:
 
 
 def _former_states(text: str, names: LawNames) -> list[FormerState]:
+    numbers = names.find_numbers(text)
     found = []
-    for law in laws_in_any_state(text, names) if _FORMER.search(text) else ():
-        state = _another_state(text, law.start)
-        if law.law_ids and state and _FORMER.search(state[0]):
-            since = max(0, state.start() - _LONGEST_DATE)
-            dated = _DATE_BEFORE.search(text, since, state.start())
-            start = dated.start() if dated else state.start()
-            found.append(FormerState(text[start : law.end], start, law))
+    for law in laws_in_any_state(text, names) if numbers or _FORMER.search(text) else ():
+        if not law.law_ids:
+            continue
+        start = _start_of_state(text, law, numbers)
+        if start < law.start:
+            found.append(FormerState(text[start : law.end], start, law.start))
+        elif behind := _AMENDED_BEHIND.match(text, law.end):
+            found.append(FormerState(text[law.start : behind.end()], *behind.span()))
     return found
+
+
+def _start_of_state(text: str, law: LawNamed, numbers: Sequence[NameMatch]) -> int:
+    """Where what is said before the name of a law of another state of it begins."""
+    for number in numbers:
+        # 明治29年法律第89号の民法 is the law by its own number.
+        is_own = set(number.law_ids).intersection(law.law_ids)
+        if not is_own and _AMENDED_BEFORE.fullmatch(text, number.end, law.start):
+            return number.start
+    state = _another_state(text, law.start)
+    if state is None or not _FORMER.search(state[0]):
+        return law.start
+    since = max(0, state.start() - _LONGEST_DATE)
+    dated = _DATE_BEFORE.search(text, since, state.start())
+    return dated.start() if dated else state.start()
 
 
 def _state_said(question: str, laws: Sequence[LawNamed]) -> DaySaid | None:
@@ -220,37 +258,50 @@ def _state_said(question: str, laws: Sequence[LawNamed]) -> DaySaid | None:
     for joined in _JOINED.finditer(question):
         if joined.end() in begins:
             return _day(joined)
-    cited = (one.start + len(one.words) for one in english_citations(question, laws))
-    for end in (*(law.end for law in laws), *cited):
+    cited = list(english_citations(question, laws))
+    before = _BEFORE_A_LAW.match(question)
+    if before and before.end("ask") in {*begins, *(one.start for one in cited)}:
+        return _english_day(before)
+    for end in (*(law.end for law in laws), *(one.start + len(one.words) for one in cited)):
         if behind := _BEHIND_A_LAW.match(question, end):
             return _english_day(behind)
     return None
 
 
 def _day_of_the_case(question: str, laws: Sequence[LawNamed]) -> DaySaid | None:
-    """The first day that a question says and that is no part of the name or number of a law."""
-    if _CHANGE.search(question):
-        return None
-    for date_ in _ANY_DATE.finditer(question):
-        of_a_name = any(law.start < date_.end() and date_.start() < law.end for law in laws)
-        if not of_a_name and not _NUMBERED.match(question, date_.end()):
-            return _day(date_)
-    in_english = _ENGLISH_FACT.search(question)
-    return _english_day(in_english) if in_english else None
+    """The first day that a question says and that is no part of the name or number of a law.
+
+    Of a change of the law it is none, unless no calendar has it.
+    """
+    said = [
+        _day(date_)
+        for date_ in _ANY_DATE.finditer(question)
+        if all(date_.end() <= law.start or law.end <= date_.start() for law in laws)
+        and not _NUMBERED.match(question, date_.end())
+    ]
+    said += map(_english_day, _ENGLISH_FACT.finditer(question))
+    is_of_a_change = _CHANGE.search(question) is not None
+    return next((one for one in said if one.day is None or not is_of_a_change), None)
 
 
 def _day(said: re.Match[str]) -> DaySaid:
     """The day that is said in Japanese."""
     with suppress(ValueError):
-        year = parse_year(said["year"])
-        if said["era"]:
-            # 平成0年 is no year, and not the one before the first.
-            year = common_year(said["era"], year) if year else 0
+        year = _year(said)
         month, day = (
             parse_numeral(said[part]) if said[part] else None for part in ("month", "day")
         )
         return _said(said, year, month, day)
     return DaySaid(said[0], *said.span(), None, is_period=False)
+
+
+def _year(said: re.Match[str]) -> int:
+    """The year of the common era that is said; 0 for no year of an era (平成0年)."""
+    told = said.groupdict()
+    if from_now := told.get("from_now"):
+        return date.today().year + _YEARS_FROM_NOW[from_now]
+    year = parse_year(told["year"])
+    return common_year(told["era"], year) if told["era"] and year else year
 
 
 def _english_day(said: re.Match[str]) -> DaySaid:

@@ -15,7 +15,7 @@ from localrag.question.laws import (
     without_names,
     without_states,
 )
-from localrag.retrieval.captions import captioned
+from localrag.retrieval.captions import captioned, opening_under
 from localrag.retrieval.meaning import NO_MEANING, Meaning, meaning_asked
 from localrag.retrieval.query import asked_of, asks_nothing_else
 from localrag.retrieval.scope import NO_LAWS, Scope
@@ -163,6 +163,13 @@ def resolve(
     if resolved.meaning.undefined and store.is_of_laws and not (resolved.targets or citing):
         resolved.undefined = resolved.meaning.undefined
         resolved.events.append(Fact(FactKind.NOT_DEFINED, term=resolved.undefined))
+        if headed := opening_under(store, names, resolved.undefined, admission, scope):
+            law_id, place, heading = headed
+            target = Target(law_id, place)
+            resolved.targets[target] = IN_QUESTION
+            resolved.named[target] = heading
+            resolved.asked_for.append(target)
+            resolved.cited.append(target)
     if not (resolved.targets or resolved.missing or query.options):
         for target, law in _opening(store, query.text, scope):
             if admission.admits(target.law_id):

@@ -224,7 +224,7 @@ class Retrieval:
         mentions: by unit the provisions of the laws named that name another one of these.
         cited: of those named, the ones that the question cites by their numbers, in its order; none
             that can mean another one as well. Of a law that is asked for alone, its purpose or
-            first article.
+            first article; of an undefined term, what opens the part of a law that is headed so.
         definitions: of the term that the question asks the meaning of, best first.
         undefined: the term, where that is all it asks and no provision of the corpus defines it.
         asked: the question as it was looked up: short citations written out, and blanks in the

@@ -96,15 +96,17 @@ def child(home: Path, log: Path) -> None:
 def make(home: Path, on_event: Listener = ignore) -> list[LayerReport]:
     """Make all layers, as the command does."""
     workspace, model = Workspace.locate(home), reader()
-    return prepare(
-        workspace,
-        "main",
-        Config(),
-        LAYERS,
-        categories=CATEGORIES,
-        least=LEAST,
-        on_event=on_event,
-        opener=lambda *_: model,
+    return list(
+        prepare(
+            workspace,
+            "main",
+            Config(),
+            LAYERS,
+            categories=CATEGORIES,
+            least=LEAST,
+            on_event=on_event,
+            opener=lambda *_: model,
+        )
     )
 
 

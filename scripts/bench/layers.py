@@ -105,7 +105,7 @@ def main() -> None:
 
 def _unrewritten(workspace: Workspace, corpus: str, config: Config) -> None:
     """Let the sentences stand for rewritten ones."""
-    prepare(workspace, corpus, config, [SENTENCES])
+    list(prepare(workspace, corpus, config, [SENTENCES]))
     place = workspace.corpus(corpus)
     rewritten, questions = DerivedLayer(place, DECONTEXTUALIZED), DerivedLayer(place, QUESTIONS)
     with rewritten.opened(), questions.opened():

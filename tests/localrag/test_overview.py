@@ -176,7 +176,7 @@ def test_redundancy_of_an_earlier_time_is_not_shown(prepared: Workspace) -> None
     with OpenAIDouble(embedder=HashingEmbedder()) as server:
         settings = {"embedding.model": "openai:tiny", "embedding.server": server.address}
         config = Config(embedding=EmbeddingConfig(model="openai:tiny", server=server.address))
-        prepare(prepared, "main", config, [SYNTHETIC_QA], opener=lambda *_: ScriptedChat())
+        list(prepare(prepared, "main", config, [SYNTHETIC_QA], opener=lambda *_: ScriptedChat()))
         layer = DerivedLayer(prepared.corpus("main"), SYNTHETIC_QA)
         row, *_ = layer.standing()
         more = (*row.texts, row.texts[0]._replace(text="What is 90 metres deep?"))
@@ -192,7 +192,7 @@ def test_redundancy_is_told_where_questions_have_vectors(prepared: Workspace) ->
     with OpenAIDouble(embedder=HashingEmbedder()) as server:
         settings = {"embedding.model": "openai:tiny", "embedding.server": server.address}
         config = Config(embedding=EmbeddingConfig(model="openai:tiny", server=server.address))
-        prepare(prepared, "main", config, [SYNTHETIC_QA], opener=lambda *_: ScriptedChat())
+        list(prepare(prepared, "main", config, [SYNTHETIC_QA], opener=lambda *_: ScriptedChat()))
         with localrag.open(prepared.home, settings).corpus("main") as corpus:
             shown = corpus.overview()
     assert shown.redundancy is not None

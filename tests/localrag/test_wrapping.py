@@ -1,10 +1,11 @@
 """Wrapping: every character once, no row too wide, nothing torn that need not be."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from localrag.wrapping import NARROWEST, Layout
+from localrag.wrapping import NARROWEST, Layout, cells, cut, shorten
 
 TEXTS = st.text(
     st.one_of(
@@ -76,3 +77,24 @@ def test_an_empty_text_has_one_empty_row_and_a_huge_line_is_wrapped():
 def test_a_position_is_found_in_its_row():
     layout = Layout("渡し舟\n\n川を渡る", 4)
     assert [layout.row_of(position) for position in (0, 2, 3, 4, 5, 7, 99)] == [0, 1, 1, 2, 3, 4, 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "expected"),
+    [
+        ("渡し舟", 6, "渡し舟"),
+        ("渡し舟法", 6, "渡し…"),
+        ("渡し舟法", 7, "渡し舟…"),
+        ("ferry act", 7, "ferry…"),
+        ("舟", 1, "…"),
+        ("舟", 0, ""),
+        ("", 0, ""),
+    ],
+)
+def test_what_is_cut_to_cells_fits_with_its_mark(text: str, width: int, expected: str) -> None:
+    assert cut(text, width) == expected
+    assert cells(cut(text, width)) <= width
+
+
+def test_what_is_shortened_keeps_so_many_characters() -> None:
+    assert [shorten("渡し舟", most) for most in (3, 2, 0)] == ["渡し舟", "渡し…", "…"]

@@ -2,10 +2,10 @@
 
 import re
 
-from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from localrag.harmless import harmless, one_line
+from localrag.wrapping import cut
 
 __all__ = ["content", "cut", "flat", "harmless", "one_line"]
 
@@ -21,10 +21,3 @@ def content(text: str, style: str = "") -> Content:
 def flat(text: str) -> str:
     """Text of several lines as one, harmless: a blank stands where it was broken."""
     return one_line(_BREAKS.sub(" ", text.strip()))
-
-
-def cut(text: str, cells: int) -> str:
-    """A text in at most `cells` cells of a terminal; what is left out at its end is marked."""
-    if cell_len(text) <= cells:
-        return text
-    return set_cell_size(text, cells - 1).rstrip() + "…" if cells > 0 else ""

@@ -10,6 +10,7 @@ from localrag.corpus.readers.text import bounded, brief
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator, Passage, Section
 from localrag.errors import InputError
 from localrag.language import N_
+from localrag.wrapping import shorten
 
 _DIGITS = "〇一二三四五六七八九"
 _UNITS = {"十": 10, "百": 100, "千": 1000}
@@ -155,8 +156,7 @@ class StatuteBuilder:
     def provision(self, layer: str, place: Place, start: int) -> None:
         """Take all that was written since `start` as the provision at `place`."""
         if self.position > start:
-            if len(place.words) > _LONGEST_WORDS:
-                place = place._replace(words=f"{place.words[:_LONGEST_WORDS]}…")
+            place = place._replace(words=shorten(place.words, _LONGEST_WORDS))
             self._drafts.append(_Draft(layer, place, start, self.position - 1))
 
     def section(self, depth: int, title: str, start: int) -> None:

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from localrag.errors import InputError
 from localrag.language import N_, _
+from localrag.wrapping import shorten
 
 # Document text is kept verbatim because quotes are checked against it. Control characters are the
 # one exception: they print as nothing, so no reader can quote them, and an escape sequence kept in
@@ -140,4 +141,4 @@ def bounded(what: str, name: str) -> str:
 
 def brief(heading: str) -> str:
     """Return a heading as it stands in headers: one that is a whole text by itself is cut."""
-    return heading if len(heading) <= _LONGEST_HEADING else f"{heading[:_LONGEST_HEADING]}…"
+    return shorten(heading, _LONGEST_HEADING)

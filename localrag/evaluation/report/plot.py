@@ -13,6 +13,7 @@ from localrag.evaluation.report.retrieved import DEPTHS, Recall
 from localrag.evaluation.statistics import Estimate
 from localrag.language import _
 from localrag.reading.wording import VERACITIES
+from localrag.wrapping import shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -162,5 +163,4 @@ def _frame(panel: "Axes", names: Sequence[str], title: str) -> None:
 
 
 def _short(name: str) -> str:
-    shown = one_line(name)
-    return shown if len(shown) <= _LONGEST_NAME else f"{shown[: _LONGEST_NAME - 1]}…"
+    return shorten(one_line(name), _LONGEST_NAME)

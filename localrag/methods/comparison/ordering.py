@@ -6,12 +6,13 @@ from functools import reduce
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from localrag.methods.comparison.types import Decision, Side, cut
+from localrag.methods.comparison.types import SHOWN, Decision, Side
 from localrag.reading import dates, quantities
 from localrag.reading.dates import Date, Day, Period
 from localrag.reading.interval import Interval
 from localrag.reading.quantities import Quantity
 from localrag.reading.units import COUNT, ORDINAL, UNITS
+from localrag.wrapping import shorten
 
 _AGE = UNITS["歳"].dimension
 _SPEED = UNITS["ノット"].dimension
@@ -64,7 +65,7 @@ def _by_length(sides: Sequence[Side], least: bool) -> Decision | None:
     periods = [value for found in told for value in found if isinstance(value, Period)]
     if not any(period.end for period in periods):
         return None
-    shown = [cut("、".join(side.objects)) for side in sides]
+    shown = [shorten("、".join(side.objects), SHOWN) for side in sides]
     lengths = [_length(found) for found in told]
     known = [Standing(of, text) for of, text in zip(lengths, shown, strict=True) if of is not None]
     if len(known) < len(sides):
@@ -181,7 +182,7 @@ def _by_number(sides: Sequence[Side], least: bool) -> Decision | None:
     standings = [
         Standing(
             Interval(len(side.objects), len(side.objects)),
-            f"{cut('、'.join(side.objects))}（{len(side.objects)}）",
+            f"{shorten('、'.join(side.objects), SHOWN)}（{len(side.objects)}）",
         )
         for side in sides
     ]

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from localrag.wrapping import shorten
+
 
 class ComparisonKind(StrEnum):
     """What is asked about two sides or more.
@@ -63,17 +65,13 @@ class Decision(NamedTuple):
     side: int | None = None
 
 
-_SHOWN, _REASONS = 60, 5
+SHOWN, _REASONS = 60, 5
+"""Characters of a text that a computation shows, and reasons."""
 
 
 def statement(one: str, sign: str, other: str) -> str:
     """The computation in signs ("東京都新宿区 ⊂ 東京都")."""
-    return f"{cut(one)} {sign} {cut(other)}"
-
-
-def cut(text: str) -> str:
-    """A text short enough for the computation; that it was cut shows."""
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return f"{shorten(one, SHOWN)} {sign} {shorten(other, SHOWN)}"
 
 
 def any_of(findings: Iterable[Decision]) -> Decision:

@@ -1,5 +1,6 @@
 """Workers of a cluster: what is free takes the next piece, what is lost loses nothing."""
 
+import errno
 import json
 import pickle
 import shutil
@@ -22,7 +23,7 @@ from localrag.cluster.carrying import Parcel, Shelf
 from localrag.cluster.running import RemoteAnswers, answers_on, chat_on, indexing_on
 from localrag.cluster.workers import Cluster, Errand, Pool
 from localrag.config import load
-from localrag.errors import BusyError, ModelUnusable, NotFoundError, UsageError
+from localrag.errors import ModelUnusable, NotFoundError, UsageError
 from localrag.ingest.index import HERE, index
 from localrag.reading.types import Unanswered
 from localrag.reading.watching import Cancelled, Watch
@@ -110,18 +111,23 @@ def test_what_cannot_be_opened_is_told_at_once(ray: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fails_with", "error"),
-    [(ConnectionError("nobody there"), NotFoundError), (Exception("timed out"), BusyError)],
+    ("fails_with", "error", "told"),
+    [
+        (ConnectionError("nobody there"), NotFoundError, "nobody there"),
+        (Exception("a node timed out"), ModelUnusable, "a node timed out"),
+        (OSError(errno.ENOSPC, "No space left"), ModelUnusable, "No space left"),
+        (TypeError("a mistake"), TypeError, "a mistake"),
+    ],
 )
 def test_a_cluster_that_cannot_be_had_is_told(
-    monkeypatch: pytest.MonkeyPatch, fails_with: Exception, error: type[Exception]
+    monkeypatch: pytest.MonkeyPatch, fails_with: Exception, error: type[Exception], told: str
 ) -> None:
     def init(**_: Any) -> None:
         raise fails_with
 
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "")
     monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(init=init))
-    with pytest.raises(error, match=str(fails_with)), Cluster.open("10.0.0.5:6379"):
+    with pytest.raises(error, match=told), Cluster.open("10.0.0.5:6379"):
         pass
 
 

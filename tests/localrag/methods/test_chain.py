@@ -47,7 +47,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     workspace.init()
     add(workspace, "main", [folder])
     index(workspace, "main")
-    prepare(workspace, "main", Config(), ["sentences"])
+    list(prepare(workspace, "main", Config(), ["sentences"]))
     return workspace.home
 
 

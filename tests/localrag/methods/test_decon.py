@@ -425,7 +425,7 @@ def test_statutes_are_searched_as_they_are_written_out(
 ) -> None:
     workspace = Workspace.locate(sample)
     config = Config(chat=ChatConfig(max_tokens=100), embedding=embedding)
-    prepare(workspace, "main", config, [DECONTEXTUALIZED], by="statutes")
+    list(prepare(workspace, "main", config, [DECONTEXTUALIZED], by="statutes"))
     query = Query("渡し守の登録の有効期間は何年か。")
     played = play("decon-plain", query, NOTHING, home=sample, config=config)
     (prompt,) = played.prompts
@@ -438,7 +438,7 @@ def test_statutes_are_searched_as_they_are_written_out(
 def test_a_title_that_stands_there_is_not_written_twice(law_home: Path, home: Path) -> None:
     shutil.copytree(law_home, home)
     workspace = Workspace.locate(home)
-    prepare(workspace, "main", Config(), [DECONTEXTUALIZED], by="statutes")
+    list(prepare(workspace, "main", Config(), [DECONTEXTUALIZED], by="statutes"))
     rows = DerivedLayer(workspace.corpus("main"), DECONTEXTUALIZED).rows()
     made = [text.text for row in rows for text in row.texts]
     assert "凧揚げ規制法第三条第一項の許可の有効期間は、三年とする。" in made

@@ -509,7 +509,7 @@ def test_of_a_law_that_the_corpus_lacks_nothing_is_claimed(
     model = ScriptedChat(*[json.dumps({"pairs": [pair]})] * 3, *['{"summary": "凧。"}'] * 9)
     config = Config(chat=ChatConfig(max_tokens=100), embedding=EmbeddingConfig(model="off"))
     layers = (SYNTHETIC_QA, MK_SUMMARIES)
-    prepare(Workspace.locate(home), "main", config, layers, opener=lambda *_: model, least=1)
+    list(prepare(Workspace.locate(home), "main", config, layers, opener=lambda *_: model, least=1))
     asked = Query("独楽規制法第三条の許可は誰がするか")
     for name in ("chunks", *AUGMENTED):
         played = play(name, asked, home=home)

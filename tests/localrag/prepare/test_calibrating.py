@@ -55,7 +55,7 @@ def make(workspace: Workspace) -> None:
     pairs = [json.dumps({"pairs": [{"question": q, "answer": a}]}) for q, a in ASKED]
     model = ScriptedChat(*rewrites, *pairs)
     layers = ("decontextualized", "questions")
-    prepare(workspace, "main", CONFIG, layers, opener=lambda *_: model)
+    list(prepare(workspace, "main", CONFIG, layers, opener=lambda *_: model))
 
 
 def found(workspace: Workspace, *asked: str) -> dict[str, tuple[float, ...]]:

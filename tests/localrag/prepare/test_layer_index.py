@@ -84,7 +84,7 @@ def with_embedder(double: OpenAIDouble) -> Config:
 
 def make(workspace: Workspace, config: Config, *layers: str, replies: Any = ()) -> ScriptedChat:
     model = ScriptedChat(*replies)
-    prepare(workspace, "main", config, layers or ALL, opener=lambda *_: model)
+    list(prepare(workspace, "main", config, layers or ALL, opener=lambda *_: model))
     return model
 
 
@@ -372,7 +372,7 @@ def test_killed_while_it_embeds_it_goes_on(
 @loopback
 def test_statutes_are_searched_in_japanese(sample: Path, served: Config) -> None:
     workspace = Workspace.locate(sample)
-    prepare(workspace, "main", served, [DECONTEXTUALIZED], by="statutes")
+    list(prepare(workspace, "main", served, [DECONTEXTUALIZED], by="statutes"))
     with opened(workspace, served) as find:
         every = list(find.index.texts(DECONTEXTUALIZED))
         rewritten = [one for one in every if "渡し舟の安全及び活用に関する法律第" in one.text]
@@ -428,4 +428,4 @@ def _die_embedding(home: Path, config: Config) -> None:
         if progress.phase is EMBEDDING and progress.done >= 64:
             os.kill(os.getpid(), 9)
 
-    prepare(Workspace.locate(home), "main", config, [SENTENCES], on_event=die)
+    list(prepare(Workspace.locate(home), "main", config, [SENTENCES], on_event=die))

@@ -73,7 +73,7 @@ def make(workspace: Workspace) -> Make:
         model = ScriptedChat(*replies, context=options.pop("context", 8192))
         model.id = options.pop("model", "scripted")
         opened = lambda *_: model  # noqa: E731
-        return prepare(workspace, "main", CONFIG, layers, opener=opened, **options), model
+        return list(prepare(workspace, "main", CONFIG, layers, opener=opened, **options)), model
 
     return prepared
 
@@ -348,13 +348,13 @@ def test_a_dry_run_keeps_its_sample_and_tells_the_rest(make: Make, workspace: Wo
         path.write_text(f"The mill number {number} stands by the river.")
     add(workspace, "main", [workspace.home / "texts"])
     echo = _Echo()
-    report = prepare(
+    (report,) = prepare(
         workspace, "main", CONFIG, [DECONTEXTUALIZED], dry_run=True, opener=lambda *_: echo
-    )[0]
+    )
     assert 20 <= report.made < report.jobs == 33
     assert report.left == 33 - report.made
     assert report.forecast > 0
-    full = prepare(workspace, "main", CONFIG, [DECONTEXTUALIZED], opener=lambda *_: echo)[0]
+    (full,) = prepare(workspace, "main", CONFIG, [DECONTEXTUALIZED], opener=lambda *_: echo)
     assert (full.earlier, full.left) == (report.made, 0)
 
 
@@ -471,14 +471,14 @@ def test_killed_at_any_moment_nothing_is_made_twice_or_lost(workspace: Workspace
 
 def test_of_statutes_the_resolver_writes_out_what_is_cited(sample: Path) -> None:
     workspace = Workspace.locate(sample)
-    report = prepare(workspace, "main", CONFIG, [DECONTEXTUALIZED], by="statutes")[0]
+    (report,) = prepare(workspace, "main", CONFIG, [DECONTEXTUALIZED], by="statutes")
     made = [text for outcome, texts in rows(workspace) if outcome == "made" for text in texts]
     assert report.made == report.jobs > 100
     assert len(made) > 10
     assert not any(text.startswith("前項") for text in made)
     assert any("渡し舟の安全及び活用に関する法律第四条第二項各号に掲げる" in text for text in made)
     assert any("渡し舟の安全及び活用に関する法律別表の上欄" in text for text in made)
-    again = prepare(workspace, "main", CONFIG, [DECONTEXTUALIZED], by="statutes")[0]
+    (again,) = prepare(workspace, "main", CONFIG, [DECONTEXTUALIZED], by="statutes")
     assert (again.made, again.earlier) == (0, report.jobs)
 
 
@@ -497,7 +497,7 @@ def test_an_appendix_that_is_written_out_keeps_its_number(home: Path, tmp_path: 
     workspace = Workspace.locate(home)
     add(workspace, "main", [tmp_path])
     index(workspace, "main")
-    prepare(workspace, "main", CONFIG, [DECONTEXTUALIZED], by="statutes")
+    list(prepare(workspace, "main", CONFIG, [DECONTEXTUALIZED], by="statutes"))
     made = [text for _, texts in rows(workspace) for text in texts]
     assert made == ["第一条　何人も、舟札法別表第二に掲げる舟を操つてはならない。"]
 
@@ -522,6 +522,9 @@ def test_what_the_command_line_refuses(cli: Callable[..., Any], sample: Path) ->
     without = cli("prepare", "--layers", DECONTEXTUALIZED)
     assert without.code == 2
     assert "--by statutes" in without.err
+    half = cli("prepare", "--layers", f"sentences,{DECONTEXTUALIZED}", "--json")
+    assert half.code == 2
+    assert [one["layer"] for one in half.json] == ["sentences"], "what was made before is told"
 
 
 def _layer(workspace: Workspace, name: str = DECONTEXTUALIZED) -> DerivedLayer:
@@ -551,4 +554,6 @@ class _Echo(ScriptedChat):
 
 def _die_after(home: Path, asked: Path, calls: int) -> None:
     echo = _Echo(asked, calls)
-    prepare(Workspace.locate(home), "main", CONFIG, [DECONTEXTUALIZED], opener=lambda *_: echo)
+    list(
+        prepare(Workspace.locate(home), "main", CONFIG, [DECONTEXTUALIZED], opener=lambda *_: echo)
+    )

@@ -16,7 +16,12 @@ from localrag.retrieval.types import Query
 from localrag.session import Corpus
 from localrag.statutes.names import LawNames
 
-NAMES = LawNames([LawRow("599AC0000000041", "浮桟橋法"), LawRow("599AC0000000042", "旧河岸法")])
+NAMES = LawNames(
+    [
+        LawRow("599AC0000000041", "浮桟橋法", "令和十年法律第四号"),
+        LawRow("599AC0000000042", "旧河岸法"),
+    ]
+)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +46,12 @@ NAMES = LawNames([LawRow("599AC0000000041", "浮桟橋法"), LawRow("599AC000000
             "What was Article 404 of the Civil Code?",
         ),
         ("Civil Code article 404 in February 2020", date(2020, 2, 29), "Civil Code article 404"),
+        ("in 2015, Civil Code article 404", date(2015, 12, 31), "Civil Code article 404"),
+        (
+            "In 2015, what did the Civil Code say?",
+            date(2015, 12, 31),
+            "what did the Civil Code say?",
+        ),
     ],
 )
 def test_a_day_of_a_state_is_the_day_asked_of(question: str, day: date, text: str) -> None:
@@ -62,6 +73,11 @@ def test_a_day_of_a_state_is_the_day_asked_of(question: str, day: date, text: st
         "12020年の浮桟橋法2条",
         "Article 404 of the Civil Code as amended in 2017",
         "I signed it in 2019. What does Article 404 of the Civil Code say?",
+        "In 2019 I signed it. What does Article 404 of the Civil Code say?",
+        "昨年契約した場合の浮桟橋法の利率",
+        "昨年度の浮桟橋法",
+        "昨年の浮桟橋法改正",
+        "令和十年法律第四号の浮桟橋法2条",
     ],
 )
 def test_what_says_no_state_is_left_as_it_is(question: str) -> None:
@@ -75,6 +91,16 @@ def test_where_there_are_laws_alone_a_day_needs_no_name_of_one() -> None:
     read = state_asked(question, NAMES, of_laws=True)
     assert (read.day, read.text) == (date(2020, 4, 1), "係留料の利率")
     assert state_asked(question, LawNames([]), of_laws=True).day is None
+
+
+@pytest.mark.parametrize(
+    ("words", "years"),
+    [("昨年の", -1), ("去年における", -1), ("一昨年 ", -2), ("昨年12月の", -1), ("来年時点の", 1)],
+)
+def test_last_year_is_one_of_the_law_beside_its_name(words: str, years: int) -> None:
+    read = state_asked(f"{words}浮桟橋法2条", NAMES)
+    assert (read.day, read.text) == (date(date.today().year + years, 12, 31), "浮桟橋法2条")
+    assert state_asked("今年の浮桟橋法2条", NAMES).day == date.today()
 
 
 def test_of_a_month_that_has_not_ended_it_is_today() -> None:
@@ -113,6 +139,11 @@ def test_that_a_day_of_the_case_is_not_that_of_the_law_is_told(question: str, wo
             "2021年6月31日",
             "2021年6月31日に借りた場合の浮桟橋法の利率",
         ),
+        (
+            "平成31年4月31日に施行された浮桟橋法2条",
+            "平成31年4月31日",
+            "平成31年4月31日に施行された浮桟橋法2条",
+        ),
     ],
 )
 def test_that_no_calendar_has_a_day_is_told(question: str, words: str, text: str) -> None:
@@ -130,6 +161,11 @@ def test_that_no_calendar_has_a_day_is_told(question: str, words: str, text: str
         ("改正前の浮桟橋法2条", "改正前の浮桟橋法"),
         ("平成29年改正前浮桟橋法2条", "平成29年改正前浮桟橋法"),
         ("制定時の浮桟橋法2条", "制定時の浮桟橋法"),
+        ("平成二十九年法律第四十四号の浮桟橋法2条", "平成二十九年法律第四十四号の浮桟橋法"),
+        ("平成29年法律第44号による改正前の浮桟橋法2条", "平成29年法律第44号による改正前の浮桟橋法"),
+        ("平成29年法律第44号で改正された浮桟橋法2条", "平成29年法律第44号で改正された浮桟橋法"),
+        ("浮桟橋法（平成29年改正前のもの）2条", "浮桟橋法（平成29年改正前のもの）"),
+        ("浮桟橋法（令和9年法律第4号による改正後）2条", "浮桟橋法（令和9年法律第4号による改正後）"),
     ],
 )
 def test_a_former_state_is_told(question: str, words: str) -> None:

@@ -15,6 +15,7 @@ from localrag import language
 from localrag.check import wording
 from localrag.check.types import VERDICTS, Finding, Verdict
 from localrag.language import N_, _
+from localrag.wrapping import shorten
 from localrag_tui.shown import content, cut, flat
 from localrag_tui.widgets.listing import AdaptiveList, AdaptiveRow
 
@@ -67,8 +68,7 @@ def in_full(finding: Finding) -> Content:
     if finding.diff:
         words.append(_diff(finding))
     else:
-        said = flat(finding.said)
-        words.append(content(said if len(said) <= _SHOWN else f"{said[:_SHOWN]}…"))
+        words.append(content(shorten(flat(finding.said), _SHOWN)))
     if finding.provision:
         words.append(content(flat(wording.compared(finding)), "$foreground-muted"))
     return Content("\n").join(words)

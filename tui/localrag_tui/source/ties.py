@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 from localrag.errors import NotFoundError
 from localrag.language import N_, _
 from localrag.reading import wording
-from localrag.wrapping import NARROWEST, Layout
+from localrag.wrapping import NARROWEST, Layout, shorten
 from localrag_tui.shown import one_line
 from localrag_tui.source.links import gone, spot_at
 from localrag_tui.spot import Spot
@@ -217,9 +217,7 @@ class Ties(OptionList):
 
 def _entry(tie: Tie, width: int) -> Content:
     """A tie on as many rows as it needs, those after the first indented."""
-    label, note = one_line(tie.label), one_line(tie.note)
-    if len(note) > _LONGEST_NOTE:
-        note = f"{note[:_LONGEST_NOTE]}…"
+    label, note = one_line(tie.label), shorten(one_line(tie.note), _LONGEST_NOTE)
     text, said = f"{label}  {note}".rstrip(), len(label)
     rows = Layout(text, max(NARROWEST, width - len(_MARK)))
     parts: list[str | tuple[str, str]] = []

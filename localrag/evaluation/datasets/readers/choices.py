@@ -18,6 +18,7 @@ from localrag.methods.choices import LABELS
 from localrag.methods.polarity import polarity_of
 from localrag.retrieval.query import check
 from localrag.retrieval.types import Query
+from localrag.wrapping import shorten
 from localrag_indexes.analysis.normalize import normalize
 
 
@@ -119,10 +120,9 @@ def answer_of(answer: str, options: Mapping[str, str]) -> str:
     label = label_of(answer)
     meant = {*by_text, label} & options.keys()
     if not meant:
-        shown = answer if len(answer) <= 60 else f"{answer[:60]}…"
         raise InputError(
             N_("The answer {shown!r} is none of the labels {names}."),
-            shown=shown,
+            shown=shorten(answer, 60),
             names=", ".join(options),
         )
     if len(meant) > 1:
