@@ -63,7 +63,11 @@ _END = re.compile(
 )
 # 1・3項, 709〜724条: the level is said at the end of a list or a range.
 _COUNTED_LATER = re.compile(rf"(?:(?:{_DASH}|{_AND}){_FIRST}){{1,20}}+ ?(?P<counter>[条條項号])")
-_JOIN = re.compile(rf"(?P<range>{_DASH})|(?P<also>{_AND})|(?P<blank> )|(?={_SIGN})")
+# 民法103条から同105条: of the same law
+_JOIN = re.compile(
+    rf"(?:(?P<range>{_DASH})|(?P<also>{_AND}))(?P<same>同 ?(?=第? ?{NUMBER}))?"
+    rf"|(?P<blank> )|(?={_SIGN})"
+)
 _UNTIL = re.compile(" ?まで")
 _HYPHEN = re.compile(" ?[‐‑−-] ?")
 _LINK = re.compile(" ?の? ?")
@@ -341,8 +345,9 @@ class _Reader:
             else:
                 backwards |= is_range
                 joint = "及び" if is_range else _conjunction(join)
-                pieces += [(*join.span(), joint), (join.end(), next_.end, next_.text)]
-            is_short |= next_.is_short or join["blank"] is not None or not join[0]
+                begin = join.start("same") if join["same"] else join.end()
+                pieces += [(join.start(), begin, joint), (begin, next_.end, next_.text)]
+            is_short |= next_.is_short or any((join["blank"], join["same"], not join[0]))
             member, ranged = next_, is_range
         return _Reading(first.law, tuple(pieces), is_short, backwards, branched)
 
