@@ -1,5 +1,6 @@
 """SQLite files: how they are opened, how they are written, and what their errors mean to a user."""
 
+import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
+from zlib import crc32
 
 import apsw
 from apsw import sqlite_extra
@@ -79,6 +81,10 @@ class Schema:
             connection: an open file, outside any transaction.
             until: stop at this version.
         """
+        connection.create_scalar_function(
+            "checksum", lambda *texts: checksum(str(texts[0])), 1, deterministic=True
+        )
+        connection.create_scalar_function("row_mark", row_mark, deterministic=True)
         for number, file in enumerate(self.upgrades[:until], start=1):
             if version(connection) < number:
                 script = file.read_text(encoding="utf-8")
@@ -246,6 +252,25 @@ class Database:
             expected = sound.execute(_COLUMNS).fetchall()
         return [".".join(map(str, one)) for one in expected if one not in set(self.rows(_COLUMNS))]
 
+    def require_marked(self, values: Sequence[object], mark: int, document: object) -> None:
+        """Make sure that a row is as it was stored.
+
+        Args:
+            values: those of the row.
+            mark: what `row_mark` gave of them when it was stored.
+            document: what it is a row of.
+
+        Raises:
+            StoreError: it is not; nothing of it may be shown.
+        """
+        if row_mark(*values) != mark:
+            told = _("what stands of {document} is not what was stored")
+            raise self.damage(told.format(document=document))
+
+    def damage(self, problem: str) -> StoreError:
+        """The error of a file in which something stands that was not written so."""
+        return _damaged(problem, self.path, self._schema)
+
     @property
     def _open(self) -> apsw.Connection:
         if self._connection is None:
@@ -311,6 +336,20 @@ class Database:
             raise _damaged(error, self.path, self._schema) from error
         except (apsw.Error, OSError) as error:
             raise _translated(error, self.path, self._schema) from error
+
+
+# Made once: a search compares hundreds of marks.
+_as_json = json.JSONEncoder(ensure_ascii=False, default=repr).encode
+
+
+def checksum(text: str) -> int:
+    """CRC-32 of a text as UTF-8; scripts that upgrade a file know it by the same name."""
+    return crc32(text.encode())
+
+
+def row_mark(*values: object) -> int:
+    """CRC-32 of the values of a row; scripts know it by the same name, too."""
+    return crc32(_as_json(values).encode(errors="replace"))
 
 
 def scratch(folder: Path | None) -> apsw.Connection:

@@ -226,6 +226,16 @@ def _store(workspace: Workspace, name: str) -> Fact:
                 " ".join(problems),
                 N_("Put back a copy of it, or add the documents to a new corpus."),
             )
+        if altered := list(store.altered()):
+            raise LocalragError(
+                N_("{n:,} documents are not as they were stored: {first}."),
+                N_(
+                    "Put back a copy of the store, or remove them and add their files again: {verb}"
+                ),
+                n=len(altered),
+                first=", ".join(altered[:_NAMED]),
+                verb=f"localrag remove --corpus {name} {' '.join(altered[:_NAMED])}",
+            )
         return Fact(FactKind.STORE_SOUND, n=store.extent().documents)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import Self
 from uuid import uuid4
@@ -123,6 +124,27 @@ def _damage(what: str) -> Iterator[None]:
 
 def _damaged(what: str) -> StoreError:
     return StoreError(N_("This {what} is damaged."), N_("Ask the question again."), what=_(what))
+
+
+def _sealed(text: str) -> str:
+    """JSON, which stands on one line, with its digest on the next: SQLite has no checksums."""
+    return f"{text}\n{_digest(text)}"
+
+
+def _unsealed(text: str, what: str) -> str:
+    """JSON without its digest, which earlier versions did not write.
+
+    Raises:
+        StoreError: it is not what was written.
+    """
+    body, sealed, digest = text.partition("\n")
+    if sealed and digest != _digest(body):
+        raise _damaged(what)
+    return body
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _without_texts(trace: Trace) -> Trace:
@@ -351,7 +373,7 @@ class Conversations:
         for (query,) in reversed(rows):
             # One that is damaged does not hide the others.
             with suppress(StoreError):
-                found.append(kept_query(query).text)
+                found.append(kept_query(_unsealed(query, N_("question"))).text)
         return found
 
     def begin(
@@ -376,7 +398,7 @@ class Conversations:
                 " query, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     *(conversation_id, TurnState.ANSWERING, owner, corpus, method, model, now),
-                    *(query_as_kept(query), words),
+                    *(_sealed(query_as_kept(query)), words),
                 ),
             )
             if not self.get(conversation_id).title:
@@ -405,7 +427,7 @@ class Conversations:
             )
             self._db.write(
                 "INSERT OR REPLACE INTO answers (turn, body) VALUES (?, ?)",
-                (turn_id, answer_as_kept(answer)),
+                (turn_id, _sealed(answer_as_kept(answer))),
             )
 
     def cancel(self, turn_id: int, claims: Sequence[str] = ()) -> None:
@@ -468,11 +490,11 @@ class Conversations:
             *(seconds, (), cause, cure),
         )
         try:
-            asks = kept_query(query)
+            asks = kept_query(_unsealed(query, N_("question")))
             base = replace(base, query=asks, draft=kept_draft(draft))
             if base.state is not TurnState.ANSWERED:
                 return base
-            body = answer or ""
+            body = _unsealed(answer or "", N_("answer"))
             return replace(base, answer=kept_answer(body))
         except StoreError as error:
             return replace(base, cause=error.cause, cure=error.cure)

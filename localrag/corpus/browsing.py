@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -128,7 +129,7 @@ class Browsing:
             f"{INFO} FROM shown WHERE key > ? AND (? IS NULL OR kind = ?) ORDER BY key LIMIT ?",
             (last, kind, kind, _PAGE),
         ):
-            yield from map(info, page)
+            yield from map(partial(info, self._db), page)
             last = page[-1][0]
 
     def extent(self) -> Extent:

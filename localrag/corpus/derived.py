@@ -43,7 +43,7 @@ class Derived(Browsing):
         """List the references of these keys, in the order asked for."""
         wanted = list(keys)
         rows = {row[0]: row for row in self._rows_by_key(links.REFERENCES, "refs.key", wanted)}
-        return [links.reference_of(rows[key]) for key in wanted if key in rows]
+        return [links.reference_of(self._db, rows[key]) for key in wanted if key in rows]
 
     def reads_from(self, document_id: str, locator: Locator) -> list[Reference]:
         """List what a provision, and what stands inside it, has read otherwise (読替え)."""

@@ -15,7 +15,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -543,7 +543,7 @@ def facets_of(database: Database, told: Path) -> Facets:
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     every, told_for = _told(told)
     of_model: dict[str, Collection[Label]] = {}
-    for about in map(info, database.rows(f"{INFO} FROM shown ORDER BY key")):
+    for about in map(partial(info, database), database.rows(f"{INFO} FROM shown ORDER BY key")):
         by_code = list(labels_of(about))
         known = {key for key, _ in by_code}
         by_model = [one for one in every.get(about.id, ()) if one.key not in known]

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple, Self
 
 from localrag.corpus.types import LawRow, Locator
-from localrag.database import Database, Row
+from localrag.database import Database, Row, row_mark
 
 
 class Reading(NamedTuple):
@@ -226,7 +226,7 @@ def references_from(
         ' AND (? IS NULL OR refs.kind = ?) ORDER BY refs.start, refs."end", refs.key',
         (document, *subtree(path), kind, kind),
     )
-    return [reference_of(row) for row in rows]
+    return [reference_of(database, row) for row in rows]
 
 
 def references_to(database: Database, law: int, path: str) -> list[Reference]:
@@ -238,7 +238,7 @@ def references_to(database: Database, law: int, path: str) -> list[Reference]:
         " ORDER BY refs.document, refs.key",
         (law, *subtree(path)),
     )
-    return [reference_of(row) for row in rows]
+    return [reference_of(database, row) for row in rows]
 
 
 def citing(database: Database, law: int, path: str, kinds: Sequence[str]) -> list[Citing]:
@@ -309,7 +309,7 @@ def definitions_used(database: Database, document: int, text: str) -> list[Defin
 
 REFERENCES = (
     'SELECT refs.key, states.id, refs.source, refs.start, refs."end", refs.kind, works.id,'
-    " refs.law_name, refs.target, refs.target_end FROM refs"
+    " refs.law_name, refs.target, refs.target_end, refs.document, refs.law, refs.mark FROM refs"
     " JOIN states ON states.key = refs.document"
     " LEFT JOIN works ON works.key = refs.law"
 )
@@ -325,9 +325,16 @@ def _definition(row: Row) -> Definition:
     return Definition(document, Locator.parse(path), *rest)
 
 
-def reference_of(row: Row) -> Reference:
-    """Read a row of `REFERENCES`."""
-    _, document, source, start, end, kind, law, law_name, target, target_end = row
+def reference_of(database: Database, row: Row) -> Reference:
+    """Read a row of `REFERENCES`.
+
+    Raises:
+        StoreError: it is not what was stored.
+    """
+    _, document, *said, of, to, mark = row
+    source, start, end, kind, law, law_name, target, target_end = said
+    stored = (of, source, start, end, kind, to, law_name, target, target_end)
+    database.require_marked(stored, mark, document)
     return Reference(
         document,
         Locator.parse(source),
@@ -354,11 +361,12 @@ def _write_references(
     for number, found in enumerate(references, start=(last[0] if last else 0) + 1):
         source, start, end, kind, law_id, law_name, target, target_end, _ = found
         law = works.get(law_id)
-        rows.append((number, document, source, start, end, kind, law, law_name, target, target_end))
+        row = (document, source, start, end, kind, law, law_name, target, target_end)
+        rows.append((number, *row, row_mark(*row)))
         if law is not None:
             places = [target] if target_end is None else ranges.expand(law, target, target_end)
             reached += [(law, place, number) for place in places]
-    database.write_many("INSERT INTO refs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    database.write_many("INSERT INTO refs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
     database.write_many("INSERT OR IGNORE INTO reached VALUES (?, ?, ?)", reached)
     return len(rows)
 

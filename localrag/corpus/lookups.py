@@ -13,6 +13,8 @@ from localrag.corpus.rows import (
     block_range,
     passage_id,
     passage_of,
+    sound_blocks,
+    sound_passages,
 )
 from localrag.corpus.states import INFO, DocumentInfo, info, read_text, show
 from localrag.corpus.types import ARTICLES, Document, LawRow, Locator, Passage, Section
@@ -48,7 +50,7 @@ class Lookups(Derived):
         rows = self._db.rows(
             f"{INFO} FROM states WHERE work = ? ORDER BY shown_from", (self._work(work),)
         )
-        return [info(row) for row in rows]
+        return [info(self._db, row) for row in rows]
 
     @property
     def has_states(self) -> bool:
@@ -101,7 +103,7 @@ class Lookups(Derived):
     def documents_of(self, keys: Collection[int]) -> dict[int, DocumentInfo]:
         """Find the listings of the documents of some keys; of those that are not shown, none."""
         rows = self._rows_by_key(f"{INFO} FROM shown", "key", keys)
-        return {row[0]: info(row) for row in rows}
+        return {row[0]: info(self._db, row) for row in rows}
 
     def text(self, document_id: str, start: int = 0, end: int | None = None) -> str:
         """Return the text of a document, or a span of it, in characters."""
@@ -238,7 +240,7 @@ class Lookups(Derived):
 
     def _find_passages(self, wanted: Collection[int]) -> dict[int, Passage]:
         found = self._rows_by_key(_PASSAGE, "passages.key", wanted)
-        rows = {row[0]: row for row in found}
+        rows = {row[0]: row for row in sound_passages(self._db, found)}
         pieced = self._pieced(row[1] for row in rows.values())
         whole = [row for row in rows.values() if row[1] not in pieced]
         blocks = self._blocks(
@@ -493,7 +495,7 @@ class Lookups(Derived):
         return headers
 
     def _info_of(self, key: int) -> DocumentInfo:
-        return info(self._db.rows(f"{INFO} FROM states WHERE key = ?", (key,))[0])
+        return info(self._db, self._db.rows(f"{INFO} FROM states WHERE key = ?", (key,))[0])
 
     def _passages_of(
         self, key: int, id_: str, layers: Collection[str] = ()
@@ -504,7 +506,7 @@ class Lookups(Derived):
         rows = self._db.rows(
             f"{_PASSAGE} WHERE document = ?{of_layers} ORDER BY passages.key", (key, *layers)
         )
-        for row in rows:
+        for row in sound_passages(self._db, rows):
             yield row[0], passage_of(id_, row[3:], text[row[_START] : row[_END]])
 
     def _sections(self, key: int) -> list[Section]:
@@ -520,7 +522,8 @@ class Lookups(Derived):
         return {document for (document,) in found}
 
     def _blocks(self, keys: Iterable[int]) -> dict[int, str]:
-        return dict(self._rows_by_key("SELECT key, text FROM blocks", "key", set(keys)))
+        rows = self._rows_by_key("SELECT key, text, mark FROM blocks", "key", set(keys))
+        return dict(sound_blocks(self._db, rows))
 
     def _span(self, key: int, start: int, end: int | None) -> str:
         return read_text(self._db, key, start, end)
@@ -532,10 +535,11 @@ _KEY = (
     " AND layer IN (SELECT key FROM layers) AND locator = ? AND place IS NULL"
 )
 
-# Key, document key and document id, then the columns of a `StoredRow`.
+# Key, document key and document id, then the columns of a `StoredRow`, then its mark.
 _PASSAGE = (
     "SELECT passages.key, document, id, layers.name, locator, place, section, page,"
-    ' header, start, "end", text, passages.source, predicate, objects, triples.source, date'
+    ' header, start, "end", text, passages.source, predicate, objects, triples.source, date,'
+    " passages.mark"
     " FROM passages JOIN states ON states.key = document JOIN layers ON layers.key = layer"
     " LEFT JOIN triples ON triples.passage = passages.key"
 )

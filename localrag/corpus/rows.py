@@ -4,7 +4,7 @@ Triples are cut out of the text of their passages, and found by the names of the
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from hashlib import blake2b
@@ -13,9 +13,9 @@ from typing import Any
 
 from localrag.corpus.naming import bare, fold
 from localrag.corpus.types import ALIAS, TRIPLES, Document, Locator, Passage, Section, Triple
-from localrag.database import Database
+from localrag.database import Database, Row, checksum
 from localrag.errors import InputError
-from localrag.language import N_
+from localrag.language import N_, _
 
 TripleRow = tuple[int, int, str | None, str, str]
 """passage (its place in the document, from 0), predicate, objects, source, date."""
@@ -193,21 +193,52 @@ def block_text(database: Database, key: int, start: int, end: int | None) -> str
     """Return a span of what the blocks of a document hold; all from `start` on without `end`."""
     blocks = block_range(key, start, end)
     rows = database.rows(
-        "SELECT text FROM blocks WHERE key >= ? AND key < ? ORDER BY key",
+        "SELECT key, text, mark FROM blocks WHERE key >= ? AND key < ? ORDER BY key",
         (blocks.start, blocks.stop),
     )
     skipped = start // BLOCK * BLOCK
-    text = "".join(text for (text,) in rows)
+    text = "".join(text for _, text in sound_blocks(database, rows))
     return text[start - skipped : None if end is None else max(end, start) - skipped]
 
 
+def sound_blocks(database: Database, rows: Iterable[Row]) -> Iterator[tuple[int, str]]:
+    """The keys and texts of rows of `blocks` (key, text, mark), each held against its mark.
+
+    Raises:
+        StoreError: a text is another one than was stored: nothing of it may be quoted.
+    """
+    for key, text, mark in rows:
+        if not isinstance(text, str) or checksum(text) != mark:
+            document = database.row(
+                "SELECT id FROM documents WHERE key = ?", (key // _BLOCKS_PER_DOCUMENT,)
+            )
+            told = _("the text of {document} is not the one that was stored")
+            raise database.damage(told.format(document=document[0] if document else key))
+        yield key, text
+
+
+def sound_passages(database: Database, rows: Iterable[Row]) -> Iterator[Row]:
+    """Rows of passages without their marks, each held against its own.
+
+    Args:
+        database: of the store.
+        rows: the key of the passage, those of its document, a `StoredRow`, and the mark.
+
+    Raises:
+        StoreError: one is not what was stored.
+    """
+    for *row, mark in rows:
+        database.require_marked((row[1], *row[3:13]), mark, row[2])
+        yield tuple(row)
+
+
 def write_blocks(database: Database, document_key: int, text: str) -> None:
-    """Store a text in the rows of `blocks`."""
+    """Store a text in the rows of `blocks`, each with its mark."""
     first = document_key * _BLOCKS_PER_DOCUMENT
     blocks = (text[start : start + BLOCK] for start in range(0, len(text), BLOCK))
     database.write_many(
-        "INSERT INTO blocks VALUES (?, ?)",
-        ((first + number, block) for number, block in enumerate(blocks)),
+        "INSERT INTO blocks VALUES (?, ?, ?)",
+        ((first + number, block, checksum(block)) for number, block in enumerate(blocks)),
     )
 
 
@@ -292,7 +323,8 @@ def _fingerprint(
     passages: tuple[PassageRow, ...],
     derived: tuple[TripleRow | NameRow, ...],
 ) -> str:
-    # Covers the passages too, so that a better reader counts as a change.
+    # Covers the passages too, so that a better reader counts as a change. Stores are checked with
+    # it (`CorpusStore.altered`): whatever makes another one of the same rows has to lift them.
     digest = blake2b(digest_size=16)
     for part in (document.title, document.kind, metadata, document.text):
         digest.update(f"{len(part)}\n{part}".encode())

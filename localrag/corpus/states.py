@@ -23,7 +23,7 @@ from localrag_indexes.analysis.numerals import YEAR_BEFORE, common_year
 _STATES = (
     "CREATE TEMP VIEW states AS SELECT documents.key, works.id AS id, documents.id AS state_id,"
     " state, state > '{day}' AS not_yet, shown_from, shown_until, work, title, kind, source,"
-    " characters, passages, metadata FROM documents JOIN works ON works.key = work"
+    " characters, passages, metadata, mark FROM documents JOIN works ON works.key = work"
 )
 _SHOWN = (
     "CREATE TEMP VIEW shown AS SELECT * FROM states"
@@ -100,7 +100,7 @@ class DocumentInfo:
 
 INFO = (
     "SELECT key, id, title, kind, source, characters, passages, metadata, state_id, shown_until,"
-    " not_yet, state"
+    " not_yet, state, mark"
 )
 """What `info` is made of, of the views `shown` and `states`."""
 
@@ -124,9 +124,15 @@ def enacted(law_id: str) -> Enacted | None:
     return Enacted(era, common_year(era, int(found[2])))
 
 
-def info(row: Row) -> DocumentInfo:
-    """Read a row of `INFO`."""
-    key, id_, title, kind, source, characters, passages, stored, state_id, until, later, day = row
+def info(database: Database, row: Row) -> DocumentInfo:
+    """Read a row of `INFO`.
+
+    Raises:
+        StoreError: it is not what was stored.
+    """
+    *told, mark = row
+    key, id_, title, kind, source, characters, passages, stored, state_id, until, later, day = told
+    database.require_marked((id_, state_id, title, kind, stored), mark, state_id)
     metadata = json.loads(stored)
     amended = bool(metadata.get("amending_law")) or _is_older(id_, day)
     return DocumentInfo(

@@ -13,8 +13,8 @@ from localrag.corpus.lookups import Lookups
 from localrag.corpus.rows import DocumentRows, block_range, prepare
 from localrag.corpus.states import DocumentInfo
 from localrag.corpus.types import Document, LawRow
-from localrag.database import Database, Schema
-from localrag.errors import UsageError
+from localrag.database import Database, Schema, row_mark
+from localrag.errors import LocalragError, UsageError
 from localrag.language import N_
 
 CORPUS = Schema(
@@ -399,6 +399,23 @@ class CorpusStore(Lookups):
         """Read the whole file and say what is wrong, a sentence each; nothing when it is sound."""
         return self._db.faults(_ORPHANS)
 
+    def altered(self) -> Iterator[str]:
+        """Yield the ids of the documents that are not as they were stored, whatever changed them.
+
+        SQLite itself finds only what breaks the order of its pages. Here every document is compared
+        with the fingerprint of its text and its passages.
+        """
+        for key, id_, fingerprint in self._db.stream(
+            "SELECT key, id, fingerprint FROM documents ORDER BY key"
+        ):
+            try:
+                same = prepare(self.read(key)).fingerprint == fingerprint
+                links.references_from(self._db, key, "", None)
+            except (LocalragError, ValueError, LookupError, TypeError, AttributeError):
+                same = False
+            if not same:
+                yield id_
+
     def _note(self, name: str, value: int) -> None:
         self._db.write(
             "INSERT INTO meta VALUES (?, ?)"
@@ -414,10 +431,14 @@ class CorpusStore(Lookups):
             self._db.write("UPDATE meta SET value = random() WHERE name = 'stamp'")
 
     def _fill(self, key: int, rows: DocumentRows, file: str) -> None:
-        work = self._db.rows("SELECT work FROM documents WHERE key = ?", (key,))[0][0]
+        id_, work, name = self._db.rows(
+            "SELECT documents.id, works.key, works.id FROM documents JOIN works ON works.key = work"
+            " WHERE documents.key = ?",
+            (key,),
+        )[0]
         self._db.write(
             "UPDATE documents SET title = ?, kind = ?, source = ?, characters = ?,"  # noqa: S608
-            f" passages = ?, fingerprint = ?, metadata = ?, linked = 0, {_FILE}"
+            f" passages = ?, fingerprint = ?, metadata = ?, linked = 0, mark = ?, {_FILE}"
             " WHERE key = ?",
             (
                 rows.title,
@@ -427,6 +448,7 @@ class CorpusStore(Lookups):
                 len(rows.passages),
                 rows.fingerprint,
                 rows.metadata,
+                row_mark(name, id_, rows.title, rows.kind, rows.metadata),
                 file,
                 key,
             ),
@@ -442,8 +464,8 @@ class CorpusStore(Lookups):
         layers = {name: self._layer(name) for name in {row[0] for row in rows.passages}}
         self._db.write_many(
             "INSERT INTO passages (document, layer, locator, place, section, page, header, start,"
-            ' "end", text, source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-            ((key, layers[row[0]], *row[1:]) for row in rows.passages),
+            ' "end", text, source, mark) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+            ((key, layers[row[0]], *row[1:], row_mark(key, *row)) for row in rows.passages),
         )
         if rows.triples:
             self._know(key, rows)

@@ -123,6 +123,7 @@ def sound(home: Path, corpus: str) -> None:
     """Make sure that a corpus is whole, and answers."""
     with CorpusStore.open(Workspace.locate(home).corpus(corpus).store) as store:
         assert store.check() == []
+        assert not list(store.altered())
 
 
 def make_backup(place: Path) -> None:

@@ -2,3 +2,4 @@
 
 ALTER TABLE blocks ADD COLUMN mark INTEGER NOT NULL DEFAULT 0;  -- CRC-32 of the text, as UTF-8
 
+UPDATE blocks SET mark = checksum(text);

@@ -1,7 +1,3 @@
--- From here on every page of the file has a checksum (`localrag.database.connect`): those of single
--- texts and rows are not needed any more.
-
-ALTER TABLE blocks DROP COLUMN mark;
-ALTER TABLE documents DROP COLUMN mark;
-ALTER TABLE passages DROP COLUMN mark;
-ALTER TABLE refs DROP COLUMN mark;
+-- From here on every page of the file has a checksum (`localrag.database.connect`), which tells what
+-- is lost as well. Marks stay: they also tell what was written by another program into the log, whose
+-- pages have none.

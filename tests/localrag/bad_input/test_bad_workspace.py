@@ -102,6 +102,29 @@ def test_a_text_that_was_changed_in_the_store_is_told(cli: Cli, sample: Path) ->
     assert "Put back a copy of it" in finding["cure"]
 
 
+@pytest.mark.parametrize(
+    ("table", "column", "value", "shown"),
+    [
+        ("passages", "header", "'渡し舟法 第九条'", ["show", "599AC0000000001#8"]),
+        ("passages", "header", "'渡し舟法 第九条'", ["search", "渡し守の資格"]),
+        ("passages", "start", "start + 1", ["search", "渡し守の資格"]),
+        ("documents", "title", "'渡し船法'", ["list", "main"]),
+        ("refs", "law_name", "'他の法律'", ["show", "599AC0000000001#8"]),
+    ],
+)
+def test_a_row_that_was_changed_in_the_store_is_told(
+    cli: Cli, sample: Path, table: str, column: str, value: str, shown: list[str]
+) -> None:
+    with closing(connect(store(sample))) as connection:
+        connection.execute(f"UPDATE {table} SET {column} = {value}")
+    told = cli(*shown)
+    assert told.code == 5
+    assert "is damaged (what stands of" in told.err
+    assert told.out == ""
+    finding = next(f for f in cli("doctor", "--json").json if f["check"] == "store main")
+    assert "are not as they were stored" in finding["detail"]
+
+
 @pytest.mark.parametrize("shown", [["show", "599AC0000000001#8"], ["search", "渡し守の資格"]])
 def test_a_text_that_was_changed_in_the_store_is_not_shown(
     cli: Cli, sample: Path, shown: list[str]

@@ -114,6 +114,27 @@ def test_a_file_that_is_locked_for_long(
             other.new()
 
 
+@pytest.mark.parametrize(("table", "column"), [("answers", "body"), ("turns", "query")])
+def test_what_another_program_wrote(
+    conversations: Conversations, answer: MakeAnswer, table: str, column: str
+) -> None:
+    """What is left is valid JSON, and would be shown as what was asked or answered."""
+    talk = conversations.new()
+    for text in ("水位は？", "水位は何か"):
+        turn = conversations.begin(talk.id, Query(text), "main", "", "")
+        conversations.finish(turn.id, answer(text="水位は二メートル"), 1)
+    key = "turn" if table == "answers" else "id"
+    conversations._db.write(
+        f"UPDATE {table} SET {column} = replace({column}, '水', '氷') WHERE {key} = ?", (turn.id,)
+    )
+    first, second = conversations.turns(talk.id)
+    assert first.answer is not None
+    assert second.answer is None
+    assert "is damaged" in second.cause
+    assert "氷" not in second.query.text
+    assert conversations.questions(5)[0] == "水位は？"
+
+
 @pytest.mark.parametrize("word", ["水位は？", "二メートル"])
 def test_a_letter_that_became_another_one_in_the_file(
     conversations: Conversations, workspace: Workspace, answer: MakeAnswer, word: str
@@ -135,7 +156,6 @@ def test_a_letter_that_became_another_one_in_the_file(
 
 
 def test_a_file_of_the_first_version_is_lifted(workspace: Workspace, answer: MakeAnswer) -> None:
-    """Questions and answers had a digest each, on a line of its own."""
     workspace.home.mkdir()
     with closing(apsw.Connection(str(workspace.conversations))) as old:
         CONVERSATIONS.upgrade(old, until=1)
@@ -143,10 +163,10 @@ def test_a_file_of_the_first_version_is_lifted(workspace: Workspace, answer: Mak
         old.execute(
             "INSERT INTO turns (conversation, state, owner, corpus, method, model, asked, query,"
             " words) VALUES (1, 'answered', '', 'main', '', '', '2026', ?, '')",
-            (f"{query_as_kept(Query('水位は？'))}\n0123456789abcdef",),
+            (query_as_kept(Query("水位は？")),),
         )
         body = answer_as_kept(answer(text="二メートル"))
-        old.execute("INSERT INTO answers VALUES (1, ?)", (f"{body}\n0123456789abcdef",))
+        old.execute("INSERT INTO answers VALUES (1, ?)", (body,))
     with Conversations.open(workspace) as lifted:
         [turn] = lifted.turns(1)
     assert turn.query == Query("水位は？")

@@ -117,13 +117,35 @@ def test_check_finds_rows_that_belong_nowhere(store: CorpusStore, make_law: Make
     store.close()
     with closing(database.connect(store.path)) as connection:
         connection.execute("UPDATE blocks SET text = '短い'")
-        connection.execute("INSERT INTO blocks VALUES (99 << 20, '')")
+        connection.execute("INSERT INTO blocks VALUES (99 << 20, '', 0)")
         connection.execute("UPDATE passages SET document = 99")
     with CorpusStore.open(store.path) as reopened:
         problems = " ".join(reopened.check())
     assert "1 blocks of no document" in problems
     assert "1 documents whose text is not complete" in problems
     assert "Table passages has rows of no document" in problems
+
+
+def test_a_text_that_was_changed_is_told_and_not_read(
+    store: CorpusStore, make_law: MakeLaw
+) -> None:
+    for id_ in ("L1", "L2"):
+        store.add(make_law(id_, "渡し舟法", ["1"]))
+    place = store.documents_of([1])[1].id
+    store.close()
+    with closing(database.connect(store.path)) as connection:
+        connection.execute("UPDATE blocks SET text = replace(text, '渡', '波') WHERE key >> 20 = 1")
+    with CorpusStore.open(store.path, read_only=True) as reader:
+        for read in (
+            lambda: reader.text(place),
+            lambda: reader.texts(place, [(0, 2)]),
+            lambda: list(reader.passages(document_id=place)),
+            lambda: reader.by_keys([1]),
+        ):
+            with pytest.raises(StoreError, match=f"the text of {place} is not the one .* stored"):
+                read()
+        assert reader.text("L2").startswith("渡")
+        assert list(reader.altered()) == [place]
 
 
 def test_what_another_program_writes_is_told_and_not_read(

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from localrag import language
+from localrag.database import row_mark
 from localrag.errors import NotFoundError
 from localrag.statutes.names import LawNames
 from localrag_tui.browse.screen import Panes
@@ -91,9 +92,9 @@ async def test_thousands_of_documents_are_listed_page_by_page(
         opened._db.write_many("INSERT INTO works (id) VALUES (?)", ((title,) for title in titles))
         opened._db.write_many(
             "INSERT INTO documents (id, title, kind, source, characters, passages, fingerprint,"
-            " metadata, work) VALUES (?, ?, 'wikipedia', '', 0, 0, '', '{}',"
-            " (SELECT key FROM works WHERE id = ?))",
-            ((title,) * 3 for title in titles),
+            " metadata, work, mark) VALUES (?, ?, 'wikipedia', '', 0, 0, '', '{}',"
+            " (SELECT key FROM works WHERE id = ?), ?)",
+            ((*(title,) * 3, row_mark(title, title, title, "wikipedia", "{}")) for title in titles),
         )
         opened._db.write("UPDATE meta SET value = value + 1 WHERE name = 'generation'")
     app = workbench(mode="read")
@@ -130,7 +131,13 @@ async def test_titles_are_text(
 ) -> None:
     hostile = "[red]凧[/] [@click=app.quit]\x1b[2J\u202e\n法" + "長" * 300
     with store() as opened:
-        opened._db.write("UPDATE documents SET title = ? WHERE id = '白鷺県'", (hostile,))
+        ((kind, metadata),) = opened._db.rows(
+            "SELECT kind, metadata FROM documents WHERE id = '白鷺県'"
+        )
+        opened._db.write(
+            "UPDATE documents SET title = ?, mark = ? WHERE id = '白鷺県'",
+            (hostile, row_mark("白鷺県", "白鷺県", hostile, kind, metadata)),
+        )
     app = workbench(mode="read")
     async with app.run_test(size=(80, 40)) as pilot:
         await until(pilot, lambda: "[red]凧[/] [@click=app.quit]␛[2J" in shown(app))
