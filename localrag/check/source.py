@@ -27,11 +27,13 @@ _WHOLE_LINES = ("docx", "html")
 _FORMATS = (*_WHOLE_LINES, "text", "markdown", "pdf")
 _LONGEST = 5_000_000
 _LONGEST_NAME = 1_000
-# A line ends by itself after a sentence, a heading or a caption, and before an item or a quotation.
+# A line ends by itself after a sentence, a heading or a caption, and before an item, a quotation
+# or a label (相続：).
 _RUNS_ON = re.compile(
     r"(?<=[^。．.!?！？:：」』）)\]|#>\s])[ \t]*\n[ \t　]*"
     r"(?=[^\s#>|\-*+・○●◎■□◆◇▼▽※（(「『①-⑳])"
     r"(?!(?:第[ 　]?)?[0-9０-９〇一二三四五六七八九十百]+(?:[条章節編款][ 　（(\n]|[.)．）、　\t]))"
+    r"(?![^\s。、，：:]{1,10}[：:])"
 )
 # 民法第709条 and, in the next line, 会社法第8条: a list, for no sentence has them side by side.
 _CITED = re.compile("[条項号](?:の[0-9０-９〇一二三四五六七八九十]+)*$")

@@ -72,7 +72,7 @@ _NO_CODE = "(?:AND|THE|OF|FOR|UNDER|WITH|FROM|SHALL|MAY|MUST|WILL|WHICH|THAT|NOT
 _OF_ANOTHER = re.compile(
     ",? (?i:of|under|in) "
     "(?P<name>(?:(?i:the|this|that|these|our|your|their|said|such|its) )?"
-    rf"(?:[A-Z][\w'’\-]*,? (?:(?:on|of|for|and|the) )*){{0,6}}{_WRITINGS})\b"
+    rf"(?:(?!(?i:and|or)\b)[\w'’\-]+,? ){{0,6}}?{_WRITINGS})\b"
     r"| (?P<here>hereof|herein)\b"
     rf"|(?:,? of the [A-Z][a-z]+)? (?P<code>(?!{_NO_CODE}\b)[A-Z]{{3,8}})\b"
 )

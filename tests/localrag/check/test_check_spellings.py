@@ -119,6 +119,11 @@ def test_each_of_a_list_of_short_citations_is_told_by_itself(check: Check) -> No
         ("10③〜⑤", "does-not-hold"),
         ("渡し舟法90①", "does-not-hold"),
     ]
+    assert cited(check, "届出: 渡し舟法4①、渡し舟法14①九\n罰則: 渡し舟法90") == [
+        ("渡し舟法4①", "holds"),
+        ("渡し舟法14①九", "does-not-hold"),
+        ("渡し舟法90", "does-not-hold"),
+    ]
 
 
 def test_the_mark_of_a_footnote_says_nothing_of_a_provision(check: Check) -> None:

@@ -134,6 +134,7 @@ def test_a_range_is_cited_as_a_whole(text: str, places: list[str]) -> None:
         ),
         ("Under the CC, see Article 5 of the Vienna Convention.", "the Vienna Convention"),
         ("Under the CC, see Article 5 hereof.", "hereof"),
+        ("The CC applies. Article 5 of the same draft agreement", "the same draft agreement"),
         ("Under the CC, see Article 5 TFEU.", "TFEU"),
         ("Under the CC, see Article 5 of the German BGB.", "BGB"),
     ],
