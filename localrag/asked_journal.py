@@ -2,13 +2,13 @@
 
 It is kept where the setting ``journal.questions`` says so. Every question is written down before it
 is answered: a line of JSON each, which names the SHA-256 of the line before it. Whoever changes,
-removes or moves a line breaks the chain there. The end of a file can be cut off unseen: `checked`
-gives the digest of the last line, to be noted elsewhere from time to time.
+removes or moves a line breaks the chain there. The end of a file can be cut off unseen, and who may
+write it can write all of it anew: `checked` gives the digest of the last line, to be noted
+elsewhere from time to time.
 
 Searches are not written down, and neither are answers.
 """
 
-import getpass
 import hashlib
 import os
 from datetime import UTC, datetime
@@ -140,11 +140,21 @@ def _journal(path: Path) -> Journal[AskedQuestion]:
 
 
 def _broken(path: Path, line: int) -> StoreError:
+    # A line says what the one before it was: which of the two was changed, nothing tells.
+    cure = (
+        N_(
+            "Compare it with a copy: line {before} or line {line} was changed, or what stood "
+            "between them is missing; what stands before line {before} is as it was written."
+        )
+        if line > 1
+        else N_("Compare it with a copy: line 1 was changed, or what stood before it is missing.")
+    )
     return StoreError(
         N_("{path} was changed: line {line} does not follow the one before it."),
-        N_("Compare it with a copy; what stands before line {line} is as it was written."),
+        cure,
         path=path,
         line=line,
+        before=line - 1,
     )
 
 
@@ -160,7 +170,12 @@ def _digest(line: bytes) -> str:
 
 
 def _user() -> str:
+    """The name of the account, as the system has it: whoever asks sets the environment."""
     try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # An account without a name.
-        return str(os.getuid()) if hasattr(os, "getuid") else "?"
+        import pwd
+    except ImportError:  # Windows
+        return os.getlogin()
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # An account without a name.
+        return str(os.getuid())

@@ -42,6 +42,7 @@ _MANIFEST = "manifest.json"
 _LARGEST_MANIFEST = 100_000_000
 _CHUNK = 1 << 20
 _MODELS = "models"
+_FOLDERS = ("corpora", "indexes", "runs", "prompts", "datasets")
 _NOTE = "before"
 _COMPANIONS = ("-wal", "-shm", "-journal")
 # Older versions copied databases beside them; a kill left the copy there.
@@ -130,7 +131,9 @@ def back_up(workspace: Workspace, target: Path, corpus: str = "") -> BackupRepor
     if corpus:
         workspace.corpus(corpus).require()
     target = target.expanduser().resolve()
-    if target.is_dir() or target.is_relative_to(workspace.home.resolve()):
+    with storing(target, _FREE):
+        is_folder = target.is_dir()
+    if is_folder or target.is_relative_to(workspace.home.resolve()):
         raise UsageError(
             N_("{path} cannot be the file of the backup."),
             N_("Name a file outside the workspace."),
@@ -170,9 +173,11 @@ def restore(workspace: Workspace, source: Path) -> BackupReport:
         StorageError: the disk is full or cannot be written, or the folder or its models cannot be
             moved, as where a disk is mounted; the workspace is as it was.
     """
-    for name in workspace.corpora():
-        _require_idle(workspace, name)
     home = workspace.home
+    with storing(home, _FREE, _CURES):
+        corpora = workspace.corpora()
+    for name in corpora:
+        _require_idle(workspace, name)
     with _unpacked(workspace, source) as (unpacked, manifest):
         if manifest.corpus:
             raise InputError(
@@ -471,7 +476,7 @@ def _refused(source: Path, cause: str, name: object = "") -> InputError:
 
 
 def _manifest(source: Path, tar: tarfile.TarFile, member: tarfile.TarInfo) -> _Manifest:
-    content = tar.extractfile(member) if member.isreg() else None
+    content = tar.extractfile(member) if member.isreg() and not member.issparse() else None
     try:
         assert content is not None
         read = _Manifest.model_validate_json(content.read(_LARGEST_MANIFEST))
@@ -496,8 +501,11 @@ def _checked(source: Path, member: tarfile.TarInfo) -> PurePosixPath:
         InputError: it leads out of it, or the member is no plain file.
     """
     path = PurePosixPath(member.name)
-    odd = path.is_absolute() or ".." in path.parts or "\\" in member.name or ":" in path.parts[0]
-    if odd or not member.isreg() or path.parts[0] == _MODELS:
+    top = "".join(path.parts[:1])
+    odd = path.is_absolute() or ".." in path.parts or "\\" in member.name or ":" in top
+    # A folder of a workspace cannot be a file; and a few bytes of a sparse one fill a disk.
+    odd = odd or top in ("", _MODELS) or str(path) in _FOLDERS
+    if odd or not member.isreg() or member.issparse():
         raise InputError(
             N_("{file}: {name} is nothing that a backup holds."),
             N_("Do not trust this file; nothing was changed."),

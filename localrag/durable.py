@@ -52,6 +52,29 @@ def storing(
         ) from error
 
 
+def listed(folder: Path, pattern: str) -> list[Path]:
+    """What of a folder has such a name, sorted; nothing where there is no folder.
+
+    Raises:
+        StorageError: it may not be read.
+    """
+    try:
+        os.scandir(folder).close()
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise StorageError(
+            N_("{path} cannot be read ({problem})."),
+            N_(
+                "Let the owner of the workspace run the command: of a shared one, others read the "
+                "corpora alone."
+            ),
+            path=folder,
+            problem=error,
+        ) from error
+    return sorted(folder.glob(pattern))
+
+
 def replace_text(path: Path, text: str) -> None:
     """Write a small file in the place of the one before it; see `replacing`.
 

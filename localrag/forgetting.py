@@ -36,7 +36,14 @@ def forget_conversation(workspace: Workspace, conversation: int) -> None:
     if not workspace.conversations.exists():
         raise NotFoundError(N_("There is no conversation yet."))
     with Conversations.open(workspace) as conversations:
-        conversations.forget(conversation)
+        try:
+            conversations.forget(conversation)
+        except OverflowError as error:  # No number of a database is as large.
+            raise NotFoundError(
+                N_("There is no conversation {number}."),
+                N_("Choose another one."),
+                number=conversation,
+            ) from error
 
 
 def forget_corpus(workspace: Workspace, corpus: str) -> list[Path]:
@@ -82,8 +89,9 @@ def forget_run(workspace: Workspace, run: str) -> None:
     Raises:
         NotFoundError: there is no such run.
         UsageError: it is running.
-        StorageError: a file cannot be removed.
+        StorageError: a file cannot be removed, or the runs may not be read.
     """
+    batches = registry.known(workspace)
     runs = workspace.runs.resolve()
     folder = (runs / run).resolve()
     if folder.is_dir() and folder.parent != runs and folder.parent.is_relative_to(runs):
@@ -94,7 +102,7 @@ def forget_run(workspace: Workspace, run: str) -> None:
         return
     named = Path(run).resolve()
     rows = (named, rows_beside(named))
-    batch = next((one for one in registry.known(workspace) if one.out in rows), None)
+    batch = next((one for one in batches if one.out in rows), None)
     if batch is None:
         raise NotFoundError(
             N_("There is no run {run!r}."),

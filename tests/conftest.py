@@ -1,5 +1,6 @@
 """What all tests share: an isolated workspace, the sample corpus, the command line, real data."""
 
+import ctypes
 import io
 import json
 import os
@@ -230,6 +231,23 @@ def allow_loopback() -> Callable[[], None]:
 def loopback(allow_loopback: Callable[[], None]) -> None:
     """This test may reach servers on this machine."""
     allow_loopback()
+
+
+@pytest.fixture
+def bound_by_modes() -> Iterator[None]:
+    """What a file or a folder forbids by its mode is forbidden in this test, to root, too."""
+    if os.geteuid() != 0:
+        yield
+        return
+    # capget(2): the version and the process; of 64 bits the lower and the higher half.
+    libc, head = ctypes.CDLL(None), (ctypes.c_uint32 * 2)(0x20080522, 0)
+    kept = (ctypes.c_uint32 * 6)()
+    assert libc.capget(head, kept) == 0
+    bound = (ctypes.c_uint32 * 6)(*kept)
+    bound[0] &= ~0b110  # CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH
+    assert libc.capset(head, bound) == 0
+    yield
+    assert libc.capset(head, kept) == 0
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from localrag.access import make_folder
 from localrag.batch.types import cause_and_cure
-from localrag.durable import replace_text
+from localrag.durable import listed, replace_text
 from localrag.errors import StorageError
 from localrag.language import N_
 from localrag.workspace import Workspace
@@ -83,7 +83,11 @@ def noted(workspace: Workspace, batch: KnownBatch, *, anew: bool) -> Iterator[No
 
 
 def known(workspace: Workspace) -> list[KnownBatch]:
-    """The batches that were begun, the newest first; damaged notes are left to `damaged`."""
+    """The batches that were begun, the newest first; damaged notes are left to `damaged`.
+
+    Raises:
+        StorageError: their notes may not be read, as by who reads a shared workspace.
+    """
     found = (_read(path) for path in _notes(workspace))
     return sorted(filter(None, found), key=lambda batch: batch.started, reverse=True)
 
@@ -122,7 +126,7 @@ def _note(workspace: Workspace, out: Path) -> Path:
 
 
 def _notes(workspace: Workspace) -> list[Path]:
-    return sorted((workspace.runs / "batches").glob("*.json"))
+    return listed(workspace.runs / "batches", "*.json")
 
 
 def _read(path: Path) -> KnownBatch | None:

@@ -36,6 +36,9 @@ _WORKBOOK = "xl/workbook.xml"
 _UNPACKED, _RATIO, _SMALL = 1_000_000_000, 200, 20_000_000
 # So many columns may stand beside each other.
 _WIDE = 64
+# So many empty rows may follow each other: as many as a sheet had before 2007. A cell in the last
+# row of today's makes a million of them, and a file of a few bytes each any number.
+_EMPTY = 65_536
 _BLOCK = 1 << 20
 
 
@@ -83,7 +86,7 @@ def unpack(stream: IO[bytes], name: str, aside: Path | None = None) -> Sheet:
 
     Raises:
         InputError: openpyxl is missing; it is encrypted, damaged, of another format or unpacks to
-            too much; no sheet has questions, or several have.
+            too much; no sheet has questions, or several have; hardly anything but empty rows.
     """
     try:
         import openpyxl
@@ -236,10 +239,14 @@ def _rows(
     """Yield number, fields and problem of the rows below the header that are not empty.
 
     Cells of ids that hold a date are added to `dates`: typed as 1-1, Excel makes one of it.
+
+    Raises:
+        InputError: too many empty rows follow each other.
     """
     id_ = header.fields.index("id") if "id" in header.fields else None
     columns = {"min_row": above + 1, "max_col": _WIDE}
     written = None if formulas is None else formulas.iter_rows(**columns)
+    empty = 0
     for number, cells in enumerate(sheet.iter_rows(**columns), above + 1):
         behind = next(written) if written is not None else ()
         wrong = _wrong(cells, behind, header.width)
@@ -248,6 +255,15 @@ def _rows(
         record = header.record(texts)
         if id_ is not None and id_ < len(cells) and isinstance(cells[id_].value, date):
             dates.append(cells[id_].coordinate)
+        empty = 0 if record or wrong else empty + 1
+        if empty > _EMPTY:
+            raise InputError(
+                N_("Sheet {sheet} of the workbook has more than {n:,} empty rows below row {row}."),
+                N_("Delete these rows, to the last cell of the sheet, or save the sheet as CSV."),
+                sheet=sheet.title,
+                n=_EMPTY,
+                row=number - empty,
+            )
         if wrong:
             cause, cure = wrong[1:]
             fields = {"cell": wrong[0].coordinate, "sheet": sheet.title, "error": wrong[0].value}

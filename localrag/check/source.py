@@ -120,16 +120,20 @@ def given(text: str) -> Source:
 def named_file(text: str) -> Path | None:
     """The file that somebody names where a text may stand, too; None where it is the text itself.
 
-    What looks like the name of a file and is none is still taken for one, so that it is told.
+    What looks like the name of a file and is none is still taken for one, so that it is told; so is
+    what lies in a folder that may not be entered.
     """
     if not text.strip() or "\n" in text or len(text) > _LONGEST_NAME:
         return None
     path = Path(text)
     looks_like_one = readers.supported(path) and not any(sign in text for sign in "。、 　「」")
     try:
-        return path if looks_like_one or path.exists() else None
+        path.stat()
+    except PermissionError:
+        return path
     except (OSError, ValueError):
-        return None
+        return path if looks_like_one else None
+    return path
 
 
 def opened(path: Path, limits: Limits | None = None) -> Source:

@@ -1,5 +1,6 @@
 """``localrag backup``, ``restore`` and ``forget``."""
 
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -75,7 +76,7 @@ def restore(
 
     session: Session = context.obj
     home = session.workspace.home
-    if home.exists():
+    if os.path.lexists(home):  # Where that cannot be told, putting it back tells why.
         question = _("Put the backup in the place of the workspace {home}?")
         confirm(question.format(home=home), yes=yes, refused=N_("Nothing was changed."))
     report = put_back(session.workspace, file)

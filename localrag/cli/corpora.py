@@ -31,6 +31,7 @@ def init(context: typer.Context, as_json: Json = False) -> None:
     session: Session = context.obj
     workspace = session.workspace
     workspace.init()
+    session.config()  # Who may read the workspace is what the settings say, if they can be read.
     if as_json:
         emit({"workspace": str(workspace.home)})
     else:

@@ -1,8 +1,11 @@
 """How a verb is registered and explained: its help is made in one way, in the language in use."""
 
-from collections.abc import Callable, Iterator, Sequence
+import errno
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from inspect import cleandoc
+from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -97,10 +100,14 @@ class _Explained:
         """Read the arguments.
 
         Raises:
-            UsageError: there are more than it takes.
+            UsageError: there are more than it takes, or a file or a folder may not be read.
         """
         ctx.allow_extra_args = True
+        for param in self.get_params(ctx):  # type: ignore[attr-defined]
+            # What Typer says of a file without the right to read it names neither.
+            param.type_descriptor.parameter_info.readable = False
         rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+        _require_readable(ctx.params.values())
         if rest and not isinstance(self, TyperGroup) and not ctx.resilient_parsing:
             raise UsageError(
                 N_("unexpected extra argument: {arguments}"),
@@ -109,6 +116,30 @@ class _Explained:
                 command=ctx.command_path,
             )
         return rest
+
+
+def _require_readable(values: Iterable[object]) -> None:
+    """Make sure that files and folders that are named, and are there, may be read.
+
+    Raises:
+        UsageError: one may not.
+    """
+    for value in values:
+        for path in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(path, Path) and _may(os.F_OK, path) and not _may(os.R_OK, path):
+                raise UsageError(
+                    N_("{path} cannot be read ({problem})."),
+                    N_(
+                        "The account that runs localrag has no right to read it: let its owner run "
+                        "the command or mend the permissions, or name another one."
+                    ),
+                    path=path,
+                    problem=PermissionError(errno.EACCES, os.strerror(errno.EACCES)),
+                )
+
+
+def _may(mode: int, path: Path) -> bool:
+    return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
 
 
 class Command(_Explained, TyperCommand):

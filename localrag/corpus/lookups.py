@@ -19,6 +19,7 @@ from localrag.corpus.rows import (
 from localrag.corpus.states import INFO, DocumentInfo, info, read_text, show
 from localrag.corpus.types import ARTICLES, Document, LawRow, Locator, Passage, Section
 from localrag.database import Database
+from localrag.language import _
 
 
 class Lookups(Derived):
@@ -522,8 +523,12 @@ class Lookups(Derived):
         return {document for (document,) in found}
 
     def _blocks(self, keys: Iterable[int]) -> dict[int, str]:
-        rows = self._rows_by_key("SELECT key, text, mark FROM blocks", "key", set(keys))
-        return dict(sound_blocks(self._db, rows))
+        wanted = set(keys)
+        rows = self._rows_by_key("SELECT key, text, mark FROM blocks", "key", wanted)
+        found = dict(sound_blocks(self._db, rows))
+        if wanted - found.keys():
+            raise self._db.damage(_("a part of a text is missing"))
+        return found
 
     def _span(self, key: int, start: int, end: int | None) -> str:
         return read_text(self._db, key, start, end)

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from localrag.durable import replace_text, storing
+from localrag.durable import listed, replace_text, storing
 from localrag.errors import NotFoundError, UsageError
 from localrag.evaluation import places, report
 from localrag.evaluation.planning import Plan
@@ -156,7 +156,11 @@ def evaluation_of(folder: Path) -> Evaluation:
 
 
 def recorded(workspace: Workspace) -> Iterator[tuple[Path, Run]]:
-    """The runs that there are, finished or not, with their folders."""
+    """The runs that there are, finished or not, with their folders.
+
+    Raises:
+        StorageError: they may not be read, as by who reads a shared workspace.
+    """
     for folder in _folders(workspace):
         run = read(folder)
         if run is not None:
@@ -223,7 +227,7 @@ def now() -> str:
 
 
 def _folders(workspace: Workspace) -> list[Path]:
-    return sorted(path.parent for path in places.runs(workspace).glob(f"*/*/{FILE}"))
+    return [path.parent for path in listed(places.runs(workspace), f"*/*/{FILE}")]
 
 
 def _taken(folder: Path, there: Run | None, asked: Run) -> UsageError:

@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,10 @@ def kept(home: Path) -> Path:
 
 
 CHANGES: dict[str, tuple[Callable[[list[str]], list[str]], int]] = {
+    "a word of the first line": (
+        lambda lines: [lines[0].replace("問い0", "問い9"), *lines[1:]],
+        2,
+    ),
     "a word": (lambda lines: [*lines[:1], lines[1].replace("問い1", "問い9"), *lines[2:]], 3),
     "a line less": (lambda lines: [*lines[:2], *lines[3:]], 3),
     "the first line": (lambda lines: lines[1:], 1),
@@ -71,11 +76,25 @@ def test_the_first_broken_line_is_named(
 ) -> None:
     assert checked(Workspace.locate()).questions == 5
     kept.write_text("".join(change(kept.read_text().splitlines(keepends=True))))
-    with pytest.raises(StoreError, match=f"line {line} does not follow"):
+    with pytest.raises(StoreError, match=f"line {line} does not follow") as caught:
         checked(Workspace.locate())
+    told = f"line {line - 1} or line {line} was changed" if line > 1 else "line 1 was changed"
+    assert told in caught.value.cure
     doctor = cli("doctor", "--json")
     assert doctor.code == 5
     assert f"line {line} " in next(f for f in doctor.json if f["check"] == "journal")["detail"]
+
+
+def test_the_account_is_that_of_the_system(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks sets LOGNAME and USER as he likes."""
+    pwd = pytest.importorskip("pwd")
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.setenv(name, "somebody-else")
+    workspace = Workspace.locate()
+    workspace.init()
+    write_down(workspace, "main", "extractive", "渡し守とは何か。", ())
+    row = json.loads(journal_of(workspace).read_text())
+    assert row["user"] == pwd.getpwuid(os.getuid()).pw_name
 
 
 def test_a_line_that_a_kill_cut_off_is_dropped(kept: Path) -> None:

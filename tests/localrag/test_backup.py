@@ -267,6 +267,9 @@ SPOILED: dict[str, tuple[Callable[[Members], Members], str]] = {
     "no manifest": (lambda m: m[:-1], "its end is missing"),
     "out of it": (lambda m: [("../evil", b"x"), *m], r"\.\./evil is nothing that a backup"),
     "absolute": (lambda m: [("/etc/evil", b"x"), *m], "/etc/evil is nothing"),
+    "no name": (lambda m: [("", b"x"), *m], ":  is nothing that a backup holds"),
+    "a dot": (lambda m: [(".", b"x"), *m], r": \. is nothing that a backup holds"),
+    "a folder as a file": (lambda m: [("./corpora", b"x"), *m], "corpora is nothing"),
     "a model": (lambda m: [("models/evil", b"x"), *m], "models/evil is nothing"),
     "twice": (lambda m: [m[0], *m], "stands in it twice"),
     "behind the end": (lambda m: [*m, ("late", b"x")], "late stands behind the end"),
@@ -312,6 +315,19 @@ def test_what_is_no_backup_at_all(sample: Path, backed_up: Path, tmp_path: Path)
         with pytest.raises(InputError, match=cause):
             restore(workspace, path)
     assert not list(sample.parent.glob(".home*"))
+
+
+def test_a_sparse_file_that_would_fill_the_disk(sample: Path, tmp_path: Path) -> None:
+    """GNU tar and PAX write a file of holes as a few bytes."""
+    for name in ("more.txt", "manifest.json"):
+        path = tmp_path / f"{name}.tar"
+        info = tarfile.TarInfo(name)
+        info.pax_headers = {"GNU.sparse.map": "0,1", "GNU.sparse.size": str(3 << 30)}
+        info.size = 1
+        with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as tar:
+            tar.addfile(info, io.BytesIO(b"x"))
+        with pytest.raises(InputError, match=r"more.txt is nothing|manifest is damaged"):
+            restore(Workspace.locate(), path)
 
 
 def test_places_where_no_backup_can_lie(sample: Path, tmp_path: Path) -> None:

@@ -43,7 +43,8 @@ def test_a_conversation(cli: Cli, home: Path) -> None:
     assert holding(home) == []
     with Conversations.open(workspace) as conversations:
         assert [found.id for found in conversations.list()] == [other]
-    assert cli("forget", "--conversation", str(one), "--yes").code == 3
+    for number in (str(one), "9" * 20):
+        assert cli("forget", "--conversation", number, "--yes").code == 3
 
 
 def test_without_any_conversation(home: Path) -> None:

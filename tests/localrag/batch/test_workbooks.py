@@ -329,6 +329,18 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path, content: bytes, cause: s
     assert "質問.xlsx" in caught.value.cause or "twice" in cause
 
 
+@pytest.mark.parametrize(
+    "rows", [b"<row/>" * 66_000, b'<row r="1048576"><c r="XFD1048576"/></row>']
+)
+def test_hardly_anything_but_empty_rows(tmp_path: Path, rows: bytes) -> None:
+    def filled(name: str, data: bytes) -> bytes:
+        return data.replace(b"</sheetData>", rows + b"</sheetData>") if "sheet1" in name else data
+
+    with pytest.raises(InputError, match="more than 65,536 empty rows below row 2") as caught:
+        read(rewritten(workbook(asking(QUESTION)), filled), tmp_path)
+    assert "Sheet1" in caught.value.cause
+
+
 def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
     with pytest.raises(InputError, match="needs openpyxl") as caught:

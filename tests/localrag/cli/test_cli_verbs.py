@@ -30,6 +30,15 @@ def test_init_is_idempotent(cli: Cli, home: Path) -> None:
     assert cli("config", "corpus", "--json").json[0]["value"] == "mine"
 
 
+def test_init_tells_of_settings_that_cannot_be_read(cli: Cli, home: Path) -> None:
+    assert cli("init").code == 0
+    with (home / "localrag.toml").open("a", encoding="utf-8") as settings:
+        settings.write('[workspace]\nreaders = "group"\n')
+    again = cli("init")
+    assert again.code == 5
+    assert "localrag.toml" in again.err
+
+
 def test_home_may_be_named(cli: Cli, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere [bold]"
     assert cli("--home", str(elsewhere), "init").code == 0

@@ -148,6 +148,18 @@ def test_a_text_that_was_changed_is_told_and_not_read(
         assert list(reader.altered()) == [place]
 
 
+def test_a_text_that_is_missing_is_told(store: CorpusStore, make_law: MakeLaw) -> None:
+    """As where two pages of the file stand in each other's place, each with its checksum."""
+    store.add(make_law("L1", "渡し舟法", ["1"]))
+    store.close()
+    with closing(database.connect(store.path)) as connection:
+        connection.execute("DELETE FROM blocks")
+    with CorpusStore.open(store.path, read_only=True) as reader:
+        for read in (lambda: reader.texts("L1", [(0, 2)]), lambda: reader.by_keys([1])):
+            with pytest.raises(StoreError, match="a part of a text is missing"):
+                read()
+
+
 def test_what_another_program_writes_is_told_and_not_read(
     store: CorpusStore, make_law: MakeLaw
 ) -> None:
