@@ -30,9 +30,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from localrag import __version__
 from localrag.access import make_folder, open_file
-from localrag.database import connect, connect_to_read
+from localrag.database import connect, connect_to_read, damage_told
 from localrag.durable import flush_folder, is_locked, replacing, storing, work_folder
-from localrag.errors import BusyError, InputError, StorageError, UsageError
+from localrag.errors import BusyError, InputError, StorageError, StoreError, UsageError
 from localrag.ingest.state import WRITER_LOCK
 from localrag.language import N_
 from localrag.workspace import Workspace
@@ -340,27 +340,41 @@ def _enter(tar: tarfile.TarFile, name: str, path: Path, copy: Path) -> _File:
 
 
 def _snapshot(path: Path, copy: Path) -> None:
-    """Copy a database as it is at one moment."""
+    """Copy a database as it is at one moment, with a checksum for each page.
+
+    Pages that come from the log of the source have none. They get it on the way from the log of
+    the copy into its file, which begins with the first page, the one that says so.
+    """
     try:
         with (
             closing(connect_to_read(path)) as source,
             closing(connect(copy)) as target,
         ):
-            target.execute("PRAGMA journal_mode = OFF")
+            target.execute("PRAGMA journal_mode = WAL")
             with target.backup("main", source, "main") as pages:
                 while not pages.done:
                     pages.step()
+            target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            found = target.execute("PRAGMA quick_check(1)").get
     except apsw.Error as error:
         if not path.exists():
             raise FileNotFoundError(path) from error
         if isinstance(error, apsw.FullError):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), copy) from error
-        raise StorageError(
+        damage = damage_told(error)
+        raise (StoreError if damage else StorageError)(
             N_("{path} cannot be copied ({problem})."),
             N_("Find out what is wrong: localrag doctor"),
             path=path,
-            problem=error,
+            problem=damage or error,
         ) from error
+    if found != "ok":
+        raise StoreError(
+            N_("{path} cannot be copied ({problem})."),
+            N_("Find out what is wrong: localrag doctor"),
+            path=path,
+            problem=found,
+        )
 
 
 def _write(tar: tarfile.TarFile, name: str, file: IO[bytes]) -> _File:

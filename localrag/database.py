@@ -252,6 +252,20 @@ class Database:
             expected = sound.execute(_COLUMNS).fetchall()
         return [".".join(map(str, one)) for one in expected if one not in set(self.rows(_COLUMNS))]
 
+    def empty_log(self) -> None:
+        """Do as `checkpoint`, to the end, so that nothing is left in the log.
+
+        Raises:
+            BusyError: a reader keeps something in it.
+        """
+        busy = self.rows("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
+        if busy:
+            raise BusyError(
+                N_("Another process is reading {path}."),
+                N_("Wait until it has finished and try again."),
+                path=self.path,
+            )
+
     def require_marked(self, values: Sequence[object], mark: int, document: object) -> None:
         """Make sure that a row is as it was stored.
 
@@ -387,6 +401,10 @@ def _make(path: Path, schema: Schema) -> None:
             # Without any, a disk that gets full meanwhile leaves a file that passes for damaged.
             connection.execute("PRAGMA journal_mode = MEMORY")
             schema.upgrade(connection)
+        if not path.exists():
+            # Left of a file that was moved away: SQLite would take it for the log of this one.
+            for companion in ("-wal", "-shm"):
+                path.with_name(f"{path.name}{companion}").unlink(missing_ok=True)
         with suppress(FileExistsError):  # Another process has made it meanwhile: that one stays.
             name_new(unfinished, path)
     finally:
@@ -466,20 +484,29 @@ def _damaged(error: Exception | str, path: Path, schema: Schema) -> StoreError:
     )
 
 
+def damage_told(error: Exception) -> str:
+    """What an error says of damage of a file; empty where it is of something else."""
+    if _code(error) == apsw.SQLITE_IOERR_DATA:
+        return _("what stands in it is not what was written")
+    return str(error) if _code(error) & 0xFF in (apsw.SQLITE_CORRUPT, apsw.SQLITE_NOTADB) else ""
+
+
+def _code(error: Exception) -> int:
+    """The extended result code of SQLite; 0 of other errors."""
+    return int(getattr(error, "extendedresult", 0))
+
+
 def _translated(error: apsw.Error | OSError, path: Path, schema: Schema) -> LocalragError:
     # The primary result code is the low byte of the extended one.
-    extended = getattr(error, "extendedresult", 0)
-    code = extended & 0xFF
+    code = _code(error) & 0xFF
     if code in (apsw.SQLITE_BUSY, apsw.SQLITE_LOCKED, apsw.SQLITE_PROTOCOL):
         return BusyError(
             N_("Another process is writing to {path}."),
             N_("Wait until it has finished and try again."),
             path=path,
         )
-    if extended == apsw.SQLITE_IOERR_DATA:
-        return _damaged(_("what stands in it is not what was written"), path, schema)
-    if code in (apsw.SQLITE_CORRUPT, apsw.SQLITE_NOTADB):
-        return _damaged(error, path, schema)
+    if problem := damage_told(error):
+        return _damaged(problem, path, schema)
     if code == apsw.SQLITE_FULL or (code in _OF_THE_DISK and _is_full(path)):
         return StorageError(
             N_("The disk that holds {path} is full."),

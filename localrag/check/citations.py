@@ -46,6 +46,7 @@ _HALVES = re.compile(
 _UNDER = re.compile(rf"(?P<heading>{HEADING})(?:第[ 　]?)?{COUNT}[ 　]?[条條]")
 _CAPTION = re.compile(r"[（(]([^（）()\n]{2,60})[）)]")
 _LISTED = 5
+_LACKING = (FactKind.PROVISION_LACKING, FactKind.PROVISION_LACKING_ALONE)
 
 
 def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
@@ -71,7 +72,7 @@ def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
         return found(Verdict.UNCHECKED, Fact(FactKind.OWN_ARTICLE))
     for lacking in cited.resolutions:
         if lacking.problem is not None:
-            return found(*_missing(cited, lacking, flow, texts, said))
+            return _beside_law(found(*_missing(cited, lacking, flow, texts, said)), lacking, texts)
     if cited.is_several:
         several = tuple(
             texts.cited(one) for target in targets[:_LISTED] if (one := texts.at(target))
@@ -90,6 +91,14 @@ def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
     if passage and (problem := _heading(cited, passage, texts)):
         return found(Verdict.FAILS, problem, passage)
     return found(Verdict.HOLDS, None, passage)
+
+
+def _beside_law(finding: Finding, lacking: Resolution, texts: LawTexts) -> Finding:
+    """A finding on what a law lacks, with the law and its state: a later one may have it."""
+    if finding.problem is None or finding.problem.kind not in _LACKING or not lacking.cited:
+        return finding
+    law_id = lacking.cited[0].law_id
+    return replace(finding, provision=texts.names.title(law_id), state=texts.state(law_id))
 
 
 def with_every_reading(cited: Cited, flow: Flow, texts: LawTexts) -> Cited:

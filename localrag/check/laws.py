@@ -21,11 +21,19 @@ from localrag.statutes.resolver import CitationResolver, Law, Resolution, Target
 from localrag.statutes.spoken import SpokenLaws, is_bylaw
 from localrag_indexes.analysis.numerals import in_digits
 
+# Under Article 5, according to Article 5: no law, as "of" tells one (Article 5 of this agreement).
+_IN_A_SENTENCE = re.compile(r"[a-z]+|(?<![^\s.;:!?(（])(?<![A-Za-z,] )[A-Z][a-z]*")
 _LIKE_A_LAW = re.compile("(?:法律?|令|規則)$")
 _JOINS = re.compile("[及又並若各条項号]$|(?:以下|同)$")
+# 第3条, 3条, which no law and no 同 stands before.
+_BARE = frozenset("第0123456789０１２３４５６７８９")
 _DEFINED = re.compile(
     r"[」』]?[（(](?:[^（）()\n]{0,60}?[。、，,;] ?)?(?:以下|hereinafter)[^「『“\"（）()\n]{0,20}"
     r"[「『“\"](?P<name>[^「」『』“”\"\n]{1,30})[」』”\"]"
+)
+# Civil Code of Japan (the "JCC")
+_CALLED = re.compile(
+    r"(?: of Japan)? ?\((?:[^()\"“\n]{0,60}?[,;] )?(?:the )?[“\"](?P<name>[^”\"\n]{2,30})[”\"]\)"
 )
 _NUMBER_BEHIND = re.compile(
     r"[」』]?[（(](?P<number>(?:明治|大正|昭和|平成|令和)[^（）()。、\n]{3,40}?号)(?=[）)。、])"
@@ -33,7 +41,9 @@ _NUMBER_BEHIND = re.compile(
 _STATE_WORD = re.compile("[旧新現]$|改正[前後]?")
 _STATE_OF_ONE = re.compile("(?:[旧新]|改正[前後]?)法")
 _OWN_ARTICLE = re.compile(
-    r"^[ \t　]*(?:#+ *)?\**第[ 　]?(?P<n>[12１２一二])[ 　]?条(?!の規定)", re.MULTILINE
+    r"^[ \t　]*(?:#+ *)?\**第[ 　]?(?P<n>[0-9０-９]{1,3}|[一二三四五六七八九十百]{1,6})"
+    r"[ 　]?条(?!の)",
+    re.MULTILINE,
 )
 # 第15条（契約期間）, of which an extract has the next one, too.
 _OWN_HEADING = re.compile(
@@ -114,6 +124,7 @@ class _Spoken(NamedTuple):
     end: int
     law: Law
     is_other_state: bool
+    is_certain: bool = True
 
 
 class WrittenLaws(SpokenLaws):
@@ -135,8 +146,9 @@ class WrittenLaws(SpokenLaws):
         self._spoken = [self._spoken_at(name) for name in self.named]
         self._positions = [one.end for one in self._spoken]
         self.defined = self._definitions_of(self.named)
-        numbers = {match["n"] in "1１一" for match in _OWN_ARTICLE.finditer(text)}
-        self._has_articles = len(numbers) == 2 or self._has_headings(text)
+        own = {in_digits(match["n"]) for match in _OWN_ARTICLE.finditer(text)}
+        self._has_articles = {"1", "2"} <= own or self._has_headings(text)
+        self._own_articles = own if self._has_articles else frozenset()
         self._bases: list[Basis] = []
         self._cited_last = Law(())
 
@@ -180,7 +192,7 @@ class WrittenLaws(SpokenLaws):
             )
         )
         if law.is_told:
-            self._speak(_Spoken(citation.end, law, is_other))
+            self._speak(_Spoken(citation.end, law, is_other, is_certain))
         return law
 
     def _goes_on_with_another(self, citation: ProvisionCitation, law: Law) -> bool:
@@ -198,6 +210,20 @@ class WrittenLaws(SpokenLaws):
         """How the law of the citation at a place is known, once it has been asked for."""
         at = bisect_right(self._bases, start, key=lambda basis: basis.start)
         return self._bases[at - 1] if at else Basis(start, start, names_law=False, is_certain=False)
+
+    def goes_over_to_own(self, listed: Sequence[Resolution], before: Cited) -> bool:
+        """Whether a list of articles of a law goes on with one of the text itself.
+
+        民法第709条及び第3条 in a contract that has a 第3条: lists run upwards, so that it is of the
+        contract; so is what the law lacks.
+
+        Args:
+            listed: what the next one of a list can mean.
+            before: the one before it.
+        """
+        number, last = _article_of(listed), _article_of(before.resolutions)
+        is_missing = any(one.problem for one in listed)
+        return number in self._own_articles and (is_missing or int(number) < int(last or 0))
 
     def is_inside_a_name(self, citation: ProvisionCitation) -> bool:
         """Whether the citation is part of a law's title."""
@@ -227,7 +253,8 @@ class WrittenLaws(SpokenLaws):
 
     def _law_of_bare(self, start: int) -> tuple[Law, bool, bool]:
         """The law of a citation that names none; whether the text tells it, and by its name."""
-        if before := self._word_before(start):
+        before = self._word_before(start)
+        if before and (before["of"] or not self._is_english(*before.span("word"))):
             word, word_end = before["word"], before.end("word")
             if name := self._named_at(word_end):
                 return _law_of(name, self._names), True, True
@@ -242,7 +269,13 @@ class WrittenLaws(SpokenLaws):
             return Law(()), False, False
         law = self._spoken_of(start)
         line = self._text.rfind("\n", 0, start) + 1
-        return law, len({one.law for one in self._until(start) if one.end > line}) == 1, False
+        here = [one for one in self._until(start) if one.end > line]
+        is_only = len({one.law for one in here}) == 1
+        return law, is_only and any(one.is_certain for one in here), False
+
+    def _is_english(self, start: int, end: int) -> bool:
+        """Whether a word stands in an English sentence, and is no name in it."""
+        return _IN_A_SENTENCE.fullmatch(self._text, start, end) is not None
 
     def _spoken_of(self, position: int) -> Law:
         """What a bare article can be of: the laws of its paragraph, else the one spoken of last."""
@@ -302,17 +335,28 @@ class WrittenLaws(SpokenLaws):
                 # What people call a law (フリーランス法) is known by its number from there on.
                 law = self._law(ids)
                 defined.setdefault(name.words, []).append((name.start - 1, law))
-            if found := _DEFINED.match(self._text, name.end):
+            found = _DEFINED.match(self._text, name.end) or _CALLED.match(self._text, name.end)
+            if found:
                 defined.setdefault(found["name"], []).append((found.end(), law))
         return defined
+
+
+def _article_of(resolutions: Sequence[Resolution]) -> str:
+    """The number of the article that is cited first; "" where it has none, or a branch."""
+    targets = (target for one in resolutions for target in (*one.candidates, *one.cited))
+    number = next((target.locator.article for target in targets), "")
+    return number if number.isdecimal() else ""
 
 
 def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> list[Cited]:
     """The citations of a flowing text, in order."""
     resolved = resolver.resolve(text, laws=laws)
-    found = []
+    found: list[Cited] = []
     for (start, end), group in groupby(resolved, lambda one: (one.start, one.end)):
         members, basis = list(group), laws.basis(start)
+        is_listed = found and basis.start < start and text[start] in _BARE
+        if is_listed and laws.goes_over_to_own(members, found[-1]):
+            basis = basis._replace(is_own=True)
         begin = basis.name_start if basis.start == start else start
         line = text.rfind("\n", 0, start) + 1
         is_heading = (

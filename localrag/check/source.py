@@ -15,7 +15,7 @@ from localrag.corpus.types import Document
 from localrag.errors import InputError, LocalragError, UsageError
 from localrag.facts import Fact
 from localrag.language import N_
-from localrag.question.english_citations import english_citations
+from localrag.question.english_citations import english_citations, english_places
 from localrag.question.laws import LawNamed, is_known_title, laws_named
 from localrag.reading.folding import Spelling
 from localrag.statutes.names import LawNames
@@ -27,15 +27,20 @@ _WHOLE_LINES = ("docx", "html")
 _FORMATS = (*_WHOLE_LINES, "text", "markdown", "pdf")
 _LONGEST = 5_000_000
 _LONGEST_NAME = 1_000
-# A line ends by itself after a sentence, a heading or a caption, and before an item or a quotation.
+# A line ends by itself after a sentence, a heading or a caption, and before an item, a quotation
+# or a label (相続：).
 _RUNS_ON = re.compile(
     r"(?<=[^。．.!?！？:：」』）)\]|#>\s])[ \t]*\n[ \t　]*"
     r"(?=[^\s#>|\-*+・○●◎■□◆◇▼▽※（(「『①-⑳])"
     r"(?!(?:第[ 　]?)?[0-9０-９〇一二三四五六七八九十百]+(?:[条章節編款][ 　（(\n]|[.)．）、　\t]))"
+    r"(?![^\s。、，：:]{1,10}[：:])"
 )
 # 民法第709条 and, in the next line, 会社法第8条: a list, for no sentence has them side by side.
 _CITED = re.compile("[条項号](?:の[0-9０-９〇一二三四五六七八九十]+)*$")
 _LAW = re.compile(r"(?!施行)[一-鿿ァ-ヶー]{1,60}?[法令則例](?=第|[0-9０-９]|[（(\s]|$)")
+# 民109③ and, in the next line, 刑36①
+_SHORT_ENDS = re.compile("[条項号書0-9０-９①-⑳]$")
+_SHORT_BEGINS = re.compile("[一-鿿ァ-ヶーA-Za-z]{1,20}[0-9０-９]")
 # 第1　争点, (2) 請求の趣旨, 事件名 1: a heading or a row, which no sentence goes on from.
 _NUMBERED_HEADING = re.compile(
     r".*[一-鿿ぁ-ゖァ-ヶー](?<!第)[ 　\t][0-9０-９]{1,4}"
@@ -76,6 +81,8 @@ _OPEN = re.compile("「[^」]*$|（[^）]*$")
 # A column that is this much narrower than the next line was not filled.
 _ROOM_LEFT = 0.6
 _LATIN = re.compile("[A-Za-z0-9,;]")
+# A contract, which means its own by a bare Article 5.
+_OWN_ENGLISH = re.compile(r"^[ \t]*(?:#+ *)?\**Article (\d{1,3})\b", re.IGNORECASE | re.MULTILINE)
 _ENGLISH = re.compile(r"\bArt", re.IGNORECASE)
 
 
@@ -227,16 +234,26 @@ def _bare_numbers(text: str) -> list[tuple[int, int, str]]:
 
 def _in_english(text: str, names: LawNames) -> list[tuple[int, int, str]]:
     """Citations in English and how statutes write them, with the titles of their laws."""
-    found = []
+    found: list[tuple[int, int, str]] = []
+    is_of_articles = {"1", "2"} <= set(_OWN_ENGLISH.findall(text))
     start = 0
     for line in text.split("\n"):
         if _ENGLISH.search(line):
-            for cited in english_citations(line, laws_named(line, names)):
-                at = start + cited.start
-                title = names.title(cited.law.law_ids[0]) if cited.law.law_ids else cited.law.words
-                found.append((at, at + len(cited.words), title + cited.place))
+            laws = {
+                cited.start: _titled(cited.law, names)
+                for cited in english_citations(line, laws_named(line, names))
+                if cited.is_joined or (cited.is_in_sentence and not is_of_articles)
+            }
+            found += (
+                (start + one.start, start + one.end, laws.get(one.start, "") + one.place)
+                for one in english_places(line)
+            )
         start += len(line) + 1
     return found
+
+
+def _titled(law: LawNamed, names: LawNames) -> str:
+    return names.title(law.law_ids[0]) if law.law_ids else f"{law.words}の"
 
 
 def _joined(text: str, names: LawNames) -> Callable[[re.Match[str]], str]:
@@ -284,6 +301,8 @@ def _are_listed(line: str, following: str, names: LawNames) -> bool:
 
     A name that goes on from one to the other is one: 法 and, below it, 人税法.
     """
+    if _SHORT_ENDS.search(line) and _SHORT_BEGINS.match(following):
+        return any(not start for start, _, _ in short_citations(following, names))
     if not (_CITED.search(line) or _LAW.fullmatch(line.strip()) or names.lookup(line.strip())):
         return False
     begins = _LAW.match(following) or any(not name.start for name in names.find_names(following))

@@ -93,9 +93,10 @@ _COMPLEMENT = re.compile("未満|以外|でない|しない|ない(?:者|場合|
 _NEEDED = re.compile("必要|要す|要し|要件")
 _QUOTES = re.compile("「[^「」]{12,}」")
 _LONGEST, _SHORTEST = 400, 10
-# （３） and ④ without a blank behind them.
+# （３） and ④ without a blank behind them; [3], [^3]:, 注3） and ３） of a footnote.
 _ITEM_MARK = re.compile(
-    r"[-*+・○●◎■□◆◇▼▽※ 　\t]*(?:[（(][0-9０-９〇一二三四五六七八九十ア-ンa-zA-Z]{1,3}[)）]|[①-⑳])"
+    r"[-*+・○●◎■□◆◇▼▽※ 　\t]*(?:[（(][0-9０-９〇一二三四五六七八九十ア-ンa-zA-Z]{1,3}[)）]|[①-⑳]"
+    r"|[\[［]\^?注?[0-9０-９]{1,3}[\]］]:?|注?[0-9０-９]{1,3}[)）])"
 )
 # Behind a citation: a caption, or what the provision is about; with a topic (は) it is more.
 _GLOSS = re.compile(r"(?<= )[（(][^（）()。は0-9０-９\n]{1,60}(?:[一-鿿々ァ-ヶー等]|こと)[)）]")
@@ -212,7 +213,9 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
         return None
     if statement.end - statement.start > _LONGEST:
         return found(Verdict.UNCHECKED, Fact(FactKind.SENTENCE_TOO_LONG))
-    if unsure or len(targets) > _MOST:
+    if len(targets) > _MOST:
+        return found(Verdict.UNCHECKED, Fact(FactKind.PROVISIONS_TOO_MANY))
+    if unsure:
         return found(Verdict.UNCHECKED, Fact(FactKind.NOTHING_TO_COMPARE))
     law = "".join(passage.text for passage in passages)
     others = [match[0] for match in _OF_SOMETHING_ELSE.finditer(statement.text)]

@@ -240,7 +240,7 @@ _HOLDS_WORDS = (
 )
 _TURN = (
     "SELECT id, conversation, corpus, method, model, asked, state, owner, seconds, cause, cure,"
-    " query, draft, (SELECT body FROM answers WHERE turn = id) FROM turns"
+    " query, draft FROM turns"
 )
 
 
@@ -352,11 +352,15 @@ class Conversations:
         """Remove a conversation, and every trace of it from the file.
 
         Other conversations that are being written meanwhile make it wait.
+
+        Raises:
+            BusyError: another process reads for long, which keeps what it reads in the file.
         """
+        self._db.empty_log()
         self._db.write("PRAGMA secure_delete = ON")
         self.delete(conversation_id)
         self._db.write("VACUUM")
-        self._db.checkpoint()
+        self._db.empty_log()
 
     # Turns
 
@@ -483,7 +487,7 @@ class Conversations:
 
     def _turn(self, row: Row) -> Turn:
         turn, conversation, corpus, method, model, asked, *further = row
-        state, owner, seconds, cause, cure, query, draft, answer = further
+        state, owner, seconds, cause, cure, query, draft = further
         state = self._state(state, owner)
         base = Turn(
             *(turn, conversation, Query(""), corpus, method, model, asked, state, None),
@@ -494,7 +498,9 @@ class Conversations:
             base = replace(base, query=asks, draft=kept_draft(draft))
             if base.state is not TurnState.ANSWERED:
                 return base
-            body = _unsealed(answer or "", N_("answer"))
+            # By itself: where its page is damaged, the other answers can be read.
+            answer = self._db.row("SELECT body FROM answers WHERE turn = ?", (turn,))
+            body = _unsealed(answer[0] if answer else "", N_("answer"))
             return replace(base, answer=kept_answer(body))
         except StoreError as error:
             return replace(base, cause=error.cause, cure=error.cure)

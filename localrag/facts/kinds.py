@@ -438,6 +438,7 @@ class FactKind(Enum):
         "and one of both texts has the older words"
     )
     SENTENCE_TOO_LONG = N_("so long a sentence is not compared")
+    PROVISIONS_TOO_MANY = N_("what is said of so many provisions at once is not compared")
     FIGURE_NOT_THERE = N_(
         "the provision does not have {words}; whether that is said of it code does not tell"
     )

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from localrag.statutes.names import LawNames, NameMatch, law_words
 from localrag.statutes.spoken import INNER_KANA
-from localrag_indexes.analysis.japanese import sounds
+from localrag_indexes.analysis.japanese import morphemes, sounds
 
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"
 # A word that ends like a law, and does not go on as another word (法人, 方法論).
@@ -51,10 +51,13 @@ _ENTITLED = re.compile(
 )
 # 条例 of this or that place, 条約 of some states, and not one that has a name.
 _SOME = (
-    "都道府県", "市町村", "自治体", "地方公共団体", "地方", "当該", "委任", "課税", "税", "関係",
-    "施行", "改正", "独自", "国際", "二国間", "多国間", "租税", "平和", "通商", "投資",
+    "都道府県", "市町村", "自治体", "地方公共団体", "地方", "当該", "本件", "委任", "課税", "税",
+    "関係", "施行", "改正", "独自", "国際", "二国間", "多国間", "租税", "平和", "通商", "投資",
 )  # fmt: skip
 _SHORTEST_BYLAW = 4
+# What stands before it is said of a verb.
+_GOVERNED = ("を", "に")
+_LONGEST_OBJECT = 12
 # 昭和44年東京都条例第97号
 _BYLAW_NUMBER = re.compile("第[0-9０-９〇一二三四五六七八九十百千]+号")
 _SHORTEST_STEM = 2
@@ -79,6 +82,9 @@ _NOT_A_TITLE = re.compile(
 )
 
 
+_LONGEST_COUNTRY = 20
+
+
 class _EnglishName(NamedTuple):
     """An English name of a law in a text, and its Japanese title; "" where that is not known."""
 
@@ -89,6 +95,7 @@ class _EnglishName(NamedTuple):
 
 class _Known(NamedTuple):
     foreign: re.Pattern[str]
+    abroad: tuple[re.Pattern[str], re.Pattern[str]]
     heads: tuple[str, ...]
     without_rules: frozenset[str]
     titles: dict[str, str]
@@ -104,12 +111,23 @@ def _japanese_names(text: str) -> Iterator[tuple[int, int]]:
     for match in data.foreign.finditer(text):
         yield match.span()
     for match in _CANDIDATE.finditer(text):
-        start, end = match.span()
+        start, end = _after_verb(text, *match.span()), match.end()
         while prefix := _NOT_OF_THE_NAME.match(text, start, end):
             start = prefix.end()
         opens = _OPENS.search(text, max(0, match.start() - 1), match.start()) is not None
         if not _is_another_word(text, start, end) and _names_a_law(text, start, end, data, opens):
             yield start, end
+
+
+def _after_verb(text: str, start: int, end: int) -> int:
+    """Where a name begins that a verb was taken into: 新公害条例 of 反対を受け新公害条例."""
+    if text[start - 1 : start] not in _GOVERNED:
+        return start
+    begin = max(0, start - _LONGEST_OBJECT)
+    words = morphemes(text[begin:end])
+    first = next((word for word in words if word.start == start - begin), None)
+    is_verb = first is not None and first.kind.startswith("動詞")
+    return begin + first.end if first and is_verb else start
 
 
 def _entitled(text: str) -> Iterator[tuple[int, int]]:
@@ -143,7 +161,7 @@ def _english_names(text: str) -> Iterator[_EnglishName]:
     """English names of laws, in no order; none overlaps another."""
     data = _known()
     found = [
-        _EnglishName(*match.span(), data.titles[match[0].casefold()])
+        _of_its_country(text, _EnglishName(*match.span(), data.titles[match[0].casefold()]))
         for pattern in data.english
         for match in pattern.finditer(text)
     ]
@@ -154,6 +172,17 @@ def _english_names(text: str) -> Iterator[_EnglishName]:
         if not alone and all(match.end() <= one.start or one.end <= start for one in found):
             found.append(_EnglishName(start, match.end(), ""))
     yield from found
+
+
+def _of_its_country(text: str, name: _EnglishName) -> _EnglishName:
+    """The name of a law; one of another country (French Civil Code) has no Japanese title."""
+    before, behind = _known().abroad
+    floor = max(0, name.start - _LONGEST_COUNTRY)
+    if country := before.search(text, floor, name.start):
+        return _EnglishName(country.start(), name.end, "")
+    if country := behind.match(text, name.end):
+        return _EnglishName(name.start, country.end(), "")
+    return name
 
 
 def _names_a_law(text: str, start: int, end: int, data: _Known, opens: bool) -> bool:
@@ -189,8 +218,13 @@ def _known() -> _Known:
     read = tomllib.loads(text)
     english = {name: title for title, names in read["english"].items() for name in names}
     short = [name for name in english if name.isupper()]
+    abroad = "|".join(map(re.escape, read["abroad"]))
     return _Known(
         _any_of(read["foreign"]),
+        (
+            re.compile(rf"(?<![A-Za-z])(?:{abroad}) $"),
+            re.compile(rf" of (?:the )?(?:\w+ of )?(?:{abroad})(?![A-Za-z])"),
+        ),
         tuple(read["heads"]),
         frozenset(read["without_rules"]),
         {name.casefold(): title for name, title in english.items()},
@@ -248,6 +282,10 @@ _ENGLISH_ORDER = re.compile(
     r"|(?:Ministerial )?(?:Ordinance|Regulations?|Rules) for (?:the )?Enforcement"
     r"|Enforcement (?:Ordinance|Regulations?|Rules)) of (?:the )?$",
     re.IGNORECASE,
+)
+# Labor Standards Act Enforcement Regulations
+_ENGLISH_ORDER_BEHIND = re.compile(
+    r"(?:['’]s)? Enforcement (?:(?P<order>Order)|Ordinance|Regulations?|Rules)\b", re.IGNORECASE
 )
 # 人事院規則１１―４
 _NUMBERED_RULE = re.compile(
@@ -394,13 +432,14 @@ def _lacking(text: str, names: LawNames) -> Iterator[NameMatch]:
 def _in_english(text: str, names: LawNames) -> Iterator[NameMatch]:
     for name in _english_names(text):
         ids = names.lookup(name.title)
-        order = _ENGLISH_ORDER.search(text, max(0, name.start - _LONGEST_ORDER), name.start)
+        before = _ENGLISH_ORDER.search(text, max(0, name.start - _LONGEST_ORDER), name.start)
+        order = before or _ENGLISH_ORDER_BEHIND.match(text, name.end)
         if order is None:
             yield NameMatch(name.start, name.end, ids)
         else:
             kind = "施行令" if order["order"] else "施行規則"
             ids = tuple(id_ for law_id in ids for id_ in names.order_of(law_id, kind))
-            yield NameMatch(order.start(), name.end, ids)
+            yield NameMatch(min(order.start(), name.start), max(order.end(), name.end), ids)
 
 
 def _with_order(text: str, name: NameMatch, names: LawNames, under: Orders) -> NameMatch:

@@ -379,7 +379,8 @@ class Retriever:
         text = without_politeness(asked.text)
         # 令和 of a date and Art. of a citation mean nothing else, as the names of laws do not.
         names = [(law.start, law.end) for law in scope.laws]
-        besides = (*names, *dates_in(asked.text), *english_places(asked.text))
+        besides = (*names, *dates_in(asked.text))
+        besides += tuple((one.start, one.end) for one in english_places(asked.text))
         everyday = wordings(asked.text, besides, compounds(self.store))
         penalty = penalty_asked(text, everyday)
         doing = penalty.doing if penalty else ""

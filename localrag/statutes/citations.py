@@ -374,7 +374,9 @@ class _Scan:
                 if continued is not None and ranged and self._range(frame, continued, end):
                     return
         if continued is None and chain.depth and self._text[start].isdigit():
-            return
+            if not (first and self._goes_on_in_sentence(frame, first, chain, end)):
+                return
+            continued = chain.after(first)
         law = self.found[frame.index].law if continued is not None else NO_LAW
         begins = self._begins(frame, start)
         if continued is None and chain.depth == 2:
@@ -386,6 +388,11 @@ class _Scan:
         self._add(frame, continued or chain, law, begins, end, list_index)
         if chain.subitem:
             self._more_subitems(frame)
+
+    def _goes_on_in_sentence(self, frame: _Frame, first: Chain, chain: Chain, end: int) -> bool:
+        """Whether 2号 goes on with the item cited last: 第5条1項1号は三分の一、2号は二分の一."""
+        is_beside = chain.depth == first.lowest
+        return is_beside and "。" not in frame.gap and self._text.startswith("は", end)
 
     def _begins(self, frame: _Frame, start: int) -> int:
         """Where a citation begins that names no law: with 同 or the part of the law, if at all."""

@@ -33,7 +33,7 @@ ANOTHER_WORD = (
     r"|[.．][0-9０-９]|[,，][0-9０-９]{3}(?![0-9０-９])"
 )
 # 94条の2項 and 1項の2号 have no branch: it is counted by nothing behind it.
-_COUNTED = rf"{BLANK}(?:項(?!目)|号(?![一-鿿]))"
+_COUNTED = rf"{BLANK}(?:項|号(?![一-鿿]))"
 _BRANCHES = rf"(?:{BLANK}[のノ之]{BLANK}{NUMBER}(?!{ANOTHER_WORD}|{_COUNTED}))*+"
 _ARTICLE = rf"(?:第{BLANK})?+{COUNT}{BLANK}[条條](?![例約理件]){_BRANCHES}"
 _ARTICLE_WORD = rf"(?:[同本][条條]|この条|前(?:各|{NUMBER})?[条條]|次{NUMBER}?[条條])(?![例約件])"

@@ -21,7 +21,7 @@ INNER_KANA = (
 """The kana within a word that names a bylaw: 空き家条例, and not 規制し県条例."""
 # 公害防止条例（以下「条例」という。）第3条
 _WORD_BEFORE = re.compile(
-    rf"(?P<word>[{_WORD}](?:[{_WORD}]|{INNER_KANA})*)[」』]?の?"
+    rf"(?P<word>[{_WORD}](?:[{_WORD}]|{INNER_KANA})*)[」』]?(?P<of>の)?"
     r"(?P<aside>[ 　]?[（(][^（）()\n]{1,80}[）)])?[ 　]?$"
 )
 _LONGEST_WORD = 120

@@ -63,7 +63,11 @@ _END = re.compile(
 )
 # 1・3項, 709〜724条: the level is said at the end of a list or a range.
 _COUNTED_LATER = re.compile(rf"(?:(?:{_DASH}|{_AND}){_FIRST}){{1,20}}+ ?(?P<counter>[条條項号])")
-_JOIN = re.compile(rf"(?P<range>{_DASH})|(?P<also>{_AND})|(?P<blank> )|(?={_SIGN})")
+# 民法103条から同105条: of the same law
+_JOIN = re.compile(
+    rf"(?:(?P<range>{_DASH})|(?P<also>{_AND}))(?P<same>同 ?(?=第? ?{NUMBER}))?"
+    rf"|(?P<blank> )|(?={_SIGN})"
+)
 _UNTIL = re.compile(" ?まで")
 _HYPHEN = re.compile(" ?[‐‑−-] ?")
 _LINK = re.compile(" ?の? ?")
@@ -199,7 +203,7 @@ def _in_sentences(question: str, short: ShortNames) -> Iterator[tuple[int, int, 
         first = start - len(law) if reading.is_short else reading.end
         yield done, first, question[done:first]
         if reading.is_short:
-            yield first, reading.end, reading.text
+            yield from reading.pieces
         done = reading.end
     yield done, len(question), question[done:]
 
@@ -274,18 +278,27 @@ class _Reading(NamedTuple):
 
     Attributes:
         law: the first that it names; empty where it names none.
-        text: as statutes write it.
-        end: where it ends.
+        pieces: its citations, a range as one, and what joins them: their spans, one after the
+            other, and how statutes write them.
         is_short: whether anything in it is.
         backwards, branched: as of `Typed`.
     """
 
     law: str
-    text: str
-    end: int
+    pieces: tuple[tuple[int, int, str], ...]
     is_short: bool
     backwards: bool
     branched: bool
+
+    @property
+    def text(self) -> str:
+        """The list as statutes write it."""
+        return "".join(text for _, _, text in self.pieces)
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.pieces[-1][1]
 
 
 class _Reader:
@@ -308,8 +321,8 @@ class _Reader:
         first = self._member(at, law, None)
         if first is None:
             return None
-        member = first
-        text, is_short = member.text, member.is_short
+        member, is_short = first, first.is_short
+        pieces = [(at - len(law), first.end, first.text)]
         ranged = backwards = branched = False
         while (join := _JOIN.match(self.narrow, member.end)) is not None:
             is_range = join["range"] is not None
@@ -318,23 +331,25 @@ class _Reader:
                 break
             if join["blank"] and self._running and not next_.law:
                 break
-            if not is_range:
-                text += f"{_conjunction(join)}{next_.text}"
-            elif _is_branch(member, next_, join[0]):
+            if is_range and _is_branch(member, next_, join[0]):
                 assert member.last is not None
                 branch, *further = next_.steps
                 branched |= branch.order <= member.last.order
-                text += f"の{branch.number}" + "".join(step.written for step in further)
-            elif _is_backwards(member, next_):
-                backwards = True
-                text += f"及び{next_.text}"
-            else:
-                text += f"から{next_.text}まで"
+                tail = f"の{branch.number}" + "".join(step.written for step in further)
+                pieces[-1] = (pieces[-1][0], next_.end, pieces[-1][2] + tail)
+            elif is_range and not _is_backwards(member, next_):
                 if until := _UNTIL.match(self.narrow, next_.end):
                     next_ = next_._replace(end=until.end())
-            is_short |= next_.is_short or join["blank"] is not None or not join[0]
+                whole = f"{pieces[-1][2]}から{next_.text}まで"
+                pieces[-1] = (pieces[-1][0], next_.end, whole)
+            else:
+                backwards |= is_range
+                joint = "及び" if is_range else _conjunction(join)
+                begin = join.start("same") if join["same"] else join.end()
+                pieces += [(join.start(), begin, joint), (begin, next_.end, next_.text)]
+            is_short |= next_.is_short or any((join["blank"], join["same"], not join[0]))
             member, ranged = next_, is_range
-        return _Reading(first.law, text, member.end, is_short, backwards, branched)
+        return _Reading(first.law, tuple(pieces), is_short, backwards, branched)
 
     def _member(
         self, at: int, law: str, before: _Member | None, *, is_range: bool = False

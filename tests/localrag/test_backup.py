@@ -77,6 +77,35 @@ def test_a_store_that_is_being_written(sample: Path, tmp_path: Path) -> None:
         assert "599AC0000000001" not in [document.id for document in store.documents()]
 
 
+def test_what_is_in_the_log_alone_is_sound_in_the_copy(
+    cli: Cli, sample: Path, tmp_path: Path
+) -> None:
+    """Pages of a log have no checksums."""
+    workspace, text = Workspace.locate(), "渡し舟の話。" * 500
+    with Conversations.open(workspace) as conversations:
+        for number in range(300):
+            conversations.new(f"{number} {text}")
+        assert workspace.conversations.with_name("conversations.sqlite-wal").stat().st_size > 1e6
+        made = back_up(workspace, tmp_path / "law.tar").file
+    assert cli("--home", str(tmp_path / "other"), "restore", str(made)).code == 0
+    with Conversations.open(Workspace(tmp_path / "other"), read_only=True) as restored:
+        assert len(restored.list()) == 300
+        assert restored.check() == []
+
+
+def test_a_database_that_is_damaged_is_not_copied(cli: Cli, sample: Path, tmp_path: Path) -> None:
+    workspace = Workspace.locate()
+    with Conversations.open(workspace) as conversations:
+        conversations.new("渡し舟")
+    content = workspace.conversations.read_bytes()
+    workspace.conversations.write_bytes(content.replace("渡し舟".encode(), "渡し船".encode()))
+    told = cli("backup", str(tmp_path / "law.tar"))
+    assert told.code == 5
+    assert "cannot be copied (what stands in it is not what was written)" in told.err
+    assert "localrag doctor" in told.err
+    assert not (tmp_path / "law.tar").exists()
+
+
 def test_what_a_killed_restore_left_is_removed_by_the_next(sample: Path, backed_up: Path) -> None:
     workspace = Workspace.locate()
     left = workspace.restoring / "work" / "unpacked"

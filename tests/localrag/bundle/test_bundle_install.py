@@ -9,11 +9,13 @@ import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from platform import machine
 from typing import Any
 
 import minisign
 import pytest
 
+from localrag.bundle import wheels
 from localrag.bundle.entering import enter as enter_workspace
 from localrag.bundle.installer import MANIFEST, verify
 from localrag.bundle.make import script
@@ -345,3 +347,18 @@ def test_what_comes_into_the_workspace(bundle: Path, tmp_path: Path, cli: Cli) -
     assert [name.partition(".")[0] for name in names] == ["main", "main", "more"]
     broken = [f for f in examine(Workspace(home), {}) if f.health is Health.BROKEN]
     assert broken == []
+
+
+def test_what_is_compiled_takes_the_instructions_of_ten_years(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """llama.cpp leaves them out by itself where packages are built with one date."""
+    told: list[str] = []
+    monkeypatch.setattr(wheels, "interpreter", str)
+    monkeypatch.setattr(
+        wheels, "_run", lambda command, environment: told.append(environment["CMAKE_ARGS"])
+    )
+    project = wheels.Project(tmp_path)
+    wheels.collect(project, ["llama-cpp"], ["3.11"], [machine()], tmp_path, tmp_path)
+    assert "-DGGML_NATIVE=OFF" in told[0]
+    assert all(f"-DGGML_{name}=ON" in told[0] for name in ("AVX2", "FMA", "F16C", "BMI2"))

@@ -74,7 +74,7 @@ def test_same_before_a_number_is_of_the_law_cited_last(check: Check) -> None:
         ("同10条", "holds", "第10条"),
         ("同百条", "does-not-hold", ""),
         (f"{ACT}施行令2条", "holds", "施行令第2条"),
-        ("同九〇条", "does-not-hold", ""),
+        ("同九〇条", "does-not-hold", "施行令"),
     ]
 
 
@@ -100,6 +100,13 @@ def test_the_part_of_a_law_that_a_citation_names_must_hold_the_article(
         ("渡し舟法施行令第一章第二条", "part-lacking")
     ]
     assert wrong(corpus.check("第一章第四条による。")) == []
+
+
+def test_what_a_law_lacks_is_told_with_its_state(check: Check) -> None:
+    (finding,) = of_part(check(f"{ACT}第90条"), "citation")
+    assert (finding.provision, finding.passage_id, finding.state) == (ACT, "", "2026-04-01")
+    (untold,) = of_part(check(f"{ACT}第3条。\n\n第90条。"), "citation")[1:]
+    assert (untold.provision, untold.state) == ("", "")
 
 
 def test_a_number_of_any_length_is_one_that_the_law_lacks(check: Check) -> None:
@@ -441,6 +448,20 @@ def test_titles_that_no_law_has(check: Check) -> None:
     assert report.counts[Verdict.UNCHECKED] == 2
 
 
+def test_a_list_of_a_contract_goes_from_a_law_over_to_the_contract(check: Check) -> None:
+    clauses = "第1条（目的）本書の目的。\n第2条（届出）届け出る。\n第20条（罰）"
+    lists = "渡し舟法第7条及び第2条。渡し舟法第3条、第4条及び第20条。渡し舟法第7条及び第90条。"
+    assert [one[:2] for one in cited(check, clauses + lists)] == [
+        ("渡し舟法第7条", "holds"),
+        ("第2条", "not-checked"),
+        ("渡し舟法第3条", "holds"),
+        ("第4条", "holds"),
+        ("第20条", "not-checked"),
+        ("渡し舟法第7条", "holds"),
+        ("第90条", "does-not-hold"),
+    ]
+
+
 def test_english_around_japanese_law(check: Check) -> None:
     (finding,) = of_part(check(f"See Article 6-2, paragraph (1) of {ACT}."), "citation")
     assert (finding.said, finding.provision) == (
@@ -453,6 +474,33 @@ def test_each_article_of_an_english_list_is_checked(check: Check) -> None:
     assert cited(check, f"Articles 3 and 90 of {ACT} apply.") == [
         ("Articles 3", "holds", "第3条"),
         ("90", "does-not-hold", ""),
+    ]
+
+
+def test_what_is_of_another_writing_in_english_is_not_called_wrong(check: Check) -> None:
+    text = (
+        f"{ACT} applies; see Article 89. Article 90 of this Agreement and Article 92 TFEU do not."
+        f"\n\nUnder Article 93, nothing is due. Articles 3 to 90 of {ACT} are long."
+    )
+    assert wrong(check(text)) == [
+        ("Article 89", "provision-lacking"),
+        ("Articles 3 to 90", "provision-lacking"),
+    ]
+    # A paragraph that names no law, and a contract.
+    text = f'{ACT} (the "FSA")。\n\nArticle 3 FSA and Art. 90 FSA.'
+    assert wrong(check(text)) == [("Art. 90", "provision-lacking")]
+    text = f"{ACT}第3条。\n\n第4条は良い。第90条も良い。"
+    assert wrong(check(text)) == []
+    text = f"{ACT} applies, and so does Article 94.\n\nUnder Article 3 or Article 90, all is well."
+    assert [one[:2] for one in cited(check, text)] == [
+        ("Article 94", "does-not-hold"),
+        ("Article 3", "holds"),
+        ("Article 90", "not-checked"),
+    ]
+    text = f"Article 1 (Purpose) This.\nArticle 2 (Ships) {ACT} art. 3 applies, and Article 90."
+    assert [one[:2] for one in cited(check, text)] == [
+        ("art. 3", "holds"),
+        ("Article 90", "not-checked"),
     ]
 
 

@@ -108,6 +108,34 @@ def test_a_paragraph_of_a_branch_needs_no_sign(check: Check) -> None:
     ]
 
 
+def test_each_of_a_list_of_short_citations_is_told_by_itself(check: Check) -> None:
+    assert cited(check, "渡し舟法4①③、渡し舟法4⑨、14①一・二\n渡し舟法7、10③〜⑤\n渡し舟法90①") == [
+        ("渡し舟法4①", "holds"),
+        ("③", "holds"),
+        ("渡し舟法4⑨", "does-not-hold"),
+        ("14①一", "holds"),
+        ("二", "holds"),
+        ("渡し舟法7", "holds"),
+        ("10③〜⑤", "does-not-hold"),
+        ("渡し舟法90①", "does-not-hold"),
+    ]
+    assert cited(check, "届出: 渡し舟法4①、渡し舟法14①九\n罰則: 渡し舟法90") == [
+        ("渡し舟法4①", "holds"),
+        ("渡し舟法14①九", "does-not-hold"),
+        ("渡し舟法90", "does-not-hold"),
+    ]
+
+
+def test_the_mark_of_a_footnote_says_nothing_of_a_provision(check: Check) -> None:
+    text = "[3] 渡し舟法4条1項。\n[^4]: 渡し舟法7条。\n５）渡し舟法8条1項。\n注6) 渡し舟法9条。"
+    assert {one.part.value for one in check(text).findings} == {"citation"}
+
+
+def test_of_a_long_range_nothing_is_compared(check: Check) -> None:
+    said = told(check, "渡し舟法第3条から第10条までは、渡し場の許可について定める。")
+    assert said == ("not-checked", "provisions-too-many")
+
+
 def test_a_paragraph_of_an_article_is_no_branch_of_it(check: Check) -> None:
     assert cited(check, "渡し舟法4条の3項、渡し舟法第4条の第3項、渡し舟法第四条の10項。") == [
         ("渡し舟法4条の3項", "holds"),
@@ -137,7 +165,7 @@ def test_the_law_tells_where_a_branch_ends_and_its_paragraph_begins(
         ("holds", "渡し舟法第1条の2第11項"),
         ("holds", "渡し舟法第1条の2第11項"),
         ("holds", "渡し舟法第1条の2第11項"),
-        ("does-not-hold", ""),
+        ("does-not-hold", "渡し舟法"),
     ]
     (finding,) = of_part(corpus.check("渡し舟法三条の二一一項。"), "citation")
     assert finding.problem

@@ -155,6 +155,45 @@ def test_a_letter_that_became_another_one_in_the_file(
         reopened.turns(talk.id)
 
 
+def test_a_damaged_answer_hides_no_other_one(
+    conversations: Conversations, workspace: Workspace, answer: MakeAnswer
+) -> None:
+    talk = conversations.new()
+    for text in ("二メートル", "三メートル" * 3000, "四メートル"):
+        turn = conversations.begin(talk.id, Query("水位は？"), "main", "", "")
+        conversations.finish(turn.id, answer(text=text), 1)
+    conversations.close()
+    content = workspace.conversations.read_bytes()
+    place = content.index("三メートル".encode(), len(content) * 3 // 4)
+    workspace.conversations.write_bytes(content[:place] + b"\0" + content[place + 1 :])
+    with Conversations.open(workspace) as reopened:
+        first, second, third = reopened.turns(talk.id)
+        assert reopened.check()
+    assert (first.answer and first.answer.text, second.answer) == ("二メートル", None)
+    assert "is damaged" in second.cause
+    assert third.answer is not None
+
+
+def test_what_another_process_reads_cannot_be_forgotten(
+    conversations: Conversations, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = conversations.new("渡し舟")
+    conversations.close()
+    monkeypatch.setattr(database, "_PATIENCE", 50)
+    with closing(database.connect_to_read(workspace.conversations)) as reader:
+        for statement in ("BEGIN", "SELECT count(*) FROM turns"):
+            reader.execute(statement).fetchall()
+        with Conversations.open(workspace) as open_:
+            open_.new("その後")
+            with pytest.raises(BusyError, match="is reading"):
+                open_.forget(talk.id)
+            assert open_.get(talk.id).title == "渡し舟"
+        reader.execute("COMMIT")
+    with Conversations.open(workspace) as open_:
+        open_.forget(talk.id)
+    assert "渡し舟".encode() not in workspace.conversations.read_bytes()
+
+
 def test_a_file_of_the_first_version_is_lifted(workspace: Workspace, answer: MakeAnswer) -> None:
     workspace.home.mkdir()
     with closing(apsw.Connection(str(workspace.conversations))) as old:

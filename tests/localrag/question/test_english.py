@@ -77,6 +77,22 @@ def test_only_of_joins_a_number_to_the_law_behind_it(
         ("Article 9 and Article 10 of the Civil Code", ["第9条", "第10条"]),
         ("Articles 5 and 6, 30 days after, of the Civil Code", ["第5条", "第6条"]),
         ("Article 5 and 3 ferries, says the Civil Code", ["第5条"]),
+        ("Article 5, 6(2) and 7 of the Civil Code", ["第5条", "第6条第2項", "第7条"]),
+        ("Article 5(1), (2) and (4) of the Civil Code", ["第5条第1項", "第5条第2項", "第5条第4項"]),
+        ("Article 5(1)(iv) of the Civil Code", ["第5条第1項第4号"]),
+        (
+            "Article 5(1)(i), (ii) and (2)(ii) of the Civil Code",
+            ["第5条第1項第1号", "第5条第1項第2号", "第5条第2項第2号"],
+        ),
+        (
+            "Article 5, paragraphs (1) and (3), Civil Code",
+            ["第5条第1項", "第5条第3項"],
+        ),
+        (
+            "Articles 5, paras. 1 and 3, and 9(1) of the Civil Code",
+            ["第5条第1項", "第5条第3項", "第9条第1項"],
+        ),
+        ("Article 5(1) and (2) whether a court, by the Civil Code, may", ["第5条第1項"]),
     ],
 )
 def test_each_number_of_a_list_is_cited(text: str, places: list[str]) -> None:
@@ -99,7 +115,44 @@ def test_each_number_of_a_list_is_cited(text: str, places: list[str]) -> None:
         ("Articles 2-3 to 2-9 of the CC", ["第2条の3から第2条の9まで"]),
         ("Articles 27-2 to 27-5 of the CC", ["第27条の2から第27条の5まで"]),
         ("Article 5 to 30 days of the CC", ["第5条"]),
+        ("from Article 5 to Article 9 of the CC", ["第5条から第9条まで"]),
+        ("Article 5 – Art. 9 and Article 12 of the CC", ["第5条から第9条まで", "第12条"]),
+        ("Article 5(1) to (3) of the CC", ["第5条第1項から第5条第3項まで"]),
     ],
 )
 def test_a_range_is_cited_as_a_whole(text: str, places: list[str]) -> None:
     assert [place for _, place in cited(text, "CC")] == places
+
+
+@pytest.mark.parametrize(
+    ("text", "law"),
+    [
+        ("The CC applies. Article 5 of this Agreement does not.", "this Agreement"),
+        (
+            "The CC applies. Articles 5 and 6 of the Articles of Incorporation",
+            "the Articles of Inc",
+        ),
+        ("Under the CC, see Article 5 of the Vienna Convention.", "the Vienna Convention"),
+        ("Under the CC, see Article 5 hereof.", "hereof"),
+        ("The CC applies. Article 5 of the same draft agreement", "the same draft agreement"),
+        ("Under the CC, see Article 5 TFEU.", "TFEU"),
+        ("Under the CC, see Article 5 of the German BGB.", "BGB"),
+    ],
+)
+def test_what_is_of_no_law_is_of_none_that_is_named(text: str, law: str) -> None:
+    assert all(one.startswith(law) for one, _ in cited(text, "CC"))
+    assert cited(text, "CC")
+
+
+def test_where_the_law_of_a_citation_stands_is_told() -> None:
+    text = "Articles 1 and 2 of the CC apply, and Article 3. Article 4, too. CC art. 5, see art. 6."
+    laws = [LawNamed("CC", at, at + 2, ()) for at in (text.index("CC"), text.rindex("CC"))]
+    found = english_citations(text, laws)
+    assert [(one.place, one.is_joined, one.is_in_sentence) for one in found] == [
+        ("第1条", True, False),
+        ("第2条", True, False),
+        ("第3条", False, True),
+        ("第4条", False, False),
+        ("第5条", True, True),
+        ("第6条", False, True),
+    ]

@@ -13,6 +13,7 @@ from localrag.facts import Fact, FactKind
 from localrag.reading.checking import MismatchKind
 from localrag.reading.wording import MISMATCHES
 from localrag.retrieval.types import Filters, Query, Trace
+from localrag_tui.app import Workbench
 from localrag_tui.ask.composer import Composer
 from localrag_tui.ask.evidence import SourceSide
 from localrag_tui.ask.pieces import pieces
@@ -23,6 +24,8 @@ from localrag_tui.source.pane import SourcePane
 from localrag_tui.widgets.form import Form
 from localrag_tui.work.answering import Drafted, Opened, Opening, Read, StageEnded
 from localrag_tui.work.engine import ProcessEngine
+
+from ...patience import PATIENCE
 
 LAW = "渡し舟の安全及び活用に関する法律"
 
@@ -543,8 +546,10 @@ async def test_a_question_is_offered_to_begin_with(workbench, engine, answers, u
 
 
 async def test_a_conversation_deleted_elsewhere_begins_anew(
-    workbench, engine, answers, ask, kept, told
+    workbench, engine, answers, ask, kept, told, monkeypatch
 ):
+    # On a busy machine the notice would be gone before it is looked for.
+    monkeypatch.setattr(Workbench, "NOTIFICATION_TIMEOUT", PATIENCE)
     engine.will(answers.supported).will(answers.supported)
     app = workbench()
     async with app.run_test(size=(80, 24)) as pilot:
