@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 from localrag.access import make_folder
 from localrag.bundle import installer
 from localrag.bundle.installer import LARGEST_MANIFEST, MANIFEST, SIGNATURE, Bundle, Refused
-from localrag.durable import storing, work_folder
+from localrag.durable import work_folder
 from localrag.errors import (
     BusyError,
     InputError,
@@ -30,7 +30,6 @@ from localrag.language import N_
 Member = tuple[str, BinaryIO | None]
 
 _ERRORS: dict[int, type[LocalragError]] = {4: InputError, 6: BusyError, 7: StorageError}
-_FREE = N_("Check the path and the disk, and free some space there.")
 
 
 def verify(path: Path, key: str = "") -> Bundle:
@@ -119,11 +118,17 @@ def installed_in() -> Path:
 @contextmanager
 def _as_ours(place: Path) -> Iterator[None]:
     try:
-        with storing(place, _FREE):
-            yield
+        yield
     except installer.BundleError as problem:
         kind = _ERRORS.get(problem.exit_code, WorkspaceError)
         raise kind(*problem.args, **problem.fields) from problem
+    except OSError as error:
+        raise StorageError(
+            N_("{path} cannot be read or written ({problem})."),
+            N_("Check the path and the disk, and free some space there."),
+            path=error.filename or place,
+            problem=error,
+        ) from error
 
 
 @contextmanager

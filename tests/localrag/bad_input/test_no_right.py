@@ -52,6 +52,15 @@ def test_what_lies_in_a_folder_that_may_not_be_entered(
     refused(restored, 7, "Permission denied")
 
 
+def test_a_bundle_of_which_a_part_may_not_be_read(
+    cli: Cli, refused: Callable[..., None], home: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "manifest.json").write_text("{}")
+    (tmp_path / "manifest.json").chmod(0)
+    outcome = cli("bundle", "verify", str(tmp_path))
+    refused(outcome, 7, "manifest.json cannot be read or written (Permission denied)")
+
+
 @pytest.mark.parametrize("name", ["brief.txt", "準備 書面.txt"])
 def test_a_text_to_check_that_may_not_be_read(
     cli: Cli, refused: Callable[..., None], sample: Path, closed: Path, name: str
