@@ -443,10 +443,9 @@ def _unpack(source: Path, folder: Path) -> _Manifest:
                     found[member.name] = _copied(content, out)
     except (tarfile.TarError, EOFError) as error:
         raise InputError(
-            N_("{file} is no backup, or is damaged ({problem})."),
+            N_("{file} is no backup, or is damaged."),
             N_("Take another copy of it."),
             file=source,
-            problem=error,
         ) from error
     except FileExistsError as error:
         raise _refused(source, N_("{file}: {name} stands in it twice."), error.filename) from error

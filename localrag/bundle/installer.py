@@ -188,7 +188,7 @@ class Bundle:
             if not as_said(content, self.files[name]):
                 raise damaged(name)
         for name in sorted(awaited):
-            raise Refused(N_("{name} is missing."), _AGAIN, name=name)
+            raise Refused(N_("{name} is missing from the bundle."), _AGAIN, name=name)
 
 
 def _require_valid(manifest: dict[str, Any]) -> None:
@@ -290,11 +290,14 @@ def key_of(said: str) -> str:
     Raises:
         Refused: it is neither.
     """
+    key = said
     if said and Path(said).is_file():
-        said = [*Path(said).read_text(errors="replace").split("\n"), ""][1].strip()
-    if said and not re.fullmatch(r"[A-Za-z0-9+/]{56}", said):
-        raise Refused(N_("{said!r} is no public key of minisign."), said=said[:100])
-    return said
+        key = [*Path(said).read_text(errors="replace").split("\n"), ""][1].strip()
+    if said and not re.fullmatch(r"[A-Za-z0-9+/]{56}", key):
+        raise Refused(
+            N_("{said} is no public key of minisign, nor a file of one."), said=said[:200]
+        )
+    return key
 
 
 def _entries(folder: Path) -> Iterator[tuple[str, BinaryIO | None]]:
@@ -333,9 +336,7 @@ def install(folder: Path, target: Path, key: str, tell: Callable[..., object]) -
     if bundle.signed_by:
         tell(N_("signed by {key}"), key=bundle.signed_by)
     target = target.expanduser().resolve()
-    if target.is_relative_to(folder.resolve()):
-        elsewhere = N_("Name another folder: python3 install.py FOLDER")
-        raise BundleError(N_("The bundle itself lies in {path}."), elsewhere, path=target)
+    _require_place(target, folder)
     with _alone(target):
         current = (target / "current").resolve()
         if (current / "bundle.json").exists():
@@ -357,6 +358,19 @@ def install(folder: Path, target: Path, key: str, tell: Callable[..., object]) -
         done = json.loads(_run([*entering, *map(str, places)], heard=True))
         _switch(target, version, current)
         return {**done, "start": str(target / "bin" / "localrag")}
+
+
+def _require_place(target: Path, folder: Path) -> None:
+    """Refuse, by a `BundleError`, to mix what gets installed with something else."""
+    elsewhere = N_("Name another folder: python3 install.py FOLDER")
+    if target.is_relative_to(folder.resolve()):
+        raise BundleError(N_("The bundle itself lies in {path}."), elsewhere, path=target)
+    if not target.exists() or (target / "versions").is_dir():
+        return
+    # A run that was killed leaves the lock; a workspace may have been put there.
+    if not target.is_dir() or {path.name for path in target.iterdir()} - {".lock", "home"}:
+        other = N_("{path} is a file, or a folder that holds something else than localrag.")
+        raise BundleError(other, elsewhere, path=target)
 
 
 @contextmanager
@@ -574,7 +588,9 @@ def main() -> int:
             tell(part, **problem.fields)
         return problem.exit_code
     except OSError as error:
-        tell("{error}", error=error)
+        told = N_("{path} cannot be read or written ({problem}).")
+        tell(told, path=error.filename or given.target, problem=error.strerror)
+        tell(N_("Free some space there, or mend the permissions; what was installed stays in use."))
         return 7
     tell(N_("start it: {path}"), path=done["start"])
     return 5 if done["broken"] else 0

@@ -10,7 +10,7 @@ from localrag.cli.session import Json, complete_corpus, completing
 from localrag.cli.terminal import emit, say, tell
 from localrag.cli.verbs import group, verb
 from localrag.errors import UsageError
-from localrag.language import N_, _
+from localrag.language import N_, _, ngettext
 from localrag.session import Session
 from localrag.workspace import Workspace
 
@@ -204,8 +204,11 @@ def _print_made(report: "BundleReport") -> None:
     say(_("SHA-256 of manifest.json: {digest}").format(digest=report.digest))
     if report.unlicensed:
         named = ", ".join(report.unlicensed[:_SHOWN])
-        told = _("{n:,} files name no licence: {names}")
-        tell((_("note: "), "yellow"), told.format(n=len(report.unlicensed), names=named))
+        n = len(report.unlicensed)
+        told = ngettext(
+            "{n:,} file names no licence: {names}", "{n:,} files name no licence: {names}", n
+        )
+        tell((_("note: "), "yellow"), told.format(n=n, names=named))
     say(_("Next, on the other machine: "), ("python3 install.py FOLDER", "bold"))
 
 

@@ -127,7 +127,8 @@ def _print(name: str, found: "Overview") -> None:
         say(_("Layers or documents have changed since the layers were indexed:"), " ", str(cure))
     for summary in found.summaries[:_SUMMARIES]:
         where = _(", ").join(map(value_name, summary.labels)) or _("all documents")
-        rests = _("{n:,} questions").format(n=summary.questions)
+        n = summary.questions
+        rests = ngettext("{n:,} question", "{n:,} questions", n).format(n=n)
         say((where, "cyan"), aside(rests), colon(), summary.text)
     if len(found.summaries) > _SUMMARIES:
         left = len(found.summaries) - _SUMMARIES

@@ -172,6 +172,7 @@ def _print(corpus: str, report: "UpdateReport") -> None:
 
 def _outcome(corpus: str, report: "UpdateReport") -> str:
     """What was done in all, or would be."""
+    n = len(report.changes)
     if not report.changes:
         words = _("corpus {corpus}: nothing to change; {unchanged:,} texts are as in the archive")
     elif report.made:
@@ -187,12 +188,20 @@ def _outcome(corpus: str, report: "UpdateReport") -> str:
             )
         )
     elif report.applied:
-        words = _("corpus {corpus}: {n:,} texts changed, {unchanged:,} unchanged ({seconds:.1f} s)")
+        words = ngettext(
+            "corpus {corpus}: {n:,} text changed, {unchanged:,} unchanged ({seconds:.1f} s)",
+            "corpus {corpus}: {n:,} texts changed, {unchanged:,} unchanged ({seconds:.1f} s)",
+            n,
+        )
     else:
-        words = _("corpus {corpus}: {n:,} texts would change, {unchanged:,} would not")
+        words = ngettext(
+            "corpus {corpus}: {n:,} text would change, {unchanged:,} would not",
+            "corpus {corpus}: {n:,} texts would change, {unchanged:,} would not",
+            n,
+        )
     return words.format(
         corpus=corpus,
-        n=len(report.changes),
+        n=n,
         unchanged=report.unchanged,
         made=report.made,
         seconds=report.seconds,

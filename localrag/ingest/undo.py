@@ -23,6 +23,7 @@ from localrag.language import N_
 from localrag.workspace import CorpusPaths
 
 _UNFINISHED = "update.new"
+_BEFORE = N_("Add the archive before it once more, or put back a backup: localrag restore FILE")
 
 
 class LawChangeKind(StrEnum):
@@ -117,12 +118,16 @@ def steps(place: CorpusPaths, number: int) -> Iterator[Step]:
         with gzip.open(path) as lines:
             for line in lines:
                 yield _adapter.validate_json(line)
-    except (OSError, EOFError, zlib.error, ValidationError) as error:
+    except (gzip.BadGzipFile, EOFError, zlib.error, ValidationError) as error:
+        raise StoreError(
+            N_("What undoing the update needs is damaged: {path}."), _BEFORE, path=path
+        ) from error
+    except OSError as error:
         raise StoreError(
             N_("What undoing the update needs cannot be read ({path}: {problem})."),
-            N_("Add the archive before it once more, or put back a backup: localrag restore FILE"),
+            _BEFORE,
             path=path,
-            problem=type(error).__name__ if isinstance(error, ValidationError) else error,
+            problem=error,
         ) from error
 
 

@@ -74,13 +74,14 @@ def test_installing_and_bringing_up_to_date(
     assert refused.returncode == 4, refused.stderr
     assert "manifest.json.minisig is missing, or no signature" in refused.stdout
     assert list(target.iterdir()) == []
-    (target / "fail").touch()
+    (target / "home").mkdir()
+    (target / "home" / "fail").touch()
     failed = run_installer(bundle, target)
     assert failed.returncode == 5, failed.stderr
     assert "no luck" in failed.stderr
     assert not (target / "bin").exists()
     assert not (target / "current").exists()
-    (target / "fail").unlink()
+    (target / "home" / "fail").unlink()
     done = run_installer(bundle, target, "--key", public(keys[0]))
     assert done.returncode == 0, done.stderr + done.stdout
     assert "Warning" not in failed.stderr, "that run unpacked the Python"
@@ -132,6 +133,15 @@ def test_a_full_disk(bundle: Path, small_disk: Any, cli: Cli, tmp_path: Path) ->
         assert "No space left on device" in outcome.err
 
 
+def test_the_installer_on_a_full_disk(bundle: Path, small_disk: Any) -> None:
+    small_disk.fill()
+    told = run_installer(bundle, small_disk.folder / "target", LC_ALL="C.UTF-8")
+    assert told.returncode == 7
+    assert f"{small_disk.folder}" in told.stdout
+    assert "cannot be read or written (No space left on device)" in told.stdout
+    assert "Free some space there" in told.stdout
+
+
 def test_what_is_made(small: Path) -> None:
     manifest = json.loads((small / MANIFEST).read_text("utf-8"))
     files = manifest["files"]
@@ -165,6 +175,9 @@ def test_the_installer_speaks_japanese(bundle: Path, tmp_path: Path) -> None:
     assert told.returncode == 4
     assert "settings.toml" in told.stdout
     assert "is damaged" not in told.stdout
+    (bundle / "settings.toml").unlink()
+    told = run_installer(bundle, tmp_path / "target", LC_ALL="ja_JP.UTF-8", PYTHONUTF8="1")
+    assert "バンドルに settings.toml がありません。" in told.stdout
     assert not (tmp_path / "target").exists()
 
 

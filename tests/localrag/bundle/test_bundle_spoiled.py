@@ -198,8 +198,10 @@ def test_keys(bundle: Path, keys: Keys, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not say by whom"):
         verify(bundle)
     (bundle / SIGNATURE).unlink()
-    with pytest.raises(InputError, match="no public key of minisign"):
-        verify(bundle, "nonsense")
+    (tmp_path / "other.pub").write_text("nonsense\n")
+    for key in ("nonsense", str(tmp_path / "none.pub"), str(tmp_path / "other.pub")):
+        with pytest.raises(InputError, match=f"{key} is no public key of minisign, nor a file"):
+            verify(bundle, key)
 
 
 def test_signatures_as_a_library_checks_them() -> None:
@@ -301,3 +303,14 @@ def test_a_bundle_older_than_what_is_installed(bundle: Path, keys: Keys, tmp_pat
 def test_into_itself(bundle: Path) -> None:
     with pytest.raises(LocalragError, match="The bundle itself lies in"):
         install(bundle, bundle / "here", tell=lambda *_, **__: None)
+
+
+def test_places_where_something_else_lies(bundle: Path, tmp_path: Path) -> None:
+    file, folder = tmp_path / "file", tmp_path / "folder"
+    file.write_text("mine")
+    folder.mkdir()
+    (folder / "mine.txt").write_text("mine")
+    for target in (file, folder):
+        with pytest.raises(LocalragError, match="that holds something else than localrag"):
+            install(bundle, target, tell=lambda *_, **__: None)
+    assert [path.name for path in folder.iterdir()] == ["mine.txt"]

@@ -29,7 +29,7 @@ def test_a_word_is_corrected_and_put_back(cli: Cli, archive: Path) -> None:
     assert tried.code == 0, tried.err
     assert "corrected" in tried.out
     assert ACT in tried.out
-    assert "1 texts would change" in tried.out
+    assert "1 text would change" in tried.out
     assert "水かさ" not in cli("search", "水かさ").out
 
     done = cli("update", str(archive), "--json")
