@@ -41,6 +41,7 @@ _OF_THE_DISK = (
 # compares it whenever a page is read: https://www.sqlite.org/cksumvfs.html
 _CHECKING = "cksumvfs"
 _CHECKSUM_BYTES = 8
+_UNVERIFIED = "checksum_verification = OFF"
 # Bytes that the memory shared by the readers of a log, and the log itself, begin with.
 _COMPANIONS = 1 << 17
 _READING = ("temp_store = MEMORY", "cache_size = -32768")
@@ -123,6 +124,7 @@ class Database:
         schema: what kind of file it is.
         create: make the file and its folder where they are missing.
         read_only: refuse every write; other processes may write meanwhile.
+        verified: compare the checksum of each page that is read.
 
     Raises:
         NotFoundError: there is no such file.
@@ -131,7 +133,13 @@ class Database:
     """
 
     def __init__(
-        self, path: Path, schema: Schema, *, create: bool = False, read_only: bool = False
+        self,
+        path: Path,
+        schema: Schema,
+        *,
+        create: bool = False,
+        read_only: bool = False,
+        verified: bool = True,
     ) -> None:
         self.path = path
         self._schema = schema
@@ -153,7 +161,8 @@ class Database:
                 if create and not path.exists():
                     _make(path, schema)
                 self._connection = connect_to_read(path) if read_only else connect(path)
-                for setting in _READING if read_only else _WRITING:
+                settings = _READING if read_only else _WRITING
+                for setting in settings if verified else (_UNVERIFIED, *settings):
                     self._connection.execute(f"PRAGMA {setting}")
                 self._check_version(create=create, read_only=read_only)
         except BaseException:
@@ -251,6 +260,15 @@ class Database:
             self._schema.upgrade(sound)
             expected = sound.execute(_COLUMNS).fetchall()
         return [".".join(map(str, one)) for one in expected if one not in set(self.rows(_COLUMNS))]
+
+    def rewrite(self) -> None:
+        """Write the whole file anew, without gaps and with a checksum for each page.
+
+        Raises:
+            BusyError: another process reads for long.
+        """
+        self.write("VACUUM")
+        self.empty_log()
 
     def empty_log(self) -> None:
         """Do as `checkpoint`, to the end, so that nothing is left in the log.
@@ -476,7 +494,10 @@ def _is_full(path: Path) -> bool:
 def _damaged(error: Exception | str, path: Path, schema: Schema) -> StoreError:
     return StoreError(
         N_("The {name} {path} is damaged ({problem})."),
-        N_("Put back a copy of it, or move it away and {again}"),
+        N_(
+            "If all that it holds is as it was stored, localrag doctor --mend keeps it. Else put "
+            "back a copy of it, or move it away and {again}"
+        ),
         name=_(schema.name),
         path=path,
         problem=error,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +19,7 @@ from localrag.conversations.store import Conversations
 from localrag.corpus.store import CorpusStore
 from localrag.errors import LocalragError
 from localrag.facts import Fact, FactKind
+from localrag.ingest.state import writing
 from localrag.language import N_, _
 from localrag.workspace import Workspace
 
@@ -118,6 +120,31 @@ def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[F
         yield from _layers(workspace, name, config)
 
 
+def mend(workspace: Workspace) -> Iterator[Finding]:
+    """Give databases checksums again that lack some of them, and nothing else.
+
+    So does one that another program has opened after its writer was killed: SQLite moves what the
+    log holds into the file, and only localrag's gives a checksum to what it moves.
+    """
+    for name in workspace.corpora():
+        place = workspace.corpus(name)
+        if _try("store", lambda name=name: _store(workspace, name)).health is Health.BROKEN:  # type: ignore[misc]
+            with writing(place):
+                yield _mended(f"store {name}", partial(CorpusStore.mend, place.store))
+    if workspace.conversations.exists():
+        found = _try("conversations", lambda: _conversations(workspace))
+        if found.health is Health.BROKEN:
+            yield _mended(found.check, partial(Conversations.mend, workspace))
+
+
+def _mended(check: str, attempt: Callable[[], None]) -> Finding:
+    def tried() -> Fact:
+        attempt()
+        return Fact(FactKind.CHECKSUMS_ANEW)
+
+    return _try(check, tried)
+
+
 def _said(words: object) -> Fact:
     """What a library or an error says in its own words."""
     return Fact(FactKind.SAID, words=str(words))
@@ -204,7 +231,10 @@ def _conversations(workspace: Workspace) -> Fact:
         if problems := kept.check():
             raise LocalragError(
                 " ".join(problems),
-                N_("Put back a copy of it, or move it away and begin with none."),
+                N_(
+                    "Try localrag doctor --mend. Else put back a copy of it, or move it away and "
+                    "begin with none."
+                ),
             )
         return Fact(FactKind.CONVERSATIONS_SOUND, n=len(kept.list()))
 
@@ -224,7 +254,10 @@ def _store(workspace: Workspace, name: str) -> Fact:
         if problems:
             raise LocalragError(
                 " ".join(problems),
-                N_("Put back a copy of it, or add the documents to a new corpus."),
+                N_(
+                    "Try localrag doctor --mend. Else put back a copy of it, or add the documents "
+                    "to a new corpus."
+                ),
             )
         if altered := list(store.altered()):
             raise LocalragError(

@@ -28,8 +28,8 @@ from localrag.language import N_
 _COMMON = "set(LLAMA_BUILD_COMMON OFF)\n"
 """Read by CMake before llama.cpp: its command-line tools, which nobody loads, are left out."""
 _INSTRUCTIONS = ("SSE42", "AVX", "AVX2", "FMA", "F16C", "BMI2")
-"""Of x86-64, what every processor of the last ten years has. Where SOURCE_DATE_EPOCH is set, llama.cpp
-takes none of them by itself: an answer takes nine times as long."""
+"""Of x86-64, what every processor of the last ten years has. Where SOURCE_DATE_EPOCH is set,
+llama.cpp takes none of them by itself: an answer takes nine times as long."""
 _LLAMA = " ".join(
     (
         "-DLLAVA_BUILD=OFF -DGGML_NATIVE=OFF -DGGML_OPENMP=OFF",

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from itertools import chain
 from typing import Annotated
 
 import typer
@@ -87,6 +88,7 @@ def _written(value: object) -> str:
     examples=[
         "localrag doctor",
         "localrag --home /data/law doctor --json",
+        "localrag doctor --mend",
         "localrag doctor --offline",
     ],
     exit_codes=(0, 5),
@@ -96,6 +98,13 @@ def doctor(
     offline: Annotated[
         bool,
         typer.Option("--offline", help="Show that nothing goes out: work without a network."),
+    ] = False,
+    mend: Annotated[
+        bool,
+        typer.Option(
+            "--mend",
+            help="First give a database its checksums again, if all it holds is as stored.",
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -110,6 +119,7 @@ def doctor(
     from rich.cells import set_cell_size
 
     from localrag.doctor import Finding, Health, examine
+    from localrag.doctor import mend as mend_databases
 
     shown = {
         Health.GOOD: (N_("good"), "green"),
@@ -119,7 +129,8 @@ def doctor(
     }
     session: Session = context.obj
     findings: list[Finding] = []
-    for finding in examine(session.workspace, session.overrides):
+    mended = mend_databases(session.workspace) if mend else ()
+    for finding in chain(mended, examine(session.workspace, session.overrides)):
         findings.append(finding)
         if not as_json:
             health, style = shown[finding.health]

@@ -54,6 +54,8 @@ class _Explained:
 
     examples: ClassVar[Sequence[str]] = ()
     exit_codes: ClassVar[Sequence[int]] = ()
+    _read: frozenset[str] = frozenset()
+    """Parameters that are files or folders to be read."""
 
     help: str | None
     short_help: str | None
@@ -104,10 +106,13 @@ class _Explained:
         """
         ctx.allow_extra_args = True
         for param in self.get_params(ctx):  # type: ignore[attr-defined]
-            # What Typer says of a file without the right to read it names neither.
-            param.type_descriptor.parameter_info.readable = False
+            about = param.type_descriptor.parameter_info
+            if about.readable:
+                # What Typer says of a file without the right to read it names neither.
+                about.readable = False
+                self._read |= {param.name}
         rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
-        _require_readable(ctx.params.values())
+        _require_readable(ctx.params.get(name) for name in self._read)
         if rest and not isinstance(self, TyperGroup) and not ctx.resilient_parsing:
             raise UsageError(
                 N_("unexpected extra argument: {arguments}"),

@@ -288,6 +288,26 @@ class Conversations:
         self._owner.release()
         self._db.close()
 
+    @classmethod
+    def mend(cls, workspace: Workspace) -> None:
+        """Give each page its checksum again, where every question and answer is as it was kept.
+
+        Raises:
+            StoreError: one is not; nothing is changed.
+        """
+        path = workspace.conversations
+        database = Database(path, CONVERSATIONS, verified=False)
+        with cls(database, Owner(path.with_suffix(".locks"))) as kept:
+            kept_as = (
+                *database.stream("SELECT query FROM turns"),
+                *database.stream("SELECT body FROM answers"),
+            )
+            for (text,) in kept_as:
+                _unsealed(text, N_("question"))
+            if problems := kept.check():
+                raise database.damage(" ".join(problems))
+            database.rewrite()
+
     def check(self) -> list[str]:
         """Read the whole file and say what is wrong, a sentence each; nothing when it is sound."""
         return self._db.faults()
@@ -359,8 +379,7 @@ class Conversations:
         self._db.empty_log()
         self._db.write("PRAGMA secure_delete = ON")
         self.delete(conversation_id)
-        self._db.write("VACUUM")
-        self._db.empty_log()
+        self._db.rewrite()
 
     # Turns
 

@@ -15,7 +15,7 @@ from localrag.corpus.states import DocumentInfo
 from localrag.corpus.types import Document, LawRow
 from localrag.database import Database, Schema, row_mark
 from localrag.errors import LocalragError, UsageError
-from localrag.language import N_
+from localrag.language import N_, _
 
 CORPUS = Schema(
     name=N_("corpus store"),
@@ -398,6 +398,27 @@ class CorpusStore(Lookups):
     def check(self) -> list[str]:
         """Read the whole file and say what is wrong, a sentence each; nothing when it is sound."""
         return self._db.faults(_ORPHANS)
+
+    @classmethod
+    def mend(cls, path: Path) -> None:
+        """Give each page its checksum again, where every document is as it was stored.
+
+        What is derived from documents has no marks: the next indexing derives it anew.
+
+        Raises:
+            StoreError: a document is not; nothing is changed.
+        """
+        database = Database(path, CORPUS, verified=False)
+        with cls(database) as store:
+            if problems := store.check():
+                raise database.damage(" ".join(problems))
+            for document in store.altered():
+                told = _("what stands of {document} is not what was stored")
+                raise database.damage(told.format(document=document))
+            with store.transaction():
+                database.write("UPDATE documents SET linked = 0")
+                store._note("links_generation", -1)
+            database.rewrite()
 
     def altered(self) -> Iterator[str]:
         """Yield the ids of the documents that are not as they were stored, whatever changed them.

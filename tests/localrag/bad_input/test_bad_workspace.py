@@ -52,9 +52,9 @@ def of_version_999(path: Path) -> None:
 STORES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "empty": (lambda path: os.truncate(path, 0), "is empty", "localrag add"),
     "truncated": (lambda path: os.truncate(path, 40_000), "is damaged", "add the documents"),
-    "garbage": (lambda path: path.write_bytes(b"x" * 9000), "is damaged", "Put back a copy"),
-    "garbage inside": (garbage_inside, "is damaged", "Put back a copy"),
-    "in its own words": (no_longer_text, "is damaged", "Put back a copy"),
+    "garbage": (lambda path: path.write_bytes(b"x" * 9000), "is damaged", "back a copy"),
+    "garbage inside": (garbage_inside, "is damaged", "back a copy"),
+    "in its own words": (no_longer_text, "is damaged", "back a copy"),
     "a folder": (into_a_folder, "is a folder", "Move it away"),
     "newer": (of_version_999, "has version 999", "Use the newer localrag"),
 }
@@ -99,7 +99,7 @@ def test_a_text_that_was_changed_in_the_store_is_told(cli: Cli, sample: Path) ->
     assert doctor.code == 5
     finding = next(f for f in doctor.json if f["check"] == "store main")
     assert "what stands in it is not what was written" in finding["detail"]
-    assert "Put back a copy of it" in finding["cure"]
+    assert "put back a copy of it" in finding["cure"]
 
 
 @pytest.mark.parametrize(

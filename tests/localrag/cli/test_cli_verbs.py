@@ -493,7 +493,7 @@ def test_doctor_looks_at_conversations(cli: Cli, sample: Path) -> None:
     health, detail, cure = found()
     assert health == "broken"
     assert "what stands in it is not what was written" in detail
-    assert cure.startswith("Put back a copy of it")
+    assert cure.startswith("Try localrag doctor --mend. Else put back a copy of it")
 
 
 def test_doctor_names_the_cure(cli: Cli, sample: Path) -> None:

@@ -225,7 +225,7 @@ def test_a_store_that_has_lost_its_checksums_is_refused(
     content[20] = 0  # Of the bytes at the end of a page, as many as are SQLite's own.
     store.path.write_bytes(content)
     for read_only in (True, False):
-        with pytest.raises(StoreError, match=r"its pages have lost their checksums.*Put back"):
+        with pytest.raises(StoreError, match=r"its pages have lost their checksums.*doctor --mend"):
             CorpusStore.open(store.path, read_only=read_only)
 
 
