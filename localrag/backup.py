@@ -247,7 +247,12 @@ def restore_corpus(workspace: Workspace, source: Path) -> BackupReport:
 
 def _is_there(workspace: Workspace, manifest: _Manifest) -> bool:
     """Whether a corpus is, to the byte, as a backup has it; its index, which may lack, apart."""
-    top = workspace.corpus(manifest.corpus).store.parent.relative_to(workspace.home)
+    store = workspace.corpus(manifest.corpus).store
+    log = store.with_name(f"{store.name}-wal")
+    if log.exists() and log.stat().st_size:
+        # What a writer that was killed has stored stands there.
+        return False
+    top = store.parent.relative_to(workspace.home)
     kept = {path.relative_to(workspace.home) for path in _kept(workspace, manifest.corpus)}
     listed = {Path(name): file for name, file in manifest.files.items()}
     here = {path for path in kept if path.is_relative_to(top)}

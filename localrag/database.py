@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -14,7 +15,6 @@ from urllib.parse import quote
 from zlib import crc32
 
 import apsw
-from apsw import sqlite_extra
 
 from localrag.access import make_folder, open_file
 from localrag.durable import name_new
@@ -41,7 +41,6 @@ _OF_THE_DISK = (
 # compares it whenever a page is read: https://www.sqlite.org/cksumvfs.html
 _CHECKING = "cksumvfs"
 _CHECKSUM_BYTES = 8
-_UNVERIFIED = "checksum_verification = OFF"
 # Bytes that the memory shared by the readers of a log, and the log itself, begin with.
 _COMPANIONS = 1 << 17
 _READING = ("temp_store = MEMORY", "cache_size = -32768")
@@ -87,19 +86,19 @@ class Schema:
         )
         connection.create_scalar_function("row_mark", row_mark, deterministic=True)
         for number, file in enumerate(self.upgrades[:until], start=1):
-            if version(connection) < number:
-                script = file.read_text(encoding="utf-8")
-                # Another process may have upgraded meanwhile; then the script fails on its first
-                # CREATE, the transaction is rolled back, and the loop finds the version reached.
-                try:
-                    connection.execute(
-                        f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;"
-                    )
-                except apsw.Error:
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-                    if version(connection) < number:
-                        raise
+            if version(connection) >= number:
+                continue
+            script = file.read_text(encoding="utf-8")
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                # Another process may have upgraded meanwhile.
+                if version(connection) < number:
+                    connection.execute(f"{script}\n;PRAGMA user_version = {number}")
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
 
 
 def version(connection: apsw.Connection) -> int:
@@ -116,8 +115,8 @@ class Database:
     power cut may lose the last commits, but never damages the file; `checkpoint` makes
     everything before it survive that as well.
 
-    A page that a disk or another program has changed is an error when it is read, whatever it
-    holds: by `connect`, each has a checksum.
+    A page that a disk has changed is an error when it is read, whatever it holds: by `connect`,
+    each has a checksum. Those of the log have none until they are moved into the file.
 
     Args:
         path: the SQLite file.
@@ -160,9 +159,9 @@ class Database:
             with self._errors():
                 if create and not path.exists():
                     _make(path, schema)
-                self._connection = connect_to_read(path) if read_only else connect(path)
-                settings = _READING if read_only else _WRITING
-                for setting in settings if verified else (_UNVERIFIED, *settings):
+                opened_by = connect_to_read if read_only else connect
+                self._connection = opened_by(path, verified=verified)
+                for setting in _READING if read_only else _WRITING:
                     self._connection.execute(f"PRAGMA {setting}")
                 self._check_version(create=create, read_only=read_only)
         except BaseException:
@@ -261,15 +260,6 @@ class Database:
             expected = sound.execute(_COLUMNS).fetchall()
         return [".".join(map(str, one)) for one in expected if one not in set(self.rows(_COLUMNS))]
 
-    def rewrite(self) -> None:
-        """Write the whole file anew, without gaps and with a checksum for each page.
-
-        Raises:
-            BusyError: another process reads for long.
-        """
-        self.write("VACUUM")
-        self.empty_log()
-
     def empty_log(self) -> None:
         """Do as `checkpoint`, to the end, so that nothing is left in the log.
 
@@ -352,7 +342,10 @@ class Database:
         if self._open.reserve_bytes("main") != _CHECKSUM_BYTES:
             if found == schema.version:
                 raise _damaged(_("its pages have lost their checksums"), self.path, schema)
-            # It is of a localrag that wrote none.
+            # It is of a localrag that wrote none. Where that one still has it open, it would go on
+            # so: nobody can leave the log for a moment then, and this is BUSY.
+            for mode in ("DELETE", "WAL"):
+                self._open.execute(f"PRAGMA journal_mode = {mode}")
             self._open.reserve_bytes("main", _CHECKSUM_BYTES)
             self._open.execute("VACUUM")
         schema.upgrade(self._open)
@@ -416,25 +409,22 @@ def _make(path: Path, schema: Schema) -> None:
         # Made beforehand, for its owner alone: SQLite goes by the umask.
         open_file(unfinished, "xb").close()
         with closing(connect(unfinished)) as connection:
-            # Without any, a disk that gets full meanwhile leaves a file that passes for damaged.
+            # With none at all, a disk that gets full leaves a file that passes for damaged.
             connection.execute("PRAGMA journal_mode = MEMORY")
             schema.upgrade(connection)
-        if not path.exists():
-            # Left of a file that was moved away: SQLite would take it for the log of this one.
-            for companion in ("-wal", "-shm"):
-                path.with_name(f"{path.name}{companion}").unlink(missing_ok=True)
         with suppress(FileExistsError):  # Another process has made it meanwhile: that one stays.
             name_new(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
 
 
-def connect(path: Path, mode: str = "rw") -> apsw.Connection:
+def connect(path: Path, mode: str = "rw", *, verified: bool = True) -> apsw.Connection:
     """Open a file whose pages have checksums; each statement is a transaction of its own.
 
     Args:
         path: the file, which may be empty; else it keeps the form that it has.
         mode: how to open it, as SQLite writes it in a URI.
+        verified: compare the checksum of each page that is read.
 
     Raises:
         apsw.Error: it cannot be opened.
@@ -442,23 +432,38 @@ def connect(path: Path, mode: str = "rw") -> apsw.Connection:
     connection = apsw.Connection(
         f"file:{quote(str(path.resolve()))}?mode={mode}",
         apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI,
-        _checking_layer(),
+        checking_layer(),
     )
     connection.set_busy_timeout(_PATIENCE)
+    if not verified:
+        connection.execute("PRAGMA checksum_verification = OFF")
     if mode == "rw" and not path.stat().st_size:
         connection.reserve_bytes("main", _CHECKSUM_BYTES)
     return connection
 
 
 @cache
-def _checking_layer() -> str:
-    """Have SQLite check pages, for as long as this process lives; returns what it calls that."""
-    with closing(apsw.Connection(":memory:")) as connection:
-        sqlite_extra.load(connection, _CHECKING)
+def checking_layer() -> str:
+    """Have SQLite check pages, for as long as this process lives; returns what it calls that.
+
+    Raises:
+        LocalragError: the installed apsw cannot.
+    """
+    try:
+        extra = import_module("apsw.sqlite_extra")
+        with closing(apsw.Connection(":memory:")) as connection:
+            extra.load(connection, _CHECKING)
+    except Exception as error:
+        raise LocalragError(
+            N_("The installed apsw lacks {extension}, an extension of SQLite ({problem})."),
+            "pip install --force-reinstall --only-binary :all: apsw",
+            extension=_CHECKING,
+            problem=error,
+        ) from error
     return "cksmvfs"
 
 
-def connect_to_read(path: Path) -> apsw.Connection:
+def connect_to_read(path: Path, *, verified: bool = True) -> apsw.Connection:
     """Open a file to read it, which needs no room and no right to write.
 
     A reader of a WAL file shares memory with the others by a companion (-shm), which cannot be
@@ -466,15 +471,15 @@ def connect_to_read(path: Path) -> apsw.Connection:
     the file is complete and can be read as it stands; else with an index of the log of one's own.
     """
     try:
-        return _tried(path, "ro")
+        return _tried(path, "ro", verified)
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, apsw.FullError):
         log = path.with_name(f"{path.name}-wal")
         logged = log.exists() and log.stat().st_size > 0
-        return _tried(path, "ro&readonly_shm=1" if logged else "ro&immutable=1")
+        return _tried(path, "ro&readonly_shm=1" if logged else "ro&immutable=1", verified)
 
 
-def _tried(path: Path, mode: str) -> apsw.Connection:
-    connection = connect(path, mode)
+def _tried(path: Path, mode: str, verified: bool) -> apsw.Connection:
+    connection = connect(path, mode, verified=verified)
     try:
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1")
     except BaseException:
@@ -496,7 +501,7 @@ def _damaged(error: Exception | str, path: Path, schema: Schema) -> StoreError:
         N_("The {name} {path} is damaged ({problem})."),
         N_(
             "If all that it holds is as it was stored, localrag doctor --mend keeps it. Else put "
-            "back a copy of it, or move it away and {again}"
+            "back a copy of it, or move it away, with what lies beside it (-wal, -shm), and {again}"
         ),
         name=_(schema.name),
         path=path,

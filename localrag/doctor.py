@@ -3,7 +3,6 @@
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -17,11 +16,12 @@ from localrag.asked_journal import checked, journal_of
 from localrag.config import Config, load
 from localrag.conversations.store import Conversations
 from localrag.corpus.store import CorpusStore
+from localrag.database import checking_layer
 from localrag.errors import LocalragError
 from localrag.facts import Fact, FactKind
 from localrag.ingest.state import writing
 from localrag.language import N_, _
-from localrag.workspace import Workspace
+from localrag.workspace import CorpusPaths, Workspace
 
 if TYPE_CHECKING:
     from localrag.ingest.state import IndexState
@@ -121,20 +121,24 @@ def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[F
 
 
 def mend(workspace: Workspace) -> Iterator[Finding]:
-    """Give databases checksums again that lack some of them, and nothing else.
+    """Give databases that are damaged their checksums again, where marks prove that they are whole.
 
-    So does one that another program has opened after its writer was killed: SQLite moves what the
-    log holds into the file, and only localrag's gives a checksum to what it moves.
+    A database lacks some that another program has opened after its writer was killed: SQLite moves
+    what the log holds into the file, and only localrag's gives a checksum to what it moves.
     """
     for name in workspace.corpora():
         place = workspace.corpus(name)
         if _try("store", lambda name=name: _store(workspace, name)).health is Health.BROKEN:  # type: ignore[misc]
-            with writing(place):
-                yield _mended(f"store {name}", partial(CorpusStore.mend, place.store))
+            yield _mended(f"store {name}", partial(_mend_store, place))
     if workspace.conversations.exists():
         found = _try("conversations", lambda: _conversations(workspace))
         if found.health is Health.BROKEN:
             yield _mended(found.check, partial(Conversations.mend, workspace))
+
+
+def _mend_store(place: CorpusPaths) -> None:
+    with writing(place):
+        CorpusStore.mend(place.store)
 
 
 def _mended(check: str, attempt: Callable[[], None]) -> Finding:
@@ -162,8 +166,7 @@ def _try(check: str, look: Callable[[], Fact], cure: str = "") -> Finding:
 def _sqlite() -> Fact:
     import apsw
 
-    with closing(apsw.Connection(":memory:")) as connection:
-        connection.execute("SELECT 1")
+    checking_layer()
     return _said(apsw.sqlite_lib_version())
 
 

@@ -127,7 +127,10 @@ def _damaged(what: str) -> StoreError:
 
 
 def _sealed(text: str) -> str:
-    """JSON, which stands on one line, with its digest on the next: SQLite has no checksums."""
+    """JSON, which stands on one line, with its digest on the next.
+
+    Pages have checksums, too, but not while they are in the log.
+    """
     return f"{text}\n{_digest(text)}"
 
 
@@ -137,6 +140,8 @@ def _unsealed(text: str, what: str) -> str:
     Raises:
         StoreError: it is not what was written.
     """
+    if not isinstance(text, str):
+        raise _damaged(what)
     body, sealed, digest = text.partition("\n")
     if sealed and digest != _digest(body):
         raise _damaged(what)
@@ -292,25 +297,34 @@ class Conversations:
     def mend(cls, workspace: Workspace) -> None:
         """Give each page its checksum again, where every question and answer is as it was kept.
 
+        Titles, days and models have no digest of their own.
+
         Raises:
-            StoreError: one is not; nothing is changed.
+            StoreError: one is not, or the file is of an earlier version; nothing is changed.
         """
         path = workspace.conversations
-        database = Database(path, CONVERSATIONS, verified=False)
-        with cls(database, Owner(path.with_suffix(".locks"))) as kept:
-            kept_as = (
-                *database.stream("SELECT query FROM turns"),
-                *database.stream("SELECT body FROM answers"),
-            )
-            for (text,) in kept_as:
-                _unsealed(text, N_("question"))
-            if problems := kept.check():
-                raise database.damage(" ".join(problems))
-            database.rewrite()
+        for read_only in (True, False):
+            database = Database(path, CONVERSATIONS, read_only=read_only, verified=False)
+            with cls(database, Owner(path.with_suffix(".locks"))) as kept:
+                if problems := kept.check():
+                    raise database.damage(" ".join(problems))
+                if not read_only:
+                    database.write("VACUUM")
+                    database.checkpoint()
 
     def check(self) -> list[str]:
         """Read the whole file and say what is wrong, a sentence each; nothing when it is sound."""
-        return self._db.faults()
+        if problems := self._db.faults():
+            return problems
+        try:
+            for query, draft in self._db.stream("SELECT query, draft FROM turns"):
+                kept_query(_unsealed(query, N_("question")))
+                kept_draft(draft)
+            for (body,) in self._db.stream("SELECT body FROM answers"):
+                kept_answer(_unsealed(body, N_("answer")))
+        except StoreError as error:
+            return [error.cause]
+        return []
 
     # Conversations
 
@@ -378,8 +392,12 @@ class Conversations:
         """
         self._db.empty_log()
         self._db.write("PRAGMA secure_delete = ON")
-        self.delete(conversation_id)
-        self._db.rewrite()
+        try:
+            self.delete(conversation_id)
+        finally:
+            # Of one that is gone already, a run that was stopped may have left words in the file.
+            self._db.write("VACUUM")
+            self._db.empty_log()
 
     # Turns
 

@@ -1,7 +1,7 @@
 """The corpus store: one SQLite file that holds the truth of a corpus."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import astuple, dataclass, fields, replace
 from datetime import date
 from pathlib import Path
@@ -403,22 +403,34 @@ class CorpusStore(Lookups):
     def mend(cls, path: Path) -> None:
         """Give each page its checksum again, where every document is as it was stored.
 
-        What is derived from documents has no marks: the next indexing derives it anew.
+        What has no mark is derived anew, here or by the next `index` and `add`: the days of states,
+        references, definitions, what indexes know and which files were read. Where documents come
+        from is not looked at.
 
         Raises:
-            StoreError: a document is not; nothing is changed.
+            StoreError: a document is not, or the store is an older one; nothing is changed.
         """
-        database = Database(path, CORPUS, verified=False)
-        with cls(database) as store:
-            if problems := store.check():
-                raise database.damage(" ".join(problems))
-            for document in store.altered():
-                told = _("what stands of {document} is not what was stored")
-                raise database.damage(told.format(document=document))
-            with store.transaction():
-                database.write("UPDATE documents SET linked = 0")
-                store._note("links_generation", -1)
-            database.rewrite()
+        for read_only in (True, False):
+            database = Database(path, CORPUS, read_only=read_only, verified=False)
+            with closing(cls(database)) as store:
+                if problems := store.check():
+                    raise database.damage(" ".join(problems))
+                for document in store.altered():
+                    told = _("what stands of {document} is not what was stored")
+                    raise database.damage(told.format(document=document))
+                if not read_only:
+                    store._derive_anew()
+                    database.write("VACUUM")
+                    database.checkpoint()
+
+    def _derive_anew(self) -> None:
+        with self._changing():
+            for (work,) in self._db.rows("SELECT key FROM works"):
+                states.arrange(self._db, work)
+            self._db.write("UPDATE documents SET linked = 0")
+            self._db.write("UPDATE passages SET indexed_as = NULL")
+            self._db.write("UPDATE files SET complete = 0, line = 0")
+            self._note("links_generation", -1)
 
     def altered(self) -> Iterator[str]:
         """Yield the ids of the documents that are not as they were stored, whatever changed them.

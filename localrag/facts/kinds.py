@@ -313,7 +313,7 @@ class FactKind(Enum):
     CONVERSATIONS_SOUND = N_("sound, {n:,} conversations")
     STORE_SOUND = N_("sound, {n:,} documents")
     UP_TO_DATE = N_("up to date, every byte as it was written")
-    CHECKSUMS_ANEW = N_("as it was stored; its checksums are written anew")
+    CHECKSUMS_ANEW = N_("all that has a mark is as it was stored; its checksums are written anew")
     NOT_INDEXED = N_("not indexed yet")
     INDEX_OLDER = N_("older than the documents of the corpus")
     INDEX_LOST = N_("the index is missing")

@@ -377,3 +377,20 @@ def test_one_corpus_alone(sample: Path, tmp_path: Path) -> None:
         restore_corpus(workspace, alone)
     assert workspace.corpora() == ["main"]
     assert not list(sample.parent.glob(".home*"))
+
+
+def test_what_a_killed_writer_has_stored_is_set_aside(sample: Path, tmp_path: Path) -> None:
+    workspace = Workspace.locate()
+    alone = back_up(workspace, tmp_path / "main.tar", "main").file
+    restore_corpus(workspace, alone)
+    store = workspace.corpus("main").store
+    with CorpusStore.open(store) as corpus:
+        corpus.remove("599AC0000000001")
+        log = store.with_name("corpus.sqlite-wal").read_bytes()
+        content = store.read_bytes()
+    store.write_bytes(content)
+    store.with_name("corpus.sqlite-wal").write_bytes(log)
+    before = restore_corpus(workspace, alone).before
+    assert before is not None
+    with CorpusStore.open(before / "corpus.sqlite") as corpus:
+        assert "599AC0000000001" not in [document.id for document in corpus.documents()]

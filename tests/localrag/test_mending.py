@@ -10,8 +10,9 @@ import apsw
 import pytest
 
 from localrag.conversations.store import Conversations
-from localrag.corpus.store import CorpusStore
+from localrag.corpus.store import CORPUS, CorpusStore
 from localrag.corpus.types import Document
+from localrag.database import version
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 
@@ -29,7 +30,7 @@ def opened_by_another(path: Path, change: str = "") -> None:
     for file in path.parent.glob(f"{path.name}*.kept"):
         file.replace(file.with_name(file.name.removesuffix(".kept")))
     path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
-    with closing(apsw.Connection(str(path), vfs=apsw.vfs_names()[1])) as connection:
+    with closing(apsw.Connection(str(path), vfs="unix")) as connection:
         connection.execute(change or "SELECT count(*) FROM sqlite_schema").fetchall()
 
 
@@ -89,3 +90,30 @@ def test_conversations_get_their_checksums_again(
     assert findings(cli, "--mend")["conversations"] == ("good", "sound, 1 conversations")
     with Conversations.open(workspace) as kept:
         assert len(kept.turns(talk.id)) == 30
+
+
+def test_words_written_into_the_log_by_another_program_are_told(cli: Cli, sample: Path) -> None:
+    workspace = Workspace(sample)
+    with Conversations.open(workspace) as kept:
+        talk = kept.new("渡し舟")
+        kept.begin(talk.id, Query("水位は？"), "main", "", "")
+        with closing(apsw.Connection(str(workspace.conversations), vfs="unix")) as connection:
+            connection.execute("UPDATE turns SET query = replace(query, '水', '氷')")
+    for options in ((), ("--mend",)):
+        health, detail = findings(cli, *options)["conversations"]
+        assert (health, detail) == ("broken", "This question is damaged.")
+
+
+def test_what_has_no_mark_is_derived_anew(cli: Cli, store: Path) -> None:
+    opened_by_another(store, "UPDATE documents SET shown_until = '2000-01-01'")
+    assert findings(cli, "--mend")["store main"] == ("good", "sound, 13 documents")
+
+
+def test_an_older_store_is_no_damage_to_mend(cli: Cli, home: Path) -> None:
+    path = Workspace(home).corpus("main").store
+    path.parent.mkdir(parents=True)
+    with closing(apsw.Connection(str(path))) as old:
+        CORPUS.upgrade(old, until=9)
+    assert "older version 9" in findings(cli, "--mend")["store main"][1]
+    with closing(apsw.Connection(str(path))) as old:
+        assert version(old) == 9

@@ -22,7 +22,7 @@ from localrag.conversations.store import (
 )
 from localrag.conversations.types import TurnState
 from localrag.database import connect
-from localrag.errors import BusyError, StorageError, StoreError
+from localrag.errors import BusyError, NotFoundError, StorageError, StoreError
 from localrag.facts import Fact, FactKind, told
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.types import Query
@@ -192,6 +192,33 @@ def test_what_another_process_reads_cannot_be_forgotten(
     with Conversations.open(workspace) as open_:
         open_.forget(talk.id)
     assert "渡し舟".encode() not in workspace.conversations.read_bytes()
+
+
+def test_forgetting_that_was_stopped_is_finished_by_the_next(
+    conversations: Conversations, workspace: Workspace
+) -> None:
+    for number in range(30):
+        talk = conversations.new(f"秘密{number}" * 300)
+    conversations.delete(talk.id)
+    with pytest.raises(NotFoundError):
+        conversations.forget(talk.id)
+    conversations.close()
+    assert "秘密29".encode() not in workspace.conversations.read_bytes()
+
+
+def test_a_file_that_an_earlier_version_has_open_is_not_lifted(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace.home.mkdir()
+    monkeypatch.setattr(database, "_PATIENCE", 50)
+    with closing(apsw.Connection(str(workspace.conversations))) as old:
+        old.execute("PRAGMA journal_mode = WAL")
+        CONVERSATIONS.upgrade(old, until=1)
+        with pytest.raises(BusyError, match="Another process"):
+            Conversations.open(workspace)
+        assert database.version(old) == 1
+    with Conversations.open(workspace) as lifted:
+        assert lifted.check() == []
 
 
 def test_a_file_of_the_first_version_is_lifted(workspace: Workspace, answer: MakeAnswer) -> None:

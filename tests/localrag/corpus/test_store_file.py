@@ -201,21 +201,6 @@ def test_a_byte_that_has_changed_anywhere_is_told_by_check(
         assert problems, place
 
 
-def test_a_log_that_is_left_of_another_file_is_removed(
-    store: CorpusStore, make_law: MakeLaw
-) -> None:
-    store.add(make_law("L1", "渡し舟法", ["1"]))
-    log = store.path.with_name(f"{store.path.name}-wal")
-    left = log.read_bytes()
-    store.close()
-    store.path.unlink()
-    log.write_bytes(left)
-    with CorpusStore.open(store.path, create=True) as anew:
-        assert list(anew.documents()) == []
-        anew.add(make_law("L2", "乙法", ["1"]))
-        assert anew.check() == []
-
-
 def test_a_store_that_has_lost_its_checksums_is_refused(
     store: CorpusStore, make_law: MakeLaw
 ) -> None:
