@@ -32,7 +32,14 @@ from localrag import __version__
 from localrag.access import make_folder, open_file
 from localrag.database import connect, connect_to_read, damage_told
 from localrag.durable import flush_folder, is_locked, replacing, storing, work_folder
-from localrag.errors import BusyError, InputError, StorageError, StoreError, UsageError
+from localrag.errors import (
+    BusyError,
+    InputError,
+    LocalragError,
+    StorageError,
+    StoreError,
+    UsageError,
+)
 from localrag.ingest.state import WRITER_LOCK
 from localrag.language import N_
 from localrag.workspace import Workspace
@@ -367,19 +374,18 @@ def _snapshot(path: Path, copy: Path) -> None:
         if isinstance(error, apsw.FullError):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), copy) from error
         damage = damage_told(error)
-        raise (StoreError if damage else StorageError)(
-            N_("{path} cannot be copied ({problem})."),
-            N_("Find out what is wrong: localrag doctor"),
-            path=path,
-            problem=damage or error,
-        ) from error
+        raise _not_copied(StoreError if damage else StorageError, path, damage or error) from error
     if found != "ok":
-        raise StoreError(
-            N_("{path} cannot be copied ({problem})."),
-            N_("Find out what is wrong: localrag doctor"),
-            path=path,
-            problem=found,
-        )
+        raise _not_copied(StoreError, path, found)
+
+
+def _not_copied(kind: type[LocalragError], path: Path, problem: object) -> LocalragError:
+    return kind(
+        N_("{path} cannot be copied ({problem})."),
+        N_("Find out what is wrong: localrag doctor"),
+        path=path,
+        problem=problem,
+    )
 
 
 def _write(tar: tarfile.TarFile, name: str, file: IO[bytes]) -> _File:

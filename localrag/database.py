@@ -249,25 +249,22 @@ class Database:
         """A value that every write changes, be it by this connection or by another one."""
         return int(self.rows("PRAGMA data_version")[0][0]), self._open.total_changes()
 
-    def checkpoint(self) -> None:
-        """Move the log into the file and flush it to the disk, as far as readers allow."""
-        self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    def checkpoint(self) -> bool:
+        """Move the log into the file and flush it to the disk, as far as readers allow.
 
-    def _lacking(self) -> list[str]:
-        """Tables and columns of its version that the file lacks, as ``table.column``."""
-        with closing(apsw.Connection(":memory:")) as sound:
-            self._schema.upgrade(sound)
-            expected = sound.execute(_COLUMNS).fetchall()
-        return [".".join(map(str, one)) for one in expected if one not in set(self.rows(_COLUMNS))]
-
-    def empty_log(self) -> None:
-        """Do as `checkpoint`, to the end, so that nothing is left in the log.
-
-        Raises:
-            BusyError: a reader keeps something in it.
+        Returns:
+            Whether nothing is left in the log.
         """
         busy = self.rows("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
-        if busy:
+        return not busy
+
+    def empty_log(self) -> None:
+        """Do as `checkpoint`, to the end.
+
+        Raises:
+            BusyError: a reader keeps something in the log.
+        """
+        if not self.checkpoint():
             raise BusyError(
                 N_("Another process is reading {path}."),
                 N_("Wait until it has finished and try again."),
@@ -292,6 +289,13 @@ class Database:
     def damage(self, problem: str) -> StoreError:
         """The error of a file in which something stands that was not written so."""
         return _damaged(problem, self.path, self._schema)
+
+    def _lacking(self) -> list[str]:
+        """Tables and columns of its version that the file lacks, as ``table.column``."""
+        with closing(apsw.Connection(":memory:")) as sound:
+            self._schema.upgrade(sound)
+            expected = sound.execute(_COLUMNS).fetchall()
+        return [".".join(map(str, one)) for one in expected if one not in set(self.rows(_COLUMNS))]
 
     @property
     def _open(self) -> apsw.Connection:

@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import apsw
+
 from localrag import access
 from localrag.asked_journal import checked, journal_of
 from localrag.config import Config, load
@@ -164,8 +166,6 @@ def _try(check: str, look: Callable[[], Fact], cure: str = "") -> Finding:
 
 
 def _sqlite() -> Fact:
-    import apsw
-
     checking_layer()
     return _said(apsw.sqlite_lib_version())
 

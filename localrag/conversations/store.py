@@ -3,7 +3,7 @@
 import builtins
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -303,14 +303,13 @@ class Conversations:
             StoreError: one is not, or the file is of an earlier version; nothing is changed.
         """
         path = workspace.conversations
-        for read_only in (True, False):
-            database = Database(path, CONVERSATIONS, read_only=read_only, verified=False)
-            with cls(database, Owner(path.with_suffix(".locks"))) as kept:
-                if problems := kept.check():
-                    raise database.damage(" ".join(problems))
-                if not read_only:
-                    database.write("VACUUM")
-                    database.checkpoint()
+        read = Database(path, CONVERSATIONS, read_only=True, verified=False)
+        with cls(read, Owner(path.with_suffix(".locks"))) as kept:
+            if problems := kept.check():
+                raise read.damage(" ".join(problems))
+        with closing(Database(path, CONVERSATIONS, verified=False)) as database:
+            database.write("VACUUM")
+            database.checkpoint()
 
     def check(self) -> list[str]:
         """Read the whole file and say what is wrong, a sentence each; nothing when it is sound."""

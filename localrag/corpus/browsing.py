@@ -265,7 +265,7 @@ class Browsing:
         rest: str = "",
         *values: int,
     ) -> Iterator[Row]:
-        # Old builds of SQLite take no more than 999 values in one statement.
+        # In parts: SQLite takes only so many values in one statement.
         ordered = sorted(keys)
         for first in range(0, len(ordered), 512):
             part = ordered[first : first + 512]

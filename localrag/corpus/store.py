@@ -410,18 +410,17 @@ class CorpusStore(Lookups):
         Raises:
             StoreError: a document is not, or the store is an older one; nothing is changed.
         """
-        for read_only in (True, False):
-            database = Database(path, CORPUS, read_only=read_only, verified=False)
-            with closing(cls(database)) as store:
-                if problems := store.check():
-                    raise database.damage(" ".join(problems))
-                for document in store.altered():
-                    told = _("what stands of {document} is not what was stored")
-                    raise database.damage(told.format(document=document))
-                if not read_only:
-                    store._derive_anew()
-                    database.write("VACUUM")
-                    database.checkpoint()
+        read = Database(path, CORPUS, read_only=True, verified=False)
+        with closing(cls(read)) as store:
+            if problems := store.check():
+                raise read.damage(" ".join(problems))
+            for document in store.altered():
+                told = _("what stands of {document} is not what was stored")
+                raise read.damage(told.format(document=document))
+        with closing(cls(Database(path, CORPUS, verified=False))) as store:
+            store._derive_anew()
+            store._db.write("VACUUM")
+            store.checkpoint()
 
     def _derive_anew(self) -> None:
         with self._changing():
@@ -435,8 +434,8 @@ class CorpusStore(Lookups):
     def altered(self) -> Iterator[str]:
         """Yield the ids of the documents that are not as they were stored, whatever changed them.
 
-        SQLite itself finds only what breaks the order of its pages. Here every document is compared
-        with the fingerprint of its text and its passages.
+        Checksums of pages say nothing of what another program has written into the log. Here every
+        document is compared with the fingerprint of its text and its passages.
         """
         for key, id_, fingerprint in self._db.stream(
             "SELECT key, id, fingerprint FROM documents ORDER BY key"

@@ -23,6 +23,8 @@ _CITATION = re.compile(
     rf"\b(?:(?P<several>Articles|Arts\.?)|Article|Art\.?) ?{_NUMBER}", re.IGNORECASE
 )
 _CONJUNCTION = r", ?(?:and |or )?| (?:and|or|&) "
+# A hyphen is a range of paragraphs and items; in the number of an article it is a branch.
+_AND_OR_TO = rf"(?:{_CONJUNCTION}|(?P<range> (?:to|through|until) | ?[–—-] ?))"
 # Articles 709 to 715, from Article 709 to Article 715
 _AND = (
     rf"(?:{_CONJUNCTION}"
@@ -35,7 +37,7 @@ _AND_NUMBER = re.compile(
 )
 # Article 96(1) and (3), items (i) to (iii); not the points of who writes: (2) the plaintiff.
 _AND_INNER = re.compile(
-    rf"(?:{_CONJUNCTION}|(?P<range> (?:to|through|until) | ?[–—-] ?))(?P<words>"
+    rf"{_AND_OR_TO}(?P<words>"
     rf"(?:(?:sub)?item ?)?(?:{_PARAGRAPH}(?:{_ITEM})?|{_ITEM.replace('roman', 'item')}))"
     "(?! (?:whether|if|that|the|an?|any|its?|he|she|his|her|they|their|when|where|there|to [a-z])"
     r"\b)",
@@ -43,7 +45,7 @@ _AND_INNER = re.compile(
 )
 # Article 96, paragraphs 1 and 3
 _AND_PARAGRAPH = re.compile(
-    rf"(?:{_CONJUNCTION}|(?P<range> (?:to|through|until) | ?[–—-] ?))(?P<words>"
+    rf"{_AND_OR_TO}(?P<words>"
     r"(?P<paragraph>\d{1,3}))(?![\d%(-])",
     re.IGNORECASE,
 )

@@ -84,6 +84,18 @@ class Resolved:
     missing: list[str] = field(default_factory=list)
     events: list[Fact] = field(default_factory=list)
 
+    def lead_with(self, target: Target, words: str) -> None:
+        """Enter what is quoted first, though it is not cited by its number.
+
+        Args:
+            target: the provision.
+            words: of the question, or the heading, that lead to it.
+        """
+        self.targets[target] = IN_QUESTION
+        self.named[target] = words
+        self.asked_for.append(target)
+        self.cited.append(target)
+
     @property
     def units(self) -> Scores:
         """Scores of the units the targets belong to."""
@@ -165,18 +177,11 @@ def resolve(
         resolved.events.append(Fact(FactKind.NOT_DEFINED, term=resolved.undefined))
         if headed := opening_under(store, names, resolved.undefined, admission, scope):
             law_id, place, heading = headed
-            target = Target(law_id, place)
-            resolved.targets[target] = IN_QUESTION
-            resolved.named[target] = heading
-            resolved.asked_for.append(target)
-            resolved.cited.append(target)
+            resolved.lead_with(Target(law_id, place), heading)
     if not (resolved.targets or resolved.missing or query.options):
         for target, law in _opening(store, query.text, scope):
             if admission.admits(target.law_id):
-                resolved.targets[target] = IN_QUESTION
-                resolved.named[target] = law.words
-                resolved.asked_for.append(target)
-                resolved.cited.append(target)
+                resolved.lead_with(target, law.words)
                 resolved.events.append(Fact(FactKind.CONTENTS_ELSEWHERE, law=law.words))
     for option in query.options:
         prefix = f"{query.text}\n"
