@@ -1,0 +1,293 @@
+"""Reading the image of a page with PP-OCR: lines with their boxes and how sure the engine is.
+
+PP-OCR finds columns of vertical writing, but reads them turned on their side, and then drops 、 and 。.
+So each column is cut into its characters, and these are laid in a row from left to right.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from localrag.errors import InputError
+from localrag.language import N_
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Image = NDArray[np.uint8]
+    """Rows, columns, and red, green, blue."""
+
+# Pixels of the longer side in which text is looked for; it is read in the full image.
+_LONGEST_SIDE = 1600
+# A box so much higher than wide is a column; between this and its inverse it may be either.
+_TALL = 1.5
+# A column that is read with less confidence is read once more as a whole, turned on its side.
+_DOUBTFUL = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of print, or a column of vertical writing.
+
+    Attributes:
+        text: what was read.
+        box: left, top, right, bottom in pixels.
+        confidence: of the engine, from 0 to 1.
+        vertical: whether it is a column.
+    """
+
+    text: str
+    box: tuple[float, float, float, float]
+    confidence: float
+    vertical: bool = False
+
+
+class Engine(Protocol):
+    """What reads the image of a page.
+
+    Attributes:
+        name: of the engine and the version of it, which decide what is read.
+    """
+
+    name: str
+
+    def read(self, image: "Image") -> list[Line]:
+        """Read a page; the lines are in reading order."""
+        ...
+
+
+class PaddleOcr:
+    """PP-OCRv6 small, run by rapidocr and ONNX Runtime; the models are in the package's wheel.
+
+    Args:
+        threads: of ONNX Runtime; 0 for one a core.
+
+    Raises:
+        InputError: rapidocr is missing.
+    """
+
+    def __init__(self, threads: int = 0) -> None:
+        try:
+            import rapidocr
+        except ImportError as error:
+            raise InputError(
+                N_("Reading scanned pages needs rapidocr."),
+                N_("pip install 'localrag[ocr]'"),
+            ) from error
+        models = Path(rapidocr.__file__).parent / "models"
+        self.name = f"rapidocr {metadata.version('rapidocr')}"
+        self._engine: Any = rapidocr.RapidOCR(
+            params={
+                "Global.log_level": "critical",
+                # It would make long lines smaller; pages are made smaller below.
+                "Global.use_preprocess_img": False,
+                # With the path of a model it compares no hash, and downloads nothing.
+                "Det.model_path": str(models / "PP-OCRv6_det_small.onnx"),
+                "Rec.model_path": str(models / "PP-OCRv6_rec_small.onnx"),
+                "EngineConfig.onnxruntime.intra_op_num_threads": threads or -1,
+            }
+        )
+
+    def read(self, image: "Image") -> list[Line]:
+        """Read a page; the lines are in reading order."""
+        boxes = self._boxes(image)
+        vertical = _is_vertical(boxes)
+        lines = [self._line(image, box, vertical) for box in boxes]
+        return in_reading_order([line for line in lines if line.text.strip()], vertical=vertical)
+
+    def _boxes(self, image: "Image") -> "list[NDArray[np.float32]]":
+        """The corners of every line: top left, top right, bottom right, bottom left."""
+        import cv2
+        import numpy as np
+
+        scale = min(1.0, _LONGEST_SIDE / max(image.shape[:2]))
+        size = tuple(max(1, round(side * scale)) for side in image.shape[1::-1])
+        small = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
+        found = self._engine(small, use_det=True, use_cls=False, use_rec=False)
+        return [] if found.boxes is None else [np.float32(box / scale) for box in found.boxes]
+
+    def _line(self, image: "Image", box: "NDArray[np.float32]", vertical: bool) -> Line:
+        import numpy as np
+
+        piece = _straightened(image, box)
+        height, width = piece.shape[:2]
+        upright = height >= _TALL * width or (vertical and width < _TALL * height)
+        text, confidence = self._text(laid_in_a_row(piece) if upright else piece)
+        if upright and confidence < _DOUBTFUL:
+            turned, sure = self._text(np.rot90(piece))
+            if sure > confidence:
+                text, confidence = turned, sure
+        (left, top), (right, bottom) = box.min(axis=0).tolist(), box.max(axis=0).tolist()
+        return Line(text, (left, top, right, bottom), round(confidence, 3), upright)
+
+    def _text(self, piece: "Image") -> tuple[str, float]:
+        import numpy as np
+
+        found = self._engine(
+            np.ascontiguousarray(piece), use_det=False, use_cls=False, use_rec=True
+        )
+        return (found.txts[0], float(found.scores[0])) if found.txts else ("", 0.0)
+
+
+@cache
+def engine(threads: int = 0) -> Engine:
+    """The engine of this process: opening one takes a second.
+
+    Raises:
+        InputError: rapidocr is missing.
+    """
+    return PaddleOcr(threads)
+
+
+def in_reading_order(lines: Sequence[Line], *, vertical: bool) -> list[Line]:
+    """Lines of a page from top to bottom, columns of one from right to left."""
+    if vertical:
+        return sorted(lines, key=lambda line: (-(line.box[0] + line.box[2]), line.box[1]))
+    return sorted(lines, key=lambda line: (line.box[1] + line.box[3], line.box[0]))
+
+
+def _is_vertical(boxes: "Sequence[NDArray[np.float32]]") -> bool:
+    columns = rows = 0.0
+    for box in boxes:
+        width, height = _size(box)
+        if height >= _TALL * width:
+            columns += height
+        elif width >= _TALL * height:
+            rows += width
+    return columns > rows
+
+
+def _size(box: "NDArray[np.float32]") -> tuple[float, float]:
+    """Width and height, of the longer ones of the sides that face each other."""
+    import numpy as np
+
+    sides = np.linalg.norm(box - np.roll(box, -1, axis=0), axis=1)
+    return float(max(sides[0], sides[2])), float(max(sides[1], sides[3]))
+
+
+def _straightened(image: "Image", box: "NDArray[np.float32]") -> "Image":
+    """What is in a box that may be skewed, as an upright image."""
+    import cv2
+    import numpy as np
+
+    width, height = (max(1, round(side)) for side in _size(box))
+    corners = np.float32([[0, 0], [width, 0], [width, height], [0, height]])
+    turn = cv2.getPerspectiveTransform(box, corners)
+    return np.asarray(
+        cv2.warpPerspective(
+            image, turn, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
+        ),
+        np.uint8,
+    )
+
+
+def laid_in_a_row(column: "Image") -> "Image":
+    """The characters of a column of vertical writing, laid in a row from left to right."""
+    import cv2
+    import numpy as np
+
+    grey = cv2.cvtColor(column, cv2.COLOR_RGB2GRAY)
+    _, ink = cv2.threshold(grey, 0, 255, cv2.THRESH_BINARY_INV + cv2.THRESH_OTSU)
+    filled = np.flatnonzero(ink.any(axis=0))
+    if not filled.size:
+        return column
+    em = int(filled[-1] + 1 - filled[0])
+    paper = np.median(column.reshape(-1, 3), axis=0).astype(np.uint8)
+    cuts = _cuts(ink.mean(axis=1) / 255, em)
+    high = max(em, *(bottom - top for top, bottom in pairwise(cuts)))
+    first = max(0, int(filled[0]) - em // 20)
+    upto = int(filled[-1]) + 1 + em // 20
+    cells = []
+    for top, bottom in pairwise(cuts):
+        cell = np.empty((high, min(upto, column.shape[1]) - first, 3), np.uint8)
+        cell[:] = paper
+        above = (high - (bottom - top)) // 2
+        cell[above : above + bottom - top] = column[top:bottom, first:upto]
+        marks = np.zeros(cell.shape[:2], np.uint8)
+        marks[above : above + bottom - top] = ink[top:bottom, first:upto]
+        cells.append(_as_in_a_row(cell, marks, paper, em))
+    return np.concatenate(cells, axis=1)
+
+
+def _cuts(ink: "NDArray[np.float64]", em: int) -> list[int]:
+    """Where to cut a column into its characters, first and last row included.
+
+    The cheapest way to cut it is taken: through blank rows, with cells that are about as high as
+    the column's pitch.
+
+    Args:
+        ink: of each row, the share that is ink.
+        em: width of the column's characters, in pixels.
+    """
+    import numpy as np
+
+    height = len(ink)
+    pitch = _pitch(ink, em)
+    step = max(1, round(pitch / 24))
+    rows = [*range(0, height, step), height]
+    cost = np.full(len(rows), np.inf)
+    came_from = np.zeros(len(rows), np.int64)
+    cost[0] = 0.0
+    shortest, longest = round(0.45 * pitch / step), round(1.3 * pitch / step)
+    for at in range(1, len(rows)):
+        cut = 4.0 * float(ink[min(rows[at], height - 1)]) if rows[at] < height else 0.0
+        for before in range(max(0, at - longest), at):
+            if at - before < shortest and at < len(rows) - 1:
+                continue
+            off = (rows[at] - rows[before]) / pitch - 1
+            # The first and the last cell may be cut short.
+            loose = before == 0 or at == len(rows) - 1
+            total = cost[before] + cut + off * off * (0.1 if loose else 1.0)
+            if total < cost[at]:
+                cost[at], came_from[at] = total, before
+    cuts, at = [height], len(rows) - 1
+    while at:
+        at = int(came_from[at])
+        cuts.append(rows[at])
+    return cuts[::-1]
+
+
+def _pitch(ink: "NDArray[np.float64]", em: int) -> float:
+    """The distance from one character to the next, at which the rows are most alike."""
+    import numpy as np
+
+    shortest, longest = round(0.9 * em), round(1.6 * em)
+    if len(ink) < 3 * longest:
+        return 1.05 * em
+    swing = ink - ink.mean()
+    alike = [float(swing[lag:] @ swing[:-lag]) for lag in range(shortest, longest + 1)]
+    return shortest + int(np.argmax(alike))
+
+
+def _as_in_a_row(cell: "Image", ink: "Image", paper: "NDArray[np.uint8]", em: int) -> "Image":
+    """A character of a column as a row has it: punctuation and brackets look otherwise there."""
+    import cv2
+    import numpy as np
+
+    rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
+    if not rows.size:
+        return cell
+    top, bottom, left, right = rows[0], rows[-1] + 1, columns[0], columns[-1] + 1
+    wide, high = (right - left) / em, (bottom - top) / em
+    rightwards = ((left + right) - cell.shape[1]) / 2 / em
+    downwards = ((top + bottom) - len(cell)) / 2 / em
+    if wide < 0.5 and high < 0.5 and rightwards > 0.1 and downwards < 0.05:
+        # 、 and 。 are at the top right of a column's cell, and at the bottom left of a row's.
+        moved = np.empty_like(cell)
+        moved[:] = paper
+        glyph = cell[top:bottom, left:right]
+        low, first = len(cell) - len(glyph) - em // 10, em // 10
+        moved[low : low + glyph.shape[0], first : first + glyph.shape[1]] = glyph
+        return moved
+    # 一 is lower and へ higher than a bracket that lies; 1 is lower than ー and ～ that stand upright.
+    is_bracket = wide > 0.55 and 0.17 < high < 0.43
+    is_dash = wide < 0.27 and high > 0.76
+    if is_bracket or is_dash:
+        turned = np.rot90(cell)
+        return np.asarray(cv2.resize(turned, cell.shape[1::-1]), np.uint8)
+    return cell
