@@ -588,9 +588,9 @@ class Corpus:
     @property
     def _limits(self) -> "Limits":
         """What a file may hold that is added."""
-        from localrag.corpus.readers import Limits
+        from localrag.ingest.reading import limits_of
 
-        return Limits(file_bytes=self.config.ingest.max_file_mb * 1_000_000)
+        return limits_of(self.config)
 
     def _let_go_of_the_old(self) -> None:
         """Close what was opened before the corpus was indexed, removed or replaced."""

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 
-from localrag.corpus.readers import Limits, supported
+from localrag.corpus.readers import DOUBTFUL, Limits, PageRead, supported
 from localrag.corpus.store import CorpusStore, FileRecord
 from localrag.errors import InputError
 from localrag.ingest.entering import REMOVED_AT_ONCE, FileEntry
 from localrag.ingest.events import (
     COMPARING,
     READING,
+    READING_PAGES,
     DocumentsKept,
     DocumentsStored,
     Duplicate,
@@ -23,6 +24,7 @@ from localrag.ingest.events import (
     FileUnchanged,
     Listener,
     MoreDuplicates,
+    PagesScanned,
     PartsLeftOut,
 )
 from localrag.ingest.reading import (
@@ -54,6 +56,7 @@ class AddReport:
         files_unchanged: files that were not read again.
         unsupported: files of a kind nobody reads, by suffix.
         left_out: what files hold that was left out on purpose, and how many.
+        scanned: files with pages that were read by OCR.
         duplicated: how many documents, or files as a whole, were left out because the corpus has
             the same.
         duplicates: the first of them.
@@ -72,6 +75,7 @@ class AddReport:
     files_unchanged: int = 0
     unsupported: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
+    scanned: list[PagesScanned] = field(default_factory=list)
     duplicated: int = 0
     duplicates: list[Duplicate] = field(default_factory=list)
     kept: list[DocumentsKept] = field(default_factory=list)
@@ -96,6 +100,8 @@ class AddReport:
                 self.removed += event.documents
             case PartsLeftOut():
                 self.left_out[event.what] = self.left_out.get(event.what, 0) + event.count
+            case PagesScanned():
+                self.scanned.append(event)
             case Duplicate():
                 self.duplicated += 1
                 if len(self.duplicates) < _NAMED:
@@ -149,9 +155,9 @@ def add(
     report = AddReport()
     found = walk(paths, supported)
     place = workspace.corpus(corpus)
-    reader = Reader(replace(limits, aside=place.store.parent))
+    limits = replace(limits, aside=place.store.parent)
     with writing(place), CorpusStore.open(place.store, create=True) as store:
-        addition = _Addition(store, found, reader, workers, check_content, on_event)
+        addition = _Addition(store, found, limits, workers, check_content, on_event)
         for event in addition.run(prune=prune):
             report.count(event)
             on_event(event)
@@ -169,14 +175,16 @@ class _Addition:
         self,
         store: CorpusStore,
         walk: Walk,
-        reader: Reader,
+        limits: Limits,
         workers: int,
         check_content: bool,
         on_progress: Callable[[Progress], None],
     ) -> None:
         self._store = store
         self._walk = walk
-        self._reader = reader
+        if limits.scans:
+            limits = replace(limits, scans=replace(limits.scans, on_page=self._take_page))
+        self._reader = Reader(limits)
         self._workers = workers
         self._check_content = check_content
         self._watch = Stopwatch(on_progress)
@@ -185,23 +193,38 @@ class _Addition:
         self._unread = set[str]()
         # Tasks that wait until all files are read, with what was begun of them.
         self._waiting: dict[str, tuple[FileToRead, FileEntry | None]] = {}
+        self._scanned: dict[str, list[PageRead]] = {}
+        self._read_digests = set[str]()
+
+    def _take_page(self, page: PageRead) -> None:
+        """Tell of a scanned page that was read."""
+        self._scanned.setdefault(page.source, []).append(page)
+        phase = replace(READING_PAGES, about=page.source)
+        self._watch(phase, page.done, page.total, page.earlier)
 
     def run(self, *, prune: bool) -> Iterator[Event]:
         yield FilesFound(len(self._walk.files), self._walk.unsupported)
         for source, problem in self._walk.problems():
             yield FileFailed(source, problem)
         tasks = []
+        # A page that an earlier run could not read may be readable now.
+        again = self._store.files.with_scans_left_out() if self._reader.reads_scans else set()
         for file in self._walk.files:
             record = self._known.get(file.path.as_posix())
-            if record and record.complete and not self._check_content and _is_like(record, file):
+            is_again = record is not None and record.path in again
+            is_known = record and record.complete and not self._check_content and not is_again
+            if record and is_known and _is_like(record, file):
                 yield FileUnchanged(record.path)
             else:
-                tasks.append(FileToRead(file, record))
+                tasks.append(FileToRead(file, record, is_again))
         self._unread = {task.file.path.as_posix() for task in tasks}
         yield from self._read(tasks)
         yield from self._read([task for task, _ in self._waiting.values()])
         if prune:
             yield from self._prune()
+        # Only now: what waited was read twice.
+        for digest in self._read_digests:
+            self._reader.discard_kept(digest)
 
     def _read(self, tasks: Sequence[FileToRead]) -> Iterator[Event]:
         total = sum(task.file.bytes for task in tasks)
@@ -211,6 +234,9 @@ class _Addition:
                 yield event
                 if isinstance(event, DocumentsStored) and event.bytes:
                     self._watch(READING, done + event.bytes, total)
+            yield from map(_summed_up, self._scanned.values())
+            self._scanned.clear()
+            self._read_digests.add(content.digest)
             done += task.file.bytes
             self._watch(READING, done, total)
 
@@ -267,6 +293,20 @@ class _Addition:
                 removed += len(documents)
             self._store.files.drop(path)
             yield FileRemoved(path, removed)
+
+
+def _summed_up(pages: Sequence[PageRead]) -> PagesScanned:
+    told = [page for page in pages if page.characters]
+    size = sum(page.characters for page in told)
+    confidence = sum(page.confidence * page.characters for page in told) / size if size else 0.0
+    return PagesScanned(
+        pages[0].source,
+        len(pages),
+        pages[-1].earlier,
+        round(confidence, 2),
+        tuple((page.number, page.confidence) for page in told if page.confidence < DOUBTFUL),
+        tuple(page.number for page in pages if not page.characters),
+    )
 
 
 def missing(store: CorpusStore, found: Walk) -> list[str]:

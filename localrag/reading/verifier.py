@@ -42,6 +42,7 @@ def verify(store: CorpusStore, citation: Citation) -> Citation:
         end=passage.start + end,
         label=citation.label or passage.header,
         **_state(store, passage),
+        confidence=passage.locator.confidence,
         verified=True,
         problem=None,
     )

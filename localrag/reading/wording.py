@@ -261,7 +261,14 @@ def remarks(citation: Citation) -> list[str]:
         )
     if citation.beside:
         told.append(beside())
+    if citation.confidence is not None:
+        told.append(read_by_ocr(citation.confidence))
     return told
+
+
+def read_by_ocr(confidence: float) -> str:
+    """What is said of the text of a page that is an image, and how sure its characters are."""
+    return _("read by OCR, confidence {confidence:.2f}").format(confidence=confidence)
 
 
 def beside() -> str:

@@ -20,10 +20,19 @@ from localrag.corpus.readers.jsonl import Lines, cut_statutes, holds_statutes, r
 from localrag.corpus.readers.knowledge_store import holds_store, read_store
 from localrag.corpus.readers.markup import read_html, read_markdown, read_plain_text
 from localrag.corpus.readers.multihop import read_json
+from localrag.corpus.readers.ocr import is_installed
 from localrag.corpus.readers.office import read_docx, read_pdf
+from localrag.corpus.readers.scans import DOUBTFUL, PageRead, Scans, read_image
 from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.triple_files import holds_triples, read_triples_jsonl, read_triples_tsv
-from localrag.corpus.readers.types import Limits, LineBlock, Mark, Omission, ReadFailure
+from localrag.corpus.readers.types import (
+    Limits,
+    LineBlock,
+    Mark,
+    Omission,
+    OnlyImagesError,
+    ReadFailure,
+)
 from localrag.corpus.readers.wikidata import holds_wikidata, read_wikidata
 from localrag.corpus.readers.wikipedia_dumps import (
     cut_cirrus,
@@ -38,12 +47,16 @@ from localrag.errors import InputError
 from localrag.language import N_, _
 
 __all__ = [
+    "DOUBTFUL",
     "Limits",
     "LineBlock",
     "Mark",
     "Omission",
+    "OnlyImagesError",
     "Outcome",
+    "PageRead",
     "ReadFailure",
+    "Scans",
     "grows",
     "read",
     "read_piece",
@@ -72,6 +85,14 @@ _WHOLE: Mapping[str, _WholeReader] = {
     ".json": read_json,
 }
 """Formats that are read from all their bytes at once."""
+_IMAGES: Mapping[str, _WholeReader] = {
+    ".png": read_image,
+    ".jpg": read_image,
+    ".jpeg": read_image,
+    ".tif": read_image,
+    ".tiff": read_image,
+}
+"""Scans, which a walk offers where OCR is installed; they are read from all their bytes, too."""
 _LINES: Mapping[str, _LineReader] = {
     ".jsonl": read_jsonl,
     ".tsv": read_triples_tsv,
@@ -91,18 +112,30 @@ _MAGIC = {
     b"\xfd7zXZ": ".xz",
     b"\x89PNG": ".png",
     b"\xff\xd8\xff": ".jpg",
+    b"II*\x00": ".tif",
+    b"MM\x00*": ".tif",
     b"\xd0\xcf\x11\xe0": ".doc",
 }
 """How binary formats begin, and a suffix they go by."""
 
 
-_BEGINS_AS = {".pdf": ".pdf", ".docx": ".zip"}
+_BEGINS_AS = {
+    ".pdf": ".pdf",
+    ".docx": ".zip",
+    ".png": ".png",
+    ".jpg": ".jpg",
+    ".jpeg": ".jpg",
+    ".tif": ".tif",
+    ".tiff": ".tif",
+}
 """How files of a suffix begin; the others are text."""
 
 
 def supported(path: Path) -> bool:
     """Tell whether a walk through a folder should offer this file: told from its name alone."""
-    return not path.name.startswith((".", "~$")) and bool(_suffixes(path.name)[0])
+    suffix = _suffixes(path.name)[0]
+    is_read = is_installed() if suffix in _IMAGES else bool(suffix)
+    return is_read and not path.name.startswith((".", "~$"))
 
 
 def grows(path: Path) -> bool:
@@ -198,7 +231,7 @@ def _open(
             N_("There is no reader for {suffix}."),
             N_("Read are {formats}."),
             suffix=path.suffix or _("files without a suffix"),
-            formats=", ".join(sorted({*_WHOLE, *_LINES, ".zip"})),
+            formats=", ".join(sorted({*_WHOLE, *_IMAGES, *_LINES, ".zip"})),
         )
     size = path.stat().st_size
     if not path.is_file():
@@ -219,7 +252,7 @@ def _open(
             offers=lambda member: supported(Path(member)),
             read_member=lambda place, data: _member(place, data, limits),
         )
-    if packing or suffix not in _WHOLE or _is_dump(path, suffix, limits):
+    if packing or not _is_whole(suffix) or _is_dump(path, suffix, limits):
         allowed = max(limits.small_bytes, size * limits.growth) if packing else size
         bounds = replace(limits, unpacked_bytes=allowed)
         return _lines(path, suffix, packing, name, bounds, after, in_pieces)
@@ -244,7 +277,11 @@ def _whole(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outc
             suffix=suffix,
             begins_as=begins_as,
         )
-    return _WHOLE[suffix](name, data, limits)
+    return {**_WHOLE, **_IMAGES}[suffix](name, data, limits)
+
+
+def _is_whole(suffix: str) -> bool:
+    return suffix in _WHOLE or suffix in _IMAGES
 
 
 def _is_dump(path: Path, suffix: str, limits: Limits) -> bool:
@@ -340,7 +377,7 @@ def _member(place: str, data: bytes, limits: Limits) -> Iterator[Document | Read
             N_("Unpack the zip and add the files."),
         )
     lines = Lines(BytesIO(data), limits)
-    if suffix in _WHOLE and _dump_reader(suffix, lines.first) is None:
+    if _is_whole(suffix) and _dump_reader(suffix, lines.first) is None:
         outcomes = _whole(place, data, suffix, limits)
     else:
         outcomes = _line_reader(suffix, lines)(place, lines, limits)
@@ -355,7 +392,7 @@ def _suffixes(name: str) -> tuple[str, str]:
     packing = path.suffix if path.suffix in _PACKED else ""
     inner = path.with_suffix("") if packing else path
     suffix = _EXTRACTED if re.fullmatch("wiki_[0-9]+", inner.name) else inner.suffix
-    read = (*_LINES, ".json") if packing else (*_LINES, *_WHOLE, ".zip")
+    read = (*_LINES, ".json") if packing else (*_LINES, *_WHOLE, *_IMAGES, ".zip")
     return (suffix, packing) if suffix in read else ("", "")
 
 

@@ -1,13 +1,14 @@
 """Reading the image of a page with PP-OCR: lines with their boxes and how sure the engine is.
 
-PP-OCR finds columns of vertical writing, but reads them turned on their side, and then drops 、 and 。.
-So each column is cut into its characters, and these are laid in a row from left to right.
+PP-OCR finds columns of vertical writing, but reads them turned on their side, and so drops 、 and 。.
+Here each column is cut into its characters, and these are laid in a row from left to right.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from importlib import metadata
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -48,17 +49,21 @@ class Line:
 
 
 class Engine(Protocol):
-    """What reads the image of a page.
+    """What reads the image of a page."""
 
-    Attributes:
-        name: of the engine and the version of it, which decide what is read.
-    """
-
-    name: str
+    @property
+    def name(self) -> str:
+        """Of the engine, with its version: another one may read a page otherwise."""
+        ...
 
     def read(self, image: "Image") -> list[Line]:
         """Read a page; the lines are in reading order."""
         ...
+
+
+def is_installed() -> bool:
+    """Whether pages can be read: told from what is installed, without opening it."""
+    return bool(find_spec("rapidocr") and find_spec("onnxruntime"))
 
 
 class PaddleOcr:
@@ -66,22 +71,32 @@ class PaddleOcr:
 
     Args:
         threads: of ONNX Runtime; 0 for one a core.
-
-    Raises:
-        InputError: rapidocr is missing.
     """
 
     def __init__(self, threads: int = 0) -> None:
+        self._threads = threads
+
+    @property
+    def name(self) -> str:
+        """Of the engine, with its version.
+
+        Raises:
+            InputError: it is missing.
+        """
+        try:
+            return f"rapidocr {metadata.version('rapidocr')}"
+        except metadata.PackageNotFoundError as error:
+            raise _missing() from error
+
+    @cached_property
+    def _engine(self) -> Any:
+        # Opening it takes a second, and most files need none of it.
         try:
             import rapidocr
         except ImportError as error:
-            raise InputError(
-                N_("Reading scanned pages needs rapidocr."),
-                N_("pip install 'localrag[ocr]'"),
-            ) from error
+            raise _missing() from error
         models = Path(rapidocr.__file__).parent / "models"
-        self.name = f"rapidocr {metadata.version('rapidocr')}"
-        self._engine: Any = rapidocr.RapidOCR(
+        return rapidocr.RapidOCR(
             params={
                 "Global.log_level": "critical",
                 # It would make long lines smaller; pages are made smaller below.
@@ -89,7 +104,7 @@ class PaddleOcr:
                 # With the path of a model it compares no hash, and downloads nothing.
                 "Det.model_path": str(models / "PP-OCRv6_det_small.onnx"),
                 "Rec.model_path": str(models / "PP-OCRv6_rec_small.onnx"),
-                "EngineConfig.onnxruntime.intra_op_num_threads": threads or -1,
+                "EngineConfig.onnxruntime.intra_op_num_threads": self._threads or -1,
             }
         )
 
@@ -109,7 +124,7 @@ class PaddleOcr:
         size = tuple(max(1, round(side * scale)) for side in image.shape[1::-1])
         small = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
         found = self._engine(small, use_det=True, use_cls=False, use_rec=False)
-        return [] if found.boxes is None else [np.float32(box / scale) for box in found.boxes]
+        return [] if found.boxes is None else list(np.asarray(found.boxes / scale, np.float32))
 
     def _line(self, image: "Image", box: "NDArray[np.float32]", vertical: bool) -> Line:
         import numpy as np
@@ -134,14 +149,11 @@ class PaddleOcr:
         return (found.txts[0], float(found.scores[0])) if found.txts else ("", 0.0)
 
 
-@cache
-def engine(threads: int = 0) -> Engine:
-    """The engine of this process: opening one takes a second.
-
-    Raises:
-        InputError: rapidocr is missing.
-    """
-    return PaddleOcr(threads)
+def _missing() -> InputError:
+    return InputError(
+        N_("Reading scanned pages needs rapidocr."),
+        N_("pip install 'localrag[ocr]'"),
+    )
 
 
 def in_reading_order(lines: Sequence[Line], *, vertical: bool) -> list[Line]:
@@ -176,7 +188,7 @@ def _straightened(image: "Image", box: "NDArray[np.float32]") -> "Image":
     import numpy as np
 
     width, height = (max(1, round(side)) for side in _size(box))
-    corners = np.float32([[0, 0], [width, 0], [width, height], [0, height]])
+    corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
     turn = cv2.getPerspectiveTransform(box, corners)
     return np.asarray(
         cv2.warpPerspective(
@@ -284,7 +296,7 @@ def _as_in_a_row(cell: "Image", ink: "Image", paper: "NDArray[np.uint8]", em: in
         low, first = len(cell) - len(glyph) - em // 10, em // 10
         moved[low : low + glyph.shape[0], first : first + glyph.shape[1]] = glyph
         return moved
-    # 一 is lower and へ higher than a bracket that lies; 1 is lower than ー and ～ that stand upright.
+    # 一 is lower and へ higher than a bracket that lies, 1 is lower than an upright ー or ～.
     is_bracket = wide > 0.55 and 0.17 < high < 0.43
     is_dash = wide < 0.27 and high > 0.76
     if is_bracket or is_dash:

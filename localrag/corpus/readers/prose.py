@@ -39,6 +39,7 @@ def prose(
     source: str,
     headings: Sequence[Heading] = (),
     pages: Sequence[int] = (),
+    confidences: Sequence[float | None] = (),
     begin: int = 0,
     metadata: Mapping[str, str] | None = None,
     longest: int = _LONGEST,
@@ -54,6 +55,7 @@ def prose(
         headings: in order, not overlapping.
         pages: where each page starts, in characters; empty where pages are unknown. Passages
             do not run over page ends.
+        confidences: of the OCR that read each page; None for a page that has its own text.
         begin: where the passages begin, in characters; what stands before is not searched.
         metadata: of the document.
         longest: about the most that a passage holds, in bytes of UTF-8; half as much again stays
@@ -67,6 +69,8 @@ def prose(
     passages: list[Passage] = []
     for path, start, end in _stretches(text, headings, pages, begin):
         page = bisect_right(pages, start)
+        read_by_ocr = confidences[page - 1] if page and confidences else None
+        place = Locator(section=" > ".join(path), page=page, confidence=read_by_ocr)
         names = [name for name in path if name != title]
         for piece_start, piece_end in _pieces(text, start, end, longest):
             passages.append(
@@ -76,7 +80,7 @@ def prose(
                     layer=PASSAGES,
                     text=text[piece_start:piece_end],
                     header=" > ".join([title, *names]),
-                    locator=Locator(section=" > ".join(path), page=page),
+                    locator=place,
                     start=piece_start,
                     end=piece_end,
                 )

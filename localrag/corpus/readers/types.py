@@ -3,9 +3,17 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from localrag.corpus.types import Document
 from localrag.errors import InputError
+
+if TYPE_CHECKING:
+    from localrag.corpus.readers.scans import Scans
+
+
+class OnlyImagesError(InputError):
+    """A file, or a page of it, is an image: only OCR can read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +87,7 @@ class Limits:
         documents: so many a file may hold, however small it is.
         aside: folder for what a reader keeps on the disk while it reads; None for the one that
             the system has for temporary files, which others can look into.
+        scans: how pages are read that are images; None where they are not read.
     """
 
     file_bytes: int = 200_000_000
@@ -93,6 +102,7 @@ class Limits:
     failures: int = 10_000
     documents: int = 20_000
     aside: Path | None = None
+    scans: "Scans | None" = None
 
 
 NumberedLine = tuple[int, bytes | None]
