@@ -1,17 +1,22 @@
 """Reading the image of a page with PP-OCR: lines with their boxes and how sure the engine is.
 
-PP-OCR finds columns of vertical writing, but reads them turned on their side, and so drops 、 and 。.
+PP-OCR finds columns of vertical writing, but reads them turned on their side, and drops 、 and 。.
 Here each column is cut into its characters, and these are laid in a row from left to right.
+PP-OCR also drops blanks, so a row is cut where there is a wide one.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
 from importlib.util import find_spec
 from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+
+from joyokanji import convert
 
 from localrag.errors import InputError
 from localrag.language import N_
@@ -27,8 +32,21 @@ if TYPE_CHECKING:
 _LONGEST_SIDE = 1600
 # A box so much higher than wide is a column; between this and its inverse it may be either.
 _TALL = 1.5
-# A column that is read with less confidence is read once more as a whole, turned on its side.
-_DOUBTFUL = 0.8
+# What is read with less confidence is read once more, in other ways.
+_DOUBTFUL = 0.9
+# What is read with less is the edge of a seal, a rule, or dust: the limit that rapidocr has, too.
+_LEAST = 0.5
+# How much red, green and blue of a coloured pixel differ.
+_COLOUR = 60
+# Forms that Japan does not use, where joyokanji knows none of their own.
+_FORMS = str.maketrans("戶說稅內黃淸靑敎閱銳脫悅緖錄綠絕", "戸説税内黄清青教閲鋭脱悦緒録緑絶")
+_JAPANESE = "[^\\x00-\\xff]"
+_BRACKETS = re.compile(
+    # Both of a pair that is beside Japanese, or one whose other is in another line.
+    rf"(?<={_JAPANESE})\(([^()]*)\)|\((?={_JAPANESE})([^()]*)\)|\(([^()]*)\)(?={_JAPANESE})"
+    rf"|(?<={_JAPANESE})[()]|[()](?={_JAPANESE})"
+)
+_WIDE_BRACKETS = str.maketrans("()", "（）")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +131,8 @@ class PaddleOcr:
         boxes = self._boxes(image)
         vertical = _is_vertical(boxes)
         lines = [self._line(image, box, vertical) for box in boxes]
-        return in_reading_order([line for line in lines if line.text.strip()], vertical=vertical)
+        read = [line for line in lines if line.text.strip() and line.confidence >= _LEAST]
+        return in_reading_order(read, vertical=vertical)
 
     def _boxes(self, image: "Image") -> "list[NDArray[np.float32]]":
         """The corners of every line: top left, top right, bottom right, bottom left."""
@@ -132,13 +151,28 @@ class PaddleOcr:
         piece = _straightened(image, box)
         height, width = piece.shape[:2]
         upright = height >= _TALL * width or (vertical and width < _TALL * height)
-        text, confidence = self._text(laid_in_a_row(piece) if upright else piece)
-        if upright and confidence < _DOUBTFUL:
-            turned, sure = self._text(np.rot90(piece))
-            if sure > confidence:
-                text, confidence = turned, sure
+        text, confidence = self._row(laid_in_a_row(piece) if upright else piece)
+        if confidence < _DOUBTFUL:
+            others = [np.rot90(piece)] if upright else []
+            if _is_coloured(piece):
+                # Print below a red seal is dark in the red channel, and the seal itself is bright.
+                red = np.repeat(piece[:, :, :1], 3, axis=2)
+                others.append(laid_in_a_row(red) if upright else red)
+            for other in others:
+                text, confidence = max((text, confidence), self._row(other), key=itemgetter(1))
         (left, top), (right, bottom) = box.min(axis=0).tolist(), box.max(axis=0).tolist()
-        return Line(text, (left, top, right, bottom), round(confidence, 3), upright)
+        return Line(as_in_japan(text), (left, top, right, bottom), round(confidence, 3), upright)
+
+    def _row(self, row: "Image") -> tuple[str, float]:
+        """What is read in a row, blanks included, and with which confidence."""
+        read, weighted = "", 0.0
+        for piece, blank in _parted(row):
+            text, confidence = self._text(piece)
+            weighted += confidence * len(text)
+            if read and text:
+                read += _blank_between(read, text, blank)
+            read += text
+        return read, weighted / max(1, len("".join(read.split())))
 
     def _text(self, piece: "Image") -> tuple[str, float]:
         import numpy as np
@@ -147,6 +181,33 @@ class PaddleOcr:
             np.ascontiguousarray(piece), use_det=False, use_cls=False, use_rec=True
         )
         return (found.txts[0], float(found.scores[0])) if found.txts else ("", 0.0)
+
+
+def as_in_japan(text: str) -> str:
+    """What was read, in the forms that print in Japan has.
+
+    PP-OCR reads Chinese too, so it writes 每 for 毎, and brackets of the width of Latin ones.
+    """
+    text = "".join(one if _is_in_jis(one) else convert(one) for one in text).translate(_FORMS)
+    # Once more for the brackets around brackets.
+    for _ in range(2):
+        text = _BRACKETS.sub(lambda found: found[0].translate(_WIDE_BRACKETS), text)
+    return text
+
+
+def _is_in_jis(character: str) -> bool:
+    try:
+        character.encode("shift_jis")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_coloured(image: "Image") -> bool:
+    import numpy as np
+
+    spread = image.max(axis=2).astype(np.int16) - image.min(axis=2)
+    return bool((spread > _COLOUR).mean() > 0.01)
 
 
 def _missing() -> InputError:
@@ -198,13 +259,57 @@ def _straightened(image: "Image", box: "NDArray[np.float32]") -> "Image":
     )
 
 
-def laid_in_a_row(column: "Image") -> "Image":
-    """The characters of a column of vertical writing, laid in a row from left to right."""
+# A blank of so many heights of a row: after punctuation its cell leaves as much room.
+_BLANK, _BLANK_AFTER_MARKS = 0.85, 1.7
+_MARKS_BEFORE, _MARKS_AFTER = "、。，．」』）)〕】・：", "「『（(〔【"
+
+
+def _parted(row: "Image") -> "Iterator[tuple[Image, float]]":
+    """The pieces of a row between wide blanks, each with the blank before it in heights."""
+    import numpy as np
+
+    ink = _ink(row)
+    filled = np.flatnonzero(ink.any(axis=1))
+    if not filled.size:
+        return
+    high = int(filled[-1] + 1 - filled[0])
+    # A speck of dust is no character.
+    columns = np.flatnonzero((ink > 0).sum(axis=0) > high // 24)
+    if not columns.size:
+        return
+    start, end, blank = 0, int(columns[0]), 0.0
+    for column in map(int, columns):
+        if column - end > _BLANK * high:
+            middle = (end + column) // 2
+            yield row[:, start:middle], blank
+            start, blank = middle, (column - end) / high
+        end = column
+    yield row[:, start:], blank
+
+
+def _blank_between(before: str, after: str, blank: float) -> str:
+    """What a wide blank in a row is: one of the text, or the room that a mark leaves."""
+    is_room = before[-1] in _MARKS_BEFORE or after[0] in _MARKS_AFTER
+    if is_room and blank < _BLANK_AFTER_MARKS:
+        return ""
+    return " " if before[-1].isascii() and after[0].isascii() else "　"
+
+
+def _ink(image: "Image") -> "Image":
+    """Where there is ink (255) and where paper (0)."""
     import cv2
     import numpy as np
 
-    grey = cv2.cvtColor(column, cv2.COLOR_RGB2GRAY)
+    grey = cv2.cvtColor(np.ascontiguousarray(image), cv2.COLOR_RGB2GRAY)
     _, ink = cv2.threshold(grey, 0, 255, cv2.THRESH_BINARY_INV + cv2.THRESH_OTSU)
+    return np.asarray(ink, np.uint8)
+
+
+def laid_in_a_row(column: "Image") -> "Image":
+    """The characters of a column of vertical writing, laid in a row from left to right."""
+    import numpy as np
+
+    ink = _ink(column)
     filled = np.flatnonzero(ink.any(axis=0))
     if not filled.size:
         return column
