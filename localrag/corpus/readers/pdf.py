@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import atan2, hypot, pi
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from localrag.corpus.pages import PAGE_STARTS
 from localrag.corpus.readers.flowing import begins_item, ends_sentence, goes_on, join, words_of
 from localrag.corpus.readers.layout import Box, Glyph, Line, Segment, lines, segment, segments
 from localrag.corpus.readers.prose import prose
@@ -33,9 +34,6 @@ _PASSWORD_NEEDED = 4
 _TALL = 1.6
 _RULES = 4_000
 """Drawn objects of a page that are looked at for the rules of tables."""
-
-PAGE_STARTS = "page_starts"
-"""The metadata of a document that say where each of its pages begins, in characters, by commas."""
 
 
 class ImageLine(NamedTuple):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from localrag.corpus.pages import page_starts, pages_of, with_pages
 from localrag.corpus.readers.text import bounded, brief
 from localrag.corpus.types import PASSAGES, Document, Locator, Passage, Section
 from localrag.language import N_
@@ -52,8 +53,8 @@ def prose(
         text: the full text.
         source: the file it was read from.
         headings: in order, not overlapping.
-        pages: where each page starts, in characters; empty where pages are unknown. Passages
-            do not run over page ends.
+        pages: where the passages of each page start, in characters; empty where pages are
+            unknown. No passage runs over such a place; its header names its page.
         begin: where the passages begin, in characters; what stands before is not searched.
         metadata: of the document.
         longest: about the most that a passage holds, in bytes of UTF-8; half as much again stays
@@ -65,9 +66,10 @@ def prose(
     bounded(N_("id"), id_)
     bounded(N_("title"), title)
     passages: list[Passage] = []
+    starts = page_starts(metadata or {}) or pages
     for path, start, end in _stretches(text, headings, pages, begin):
         page = bisect_right(pages, start)
-        names = [name for name in path if name != title]
+        place = " > ".join([title, *(name for name in path if name != title)])
         for piece_start, piece_end in _pieces(text, start, end, longest):
             passages.append(
                 Passage(
@@ -75,7 +77,7 @@ def prose(
                     document_id=id_,
                     layer=PASSAGES,
                     text=text[piece_start:piece_end],
-                    header=" > ".join([title, *names]),
+                    header=_header(place, starts, text, piece_start, piece_end),
                     locator=Locator(section=" > ".join(path), page=page),
                     start=piece_start,
                     end=piece_end,
@@ -91,6 +93,12 @@ def prose(
         sections=tuple(_sections(text, headings)),
         metadata=metadata or {},
     )
+
+
+def _header(place: str, starts: Sequence[int], text: str, start: int, end: int) -> str:
+    if not starts:
+        return place
+    return with_pages(place, *pages_of(starts, start, end), text[start:end])
 
 
 def _stretches(
