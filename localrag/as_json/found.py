@@ -241,7 +241,10 @@ class ClaimJson(TypedDict):
 
 
 class CitationJson(TypedDict):
-    """A verbatim quotation and where it stands; `state` is the day of this wording of the law."""
+    """A verbatim quotation and its place.
+
+    `state` is the day of this wording of the law. `page` and `last_page` are 0 without pages.
+    """
 
     passage_id: str
     quote: str
@@ -254,6 +257,8 @@ class CitationJson(TypedDict):
     before_first: bool
     beside: bool
     confidence: float | None
+    page: int
+    last_page: int
     verified: bool
     problem: str
 

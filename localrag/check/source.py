@@ -10,7 +10,9 @@ from rich.cells import cell_len
 
 from localrag.check.types import Place
 from localrag.corpus import readers
+from localrag.corpus.pages import page_starts
 from localrag.corpus.readers import Limits, ReadFailure
+from localrag.corpus.readers.text import decode
 from localrag.corpus.types import Document
 from localrag.errors import InputError, LocalragError, UsageError
 from localrag.facts import Fact
@@ -23,8 +25,9 @@ from localrag.statutes.typed import short_citations
 from localrag_indexes.analysis.normalize import original_span
 
 # Formats in which a line is a whole paragraph; in the others a sentence may go on in the next one.
-_WHOLE_LINES = ("docx", "html")
-_FORMATS = (*_WHOLE_LINES, "text", "markdown", "pdf")
+_WHOLE_LINES = ("docx", "html", "pdf")
+_FORMATS = (*_WHOLE_LINES, "text", "markdown")
+_TEXT_FILES = (".txt", ".text")
 _LONGEST = 5_000_000
 _LONGEST_NAME = 1_000
 # A line ends by itself after a sentence, a heading or a caption, and before an item, a quotation
@@ -154,12 +157,10 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
             name=path.name,
         )
     (document,) = documents
-    pages: dict[int, int] = {}
-    for passage in document.passages:
-        if passage.locator.page:
-            pages.setdefault(passage.locator.page, passage.start)
-    begun = tuple(pages.get(page, 0) for page in range(1, max(pages, default=0) + 1))
-    return _bounded(Source(path.name, document.kind, document.text, _rising(begun)))
+    # Of a text file the lines are told, so they stay as they are.
+    is_plain = document.kind == "text" and path.suffix.lower() in _TEXT_FILES
+    text = decode(path.read_bytes()) if is_plain else document.text
+    return _bounded(Source(path.name, document.kind, text, page_starts(document.metadata)))
 
 
 def _naming(path: Path, problem: LocalragError) -> LocalragError:
@@ -180,14 +181,6 @@ def _bounded(source: Source) -> Source:
             most=_LONGEST,
         )
     return source
-
-
-def _rising(starts: tuple[int, ...]) -> tuple[int, ...]:
-    """Where pages begin; one without text begins with the next."""
-    rising = list(starts)
-    for at in range(len(rising) - 2, 0, -1):
-        rising[at] = rising[at] or rising[at + 1]
-    return tuple(rising)
 
 
 class Flow:

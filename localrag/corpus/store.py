@@ -12,7 +12,7 @@ from localrag.corpus.links import Definition, Reference, ReferenceRow
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.rows import DocumentRows, block_range, prepare
 from localrag.corpus.states import DocumentInfo
-from localrag.corpus.types import PAGES_WITHOUT_TEXT, Document, LawRow
+from localrag.corpus.types import PAGES_UNREADABLE, PAGES_WITHOUT_TEXT, Document, LawRow
 from localrag.database import Database, Schema, row_mark
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
@@ -120,8 +120,8 @@ class Files:
         """Paths of files of which a document has pages that are images and were not read."""
         rows = self._db.rows(
             "SELECT DISTINCT path FROM files JOIN documents ON documents.file = files.key"
-            " WHERE instr(metadata, ?)",
-            (f'"{PAGES_WITHOUT_TEXT}"',),
+            " WHERE instr(metadata, ?) OR instr(metadata, ?)",
+            (f'"{PAGES_WITHOUT_TEXT}"', f'"{PAGES_UNREADABLE}"'),
         )
         return {path for (path,) in rows}
 

@@ -19,6 +19,9 @@ TRIPLES = "triples"
 PAGES_WITHOUT_TEXT = "pages_without_text"
 """Key of the metadata of a document whose file has pages that are images and were not read."""
 
+PAGES_UNREADABLE = "pages_unreadable"
+"""Likewise of pages whose fonts do not say which characters they show."""
+
 ALIAS = "別名"
 """The predicate whose objects are other names of its subject, redirects included."""
 

@@ -24,7 +24,7 @@ from localrag.corpus.readers import (
 from localrag.corpus.readers.ocr import PaddleOcr, is_installed
 from localrag.corpus.rows import DocumentRows, prepare
 from localrag.corpus.store import FileRecord
-from localrag.corpus.types import PAGES_WITHOUT_TEXT, Document
+from localrag.corpus.types import PAGES_UNREADABLE, PAGES_WITHOUT_TEXT, Document
 from localrag.errors import InputError, NotFoundError, StorageError
 from localrag.language import N_
 from localrag_indexes.errors import IndexingError
@@ -330,7 +330,9 @@ def _leaves_scans(outcome: Outcome) -> bool:
     """Whether pages are left out of a document, or all of a file, because they are images."""
     if isinstance(outcome, ReadFailure):
         return isinstance(outcome.problem, OnlyImagesError)
-    return isinstance(outcome, DocumentRows) and f'"{PAGES_WITHOUT_TEXT}"' in outcome.metadata
+    return isinstance(outcome, DocumentRows) and any(
+        f'"{key}"' in outcome.metadata for key in (PAGES_WITHOUT_TEXT, PAGES_UNREADABLE)
+    )
 
 
 def _is_streamed(file: FoundFile) -> bool:

@@ -16,13 +16,15 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from localrag.corpus.readers.egov_xml import read_egov_xml
+from localrag.corpus.readers.images import read_image
 from localrag.corpus.readers.jsonl import Lines, cut_statutes, holds_statutes, read_jsonl
 from localrag.corpus.readers.knowledge_store import holds_store, read_store
 from localrag.corpus.readers.markup import read_html, read_markdown, read_plain_text
 from localrag.corpus.readers.multihop import read_json
 from localrag.corpus.readers.ocr import is_installed
-from localrag.corpus.readers.office import read_docx, read_pdf
-from localrag.corpus.readers.scans import DOUBTFUL, PageRead, Scans, read_image
+from localrag.corpus.readers.office import read_docx
+from localrag.corpus.readers.pdf import read_pdf
+from localrag.corpus.readers.scans import DOUBTFUL, PageRead, Scans
 from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.triple_files import holds_triples, read_triples_jsonl, read_triples_tsv
 from localrag.corpus.readers.types import (

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from localrag.corpus.pages import page_starts, pages_of, with_pages
 from localrag.corpus.readers.text import bounded, brief
 from localrag.corpus.types import PASSAGES, Document, Locator, Passage, Section
 from localrag.language import N_
@@ -53,8 +54,8 @@ def prose(
         text: the full text.
         source: the file it was read from.
         headings: in order, not overlapping.
-        pages: where each page starts, in characters; empty where pages are unknown. Passages
-            do not run over page ends.
+        pages: where the passages of each page start, in characters; empty where pages are
+            unknown. No passage runs over such a place; its header names its page.
         confidences: of the OCR that read each page; None for a page that has its own text.
         begin: where the passages begin, in characters; what stands before is not searched.
         metadata: of the document.
@@ -67,11 +68,12 @@ def prose(
     bounded(N_("id"), id_)
     bounded(N_("title"), title)
     passages: list[Passage] = []
+    starts = page_starts(metadata or {}) or pages
     for path, start, end in _stretches(text, headings, pages, begin):
         page = bisect_right(pages, start)
+        place = " > ".join([title, *(name for name in path if name != title)])
         read_by_ocr = confidences[page - 1] if page and confidences else None
-        place = Locator(section=" > ".join(path), page=page, confidence=read_by_ocr)
-        names = [name for name in path if name != title]
+        locator = Locator(section=" > ".join(path), page=page, confidence=read_by_ocr)
         for piece_start, piece_end in _pieces(text, start, end, longest):
             passages.append(
                 Passage(
@@ -79,8 +81,8 @@ def prose(
                     document_id=id_,
                     layer=PASSAGES,
                     text=text[piece_start:piece_end],
-                    header=" > ".join([title, *names]),
-                    locator=place,
+                    header=_header(place, starts, text, piece_start, piece_end),
+                    locator=locator,
                     start=piece_start,
                     end=piece_end,
                 )
@@ -95,6 +97,12 @@ def prose(
         sections=tuple(_sections(text, headings)),
         metadata=metadata or {},
     )
+
+
+def _header(place: str, starts: Sequence[int], text: str, start: int, end: int) -> str:
+    if not starts:
+        return place
+    return with_pages(place, *pages_of(starts, start, end), text[start:end])
 
 
 def _stretches(
