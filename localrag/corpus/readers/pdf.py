@@ -30,6 +30,8 @@ from localrag_indexes.analysis.sentences import split_sentences
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
 
+    from localrag.corpus.readers.ocr import Image
+
 # What a character of text takes until it is stored, and what a page counts for besides its text.
 _BYTES_A_CHARACTER, _PAGE = 20, 1_000
 _MOST_UNKNOWN = 0.1
