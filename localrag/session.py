@@ -385,7 +385,8 @@ class Corpus:
         """Check what a text cites, quotes and says of laws; see `localrag.check`.
 
         Args:
-            text: the text itself, or the path of a file (text, Markdown, HTML, DOCX, PDF).
+            text: the text itself, or the path of a file (text, Markdown, HTML, DOCX, PDF, a
+                scanned image).
             on_event: told how far the check is.
             claims: check the sentences that cite no law, too, each as a claim, with the method and
                 the model of the settings (``fact-check-localrag``).
@@ -398,7 +399,12 @@ class Corpus:
         """
         from localrag import check
 
-        source = check.opened(text) if isinstance(text, Path) else check.given(text)
+        if isinstance(text, Path):
+            from localrag.ingest.reading import watched
+
+            source = check.opened(text, watched(self._limits, on_event or ignore))
+        else:
+            source = check.given(text)
         judge = self.ask if claims else None
         return check.check(self.store, source, on_event or ignore, judge)
 

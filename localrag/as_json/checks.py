@@ -10,12 +10,16 @@ from localrag.check import CheckReport, Finding
 
 
 class PlaceInTextJson(TypedDict):
-    """Where something stands in the text that was checked; `page` is 0 where pages are unknown."""
+    """Where something stands in the text that was checked; `page` is 0 where pages are unknown.
+
+    `confidence` is how sure OCR is of that page, null where the file itself has the text.
+    """
 
     start: int
     end: int
     line: int
     page: int
+    confidence: float | None
 
 
 class DiffPartJson(TypedDict):
@@ -50,6 +54,7 @@ class CheckJson(TypedDict):
     holds: bool
     counts: dict[str, int]
     findings: list[FindingJson]
+    read_by_ocr: list[float]
 
 
 def check_as_json(report: CheckReport) -> CheckJson:
@@ -60,6 +65,7 @@ def check_as_json(report: CheckReport) -> CheckJson:
         "as_of": report.as_of,
         "holds": report.holds,
         "counts": {verdict.value: count for verdict, count in report.counts.items()},
+        "read_by_ocr": list(report.confidences),
         "findings": [_finding(finding) for finding in report.findings],
     }
 

@@ -25,7 +25,7 @@ from localrag.statutes.typed import short_citations
 from localrag_indexes.analysis.normalize import original_span
 
 # Formats in which a line is a whole paragraph; in the others a sentence may go on in the next one.
-_WHOLE_LINES = ("docx", "html", "pdf")
+_WHOLE_LINES = ("docx", "html", "pdf", "image")
 _FORMATS = (*_WHOLE_LINES, "text", "markdown")
 _TEXT_FILES = (".txt", ".text")
 _LONGEST = 5_000_000
@@ -98,12 +98,15 @@ class Source:
         kind: its format, as of a document of a corpus.
         text: all of it.
         pages: where each page begins, in characters; empty where pages are unknown.
+        confidences: how sure OCR is of the characters of each page, from 0 to 1; None for a page
+            that has its own text; empty where all have.
     """
 
     name: str
     kind: str
     text: str
     pages: tuple[int, ...] = ()
+    confidences: tuple[float | None, ...] = ()
 
 
 def given(text: str) -> Source:
@@ -140,7 +143,7 @@ def named_file(text: str) -> Path | None:
 
 
 def opened(path: Path, limits: Limits | None = None) -> Source:
-    """Read a text file, Markdown, HTML, DOCX or PDF.
+    """Read a text file, Markdown, HTML, DOCX, PDF or a scanned image.
 
     Raises:
         InputError: it cannot be read, or is of another format.
@@ -153,14 +156,22 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
     if len(documents) != 1 or len(outcomes) != 1:
         raise InputError(
             N_("{name} is not one text to be checked."),
-            N_("Checked are text files, Markdown, HTML, DOCX and PDF."),
+            N_("Checked are text files, Markdown, HTML, DOCX, PDF and scanned images."),
             name=path.name,
         )
     (document,) = documents
     # Of a text file the lines are told, so they stay as they are.
     is_plain = document.kind == "text" and path.suffix.lower() in _TEXT_FILES
     text = decode(path.read_bytes()) if is_plain else document.text
-    return _bounded(Source(path.name, document.kind, text, page_starts(document.metadata)))
+    pages = page_starts(document.metadata)
+    return _bounded(Source(path.name, document.kind, text, pages, _confidences(document)))
+
+
+def _confidences(document: Document) -> tuple[float | None, ...]:
+    by_page = {one.locator.page: one.locator.confidence for one in document.passages}
+    if all(confidence is None for confidence in by_page.values()):
+        return ()
+    return tuple(by_page.get(page) for page in range(1, max(by_page) + 1))
 
 
 def _naming(path: Path, problem: LocalragError) -> LocalragError:
@@ -208,7 +219,9 @@ class Flow:
         """Where a span of the flowing text stands in what is checked."""
         first, last = original_span(self._offsets, start, end)
         line = bisect_right(self._lines, first)
-        return Place(first, last, line, bisect_right(self.source.pages, first))
+        page = bisect_right(self.source.pages, first)
+        known = self.source.confidences[max(page, 1) - 1 : max(page, 1)]
+        return Place(first, last, line, page, known[0] if known else None)
 
     def written(self, place: Place) -> str:
         """What stands at a place."""

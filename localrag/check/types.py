@@ -56,12 +56,15 @@ class Place(NamedTuple):
         start, end: span in the text, in characters.
         line: from 1; of a Word file, its paragraph or row of a table.
         page: from 1; 0 where pages are unknown.
+        confidence: how sure OCR is of the characters of that page, from 0 to 1; None where the file
+            itself has the text.
     """
 
     start: int
     end: int
     line: int
     page: int = 0
+    confidence: float | None = None
 
 
 class DiffPart(NamedTuple):
@@ -118,6 +121,7 @@ class CheckReport:
         text: the whole text; every place is one of it.
         as_of: the day whose law it was compared with, as ISO date.
         findings: in the order of the text.
+        confidences: how sure OCR is of each page that it has read, from 0 to 1.
     """
 
     name: str
@@ -125,6 +129,7 @@ class CheckReport:
     text: str
     as_of: str
     findings: tuple[Finding, ...]
+    confidences: tuple[float, ...] = ()
 
     @property
     def counts(self) -> Mapping[Verdict, int]:

@@ -80,6 +80,8 @@ def _print_text(view: Provision) -> None:
     say((view.passage.header, "bold cyan"))
     say((" > ".join((view.document.title, *view.place)), "dim"))
     say((_origin(view), "dim"))
+    if told := wording.of_passage(view.passage):
+        say((told, "yellow"))
     if view.is_deleted:
         say((_("It is deleted: the law keeps its number alone."), "yellow"))
     say("")

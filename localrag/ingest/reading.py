@@ -18,6 +18,7 @@ from localrag.corpus.readers import (
     Mark,
     Omission,
     OnlyImagesError,
+    PageRead,
     ReadFailure,
     Scans,
 )
@@ -26,7 +27,9 @@ from localrag.corpus.rows import DocumentRows, prepare
 from localrag.corpus.store import FileRecord
 from localrag.corpus.types import PAGES_UNREADABLE, PAGES_WITHOUT_TEXT, Document
 from localrag.errors import InputError, NotFoundError, StorageError
+from localrag.ingest.events import READING_PAGES
 from localrag.language import N_
+from localrag.progress import Progress, Stopwatch
 from localrag_indexes.errors import IndexingError
 from localrag_indexes.parallel import map_stream
 
@@ -171,6 +174,18 @@ def limits_of(config: Config) -> Limits:
         file_bytes=config.ingest.max_file_mb * 1_000_000,
         scans=Scans(PaddleOcr(config.runtime.threads)) if reads_scans else None,
     )
+
+
+def watched(limits: Limits, tell: Callable[[Progress], None]) -> Limits:
+    """The same limits, with the progress of the scanned pages that are read."""
+    if limits.scans is None:
+        return limits
+    watch = Stopwatch(tell)
+
+    def take(page: PageRead) -> None:
+        watch(replace(READING_PAGES, about=page.source), page.done, page.total, page.earlier)
+
+    return replace(limits, scans=replace(limits.scans, on_page=take))
 
 
 Outcome = DocumentRows | ReadFailure | Omission | Mark

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from localrag.corpus.types import Passage
 from localrag.facts import Fact, FactKind, told
 from localrag.language import N_, _, ngettext
 from localrag.question.everyday import EverydayWord
@@ -269,6 +270,12 @@ def remarks(citation: Citation) -> list[str]:
 def read_by_ocr(confidence: float) -> str:
     """What is said of the text of a page that is an image, and how sure its characters are."""
     return _("read by OCR, confidence {confidence:.2f}").format(confidence=confidence)
+
+
+def of_passage(passage: Passage) -> str:
+    """What is said of the text of a passage beside its place; "" for nothing."""
+    confidence = passage.locator.confidence
+    return "" if confidence is None else read_by_ocr(confidence)
 
 
 def beside() -> str:

@@ -55,7 +55,7 @@ class Line:
 
     Attributes:
         text: what was read.
-        box: left, top, right, bottom in pixels.
+        box: left, top, right, bottom in pixels, on the page turned upright.
         confidence: of the engine, from 0 to 1.
         vertical: whether it is a column.
     """
@@ -130,7 +130,11 @@ class PaddleOcr:
         """Read a page; the lines are in reading order."""
         boxes = self._boxes(image)
         vertical = _is_vertical(boxes)
-        lines = [self._line(image, box, vertical) for box in boxes]
+        places = _upright_places(boxes, image)
+        lines = [
+            self._line(image, box, place, vertical)
+            for box, place in zip(boxes, places, strict=True)
+        ]
         read = [line for line in lines if line.text.strip() and line.confidence >= _LEAST]
         return in_reading_order(read, vertical=vertical)
 
@@ -143,9 +147,17 @@ class PaddleOcr:
         size = tuple(max(1, round(side * scale)) for side in image.shape[1::-1])
         small = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
         found = self._engine(small, use_det=True, use_cls=False, use_rec=False)
-        return [] if found.boxes is None else list(np.asarray(found.boxes / scale, np.float32))
+        if found.boxes is None:
+            return []
+        return [_in_order(np.asarray(box / scale, np.float32)) for box in found.boxes]
 
-    def _line(self, image: "Image", box: "NDArray[np.float32]", vertical: bool) -> Line:
+    def _line(
+        self,
+        image: "Image",
+        box: "NDArray[np.float32]",
+        place: tuple[float, float, float, float],
+        vertical: bool,
+    ) -> Line:
         import numpy as np
 
         piece = _straightened(image, box)
@@ -160,8 +172,7 @@ class PaddleOcr:
                 others.append(laid_in_a_row(red) if upright else red)
             for other in others:
                 text, confidence = max((text, confidence), self._row(other), key=itemgetter(1))
-        (left, top), (right, bottom) = box.min(axis=0).tolist(), box.max(axis=0).tolist()
-        return Line(as_in_japan(text), (left, top, right, bottom), round(confidence, 3), upright)
+        return Line(as_in_japan(text), place, round(confidence, 3), upright)
 
     def _row(self, row: "Image") -> tuple[str, float]:
         """What is read in a row, blanks included, and with which confidence."""
@@ -233,6 +244,47 @@ def _is_vertical(boxes: "Sequence[NDArray[np.float32]]") -> bool:
         elif width >= _TALL * height:
             rows += width
     return columns > rows
+
+
+def _in_order(box: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    """The corners of a box from its top left one clockwise, which narrow ones lose when skewed."""
+    import cv2
+    import numpy as np
+
+    corners = cv2.boxPoints(cv2.minAreaRect(box))
+    turns = [np.roll(corners, -first, axis=0) for first in range(4)]
+
+    def rightwards(turn: "NDArray[np.float32]") -> float:
+        side = turn[1] - turn[0]
+        return float(side[0] / max(np.linalg.norm(side), 1e-6))
+
+    return np.asarray(max(turns, key=rightwards), np.float32)
+
+
+def _upright_places(
+    boxes: "Sequence[NDArray[np.float32]]", image: "Image"
+) -> list[tuple[float, float, float, float]]:
+    """Where boxes are on the page when it is turned upright: left, top, right, bottom."""
+    import numpy as np
+
+    if not boxes:
+        return []
+    sizes = [_size(box) for box in boxes]
+    angles = []
+    for box, (width, height) in zip(boxes, sizes, strict=True):
+        # The long side says more of the skew.
+        across, down = box[1] - box[0], box[3] - box[0]
+        side = across if width >= height else np.array([down[1], -down[0]])
+        angles.append(float(np.arctan2(side[1], side[0])))
+    longest = np.argsort([-max(size) for size in sizes])[: max(1, len(boxes) // 2)]
+    angle = float(np.median([angles[at] for at in longest]))
+    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    middle = np.array(image.shape[1::-1]) / 2
+    places = []
+    for box, (width, height) in zip(boxes, sizes, strict=True):
+        x, y = (turn @ (box.mean(axis=0) - middle) + middle).tolist()
+        places.append((x - width / 2, y - height / 2, x + width / 2, y + height / 2))
+    return places
 
 
 def _size(box: "NDArray[np.float32]") -> tuple[float, float]:
@@ -314,7 +366,7 @@ def laid_in_a_row(column: "Image") -> "Image":
     if not filled.size:
         return column
     em = int(filled[-1] + 1 - filled[0])
-    paper = np.median(column.reshape(-1, 3), axis=0).astype(np.uint8)
+    paper = np.median(column[ink == 0], axis=0).astype(np.uint8)
     cuts = _cuts(ink.mean(axis=1) / 255, em)
     high = max(em, *(bottom - top for top, bottom in pairwise(cuts)))
     first = max(0, int(filled[0]) - em // 20)
@@ -369,12 +421,17 @@ def _cuts(ink: "NDArray[np.float64]", em: int) -> list[int]:
     return cuts[::-1]
 
 
+_PITCH_FROM = 10
+"""Characters of a column from which its pitch is measured."""
+
+
 def _pitch(ink: "NDArray[np.float64]", em: int) -> float:
     """The distance from one character to the next, at which the rows are most alike."""
     import numpy as np
 
-    shortest, longest = round(0.9 * em), round(1.6 * em)
-    if len(ink) < 3 * longest:
+    shortest, longest = round(0.9 * em), round(1.5 * em)
+    # A few characters are alike by chance.
+    if len(ink) < _PITCH_FROM * em:
         return 1.05 * em
     swing = ink - ink.mean()
     alike = [float(swing[lag:] @ swing[:-lag]) for lag in range(shortest, longest + 1)]
