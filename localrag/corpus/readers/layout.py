@@ -98,6 +98,7 @@ _BLANK = 0.16
 _SAME = 0.2
 _UPRIGHT_TOGETHER = 4
 _TEXT_COLUMN = 8.0
+_HANGING = "。、）」』，．"
 _LABEL = re.compile(
     r"[・○●◎■□◆◇※•‣–◦①-⑳*-]|[(（\[]?(?:[0-9０-９]{1,3}(?:\.[0-9]{1,3}){0,3}|[A-Za-zア-ンイロハニホヘト一二三四五六七八九十]{1,3})[.．)）\]]?"
     "|第[0-9０-９〇一二三四五六七八九十百]+[条章節編款項]?"
@@ -164,7 +165,8 @@ def _in_frames(glyphs: Iterable[tuple[int, Glyph]]) -> list[tuple[int, int, Glyp
             inside = [found[at][1] for at in run]
             is_along = len(run) > 1 and _step(inside[0], inside[1]) == "along"
             fits = _fits_in_line(inside)
-            if not is_along or fits:
+            is_alone = len(run) == 1 and not is_wide(inside[0].text[:1] or "\uffff")
+            if (not is_along or fits) and not is_alone:
                 frames.update(dict.fromkeys(run, 3))
             if is_along and fits:
                 found[run[0]] = (found[run[0]][0], _merged(inside))
@@ -371,9 +373,11 @@ def lines(parts: Sequence[Segment], rules: Sequence[Box] = ()) -> list[Line]:
     others = [frame for frame in by_frame if frame != main]
     for frame in [*others, main]:
         levels = list(_levels(rules, frame))
-        page = _around([part.box for part in by_frame[frame]])
-        for band in _bands(by_frame[frame]):
-            out += _read_band(band, levels, (page.x0, page.x1))
+        bands = list(_bands(by_frame[frame]))
+        alone = [p for band in bands if len(band.columns) == 1 for s in band.strips for p in s]
+        column = _Column(alone) if alone else None
+        for band in bands:
+            out += _read_band(band, levels, column)
     return out
 
 
@@ -413,7 +417,7 @@ def _bands(parts: Sequence[Segment]) -> Iterator[_Band]:
     band: list[list[Segment]] = []
     columns: list[tuple[float, float]] = []
     for strip in _strips(parts):
-        covered = _columns([(p.box.x0, p.box.x1) for p in strip], strip[0].size)
+        covered = _columns([_span(p) for p in strip], strip[0].size)
         merged = _columns([*columns, *covered], strip[0].size)
         # What crosses the gaps, or is beside none, begins another band.
         if (band and len(columns) > 1 and len(merged) < max(2, len(columns) - 1)) or (
@@ -432,6 +436,12 @@ def _bands(parts: Sequence[Segment]) -> Iterator[_Band]:
         yield from _closed(band, columns)
 
 
+def _span(part: Segment) -> tuple[float, float]:
+    """What a part covers of its line, without the closing marks that hang over a column."""
+    marks = min(2, len(part.text) - len(part.text.rstrip(_HANGING)))
+    return part.box.x0, max(part.box.x0, part.box.x1 - marks * part.size)
+
+
 def _closed(band: list[list[Segment]], columns: list[tuple[float, float]]) -> Iterator[_Band]:
     """A band without the lines at its end that are beside nothing and set apart from it."""
     rest: list[list[Segment]] = []
@@ -442,11 +452,9 @@ def _closed(band: list[list[Segment]], columns: list[tuple[float, float]]) -> It
             if gap < band[-1][0].size * 0.9:
                 break
             rest.insert(0, band.pop())
-    yield _Band(band, _columns([(p.box.x0, p.box.x1) for s in band for p in s], band[0][0].size))
+    yield _Band(band, _columns([_span(p) for s in band for p in s], band[0][0].size))
     if rest:
-        yield _Band(
-            rest, _columns([(p.box.x0, p.box.x1) for s in rest for p in s], rest[0][0].size)
-        )
+        yield _Band(rest, _columns([_span(p) for s in rest for p in s], rest[0][0].size))
 
 
 def _columns(spans: Sequence[tuple[float, float]], size: float) -> list[tuple[float, float]]:
@@ -460,22 +468,49 @@ def _columns(spans: Sequence[tuple[float, float]], size: float) -> list[tuple[fl
     return out
 
 
-def _read_band(band: _Band, levels: Sequence[float], page: tuple[float, float]) -> Iterator[Line]:
-    if len(band.columns) == 1:
-        yield from _column_lines([part for strip in band.strips for part in strip], page)
+class _Column:
+    """A column of text, and the edge at which its lines were broken.
+
+    A heading, a number or a closing mark may hang over it: the edge is where several lines end.
+    """
+
+    def __init__(self, parts: Sequence[Segment]) -> None:
+        self.left = min(part.box.x0 for part in parts)
+        self._right = max(part.box.x1 for part in parts)
+        ends: dict[int, list[float]] = defaultdict(list)
+        for part in parts:
+            ends[round(part.size)].append(part.box.x1)
+        self._edges = {size: _edge(found, size) for size, found in ends.items()}
+
+    def right(self, size: float) -> float:
+        """The edge for lines of a size."""
+        return self._edges.get(round(size), self._right)
+
+
+def _edge(ends: Sequence[float], size: float) -> float:
+    least = max(2, len(ends) * 0.15)
+    for end in sorted(ends, reverse=True):
+        if sum(end - size * 1.6 <= other <= end for other in ends) >= least:
+            return end
+    return max(ends)
+
+
+def _read_band(band: _Band, levels: Sequence[float], alone: _Column | None) -> Iterator[Line]:
+    if len(band.columns) == 1 and alone is not None:
+        yield from _column_lines([part for strip in band.strips for part in strip], alone)
         return
     by_column: list[list[Segment]] = [[] for _ in band.columns]
     for strip in band.strips:
         for part in strip:
             by_column[_column_of(part, band.columns)].append(part)
     if _is_text(band, by_column):
-        for inside, column in zip(by_column, band.columns, strict=True):
-            yield from _nested(inside, column)
+        for inside in by_column:
+            yield from _nested(inside, _Column(inside))
     else:
         yield from _rows(band, levels)
 
 
-def _nested(parts: list[Segment], column: tuple[float, float]) -> Iterator[Line]:
+def _nested(parts: list[Segment], column: _Column) -> Iterator[Line]:
     """A column of text, which may have columns or tables in it."""
     bands = list(_bands(parts))
     if len(bands) == 1 and len(bands[0].columns) == 1:
@@ -536,7 +571,7 @@ def _fills(parts: Sequence[Segment], column: tuple[float, float]) -> bool:
     return full * 2 >= len(parts) - 1
 
 
-def _column_lines(parts: Sequence[Segment], column: tuple[float, float]) -> Iterator[Line]:
+def _column_lines(parts: Sequence[Segment], column: _Column) -> Iterator[Line]:
     """The lines of one column; parts beside each other are cells of a row."""
     above: list[Segment] = []
     for strip in _lines_of(parts):
@@ -557,9 +592,9 @@ def _column_lines(parts: Sequence[Segment], column: tuple[float, float]) -> Iter
         yield Line(
             text,
             size=max(row, key=lambda part: len(part.text)).size,
-            indent=left.box.x0 - column[0],
-            room=column[1] - right.box.x1,
-            width=column[1] - column[0],
+            indent=left.box.x0 - column.left,
+            room=max(0.0, column.right(left.size) - right.box.x1),
+            width=column.right(left.size) - column.left,
             gap=gap,
             opens=not above,
             is_row="\t" in text,

@@ -40,6 +40,7 @@ class _Edge:
     row: int
     place: float
     segment: Segment
+    is_far: bool
     words: str
     number: int | None
 
@@ -67,7 +68,15 @@ def without_running_heads(
         if side in ("bottom", "top") or any(part.frame in (1, 3) for part in parts)
     }
     edges = [
-        _Edge(page, side, at, _place(side, part.page_box, boxes[page]), part, *_read(part.text))
+        _Edge(
+            page,
+            side,
+            at,
+            _place(side, part.page_box, boxes[page]),
+            part,
+            len(row) == 1 and (at + 1 == len(found) or _is_far(side, part, found[at + 1])),
+            *_read(part.text),
+        )
         for (page, side), found in rows.items()
         for at, row in enumerate(found)
         for part in row
@@ -113,6 +122,21 @@ def _rows_from(side: str, parts: Sequence[Segment]) -> Iterator[list[Segment]]:
             (row if is_beside else rest).append(part)
         yield row
         left = rest
+
+
+def _is_far(side: str, part: Segment, inner: Sequence[Segment]) -> bool:
+    """Whether two lines would fit between a segment and the next row inward."""
+    box = part.page_box
+    match side:
+        case "bottom":
+            gap = min(other.page_box.y0 for other in inner) - box.y1
+        case "top":
+            gap = box.y0 - max(other.page_box.y1 for other in inner)
+        case "left":
+            gap = min(other.page_box.x0 for other in inner) - box.x1
+        case _:
+            gap = box.x0 - max(other.page_box.x1 for other in inner)
+    return gap > part.size * 2
 
 
 def _place(side: str, box: Box, page: Box) -> float:
@@ -182,7 +206,9 @@ def _running(edges: Sequence[_Edge], count: int) -> set[int]:
             ]
             least = 1 if count <= 4 or is_numbered else 2
             if len({other.page for other in near}) >= least or (
-                is_numbered and edge.row == 0 and _is_decorated(words, edge, count)
+                is_numbered
+                and edge.row == 0
+                and (_is_decorated(words, edge, count) or _is_set_apart(words, edge, count))
             ):
                 found.add(id(edge.segment))
     return found
@@ -222,6 +248,11 @@ def _is_decorated(words: str, edge: _Edge, count: int) -> bool:
     return bool(
         re.search(r"^[-‐-―−]\s*#\s*[-‐-―−]$|#\s*(?:/|／|of)|頁|ページ|page|^p\.", words)
     ) and (edge.number is not None and (edge.number == edge.page + 1 or count == 1))
+
+
+def _is_set_apart(words: str, edge: _Edge, count: int) -> bool:
+    """Whether a bare number is the number of its page, far from all text of a short document."""
+    return words == "#" and count <= 2 and edge.number == edge.page + 1 and edge.is_far
 
 
 def _heads_a_table(row: Sequence[Segment], inner: Sequence[Segment]) -> bool:
