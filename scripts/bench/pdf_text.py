@@ -26,7 +26,14 @@ from localrag_indexes.analysis.sentences import split_sentences
 
 _WHO = ["管理者", "使用者", "船頭", "町長", "貸主", "借主", "委員会", "渡し守", "荷主", "届出人"]
 _WHAT = ["渡し場", "桟橋", "舟小屋", "係留杭", "待合所", "灯火", "通行札", "積荷", "水門", "船着場"]
-_WHEN = ["毎年四月一日までに", "日没の後は", "増水のときは", "あらかじめ", "正当な理由があるときは", "三十日以内に"]
+_WHEN = [
+    "毎年四月一日までに",
+    "日没の後は",
+    "増水のときは",
+    "あらかじめ",
+    "正当な理由があるときは",
+    "三十日以内に",
+]
 _DONE = ["点検し、その結果を帳簿に記載しなければならない", "無償で使用することができる", "他人に譲渡してはならない",
          "修繕する義務を負うものとする", "閉鎖する旨を掲示するものとする", "使用料の額を定めて公表する"]  # fmt: skip
 _EN_WHO = ["The keeper", "Every passenger", "The harbour board", "A tenant", "The ferry master"]
@@ -104,9 +111,17 @@ def wrapped(text: str, room: float, size: float, *, indent: float = 0.0) -> list
                 line = longer
     else:
         for character in text:
-            if line and width(line + character, size) > left and character not in _NOT_FIRST:
-                lines.append(line)
-                line, left = "", room
+            if line and width(line + character, size) > left:
+                if character in _NOT_FIRST:
+                    if line[-1] not in _NOT_FIRST:  # One closing mark hangs over the edge.
+                        line += character
+                        continue
+                    kept = len(line.rstrip(_NOT_FIRST)) - 1
+                    lines.append(line[:kept])
+                    line, left = line[kept:], room
+                else:
+                    lines.append(line)
+                    line, left = "", room
             line += character
     return [*lines, line]
 
@@ -148,7 +163,9 @@ class _Sheet:
         self.decorate(self.number)
         self.y = self.top
 
-    def line(self, text: str, *, indent: float = 0.0, stretch: float = 0.0, size: float = 0.0) -> None:
+    def line(
+        self, text: str, *, indent: float = 0.0, stretch: float = 0.0, size: float = 0.0
+    ) -> None:
         if self.y < self.bottom:
             self.new_page()
         self.pages.text(self.left + indent, self.y, text, size or self.size, stretch=stretch)
@@ -157,7 +174,11 @@ class _Sheet:
     def paragraph(self, text: str, *, justify: bool = False, hyphens: bool = False) -> None:
         room, english = self.right - self.left, text.isascii()
         indent = 0.0 if english else self.size
-        lines = _hyphenated(text, room, self.size) if hyphens else wrapped(text, room, self.size, indent=indent)
+        lines = (
+            _hyphenated(text, room, self.size)
+            if hyphens
+            else wrapped(text, room, self.size, indent=indent)
+        )
         for at, line in enumerate(lines):
             shift = indent if not at else 0.0
             gap = room - shift - width(line, self.size)
@@ -173,7 +194,9 @@ def plain(rng: random.Random, text: _Text, *, english: bool = False) -> PrintedP
     sheet = _Sheet(pages, rng)
     justify, hyphens = rng.random() < 0.5, english and rng.random() < 0.6
     for _ in range(12):
-        sheet.paragraph(text.paragraph(rng.randint(2, 5), english=english), justify=justify, hyphens=hyphens)
+        sheet.paragraph(
+            text.paragraph(rng.randint(2, 5), english=english), justify=justify, hyphens=hyphens
+        )
     return pages
 
 
@@ -187,8 +210,22 @@ def heads(rng: random.Random, text: _Text) -> PrintedPages:
     pages = PrintedPages()
     sheet = _Sheet(pages, rng)
     first = rng.choice([1, 1, 7])
-    form = rng.choice(["- {n} -", "{n}/9", "第{n}頁", "Page {n} of 9", "{n}", "（{n}）", "― {n} ―", "{n} ページ", "p. {n}"])
-    head = rng.choice(["意見書（案）", "渡し場管理規程　第二版", "Draft of the ferry regulations", ""])
+    form = rng.choice(
+        [
+            "- {n} -",
+            "{n}/9",
+            "第{n}頁",
+            "Page {n} of 9",
+            "{n}",
+            "（{n}）",
+            "― {n} ―",
+            "{n} ページ",
+            "p. {n}",
+        ]
+    )
+    head = rng.choice(
+        ["意見書（案）", "渡し場管理規程　第二版", "Draft of the ferry regulations", ""]
+    )
     place, same = rng.choice([280.0, 500.0, 70.0]), rng.random() < 0.3
 
     def decorate(number: int) -> None:
@@ -207,12 +244,18 @@ def heads(rng: random.Random, text: _Text) -> PrintedPages:
     return pages
 
 
-def columns(rng: random.Random, text: _Text, *, english: bool = False, across: bool = False) -> PrintedPages:
+def columns(
+    rng: random.Random, text: _Text, *, english: bool = False, across: bool = False
+) -> PrintedPages:
     """Two columns below a title that spans both."""
     pages = PrintedPages()
     size, leading = 9.5, 15.0
     pages.page()
-    title = "Rules of the ferry and its landing stages" if english else "渡し場及び桟橋の管理に関する解説"
+    title = (
+        "Rules of the ferry and its landing stages"
+        if english
+        else "渡し場及び桟橋の管理に関する解説"
+    )
     pages.text(150, 800, title, 14)
     text.made.append(title)
     room = 218.0
@@ -253,7 +296,9 @@ def vertical(rng: random.Random, text: _Text, *, glyphs: bool = False) -> Printe
     lines = [
         line
         for _ in range(6)
-        for line in wrapped(text.paragraph(rng.randint(2, 4)), height, size * (1.1 if glyphs else 1))
+        for line in wrapped(
+            text.paragraph(rng.randint(2, 4)), height, size * (1.1 if glyphs else 1)
+        )
     ]
     x, number = 0.0, 0
     for line in lines:
@@ -286,7 +331,12 @@ def turned(rng: random.Random, text: _Text) -> PrintedPages:
         for at, line in enumerate(wrapped(text.paragraph(3), 430, 10.5, indent=10.5)):
             shift = 0 if at else 10.5
             x, down = 70 + shift, 60 + y
-            place = {0: (x, 800 - down), 90: (down, x), 270: (595 - down, 780 - x), 180: (595 - x, 20 + down)}[angle]
+            place = {
+                0: (x, 800 - down),
+                90: (down, x),
+                270: (595 - down, 780 - x),
+                180: (595 - x, 20 + down),
+            }[angle]
             pages.text(*place, line, 10.5, angle=angle)
             y += 17
     return pages
@@ -301,7 +351,14 @@ def table(rng: random.Random, text: _Text) -> PrintedPages:
     head = ["区分", "使用料の額", "納付の期限", "備考"][: len(xs)]
     rows = [head]
     for at in range(rng.randint(4, 8)):
-        rows.append([f"{rng.choice(_WHAT)}{_KANJI[at]}", f"{rng.randint(2, 90)}00円", f"四月{_KANJI[at + 1]}日", "―"][: len(xs)])
+        rows.append(
+            [
+                f"{rng.choice(_WHAT)}{_KANJI[at]}",
+                f"{rng.randint(2, 90)}00円",
+                f"四月{_KANJI[at + 1]}日",
+                "―",
+            ][: len(xs)]
+        )
     ruled = rng.random() < 0.5
     sheet.y -= 8
     for row in rows:
@@ -418,9 +475,163 @@ def mixed(rng: random.Random, text: _Text) -> PrintedPages:
     return pages
 
 
+def chapters(rng: random.Random, text: _Text) -> PrintedPages:
+    """Heads with the title on even pages and the chapter on odd ones, numbers at the outer edge."""
+    pages = PrintedPages()
+    sheet = _Sheet(pages, rng)
+    names = ["第一章　総則", "第二章　渡し場", "第三章　罰則"]
+
+    def decorate(number: int) -> None:
+        if number % 2:
+            pages.text(380, 800, names[min(number // 3, 2)], 8.5)
+            pages.text(515, 800, str(number), 8.5)
+        else:
+            pages.text(70, 800, str(number), 8.5)
+            pages.text(100, 800, "渡し場の手引", 8.5)
+
+    sheet.decorate = decorate
+    decorate(1)
+    for _ in range(40):
+        sheet.paragraph(text.paragraph(rng.randint(2, 5)))
+    return pages
+
+
+def three_columns(rng: random.Random, text: _Text) -> PrintedPages:
+    """Three narrow columns of ragged English."""
+    pages = PrintedPages()
+    pages.page()
+    for column in range(3):
+        y = 780.0
+        for _ in range(3):
+            for line in wrapped(text.paragraph(2, english=True), 140, 9):
+                pages.text(60 + column * 165, y, line, 9)
+                y -= 12
+            y -= 7
+    return pages
+
+
+def tall_table(rng: random.Random, text: _Text) -> PrintedPages:
+    """A ruled table over two pages with cells of several lines; its head is repeated."""
+    pages = PrintedPages()
+    xs, head = [70, 160, 420], ["区分", "内容", "期限"]
+    rows = [[f"{rng.choice(_WHAT)}{_KANJI[n % 10]}", "", f"{n + 1}月末日"] for n in range(14)]
+    for row in rows:
+        row[1] = (
+            text.japanese().replace("。ただし、", "、ただし").rstrip("。").replace("。）", "）")
+        )
+    text.made[:] = ["\t".join(head), *("\t".join(row) for row in rows)]
+    y = 0.0
+    for row in [None, *rows]:
+        if row is None or y < 110:
+            pages.page()
+            y = 780.0
+            for x, cell in zip(xs, head, strict=True):
+                pages.text(x, y, cell, 10)
+            pages.rule(65, y + 13, 530, y + 13)
+            y -= 22
+            pages.rule(65, y + 14, 530, y + 14)
+        if row is None:
+            continue
+        lines = wrapped(row[1], 245, 10)
+        middle = y - (len(lines) - 1) * 7 if rng.random() < 0.5 else y
+        pages.text(xs[0], middle, row[0], 10)
+        for at, line in enumerate(lines):
+            pages.text(xs[1], y - at * 14, line, 10)
+        pages.text(xs[2], middle, row[2], 10)
+        y -= len(lines) * 14 + 10
+        pages.rule(65, y + 16, 530, y + 16)
+    return pages
+
+
+def margin(rng: random.Random, text: _Text) -> PrintedPages:
+    """Numbers of lines in the margin, a stamp across the page."""
+    pages = PrintedPages()
+    sheet = _Sheet(pages, rng)
+
+    def decorate(_: int) -> None:
+        y, number = sheet.top, 1
+        while y > sheet.bottom:
+            pages.text(40, y, str(number), 8)
+            y, number = y - sheet.leading, number + 1
+        pages.text(150, 300, "写し", 90, angle=45)
+
+    sheet.decorate = decorate
+    decorate(1)
+    for _ in range(12):
+        sheet.paragraph(text.paragraph(rng.randint(2, 5)))
+    return pages
+
+
+def tiers(rng: random.Random, text: _Text) -> PrintedPages:
+    """Vertical writing in two tiers, figures side by side in it."""
+    pages = PrintedPages()
+    size, leading, height = 10.0, 17.0, 310.0
+    lines = [line for _ in range(9) for line in wrapped(text.paragraph(3), height, size)]
+    x, tier = 0.0, 1
+    for line in lines:
+        if x < 70:
+            tier = 1 - tier
+            x = 520.0
+            if not tier:
+                pages.page()
+        pages.text(x, 770 - tier * 350, line, size, vertical=True)
+        x -= leading
+    return pages
+
+
+def raised(rng: random.Random, text: _Text) -> PrintedPages:
+    """Marks of notes, raised and small; words printed one by one."""
+    pages = PrintedPages()
+    sheet = _Sheet(pages, rng)
+    for _ in range(5):
+        sentence = text.japanese()
+        first, _, rest = sentence.partition("、")
+        text.made[-1 if "。ただし" not in sentence else -2] = text.made[
+            -1 if "。ただし" not in sentence else -2
+        ].replace(first, first + "*1", 1)
+        head, tail = first, sentence[len(first) :]
+        x = sheet.left
+        pages.text(x, sheet.y, head, sheet.size)
+        x += width(head, sheet.size)
+        pages.text(x, sheet.y + 4, "*1", 6)
+        x += width("*1", 6)
+        room = int((sheet.right - x) / sheet.size)
+        pages.text(x, sheet.y, tail[:room], sheet.size)
+        sheet.y -= sheet.leading
+        for more in (
+            wrapped(tail[room:], sheet.right - sheet.left, sheet.size) if tail[room:] else []
+        ):
+            sheet.line(more)
+        sheet.y -= sheet.leading
+    for _ in range(4):
+        for line in wrapped(text.paragraph(3, english=True), sheet.right - sheet.left, sheet.size):
+            x = sheet.left
+            for word in line.split(" "):
+                pages.text(x, sheet.y, word, sheet.size)
+                x += width(word + " ", sheet.size)
+            sheet.y -= sheet.leading
+        sheet.y -= sheet.leading * 0.7
+    return pages
+
+
+def landscape(rng: random.Random, text: _Text) -> PrintedPages:
+    """Wide pages with wide lines, set far apart, letters spread."""
+    pages = PrintedPages()
+    y, spread, leading = 0.0, rng.choice([0.0, 1.5]), rng.choice([18.0, 30.0])
+    for _ in range(8):
+        for at, line in enumerate(wrapped(text.paragraph(3), 640, 11 + spread)):
+            if y < 70:
+                pages.page(box=(0, 0, 842, 595))
+                y = 530.0
+            pages.text(80 + (0 if at else 11), y, line, 11, stretch=spread)
+            y -= leading
+    return pages
+
+
 KINDS: Sequence[Callable[[random.Random, _Text], PrintedPages]] = (
     plain, plain_english, heads, columns, columns_english, columns_across, vertical, vertical_glyphs,
-    turned, table, notes, articles, codes, single, shuffled, mixed,
+    turned, table, notes, articles, codes, single, shuffled, mixed, chapters, three_columns,
+    tall_table, margin, tiers, raised, landscape,
 )  # fmt: skip
 
 
@@ -496,7 +707,11 @@ def judge(read: Callable[[bytes], str], files: Sequence[Made], *, show: bool) ->
         figures.sentences += len(file.sentences)
         whole, wanted = _letters(text), [_letters(sentence) for sentence in file.sentences]
         expected = sum(map(len, wanted))
-        blocks = SequenceMatcher(None, whole, "".join(wanted), autojunk=False).get_matching_blocks() if len(whole) < 9_000 else []
+        blocks = (
+            SequenceMatcher(None, whole, "".join(wanted), autojunk=False).get_matching_blocks()
+            if len(whole) < 9_000
+            else []
+        )
         figures.characters += sum(block.size for block in blocks) / max(expected, len(whole), 1)
         places = [whole.find(sentence) for sentence in wanted]
         pairs = [(a, b) for a, b in zip(places, places[1:], strict=False)]

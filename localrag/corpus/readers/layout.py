@@ -9,11 +9,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-from localrag.corpus.readers.flowing import ends_sentence, is_wide
+from localrag.corpus.readers.flowing import ends_sentence, is_wide, join
 
 
 class Glyph(NamedTuple):
@@ -91,8 +92,9 @@ class Line:
     frame: int = 0
 
 
-_SPLIT = 1.0
-"""A gap of so many heights parts two segments of a line."""
+_SPLIT, _SPLIT_APART = 1.0, 0.5
+"""A gap of so many heights parts two segments of a line, where one follows the other in the file
+and where it does not."""
 _BLANK = 0.16
 """A gap of so many heights between Latin characters is a blank."""
 _SAME = 0.2
@@ -175,7 +177,8 @@ def _in_frames(glyphs: Iterable[tuple[int, Glyph]]) -> list[tuple[int, int, Glyp
     elif down >= 3:
         # A vertical part of a horizontal page.
         for run in _runs(upright, steps):
-            if len(run) > 3 and _step(found[run[0]][1], found[run[1]][1]) == "down":
+            is_down = len(run) > 3 and _step(found[run[0]][1], found[run[1]][1]) == "down"
+            if is_down and sum(is_wide(found[at][1].text[:1] or " ") for at in run) * 2 > len(run):
                 frames.update(dict.fromkeys(run, 3))
     return [(found[at][0], frame, found[at][1]) for at, frame in frames.items()]
 
@@ -268,6 +271,9 @@ def segment(text: str, box: Box, size: float, order: int, *, is_vertical: bool =
 
 
 def _segments_of(inside: Sequence[tuple[int, Glyph]], frame: int) -> Iterator[Segment]:
+    if frame < 0:
+        yield from _slanted(inside)
+        return
     turned = [_Set(order, glyph, _turn(Box(*glyph[1:5]), frame)) for order, glyph in inside]
     for line in _baselines(turned):
         part: list[_Set] = []
@@ -278,12 +284,30 @@ def _segments_of(inside: Sequence[tuple[int, Glyph]], frame: int) -> Iterator[Se
                 # A blank that the file itself has is part of the line, unless it is very wide.
                 blanks = sum(c.glyph.text == "　" for c in part[part.index(last) + 1 :])
                 gap = char.box.x0 - last.box.x1 - blanks * height
-                if gap > height * _SPLIT:
+                # Cells may be near to each other, but they are not written one after the other.
+                is_apart = not 0 <= char.order - part[-1].order <= _UPRIGHT_TOGETHER
+                if gap > height * (_SPLIT_APART if is_apart else _SPLIT):
                     yield _segment(part, frame)
                     part = []
             part.append(char)
         if part:
             yield _segment(part, frame)
+
+
+def _slanted(inside: Sequence[tuple[int, Glyph]]) -> Iterator[Segment]:
+    """What is printed across a page, in its own order."""
+    part: list[_Set] = []
+    for order, glyph in inside:
+        if part and order > part[-1].order + 1:
+            yield _whole(part)
+            part = []
+        part.append(_Set(order, glyph, Box(*glyph[1:5])))
+    if part:
+        yield _whole(part)
+
+
+def _whole(part: Sequence[_Set]) -> Segment:
+    return _segment(part, -1)
 
 
 def _baselines(turned: Sequence[_Set]) -> Iterator[list[_Set]]:
@@ -371,7 +395,7 @@ def lines(parts: Sequence[Segment], rules: Sequence[Box] = ()) -> list[Line]:
     main = max(by_frame, key=lambda frame: sum(len(part.text) for part in by_frame[frame]))
     out: list[Line] = []
     others = [frame for frame in by_frame if frame != main]
-    for frame in [*others, main]:
+    for frame in [main, *others]:
         levels = list(_levels(rules, frame))
         bands = list(_bands(by_frame[frame]))
         alone = [p for band in bands if len(band.columns) == 1 for s in band.strips for p in s]
@@ -381,12 +405,12 @@ def lines(parts: Sequence[Segment], rules: Sequence[Box] = ()) -> list[Line]:
     return out
 
 
-def _levels(rules: Sequence[Box], frame: int) -> Iterator[float]:
-    """The heights of rules along the lines."""
+def _levels(rules: Sequence[Box], frame: int) -> Iterator[Box]:
+    """The rules along the lines, in the frame of the text."""
     for rule in rules:
         box = _turn(rule, max(frame, 0))
         if box.x1 - box.x0 > 4 * (box.y1 - box.y0):
-            yield (box.y0 + box.y1) / 2
+            yield box
 
 
 def _strips(parts: Sequence[Segment]) -> list[list[Segment]]:
@@ -479,7 +503,7 @@ class _Column:
         self._right = max(part.box.x1 for part in parts)
         ends: dict[int, list[float]] = defaultdict(list)
         for part in parts:
-            ends[round(part.size)].append(part.box.x1)
+            ends[round(part.size)].append(_span(part)[1])
         self._edges = {size: _edge(found, size) for size, found in ends.items()}
 
     def right(self, size: float) -> float:
@@ -495,7 +519,7 @@ def _edge(ends: Sequence[float], size: float) -> float:
     return max(ends)
 
 
-def _read_band(band: _Band, levels: Sequence[float], alone: _Column | None) -> Iterator[Line]:
+def _read_band(band: _Band, levels: Sequence[Box], alone: _Column | None) -> Iterator[Line]:
     if len(band.columns) == 1 and alone is not None:
         yield from _column_lines([part for strip in band.strips for part in strip], alone)
         return
@@ -503,7 +527,7 @@ def _read_band(band: _Band, levels: Sequence[float], alone: _Column | None) -> I
     for strip in band.strips:
         for part in strip:
             by_column[_column_of(part, band.columns)].append(part)
-    if _is_text(band, by_column):
+    if _is_text(band, by_column, levels):
         for inside in by_column:
             yield from _nested(inside, _Column(inside))
     else:
@@ -531,31 +555,36 @@ def _column_of(part: Segment, columns: Sequence[tuple[float, float]]) -> int:
     )
 
 
-def _is_text(band: _Band, by_column: Sequence[Sequence[Segment]]) -> bool:
+def _is_text(band: _Band, by_column: Sequence[Sequence[Segment]], levels: Sequence[Box]) -> bool:
     """Whether columns are read one after the other; a table is read by rows.
 
-    Text fills its column, and its lines end within sentences. Where the page's own order goes down
-    a column, that order is followed.
+    Rules over several columns make a table. Else text fills its column, and its lines end within
+    sentences; where the page's own order goes through the columns once, that order is followed.
     """
-    order = sorted(
-        (part.order, at, strip)
-        for strip, parts in enumerate(band.strips)
-        for part in parts
-        for at in [_column_of(part, band.columns)]
+    top, bottom = (
+        max(part.box.y1 for strip in band.strips for part in strip),
+        min(part.box.y0 for strip in band.strips for part in strip),
     )
-    down = across = 0
-    for (_, column, strip), (_, other, next_strip) in pairwise(order):
-        down += column == other and next_strip > strip
-        across += column != other and next_strip == strip
+    gutters = [(a[1], b[0]) for a, b in pairwise(band.columns)]
+    ruled = {
+        round(rule.y0)
+        for rule in levels
+        if bottom - 20 < rule.y0 < top + 20
+        and any(rule.x0 < left and rule.x1 > right for left, right in gutters)
+    }
+    if len(ruled) > 2:
+        return False
+    order = sorted(
+        (part.order, _column_of(part, band.columns)) for strip in band.strips for part in strip
+    )
+    returns = sum(other < column for (_, column), (_, other) in pairwise(order))
     filled = [
         _fills(inside, column) for inside, column in zip(by_column, band.columns, strict=True)
     ]
-    texts = sum(filled)
-    if down > across:
-        return texts > 0 or (
-            len(band.columns) == 2 and any(len(s) > len(band.columns) for s in band.strips)
-        )
-    return texts == len(band.columns) and len(band.strips) > 2
+    if returns * 4 < len(band.strips):
+        is_uneven = any(len(strip) > len(band.columns) for strip in band.strips)
+        return any(filled) or (len(band.columns) == 2 and is_uneven)
+    return all(filled) and len(band.strips) > 2
 
 
 def _fills(parts: Sequence[Segment], column: tuple[float, float]) -> bool:
@@ -623,13 +652,16 @@ def _lines_of(parts: Sequence[Segment]) -> list[list[Segment]]:
     return out
 
 
-def _rows(band: _Band, levels: Sequence[float]) -> Iterator[Line]:
+def _rows(band: _Band, levels: Sequence[Box]) -> Iterator[Line]:
     """The rows of a table: what is printed between two rules, else on one line, is a row."""
-    size = band.strips[0][0].size
     grouped: list[list[Segment]] = []
     strips = [line for strip in band.strips for line in _lines_of(strip)]
+    heights = sorted(
+        {(rule.y0 + rule.y1) / 2 for rule in levels if rule.x1 - rule.x0 > strips[0][0].size * 4}
+    )
+    usual = _usual_gap(strips, band.columns)
     for strip in strips:
-        if grouped and _is_same_row(grouped[-1], strip, levels, size):
+        if grouped and _is_same_row(grouped[-1], strip, heights, usual, band.columns):
             grouped[-1] += strip
         else:
             grouped.append(list(strip))
@@ -638,7 +670,7 @@ def _rows(band: _Band, levels: Sequence[float]) -> Iterator[Line]:
         cells: list[list[Segment]] = [[] for _ in band.columns]
         for part in row:
             cells[_column_of(part, band.columns)].append(part)
-        texts = ["".join(p.text for line in _lines_of(cell) for p in line) for cell in cells]
+        texts = [_in_one([p.text for line in _lines_of(cell) for p in line]) for cell in cells]
         yield Line(
             "\t".join(texts).strip("\t") if sum(map(bool, texts)) == 1 else "\t".join(texts),
             size=row[0].size,
@@ -649,15 +681,38 @@ def _rows(band: _Band, levels: Sequence[float]) -> Iterator[Line]:
         )
 
 
+def _in_one(texts: Sequence[str]) -> str:
+    """The lines of a cell as one."""
+    return reduce(lambda done, text: join(done, text, frozenset()), texts) if texts else ""
+
+
+def _usual_gap(
+    strips: Sequence[Sequence[Segment]], columns: Sequence[tuple[float, float]]
+) -> float:
+    """The gap between two rows that both begin in the first column; 0 where there are none."""
+    gaps = [
+        min(part.box.y0 for part in above) - max(part.box.y1 for part in below)
+        for above, below in pairwise(strips)
+        if any(_column_of(part, columns) == 0 for part in below)
+    ]
+    return median(gaps) if gaps else 0.0
+
+
 def _is_same_row(
-    row: Sequence[Segment], strip: Sequence[Segment], levels: Sequence[float], size: float
+    row: Sequence[Segment],
+    strip: Sequence[Segment],
+    heights: Sequence[float],
+    usual: float,
+    columns: Sequence[tuple[float, float]],
 ) -> bool:
+    """Whether a line goes on with the row above it: no rule is between them.
+
+    Without rules, whether it begins in no first column and is nearer than rows are.
+    """
     top, bottom = max(p.box.y1 for p in row), min(p.box.y0 for p in strip)
-    inside = [y for y in levels if bottom < y < top]
-    last, first = (
-        min((p.box.y0 + p.box.y1) / 2 for p in row),
-        max((p.box.y0 + p.box.y1) / 2 for p in strip),
-    )
-    if any(y > top for y in levels) and any(y < bottom for y in levels):
-        return not any(first < y < last for y in inside)
-    return False
+    last = min((p.box.y0 + p.box.y1) / 2 for p in row)
+    first = max((p.box.y0 + p.box.y1) / 2 for p in strip)
+    if heights and heights[0] < bottom and heights[-1] > top - strip[0].size:
+        return not any(first < y < last for y in heights)
+    gap = min(p.box.y0 for p in row) - max(p.box.y1 for p in strip)
+    return all(_column_of(p, columns) for p in strip) and gap < usual * 0.7

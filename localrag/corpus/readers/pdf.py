@@ -350,6 +350,7 @@ def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
     done: list[str] = []
     length = 0
     current = ""
+    head = ""
     last: Line | None = None
     widths = _widths(pages)
     starts: list[int] = []
@@ -360,6 +361,10 @@ def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
             text = drop_controls(line.text).strip(" ")
             if not text:
                 continue
+            if is_new_page and line.is_row and last is not None and last.is_row and text == head:
+                continue  # The head of a table that goes on from the page before.
+            if line.is_row and line.opens:
+                head = text
             if last is not None and _is_joined(last, line, current, text, widths):
                 joined = join(current, text, words)
                 if is_new_page:
@@ -393,10 +398,10 @@ def _notes_first(
 ) -> Sequence[Line]:
     """A page with its notes before the paragraph that runs over its end.
 
-    Notes in small type at the foot would part that paragraph from its other half.
+    Notes in small type at the foot, or what is printed across, would part the paragraph.
     """
     foot = len(page)
-    while foot and page[foot - 1].size < usual * _SMALL:
+    while foot and (page[foot - 1].size < usual * _SMALL or page[foot - 1].frame != page[0].frame):
         foot -= 1
     if foot in (0, len(page)) or ends_sentence(page[foot - 1].text):
         return page
