@@ -41,6 +41,8 @@ _WIDE = re.compile(
 )
 _HYPHEN = re.compile("[A-Za-zÀ-ɏ]{2,}[-‐\u00ad\u0002]$")
 _WORD = re.compile("[A-Za-zÀ-ɏ]+(?:[-‐][A-Za-zÀ-ɏ]+)*")
+# A row of a table of contents.
+_LEADERS = re.compile(r"(?:[.．・…‥][ 　]?){5,}\s*[0-9ivxlc]*$")
 # A line that leaves this share of its column empty was not broken by the column.
 _EMPTY = 0.4
 
@@ -69,7 +71,7 @@ def goes_on(line: str, following: str, *, room: float, width: float) -> bool:
         room: what is left between the end of the line and the edge of its column.
         width: of the column, in the unit of `room`.
     """
-    if not line or not following or ends_sentence(line):
+    if not line or not following or ends_sentence(line) or _LEADERS.search(line):
         return False
     # A word that did not fit leaves its own room; Japanese moves a character or two.
     a_cell = max(width - room, 0.0) / max(1, cell_len(line))

@@ -10,7 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from statistics import median
 from typing import NamedTuple
 
@@ -100,6 +101,8 @@ _BLANK = 0.16
 _SAME = 0.2
 _UPRIGHT_TOGETHER = 4
 _TEXT_COLUMN = 8.0
+_SHOW_EDGE = 3
+"""So many lines of a size show where their column ends."""
 _HANGING = "。、）」』，．"
 _LABEL = re.compile(
     r"[・○●◎■□◆◇※•‣–◦①-⑳*-]|[(（\[]?(?:[0-9０-９]{1,3}(?:\.[0-9]{1,3}){0,3}|[A-Za-zア-ンイロハニホヘト一二三四五六七八九十]{1,3})[.．)）\]]?"
@@ -130,7 +133,10 @@ def _once(glyphs: Sequence[Glyph]) -> Iterator[tuple[int, Glyph]]:
             for other in seen.get((glyph.text, column + dx, row + dy), ())
         )
         if glyph.text.strip() and any(
-            abs(other.x0 - glyph.x0) < cell * _SAME and abs(other.y0 - glyph.y0) < cell * _SAME
+            # The letters of a ligature have one box.
+            other[1:] != glyph[1:]
+            and abs(other.x0 - glyph.x0) < cell * _SAME
+            and abs(other.y0 - glyph.y0) < cell * _SAME
             for other in near
         ):
             continue
@@ -397,12 +403,23 @@ def lines(parts: Sequence[Segment], rules: Sequence[Box] = ()) -> list[Line]:
     others = [frame for frame in by_frame if frame != main]
     for frame in [main, *others]:
         levels = list(_levels(rules, frame))
-        bands = list(_bands(by_frame[frame]))
-        alone = [p for band in bands if len(band.columns) == 1 for s in band.strips for p in s]
-        column = _Column(alone) if alone else None
-        for band in bands:
-            out += _read_band(band, levels, column)
+        bands = [(_is_one_column(band), band) for band in _bands(by_frame[frame])]
+        alone = [part for is_one, band in bands if is_one for s in band.strips for part in s]
+        column = _Column(alone or by_frame[frame])
+        for is_one, group in groupby(bands, key=itemgetter(0)):
+            together = [band for _, band in group]
+            if is_one:
+                parts_of_column = [part for band in together for s in band.strips for part in s]
+                out += _column_lines(parts_of_column, column)
+            else:
+                for band in together:
+                    out += _read_band(band, levels)
     return out
+
+
+def _is_one_column(band: "_Band") -> bool:
+    """Whether a band is text in one column; a single line may have a wide gap."""
+    return len(band.columns) == 1 or len(band.strips) == 1
 
 
 def _levels(rules: Sequence[Box], frame: int) -> Iterator[Box]:
@@ -500,11 +517,14 @@ class _Column:
 
     def __init__(self, parts: Sequence[Segment]) -> None:
         self.left = min(part.box.x0 for part in parts)
-        self._right = max(part.box.x1 for part in parts)
         ends: dict[int, list[float]] = defaultdict(list)
         for part in parts:
             ends[round(part.size)].append(_span(part)[1])
-        self._edges = {size: _edge(found, size) for size, found in ends.items()}
+        usual = max(ends, key=lambda size: len(ends[size]))
+        self._right = _edge(ends[usual], usual)
+        self._edges = {
+            size: _edge(found, size) for size, found in ends.items() if len(found) >= _SHOW_EDGE
+        }
 
     def right(self, size: float) -> float:
         """The edge for lines of a size."""
@@ -512,17 +532,14 @@ class _Column:
 
 
 def _edge(ends: Sequence[float], size: float) -> float:
-    least = max(2, len(ends) * 0.15)
+    least = max(2, len(ends) * 0.05)
     for end in sorted(ends, reverse=True):
         if sum(end - size * 1.6 <= other <= end for other in ends) >= least:
             return end
     return max(ends)
 
 
-def _read_band(band: _Band, levels: Sequence[Box], alone: _Column | None) -> Iterator[Line]:
-    if len(band.columns) == 1 and alone is not None:
-        yield from _column_lines([part for strip in band.strips for part in strip], alone)
-        return
+def _read_band(band: _Band, levels: Sequence[Box]) -> Iterator[Line]:
     by_column: list[list[Segment]] = [[] for _ in band.columns]
     for strip in band.strips:
         for part in strip:
@@ -610,14 +627,7 @@ def _column_lines(parts: Sequence[Segment], column: _Column) -> Iterator[Line]:
         if above:
             below = max(part.box.y1 for part in row)
             gap = (min(p.box.y0 for p in above) - below) / max(left.size, 0.1)
-        text = "\t".join(part.text for part in row)
-        if len(row) == 2 and _is_label(left, right):
-            text, row = (
-                f"{left.text}　{right.text}"
-                if is_wide(right.text[0])
-                else f"{left.text} {right.text}",
-                [left, right],
-            )
+        text = _spaced(row)
         yield Line(
             text,
             size=max(row, key=lambda part: len(part.text)).size,
@@ -630,6 +640,19 @@ def _column_lines(parts: Sequence[Segment], column: _Column) -> Iterator[Line]:
             frame=left.frame,
         )
         above = row
+
+
+def _spaced(row: Sequence[Segment]) -> str:
+    """The parts of a line as text: a tab between cells, a blank in a line that was spread."""
+    text = row[0].text
+    for last, part in pairwise(row):
+        gap = part.box.x0 - last.box.x1
+        is_spread = gap < last.size * 2.5 and 0 < part.order - last.order <= len(last.text) + 3
+        if is_spread or (last is row[0] and _is_label(last, part)):
+            text += ("　" if is_wide(part.text[0]) else " ") + part.text
+        else:
+            text += "\t" + part.text
+    return text
 
 
 def _is_label(left: Segment, right: Segment) -> bool:
