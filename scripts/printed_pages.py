@@ -17,12 +17,19 @@ CMAPS = {
     "": "iso2022_jp",
 }
 """Predefined CMaps without their direction, and the encoding in which Python has their codes."""
-_HELVETICA = {
-    **dict.fromkeys("ijl'|", 0.222), **dict.fromkeys(" tfI.,:;/!\\", 0.278), **dict.fromkeys("-()r", 0.333),
-    **dict.fromkeys("cksvxyzJ", 0.5), **dict.fromkeys("FTLZ", 0.611), **dict.fromkeys("PSABEKVXY", 0.667),
-    **dict.fromkeys("CDHNRUw", 0.722), **dict.fromkeys("GOQ", 0.778), **dict.fromkeys("mM", 0.833),
+_WIDTHS = {
+    "ijl'|": 0.222,
+    " tfI.,:;/!\\": 0.278,
+    "-()r": 0.333,
+    "cksvxyzJ": 0.5,
+    "FTLZ": 0.611,
+    "PSABEKVXY": 0.667,
+    "CDHNRUw": 0.722,
+    "GOQ": 0.778,
+    "mM": 0.833,
     "W": 0.944,
-}  # fmt: skip
+}
+_HELVETICA = {character: share for some, share in _WIDTHS.items() for character in some}
 _OTHER = 0.556
 
 
@@ -72,7 +79,8 @@ class PrintedPages:
         """Print a text whose baseline begins at a point.
 
         Args:
-            x, y: in points from the lower left.
+            x: in points from the left edge.
+            y: in points from the lower edge.
             text: Latin and other parts go into fonts of their own.
             size: of the font.
             angle: of the baseline, in degrees.

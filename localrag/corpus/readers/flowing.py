@@ -67,7 +67,8 @@ def goes_on(line: str, following: str, *, room: float, width: float) -> bool:
     """Whether a sentence goes on from one line to the next.
 
     Args:
-        line, following: without blanks around them.
+        line: without blanks around it.
+        following: the next line, without blanks around it.
         room: what is left between the end of the line and the edge of its column.
         width: of the column, in the unit of `room`.
     """
@@ -111,7 +112,8 @@ def join(line: str, following: str, words: frozenset[str]) -> str:
     """Two lines as one: a blank between Latin words, nothing in Japanese, hyphenation undone.
 
     Args:
-        line, following: without blanks around them.
+        line: without blanks around it.
+        following: the next line, without blanks around it.
         words: of the text, see `words_of`: a hyphen stays where the text has the word with it.
     """
     if _HYPHEN.search(line) and following[0].isalpha() and not is_wide(following[0]):

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from localrag.corpus.pages import PAGE_STARTS
 from localrag.corpus.readers.flowing import begins_item, ends_sentence, goes_on, join, words_of
-from localrag.corpus.readers.layout import Box, Glyph, Line, Segment, lines, segment, segments
+from localrag.corpus.readers.layout import Box, Glyph, Segment, segment, segments
 from localrag.corpus.readers.prose import prose
+from localrag.corpus.readers.reading_order import Line, lines
 from localrag.corpus.readers.running_heads import without_running_heads
 from localrag.corpus.readers.text import drop_controls, stem
 from localrag.corpus.readers.types import Limits, Omission
