@@ -60,14 +60,15 @@ class Made:
 
 
 @dataclass
-class _Text:
-    """Sentences that no other has."""
+class Text:
+    """Sentences that no other has; `made` are those that were given, in order."""
 
     rng: random.Random
     count: int = 0
     made: list[str] = field(default_factory=list)
 
     def japanese(self) -> str:
+        """A sentence, or two."""
         self.count += 1
         number = "".join(_KANJI[int(digit)] for digit in str(100 + self.count))
         pick = self.rng.choice
@@ -81,6 +82,7 @@ class _Text:
         return sentence
 
     def english(self) -> str:
+        """A sentence."""
         self.count += 1
         pick = self.rng.choice
         sentence = f"{pick(_EN_WHO)} {pick(_EN_DO)} number {100 + self.count} {pick(_EN_WHEN)}."
@@ -88,6 +90,7 @@ class _Text:
         return sentence
 
     def paragraph(self, sentences: int, *, english: bool = False) -> str:
+        """Some sentences as one."""
         said = [self.english() if english else self.japanese() for _ in range(sentences)]
         return (" " if english else "").join(said)
 
@@ -185,7 +188,7 @@ class _Sheet:
             self.y -= self.leading * 0.6
 
 
-def plain(rng: random.Random, text: _Text, *, english: bool = False) -> PrintedPages:
+def plain(rng: random.Random, text: Text, *, english: bool = False) -> PrintedPages:
     """Paragraphs in one column over two or three pages."""
     pages = PrintedPages(rng.choice(["UniJIS-UTF16", "90ms-RKSJ"]))
     sheet = _Sheet(pages, rng)
@@ -197,12 +200,12 @@ def plain(rng: random.Random, text: _Text, *, english: bool = False) -> PrintedP
     return pages
 
 
-def plain_english(rng: random.Random, text: _Text) -> PrintedPages:
+def plain_english(rng: random.Random, text: Text) -> PrintedPages:
     """The same in English, ragged or justified, hyphenated or not."""
     return plain(rng, text, english=True)
 
 
-def heads(rng: random.Random, text: _Text) -> PrintedPages:
+def heads(rng: random.Random, text: Text) -> PrintedPages:
     """Running heads and page numbers, over which sentences run."""
     pages = PrintedPages()
     sheet = _Sheet(pages, rng)
@@ -242,7 +245,7 @@ def heads(rng: random.Random, text: _Text) -> PrintedPages:
 
 
 def columns(
-    rng: random.Random, text: _Text, *, english: bool = False, across: bool = False
+    rng: random.Random, text: Text, *, english: bool = False, across: bool = False
 ) -> PrintedPages:
     """Two columns below a title that spans both."""
     pages = PrintedPages()
@@ -276,17 +279,17 @@ def columns(
     return pages
 
 
-def columns_english(rng: random.Random, text: _Text) -> PrintedPages:
+def columns_english(rng: random.Random, text: Text) -> PrintedPages:
     """Two columns in English."""
     return columns(rng, text, english=True)
 
 
-def columns_across(rng: random.Random, text: _Text) -> PrintedPages:
+def columns_across(rng: random.Random, text: Text) -> PrintedPages:
     """Two columns, drawn line by line over both."""
     return columns(rng, text, across=True)
 
 
-def vertical(rng: random.Random, text: _Text, *, glyphs: bool = False) -> PrintedPages:
+def vertical(rng: random.Random, text: Text, *, glyphs: bool = False) -> PrintedPages:
     """Vertical writing, by a CMap for it or a character at a time."""
     pages = PrintedPages(rng.choice(["UniJIS-UTF16", "90ms-RKSJ", "EUC"]))
     size, leading, height = 11.0, 19.0, 640.0
@@ -312,12 +315,12 @@ def vertical(rng: random.Random, text: _Text, *, glyphs: bool = False) -> Printe
     return pages
 
 
-def vertical_glyphs(rng: random.Random, text: _Text) -> PrintedPages:
+def vertical_glyphs(rng: random.Random, text: Text) -> PrintedPages:
     """Vertical writing, a character at a time."""
     return vertical(rng, text, glyphs=True)
 
 
-def turned(rng: random.Random, text: _Text) -> PrintedPages:
+def turned(rng: random.Random, text: Text) -> PrintedPages:
     """A page that is shown turned, and text that is printed turned."""
     pages = PrintedPages()
     by_text = rng.random() < 0.5
@@ -339,7 +342,7 @@ def turned(rng: random.Random, text: _Text) -> PrintedPages:
     return pages
 
 
-def table(rng: random.Random, text: _Text) -> PrintedPages:
+def table(rng: random.Random, text: Text) -> PrintedPages:
     """A table between paragraphs, with rules or without."""
     pages = PrintedPages()
     sheet = _Sheet(pages, rng)
@@ -366,7 +369,7 @@ def table(rng: random.Random, text: _Text) -> PrintedPages:
     return pages
 
 
-def notes(rng: random.Random, text: _Text) -> PrintedPages:
+def notes(rng: random.Random, text: Text) -> PrintedPages:
     """Notes at the foot of a page, in small type, below a text that runs over the page."""
     pages = PrintedPages()
     sheet = _Sheet(pages, rng)
@@ -394,7 +397,7 @@ def notes(rng: random.Random, text: _Text) -> PrintedPages:
     return pages
 
 
-def articles(rng: random.Random, text: _Text) -> PrintedPages:
+def articles(rng: random.Random, text: Text) -> PrintedPages:
     """Articles, paragraphs and items with hanging indents."""
     pages = PrintedPages()
     sheet = _Sheet(pages, rng)
@@ -413,7 +416,7 @@ def articles(rng: random.Random, text: _Text) -> PrintedPages:
     return pages
 
 
-def codes(rng: random.Random, text: _Text) -> PrintedPages:
+def codes(rng: random.Random, text: Text) -> PrintedPages:
     """Every predefined CMap, one a page."""
     pages = PrintedPages(rng.choice([*CMAPS, "Identity"]))
     sheet = _Sheet(pages, rng)
@@ -422,7 +425,7 @@ def codes(rng: random.Random, text: _Text) -> PrintedPages:
     return pages
 
 
-def single(rng: random.Random, text: _Text) -> PrintedPages:
+def single(rng: random.Random, text: Text) -> PrintedPages:
     """A character at a time, bold by printing twice, in a box that does not begin at zero."""
     pages = PrintedPages()
     pages.page(box=(100, 100, 695, 942))
@@ -437,7 +440,7 @@ def single(rng: random.Random, text: _Text) -> PrintedPages:
     return pages
 
 
-def shuffled(rng: random.Random, text: _Text) -> PrintedPages:
+def shuffled(rng: random.Random, text: Text) -> PrintedPages:
     """Lines drawn in any order, a stamp across them."""
     pages = PrintedPages()
     sheet = _Sheet(pages, rng)
@@ -448,7 +451,7 @@ def shuffled(rng: random.Random, text: _Text) -> PrintedPages:
     return pages
 
 
-def mixed(rng: random.Random, text: _Text) -> PrintedPages:
+def mixed(rng: random.Random, text: Text) -> PrintedPages:
     """Japanese with Latin words and numbers, headings in large type."""
     pages = PrintedPages()
     sheet = _Sheet(pages, rng)
@@ -469,7 +472,7 @@ def mixed(rng: random.Random, text: _Text) -> PrintedPages:
     return pages
 
 
-def chapters(rng: random.Random, text: _Text) -> PrintedPages:
+def chapters(rng: random.Random, text: Text) -> PrintedPages:
     """Heads with the title on even pages and the chapter on odd ones, numbers at the outer edge."""
     pages = PrintedPages()
     sheet = _Sheet(pages, rng)
@@ -490,13 +493,13 @@ def chapters(rng: random.Random, text: _Text) -> PrintedPages:
     return pages
 
 
-def three_columns(_: random.Random, text: _Text) -> PrintedPages:
+def three_columns(_: random.Random, text: Text) -> PrintedPages:
     """Three narrow columns of ragged English."""
     pages = PrintedPages()
     pages.page()
     for column in range(3):
         y = 780.0
-        for _ in range(3):
+        for _paragraph in range(3):
             for line in wrapped(text.paragraph(2, english=True), 140, 9):
                 pages.text(60 + column * 165, y, line, 9)
                 y -= 12
@@ -504,7 +507,7 @@ def three_columns(_: random.Random, text: _Text) -> PrintedPages:
     return pages
 
 
-def tall_table(rng: random.Random, text: _Text) -> PrintedPages:
+def tall_table(rng: random.Random, text: Text) -> PrintedPages:
     """A ruled table over two pages with cells of several lines; its head is repeated."""
     pages = PrintedPages()
     xs, head = [70, 160, 420], ["区分", "内容", "期限"]
@@ -535,7 +538,7 @@ def tall_table(rng: random.Random, text: _Text) -> PrintedPages:
     return pages
 
 
-def margin(rng: random.Random, text: _Text) -> PrintedPages:
+def margin(rng: random.Random, text: Text) -> PrintedPages:
     """Numbers of lines in the margin, a stamp across the page."""
     pages = PrintedPages()
     sheet = _Sheet(pages, rng)
@@ -554,11 +557,11 @@ def margin(rng: random.Random, text: _Text) -> PrintedPages:
     return pages
 
 
-def tiers(_: random.Random, text: _Text) -> PrintedPages:
+def tiers(_: random.Random, text: Text) -> PrintedPages:
     """Vertical writing in two tiers, figures side by side in it."""
     pages = PrintedPages()
     size, leading, height = 10.0, 17.0, 310.0
-    lines = [line for _ in range(9) for line in wrapped(text.paragraph(3), height, size)]
+    lines = [line for _paragraph in range(9) for line in wrapped(text.paragraph(3), height, size)]
     x, tier = 0.0, 1
     for line in lines:
         if x < 70:
@@ -571,7 +574,7 @@ def tiers(_: random.Random, text: _Text) -> PrintedPages:
     return pages
 
 
-def raised(rng: random.Random, text: _Text) -> PrintedPages:
+def raised(rng: random.Random, text: Text) -> PrintedPages:
     """Marks of notes, raised and small; words printed one by one."""
     pages = PrintedPages()
     sheet = _Sheet(pages, rng)
@@ -606,7 +609,7 @@ def raised(rng: random.Random, text: _Text) -> PrintedPages:
     return pages
 
 
-def landscape(rng: random.Random, text: _Text) -> PrintedPages:
+def landscape(rng: random.Random, text: Text) -> PrintedPages:
     """Wide pages with wide lines, set far apart, letters spread."""
     pages = PrintedPages()
     y, spread, leading = 0.0, rng.choice([0.0, 1.5]), rng.choice([18.0, 30.0])
@@ -620,7 +623,7 @@ def landscape(rng: random.Random, text: _Text) -> PrintedPages:
     return pages
 
 
-KINDS: Sequence[Callable[[random.Random, _Text], PrintedPages]] = (
+KINDS: Sequence[Callable[[random.Random, Text], PrintedPages]] = (
     plain,
     plain_english,
     heads,
@@ -652,6 +655,6 @@ def made(count: int, seed: int) -> Iterator[Made]:
     for at in range(count):
         kind = KINDS[at % len(KINDS)]
         rng = random.Random(f"{seed}-{at}")
-        text = _Text(rng)
+        text = Text(rng)
         pages = kind(rng, text)
         yield Made(kind.__name__, pages.to_bytes(), text.made, len(pages.pages))
