@@ -5,6 +5,7 @@ where it is and whether its font names it at all. pdfminer.six reads the same fo
 the speed and has no vertical layout (``scripts/bench/pdf_text.py``).
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from ctypes import byref, c_double, c_float
 from dataclasses import dataclass
@@ -15,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from localrag.corpus.pages import PAGE_STARTS
 from localrag.corpus.readers.flowing import begins_item, ends_sentence, goes_on, join, words_of
-from localrag.corpus.readers.layout import Box, Glyph, Line, Segment, lines, segment, segments
+from localrag.corpus.readers.layout import Box, Glyph, Segment, segment, segments
 from localrag.corpus.readers.ocr import Line as ScannedLine
 from localrag.corpus.readers.prose import prose
+from localrag.corpus.readers.reading_order import Line, lines
 from localrag.corpus.readers.running_heads import without_running_heads
 from localrag.corpus.readers.scans import ScannedPage
 from localrag.corpus.readers.text import drop_controls, stem
@@ -370,6 +372,8 @@ def _rules(page: "PdfPage") -> Iterator[Box]:
         )
 
 
+_SMALL = 0.92
+"""The size of notes is at most this share of the usual one."""
 _ROOM = 1.9
 """A gap of so many heights between two lines, more than usual, parts two paragraphs."""
 
@@ -387,16 +391,22 @@ def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
     done: list[str] = []
     length = 0
     current = ""
+    head = ""
     last: Line | None = None
     widths = _widths(pages)
     starts: list[int] = []
+    usual = _usual_size(pages)
     for page in pages:
         is_new_page = True
-        for line in page:
+        for line in _notes_first(page, usual, widths):
             text = drop_controls(line.text).strip(" ")
             if not text:
                 continue
-            if last is not None and _is_joined(last, line, current, text, widths, is_new_page):
+            if is_new_page and line.is_row and last is not None and last.is_row and text == head:
+                continue  # The head of a table that goes on from the page before.
+            if line.is_row and line.opens:
+                head = text
+            if last is not None and _is_joined(last, line, current, text, widths):
                 joined = join(current, text, words)
                 if is_new_page:
                     starts.append(length + len(joined) - len(text))
@@ -417,13 +427,41 @@ def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
     return "\n".join(done), starts
 
 
+def _usual_size(pages: Sequence[Sequence[Line]]) -> float:
+    sizes: Counter[float] = Counter()
+    for line in (line for page in pages for line in page):
+        sizes[line.size] += len(line.text)
+    return sizes.most_common(1)[0][0] if sizes else 0.0
+
+
+def _notes_first(
+    page: Sequence[Line], usual: float, widths: dict[tuple[int, int], float]
+) -> Sequence[Line]:
+    """A page with its notes before the paragraph that runs over its end.
+
+    Notes in small type at the foot, or what is printed across, would part the paragraph.
+    """
+    foot = len(page)
+    while foot and (page[foot - 1].size < usual * _SMALL or page[foot - 1].frame != page[0].frame):
+        foot -= 1
+    if foot in (0, len(page)) or ends_sentence(page[foot - 1].text):
+        return page
+    begin = foot - 1
+    while begin and _is_joined(
+        page[begin - 1], page[begin], page[begin - 1].text, page[begin].text.strip(), widths
+    ):
+        begin -= 1
+    if not begin:
+        return page
+    return [*page[:begin], *page[foot:], *page[begin:foot]]
+
+
 def _widths(pages: Sequence[Sequence[Line]]) -> dict[tuple[int, int], float]:
-    """The widest column of text of each size: what is a page of its own may have a short line."""
-    widest: dict[tuple[int, int], float] = {}
+    """The usual width of the columns of each size: a page with one short line does not show it."""
+    found: dict[tuple[int, int], list[float]] = {}
     for line in (line for page in pages for line in page if not line.is_row):
-        key = line.frame, round(line.size)
-        widest[key] = max(widest.get(key, 0.0), line.width)
-    return widest
+        found.setdefault((line.frame, round(line.size)), []).append(line.width)
+    return {key: median(widths) for key, widths in found.items()}
 
 
 def _is_joined(
@@ -432,7 +470,6 @@ def _is_joined(
     before: str,
     text: str,
     widths: dict[tuple[int, int], float],
-    is_new_page: bool,
 ) -> bool:
     """Whether a line belongs to the paragraph of the one before."""
     if last.is_row or line.is_row or last.frame != line.frame:
@@ -442,13 +479,8 @@ def _is_joined(
         return False
     if not line.opens and line.gap > _ROOM:
         return False
-    room, width = last.room, last.width
-    if is_new_page or line.opens:
-        # A column that holds one short line does not show how wide it is.
-        wider = widths.get((last.frame, round(last.size)), width)
-        if wider > width * 1.5 and line.opens and not is_new_page:
-            wider = width
-        room, width = room + max(0.0, wider - width), max(wider, width)
+    usual = widths.get((last.frame, round(last.size)), last.width)
+    room, width = last.room + max(0.0, usual - last.width), max(usual, last.width)
     is_indented = line.indent > last.indent + size * 0.7 and not begins_item(last.text)
     if ends_sentence(before):
         is_full = room < size * 2.5
