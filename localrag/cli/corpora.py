@@ -84,7 +84,8 @@ def add(
 ) -> None:
     """Read files into a corpus.
 
-    Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, DOCX, and zips of them; dumps of
+    Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, DOCX, scans (PDF, PNG, JPEG, TIFF;
+    with the extra ocr), and zips of them; dumps of
     Wikipedia (CirrusSearch, WikiExtractor), with what their infoboxes tell; triples as tables
     (.tsv: subject, predicate, object) or JSON lines, and dumps of Wikidata (.json). Dumps and files
     of lines may be compressed (.gz, .bz2, .xz).

@@ -114,7 +114,7 @@ def main() -> int:
                 continue
             chance = random.Random(f"{args.seed} {vertical} {name}")
             pages = [
-                _page(laws, condition, vertical, fonts[at % len(fonts)], chance)
+                _page(laws, condition, vertical, fonts[at % len(fonts)], chance, args.lines)
                 for at in range(args.pages)
             ]
             for called, read in engines.items():
@@ -144,6 +144,7 @@ def main() -> int:
 def _options() -> ArgumentParser:
     made = parser(__doc__)
     made.add_argument("--pages", type=int, default=4, help="pages of each condition")
+    made.add_argument("--lines", type=int, default=99, help="lines of a page at most")
     made.add_argument("--seed", type=int, default=36, help="which paragraphs are drawn")
     made.add_argument("--only", default="", help="conditions with this in their name")
     made.add_argument("--font", type=Path, action="append", help="of the pages; may be repeated")
@@ -172,12 +173,17 @@ def _differences(got: str, text: str) -> list[tuple[str, str]]:
 
 
 def _page(
-    laws: list[Path], condition: Condition, vertical: bool, font: Path, chance: random.Random
+    laws: list[Path],
+    condition: Condition,
+    vertical: bool,
+    font: Path,
+    chance: random.Random,
+    most: int,
 ) -> tuple[Image.Image, str]:
     """A scanned page, and what is printed on it."""
     paragraphs = list(_paragraphs(chance.choice(laws)))
     first = chance.randrange(max(1, len(paragraphs) - 10))
-    printed, text = _printed(paragraphs[first:], condition.dpi, vertical, font)
+    printed, text = _printed(paragraphs[first:], condition.dpi, vertical, font, most)
     scanned = condition.scan(printed, chance) if condition.scan else printed
     return scanned, _plain(text)
 
@@ -195,7 +201,7 @@ def _paragraphs(law: Path) -> Iterator[str]:
 
 
 def _printed(
-    paragraphs: list[str], dpi: int, vertical: bool, path: Path
+    paragraphs: list[str], dpi: int, vertical: bool, path: Path, most: int
 ) -> tuple[Image.Image, str]:
     size, margin = round(_POINTS / 72 * dpi), round(_MARGIN / 25.4 * dpi)
     font = ImageFont.truetype(path, size)
@@ -203,7 +209,7 @@ def _printed(
     draw = ImageDraw.Draw(page)
     length, across = (page.height, page.width) if vertical else (page.width, page.height)
     pitch = round(size * 1.8)
-    most = (across - 2 * margin) // pitch
+    most = min(most, (across - 2 * margin) // pitch)
     lines: list[str] = []
     for paragraph in paragraphs:
         lines += _lines(paragraph, (length - 2 * margin) // size)
