@@ -5,12 +5,15 @@ where it is and whether its font names it at all. pdfminer.six reads the same fo
 the speed and has no vertical layout (``scripts/bench/pdf_text.py``).
 """
 
+import re
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from ctypes import byref, c_double, c_float
 from dataclasses import dataclass
 from math import atan2, hypot, pi
 from statistics import median
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from localrag.corpus.pages import PAGE_STARTS
@@ -31,6 +34,14 @@ if TYPE_CHECKING:
 
 # What a character of text takes until it is stored, and what a page counts for besides its text.
 _BYTES_A_CHARACTER, _PAGE = 20, 1_000
+_BYTES_LAID_OUT = 2_000
+"""What a character takes while its page is laid out."""
+_ONE_AT_A_TIME = Lock()
+"""PDFium serves one thread at a time."""
+_STREAM = re.compile(rb"stream\r?\n")
+_DICTIONARY, _LITTLE, _STEP = 2_000, 100_000, 1 << 18
+_MARKS = {b"(": 350, b"<": 350, b"T": 320, b"q": 140, b"m": 250, b"re": 250}
+"""What the objects of some operators and strings of a page take, in bytes."""
 _MOST_UNKNOWN = 0.1
 """A page with a larger share of characters that its fonts do not name is not read."""
 _PASSWORD_NEEDED = 4
@@ -103,7 +114,8 @@ def read_pdf(
     Raises:
         InputError: pypdfium2 is missing, the file is damaged or encrypted, or has no text at all.
     """
-    pages = _printed(data, limits, read_image)
+    with _ONE_AT_A_TIME:
+        pages = _printed(data, limits, read_image)
     kept, left_out = without_running_heads([p.parts for p in pages], [p.box for p in pages])
     read = [lines(parts, page.rules) for parts, page in zip(kept, pages, strict=True)]
     text, starts = flowing_text(read)
@@ -171,6 +183,8 @@ def _printed(data: bytes, limits: Limits, read_image: ReadImage | None) -> list[
         N_("The PDF unpacks to too much text."),
         N_("Split it into several files."),
     )
+    if _unpacks_to_too_much(data, limits.memory_bytes):
+        raise too_much
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
@@ -187,9 +201,9 @@ def _printed(data: bytes, limits: Limits, read_image: ReadImage | None) -> list[
         left = most
         out = []
         for page in _pages(document):
-            printed, length = _read_page(page, left)
+            printed, length = _read_page(page, limits.memory_bytes // _BYTES_LAID_OUT)
             left -= length + _PAGE
-            if left < 0:
+            if left < 0 or length > limits.memory_bytes // _BYTES_LAID_OUT:
                 raise too_much
             if read_image is not None and not printed.parts:
                 printed = _read_picture(page, printed, read_image)
@@ -201,6 +215,42 @@ def _printed(data: bytes, limits: Limits, read_image: ReadImage | None) -> list[
     if not out:
         raise _damaged(N_("it has no pages"))
     return out
+
+
+def _unpacks_to_too_much(data: bytes, most: int) -> bool:
+    """Whether an instruction stream makes so many objects that they would fill the memory.
+
+    PDFium makes an object of some hundred bytes of each piece of text and each path, all those of a
+    page at once. Pictures are not looked at; what cannot be unpacked here is left to PDFium.
+    """
+    for begin in _STREAM.finditer(data):
+        about = data[max(0, begin.start() - _DICTIONARY) : begin.start()].rpartition(b"obj")[2]
+        if b"/Image" in about or b"/FontFile" in about:
+            continue
+        packed = data[begin.end() :]
+        if b"FlateDecode" not in about:
+            packed = packed[: packed.find(b"endstream")]
+            if b"A85" in about or b"ASCII85" in about or len(packed) < _LITTLE:
+                continue
+        unpacked = zlib.decompressobj() if b"FlateDecode" in about else None
+        taken, place = 0, 0
+        while taken <= most and (place < len(packed) or (unpacked and unpacked.unconsumed_tail)):
+            if unpacked is None:
+                piece, place = packed[place : place + _STEP], place + _STEP
+            else:
+                rest = unpacked.unconsumed_tail
+                given = rest or packed[place : place + _STEP]
+                place += 0 if rest else _STEP
+                try:
+                    piece = unpacked.decompress(given, _STEP)
+                except zlib.error:
+                    break
+                if unpacked.eof:
+                    place = len(packed)
+            taken += len(piece) * 4 + sum(piece.count(m) * size for m, size in _MARKS.items())
+        if taken > most:
+            return True
+    return False
 
 
 def _damaged(problem: object) -> InputError:
