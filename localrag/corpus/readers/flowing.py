@@ -35,7 +35,7 @@ _HANGS = re.compile(
 )
 _CONTINUES = re.compile("[、，。．ぁ-んー々ゝ）」』)\\]】a-z,;]")
 _OPEN = {"「": "」", "『": "』", "（": "）", "(": ")", "〔": "〕", "【": "】"}
-_LONGEST_OPEN = 400
+_LONGEST_OPEN, _TAIL = 400, 100
 _WIDE = re.compile(
     "[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff60]"
 )
@@ -49,7 +49,7 @@ _EMPTY = 0.4
 
 def ends_sentence(line: str) -> bool:
     """Whether a line ends with the end of a sentence."""
-    return bool(_ENDS.search(line.rstrip()))
+    return bool(_ENDS.search(line.rstrip()[-_TAIL:]))
 
 
 def begins_item(line: str) -> bool:
@@ -72,12 +72,12 @@ def goes_on(line: str, following: str, *, room: float, width: float) -> bool:
         room: what is left between the end of the line and the edge of its column.
         width: of the column, in the unit of `room`.
     """
-    if not line or not following or ends_sentence(line) or _LEADERS.search(line):
+    if not line or not following or ends_sentence(line) or _LEADERS.search(line[-_TAIL:]):
         return False
     # A word that did not fit leaves its own room; Japanese moves a character or two.
     a_cell = max(width - room, 0.0) / max(1, cell_len(line))
     is_full = room <= max(width * 0.03, (_first_word(following) + 1) * a_cell * 1.05)
-    hangs = bool(_HANGS.search(line)) or _is_open(line)
+    hangs = bool(_HANGS.search(line[-2:])) or _is_open(line)
     if _MARK.match(following):
         return is_full and hangs and not _BULLET.match(following)
     if is_full or _NUMBER.match(following):
@@ -116,8 +116,8 @@ def join(line: str, following: str, words: frozenset[str]) -> str:
         following: the next line, without blanks around it.
         words: of the text, see `words_of`: a hyphen stays where the text has the word with it.
     """
-    if _HYPHEN.search(line) and following[0].isalpha() and not is_wide(following[0]):
-        left, right = _WORD.findall(line[:-1])[-1], _WORD.match(following)
+    if _HYPHEN.search(line[-_TAIL:]) and following[0].isalpha() and not is_wide(following[0]):
+        left, right = _WORD.findall(line[-_TAIL:-1])[-1], _WORD.match(following)
         right_word = right[0] if right else following[0]
         with_hyphen, without = f"{left}-{right_word}".lower(), f"{left}{right_word}".lower()
         is_hyphenated = line[-1] in "\u00ad\u0002" or (

@@ -246,18 +246,21 @@ def _segments_of(inside: Sequence[tuple[int, Glyph]], frame: int) -> Iterator[Se
     placed = [_Set(order, glyph, turned(Box(*glyph[1:5]), frame)) for order, glyph in inside]
     for line in _baselines(placed):
         part: list[_Set] = []
+        last: _Set | None = None
+        blanks = 0
         for char in line:
-            if part and char.glyph.text.strip():
-                last = next((c for c in reversed(part) if c.glyph.text.strip()), part[-1])
+            is_visible = bool(char.glyph.text.strip())
+            if last is not None and is_visible:
                 height = max(min(last.glyph.size, char.glyph.size), 0.1)
-                # A blank that the file itself has is part of the line, unless it is very wide.
-                blanks = sum(c.glyph.text == "　" for c in part[part.index(last) + 1 :])
+                # A wide blank that the file itself has is part of the line.
                 gap = char.box.x0 - last.box.x1 - blanks * height
                 # Cells may be near to each other, but they are not written one after the other.
                 is_apart = not 0 <= char.order - part[-1].order <= _UPRIGHT_TOGETHER
                 if gap > height * (_SPLIT_APART if is_apart else SPLIT):
                     yield _segment(part, frame)
                     part = []
+            blanks = 0 if is_visible else blanks + (char.glyph.text == "　")
+            last = char if is_visible else last
             part.append(char)
         if part:
             yield _segment(part, frame)

@@ -5,6 +5,8 @@ where it is and whether its font names it at all. pdfminer.six reads the same fo
 the speed and has no vertical layout (``scripts/bench/pdf_text.py``).
 """
 
+import re
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from ctypes import byref, c_double, c_float
@@ -12,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import atan2, hypot, pi
 from statistics import median
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from localrag.corpus.pages import PAGE_STARTS
@@ -36,6 +39,14 @@ if TYPE_CHECKING:
 
 # What a character of text takes until it is stored, and what a page counts for besides its text.
 _BYTES_A_CHARACTER, _PAGE = 20, 1_000
+_BYTES_LAID_OUT = 2_000
+"""What a character takes while its page is laid out."""
+_ONE_AT_A_TIME = Lock()
+"""PDFium serves one thread at a time."""
+_STREAM = re.compile(rb"stream\r?\n")
+_DICTIONARY, _LITTLE, _STEP = 2_000, 100_000, 1 << 18
+_MARKS = {b"(": 350, b"<": 350, b"T": 320, b"q": 140, b"m": 250, b"re": 250}
+"""What the objects of some operators and strings of a page take, in bytes."""
 _MOST_UNKNOWN = 0.1
 """A page with a larger share of characters that its fonts do not name is not read."""
 _PASSWORD_NEEDED = 4
@@ -80,7 +91,8 @@ def read_pdf(name: str, data: bytes, limits: Limits) -> Iterator[Document | Omis
     Lines are joined to paragraphs. Running heads and page numbers are left out and counted. The
     metadata ``page_starts`` say where each page begins; ``pages_without_text`` names the pages that
     are pictures, and ``pages_unreadable`` those whose fonts do not say which characters they show.
-    Where OCR is installed, it reads both, and neither is named.
+    Where OCR is installed, it reads both, and ``pages_read_by_ocr`` names them, each with its
+    confidence (``3:0.97``).
 
     Args:
         name: of the file.
@@ -90,7 +102,9 @@ def read_pdf(name: str, data: bytes, limits: Limits) -> Iterator[Document | Omis
     Raises:
         InputError: pypdfium2 is missing, the file is damaged or encrypted, or has no text at all.
     """
-    pages = _printed(name, data, limits)
+    with _ONE_AT_A_TIME:
+        pages = _printed(data, limits)
+    _read_pictures(name, data, limits, pages)
     yield from document_of(name, "pdf", pages)
     unreadable = sum(page.is_unreadable for page in pages)
     without = sum(_is_empty(page) for page in pages)
@@ -123,6 +137,9 @@ def document_of(name: str, kind: str, pages: Sequence[Printed]) -> Iterator[Docu
         PAGE_STARTS: ",".join(map(str, starts)) if len(starts) > 1 or kind == "pdf" else "",
         PAGES_WITHOUT_TEXT: ",".join(map(str, empty)),
         PAGES_UNREADABLE: ",".join(map(str, unreadable)),
+        "pages_read_by_ocr": ",".join(
+            f"{n}:{page.scanned.confidence:.2f}" for n, page in enumerate(pages, 1) if page.scanned
+        ),
     }
     yield prose(
         id_=name,
@@ -159,7 +176,7 @@ def _nothing_read(pages: Sequence[Printed]) -> InputError:
     return OnlyImagesError(N_("The PDF holds no text, only images."), install)
 
 
-def _printed(name: str, data: bytes, limits: Limits) -> list[Printed]:
+def _printed(data: bytes, limits: Limits) -> list[Printed]:
     """What is printed on each page; a file can show the same page, or the same content, many times.
 
     Raises:
@@ -177,6 +194,8 @@ def _printed(name: str, data: bytes, limits: Limits) -> list[Printed]:
         N_("The PDF unpacks to too much text."),
         N_("Split it into several files."),
     )
+    if _unpacks_to_too_much(data, limits.memory_bytes):
+        raise too_much
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
@@ -193,16 +212,11 @@ def _printed(name: str, data: bytes, limits: Limits) -> list[Printed]:
         left = most
         out = []
         for page in _pages(document):
-            printed, length = _read_page(page, left)
+            printed, length = _read_page(page, limits.memory_bytes // _BYTES_LAID_OUT)
             left -= length + _PAGE
-            if left < 0:
+            if left < 0 or length > limits.memory_bytes // _BYTES_LAID_OUT:
                 raise too_much
             out.append(printed)
-        numbers = [n for n, page in enumerate(out, 1) if not (page.parts or page.is_blank)]
-        if limits.scans and numbers:
-            scanned = limits.scans.read(name, data, numbers, partial(_picture, document, limits))
-            for page_read in scanned:
-                out[page_read.number - 1] = printed_by_ocr(page_read, out[page_read.number - 1].box)
     except pypdfium2.PdfiumError as error:
         raise _damaged(error) from error
     finally:
@@ -210,6 +224,42 @@ def _printed(name: str, data: bytes, limits: Limits) -> list[Printed]:
     if not out:
         raise _damaged(N_("it has no pages"))
     return out
+
+
+def _unpacks_to_too_much(data: bytes, most: int) -> bool:
+    """Whether an instruction stream makes so many objects that they would fill the memory.
+
+    PDFium makes an object of some hundred bytes of each piece of text and each path, all those of a
+    page at once. Pictures are not looked at; what cannot be unpacked here is left to PDFium.
+    """
+    for begin in _STREAM.finditer(data):
+        about = data[max(0, begin.start() - _DICTIONARY) : begin.start()].rpartition(b"obj")[2]
+        if b"/Image" in about or b"/FontFile" in about:
+            continue
+        packed = data[begin.end() :]
+        if b"FlateDecode" not in about:
+            packed = packed[: packed.find(b"endstream")]
+            if b"A85" in about or b"ASCII85" in about or len(packed) < _LITTLE:
+                continue
+        unpacked = zlib.decompressobj() if b"FlateDecode" in about else None
+        taken, place = 0, 0
+        while taken <= most and (place < len(packed) or (unpacked and unpacked.unconsumed_tail)):
+            if unpacked is None:
+                piece, place = packed[place : place + _STEP], place + _STEP
+            else:
+                rest = unpacked.unconsumed_tail
+                given = rest or packed[place : place + _STEP]
+                place += 0 if rest else _STEP
+                try:
+                    piece = unpacked.decompress(given, _STEP)
+                except zlib.error:
+                    break
+            taken += len(piece) * 4 + sum(piece.count(m) * size for m, size in _MARKS.items())
+            if unpacked is not None and unpacked.eof:
+                break
+        if taken > most:
+            return True
+    return False
 
 
 def _damaged(problem: object) -> InputError:
@@ -251,26 +301,36 @@ def _read_page(page: "PdfPage", most: int) -> tuple[Printed, int]:
     return Printed(segments(shown), box, list(_rules(page)), unknown, is_blank=is_blank), count
 
 
-def _picture(document: "PdfDocument", limits: Limits, number: int) -> "Image":
+def _read_pictures(name: str, data: bytes, limits: Limits, pages: list[Printed]) -> None:
+    """Put what OCR reads in the place of pages that are pictures, or whose fonts say too little."""
+    numbers = [n for n, page in enumerate(pages, 1) if not (page.parts or page.is_blank)]
+    if limits.scans and numbers:
+        for page in limits.scans.read(name, data, numbers, partial(_picture, data, limits)):
+            pages[page.number - 1] = printed_by_ocr(page, pages[page.number - 1].box)
+
+
+def _picture(data: bytes, limits: Limits, number: int) -> "Image":
     """A page as an image, with 300 dots per inch or as many as the memory allows."""
     import numpy as np
+    import pypdfium2
 
-    page = document[number - 1]
-    try:
-        width, height = page.get_size()
-        points = max(1.0, width * height)
-        most = (limits.memory_bytes / _BYTES_A_PIXEL / points) ** 0.5
-        bitmap = page.render(scale=min(_DOTS_PER_INCH / _POINTS_PER_INCH, most), rev_byteorder=True)
+    # Other threads may read files while OCR works on the last page.
+    with _ONE_AT_A_TIME:
+        document = pypdfium2.PdfDocument(data)
         try:
+            page = document[number - 1]
+            width, height = page.get_size()
+            most = (limits.memory_bytes / _BYTES_A_PIXEL / max(1.0, width * height)) ** 0.5
+            scale = min(_DOTS_PER_INCH / _POINTS_PER_INCH, most)
+            image = page.render(scale=scale, rev_byteorder=True).to_numpy()
             # A bitmap may be grey, or have a byte for what is transparent.
-            image = bitmap.to_numpy()
             if image.ndim == 2 or image.shape[2] == 1:
                 return np.repeat(image.reshape(*image.shape[:2], 1), 3, axis=2)
             return np.array(image[:, :, :3])
+        except pypdfium2.PdfiumError as error:
+            raise _damaged(error) from error
         finally:
-            bitmap.close()
-    finally:
-        page.close()
+            document.close()
 
 
 def printed_by_ocr(page: ScannedPage, box: Box) -> Printed:

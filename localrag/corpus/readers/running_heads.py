@@ -13,7 +13,7 @@ _MOST_ROWS = 4
 """Rows that are looked at from each edge of a page."""
 _NEAR = 8.0
 """Points by which the place of a head may differ from page to page."""
-_WINDOW = 3
+_WINDOW, _LONGEST = 3, 200
 _LEAST_NUMBERS, _MOST_DIGITS = 5, 4
 _NUMBER = r"(?:[0-9]{1,5}|[〇一二三四五六七八九十百]{1,6}|[ivxlc]{1,7})"
 _DASH = r"[-‐-―−ー~〜～・.·|｜/]"
@@ -162,6 +162,8 @@ def _place(side: str, box: Box, page: Box) -> float:
 
 def _read(text: str) -> tuple[str, int | None]:
     """The words of a segment without its page number, and the number."""
+    if len(text) > _LONGEST:
+        return text, None
     folded = " ".join(unicodedata.normalize("NFKC", text).lower().split())
     compact = folded.replace(" ", "") if len(folded) <= 40 else folded
     for form in (folded, compact):

@@ -6,8 +6,9 @@ import pytest
 from printed_documents import KINDS, Text
 from printed_pages import CMAPS, PrintedPages
 
-from localrag.corpus.readers import Omission, stream
-from localrag.corpus.readers.pdf import ImageLine, read_pdf
+from localrag.corpus.readers import Omission, Scans, stream
+from localrag.corpus.readers.ocr import Line
+from localrag.corpus.readers.pdf import read_pdf
 from localrag.corpus.readers.types import Limits
 from localrag.corpus.types import Document
 from localrag.errors import InputError
@@ -16,11 +17,9 @@ from localrag_indexes.analysis.sentences import split_sentences
 FEE = "渡し場の使用料は、一回につき三百円とする。"
 
 
-def read(pages: PrintedPages, **options) -> Document:
+def read(pages: PrintedPages, limits: Limits = Limits()) -> Document:
     (document,) = (
-        one
-        for one in read_pdf("a.pdf", pages.to_bytes(), Limits(), **options)
-        if isinstance(one, Document)
+        one for one in read_pdf("a.pdf", pages.to_bytes(), limits) if isinstance(one, Document)
     )
     return document
 
@@ -68,11 +67,14 @@ def test_a_picture_is_read_by_what_is_given():
     pages.page()
     seen = []
 
-    def ocr(image):
-        seen.append(image.size)
-        return [ImageLine("待合所は、夜間は閉める。", 250, 200, 1300, 245, 0.9)]
+    class Engine:
+        name = "scripted"
 
-    document = read(pages, read_image=ocr)
+        def read(self, image):
+            seen.append(image.shape[1::-1])
+            return [Line("待合所は、夜間は閉める。", (250, 200, 1300, 245), 0.9)]
+
+    document = read(pages, Limits(scans=Scans(Engine())))
     assert document.text.endswith("待合所は、夜間は閉める。")
     assert seen == [(2480, 3509)]
     assert document.metadata["pages_read_by_ocr"] == "2:0.90"
@@ -215,3 +217,25 @@ def test_a_file_that_changes_page_without_text(tmp_path):
     assert document.metadata["pages_without_text"] == "1"
     assert omitted == [Omission("pages without text", 1)]
     assert document.passages[0].locator.page == 2
+
+
+@pytest.mark.parametrize("content", [b"(a) Tj ", b"q ", b"0 0 m 1 1 l S "])
+def test_a_small_file_that_unpacks_to_millions_of_objects(content, read_failure):
+    import zlib
+
+    packed = zlib.compress(b"BT /L 9 Tf " + content * 3_000_000 + b" ET")
+    pages = PrintedPages()
+    pages.page()
+    data = pages.to_bytes().replace(
+        b"<< /Length 0 >>\nstream\n\nendstream",
+        b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream" % (len(packed), packed),
+    )
+    assert "too much text" in read_failure("a.pdf", data).cause
+
+
+def test_a_page_of_many_characters_is_read():
+    pages = PrintedPages()
+    pages.page()
+    for at in range(600):
+        pages.text(60, 800 - at, "渡し場" * 25, 1)
+    assert read(pages).text.count("渡し場") == 15_000
