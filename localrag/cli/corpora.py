@@ -84,13 +84,14 @@ def add(
 ) -> None:
     """Read files into a corpus.
 
-    Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, DOCX, scans (PDF, PNG, JPEG, TIFF;
-    with the extra ocr), and zips of them; dumps of
+    Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, DOCX, and zips of them; dumps of
     Wikipedia (CirrusSearch, WikiExtractor), with what their infoboxes tell; triples as tables
     (.tsv: subject, predicate, object) or JSON lines, and dumps of Wikidata (.json). Dumps and files
     of lines may be compressed (.gz, .bz2, .xz).
     Unchanged files are skipped, changed ones replaced. A file that cannot be read is reported and
     does not stop the rest. Stopping half-way loses nothing: run it again and it goes on.
+
+    Scanned pages (PDF, PNG, JPEG, TIFF) are read with the extra ocr, one by one.
     """
     if not paths and not sample:
         raise UsageError(

@@ -17,7 +17,7 @@ from localrag_indexes.analysis.sentences import split_sentences
 FEE = "渡し場の使用料は、一回につき三百円とする。"
 
 
-def read(pages: PrintedPages, limits: Limits = Limits()) -> Document:
+def read(pages: PrintedPages, limits: Limits = Limits()) -> Document:  # noqa: B008 - immutable
     (document,) = (
         one for one in read_pdf("a.pdf", pages.to_bytes(), limits) if isinstance(one, Document)
     )
