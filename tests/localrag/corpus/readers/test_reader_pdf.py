@@ -65,6 +65,7 @@ def test_a_picture_is_read_by_what_is_given():
     pages.page()
     pages.text(60, 780, FEE)
     pages.page()
+    pages.rule(60, 100, 300, 102)
     seen = []
 
     class Engine:
