@@ -20,7 +20,7 @@ from localrag.corpus.readers.jsonl import Lines, cut_statutes, holds_statutes, r
 from localrag.corpus.readers.knowledge_store import holds_store, read_store
 from localrag.corpus.readers.markup import read_html, read_markdown, read_plain_text
 from localrag.corpus.readers.multihop import read_json
-from localrag.corpus.readers.office import read_docx, read_pdf
+from localrag.corpus.readers.office import read_pdf
 from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.triple_files import holds_triples, read_triples_jsonl, read_triples_tsv
 from localrag.corpus.readers.types import Limits, LineBlock, Mark, Omission, ReadFailure
@@ -32,6 +32,7 @@ from localrag.corpus.readers.wikipedia_dumps import (
     read_cirrus,
     read_extracts,
 )
+from localrag.corpus.readers.word import WORD_SUFFIXES, read_docx
 from localrag.corpus.readers.zip_archive import read_zip
 from localrag.corpus.types import Document
 from localrag.errors import InputError
@@ -68,7 +69,7 @@ _WHOLE: Mapping[str, _WholeReader] = {
     ".htm": read_html,
     ".xhtml": read_html,
     ".pdf": read_pdf,
-    ".docx": read_docx,
+    **dict.fromkeys(WORD_SUFFIXES, read_docx),
     ".json": read_json,
 }
 """Formats that are read from all their bytes at once."""
@@ -96,7 +97,7 @@ _MAGIC = {
 """How binary formats begin, and a suffix they go by."""
 
 
-_BEGINS_AS = {".pdf": ".pdf", ".docx": ".zip"}
+_BEGINS_AS = {".pdf": ".pdf", **dict.fromkeys(WORD_SUFFIXES, ".zip")}
 """How files of a suffix begin; the others are text."""
 
 
@@ -240,6 +241,11 @@ def _open(
 
 def _whole(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outcome]:
     begins_as = next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), "text")
+    if begins_as == ".doc" and _BEGINS_AS.get(suffix) == ".zip":
+        raise InputError(
+            N_("The file is encrypted with a password, or has the format of Office 2003."),
+            N_("Save a copy without a password in the format of today, and add that."),
+        )
     if begins_as != _BEGINS_AS.get(suffix, "text"):
         raise InputError(
             N_("The file is named {suffix} but begins like text.")
