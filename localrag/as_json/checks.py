@@ -1,9 +1,9 @@
 """What a check of a text has found, as JSON."""
 
-from typing import cast
+from typing import NotRequired, cast
 
 # Before Python 3.12 Pydantic makes schemas of this one alone.
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from localrag.as_json.statutes import FactJson, OmissionJson, omissions_as_json
 from localrag.check import CheckReport, Finding, Place

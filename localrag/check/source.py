@@ -26,8 +26,6 @@ from localrag_indexes.analysis.normalize import original_span
 # Formats in which a line is a whole paragraph; in the others a sentence may go on in the next one.
 _WHOLE_LINES = ("docx", "html")
 _FORMATS = (*_WHOLE_LINES, "text", "markdown", "pdf")
-# Between the name of a file and that of a file in it, in the source of a document.
-_WITHIN = "!"
 # How the reader of Word files begins a footnote or an endnote.
 _NOTE = re.compile("((?:文末)?注[^　\n]{1,8})　")
 _LONGEST = 5_000_000
@@ -153,14 +151,15 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
         InputError: it cannot be read, or is of another format.
     """
     documents, omissions, within = list[Document](), Counter[tuple[str, bool]](), 0
+    inside = f"{path.name}!"
     for outcome in readers.stream(path, limits=limits or Limits()):
         match outcome:
             case ReadFailure(source, problem):
-                if _WITHIN not in source:
+                if not source.startswith(inside):
                     raise _naming(path, problem)
                 within += 1
             case Document(source=source):
-                if _WITHIN in source:
+                if source.startswith(inside):
                     within += 1
                 else:
                     documents.append(outcome)

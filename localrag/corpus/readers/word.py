@@ -466,9 +466,9 @@ class _Walk:
             label = notes.next_label()
         where = into.anchor(anchor)
         lines = self._blocks(note, Story(where, ignores_fields=not _are_matched(note)))
-        for at, line in enumerate(lines):
-            head = [] if at else [Piece(f"{label}　", where)]
-            into.after.append(Line(head + line.pieces, 0, is_note=True))
+        for line in joined([lines]):
+            pieces = [Piece(f"{label}　", where), *line.pieces]
+            into.after.append(Line(pieces, 0, is_note=True))
 
     def _drawn(self, drawn: etree._Element, into: Paragraph, anchor: etree._Element) -> None:
         """Read the text boxes of a drawing, and count what else is in it."""

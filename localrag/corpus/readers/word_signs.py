@@ -124,12 +124,7 @@ def linear(formula: etree._Element) -> str:
     if kind == "m:t":
         return formula.text or ""
     if kind in _BETWEEN:
-        parts = (
-            sign + _bracketed(linear(part))
-            for sign, of in _BETWEEN[kind]
-            if (part := child(formula, of)) is not None
-        )
-        return "".join(parts)
+        return _in_order(formula, _BETWEEN[kind])
     written = "".join(map(linear, _parts(formula)))
     if kind == "m:rad":
         degree = child(formula, "m:deg")
@@ -141,8 +136,16 @@ def linear(formula: etree._Element) -> str:
         end = value(child(properties, "m:endChr"), default=")")
         return f"{begin}{written}{end}"
     if kind == "m:nary":
-        return value(child(formula, "m:naryPr", "m:chr"), default="∫") + written
+        sign = value(child(formula, "m:naryPr", "m:chr"), default="∫")
+        return sign + _in_order(formula, (("_", "m:sub"), ("^", "m:sup"), ("", "m:e")))
     return written
+
+
+def _in_order(formula: etree._Element, parts: Iterable[tuple[str, str]]) -> str:
+    """Parts of a formula, each behind its sign; those that are empty are left out."""
+    written = ((sign, child(formula, of)) for sign, of in parts)
+    inner = ((sign, "" if part is None else linear(part)) for sign, part in written)
+    return "".join(sign + _bracketed(part) for sign, part in inner if part)
 
 
 def _parts(formula: etree._Element) -> Iterable[etree._Element]:
