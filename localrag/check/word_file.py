@@ -29,10 +29,11 @@ _AUTHOR, _INITIALS = "localrag", "lr"
 _MAIN = "word/document.xml"
 _STRICT = "http://purl.oclc.org/ooxml/"
 _RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
+_CONTENT_TYPES = "[Content_Types].xml"
 _TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
 _COMMENTS = "application/vnd.openxmlformats-officedocument.wordprocessingml.comments+xml"
-_AROUND = frozenset(["w:ins", "w:moveTo", "w:sdtContent", "w:sdt"])
-"""What a comment is put around, and not into: who rejects an insertion would lose the comment."""
+_AROUND = frozenset(["w:ins", "w:moveTo", "w:sdtContent", "w:sdt", "w:fldSimple"])
+"""What a comment goes around, not into: a rejected insertion would take the comment with it."""
 
 
 class _Stretch(NamedTuple):
@@ -56,6 +57,8 @@ def commented(report: CheckReport, original: Path | None = None) -> bytes:
     is_word = report.kind == "docx" and original is not None
     data = original.read_bytes() if is_word and original is not None else _copy(report)
     package = Package(data, Limits())
+    if not package.has(_CONTENT_TYPES):
+        raise InputError(N_("The DOCX is damaged."), N_("Open it in Word and save it again."))
     main = package.main(_MAIN)
     root = package.root(main)
     stretches = list(_of_word(package, root, report) if is_word else _of_copy(root, report))
@@ -215,10 +218,10 @@ class _Comments:
         target = posixpath.basename(self._part)
         attributes = {"Id": "localragComments", "Type": kind, "Target": target}
         etree.SubElement(root, f"{{{_RELATIONS}}}Relationship", attributes)
-        types = parsed(self._package.bytes_of("[Content_Types].xml"))
+        types = self._package.root(_CONTENT_TYPES)
         of_part = {"PartName": f"/{self._part}", "ContentType": _COMMENTS}
         etree.SubElement(types, f"{{{_TYPES}}}Override", of_part)
-        return changed | {relations: _serialized(root), "[Content_Types].xml": _serialized(types)}
+        return changed | {relations: _serialized(root), _CONTENT_TYPES: _serialized(types)}
 
 
 def _outermost(anchor: etree._Element) -> etree._Element:

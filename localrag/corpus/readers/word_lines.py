@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
+from unicodedata import east_asian_width
 
 from lxml import etree
 
@@ -105,6 +106,9 @@ class Paragraph:
             pieces = pieces[:-1]
         if not pieces:
             return self.after
+        if depth:
+            # The title of a heading is one line wherever it is shown.
+            pieces = [one._replace(text=one.text.replace("\n", "　")) for one in pieces]
         pieces[0] = pieces[0]._replace(text=pieces[0].text.lstrip())
         pieces[-1] = pieces[-1]._replace(text=pieces[-1].text.rstrip())
         return [Line(pieces, depth), *self.after]
@@ -132,4 +136,5 @@ def room(label: str, text: str) -> str:
     """What separates a number from its text; a bracket has room of its own."""
     if text[:1] in "（「『【〔［":
         return ""
-    return " " if (label + text[:1]).isascii() else "　"
+    is_wide = any(east_asian_width(sign) in "WF" for sign in label + text[:1])
+    return "　" if is_wide else " "

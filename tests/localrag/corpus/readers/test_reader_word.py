@@ -188,6 +188,30 @@ def test_the_level_of_a_style_is_the_one_that_names_it(lines):
     assert found == ["第1条　甲", "１　乙"]
 
 
+def test_a_list_that_only_names_a_style(lines):
+    styles = style("L", '<w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr>', "numbering")
+    numbering = levels(("decimal", "第%1条")) + (
+        '<w:abstractNum w:abstractNumId="7"><w:numStyleLink w:val="L"/></w:abstractNum>'
+        '<w:num w:numId="2"><w:abstractNumId w:val="7"/></w:num>'
+    )
+    found = lines(numbered("甲", use=2), numbered("乙"), numbering=numbering, styles=styles)
+    assert found == ["第1条　甲", "第2条　乙"]
+
+
+def test_bullets_are_characters(lines):
+    font = '<w:rPr><w:rFonts w:ascii="Wingdings"/></w:rPr>'
+    bullet = levels(("bullet", "\uf06c"), more=font)
+    assert lines(numbered("甲"), numbering=bullet) == ["●　甲"]
+    assert lines(numbered("lamp"), numbering=levels(("bullet", "•"))) == ["• lamp"]
+    assert lines(numbered("lamp"), numbering=levels(("decimal", "%1."))) == ["1. lamp"]
+
+
+def test_a_heading_of_two_lines_is_one(read_one):
+    heading = "<w:r><w:t>第1章</w:t><w:br/><w:t>総則</w:t></w:r>"
+    data = word(p(heading, properties='<w:outlineLvl w:val="0"/>'), p(t("本文。")))
+    assert read_one("a.docx", data).text == "第1章　総則\n本文。\n"
+
+
 def test_tracked_changes_are_taken_and_named(lines, named):
     old = t("二十万円").replace("w:t>", "w:delText>").replace("<w:t ", "<w:delText ")
     body = (
