@@ -66,7 +66,7 @@ _KEPT_KINDS = ("<super>", "<sub>", "<fraction>")
 _KEPT = frozenset("…‥") | frozenset(_CIRCLED)
 _MARKS = "\u0300-\u034e\u0350-\u036f\u3099\u309a\uff9e\uff9f"
 # What the folding leaves as it is, the commonest of it.
-_USUAL = f"{SIMPLE_CHARACTERS}\r…①-⑳{_ROMAN}‘’“”→■□●◆▼※"
+_USUAL = f"{SIMPLE_CHARACTERS}\r…―①-⑳{_ROMAN}‘’“”αβ×÷→■□●◆▼※"
 _UNUSUAL = re.compile(f"[^{_USUAL}]")
 _CLUSTER = re.compile(f".?[{_MARKS}]+|[^{_USUAL}]", re.DOTALL)
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
@@ -122,8 +122,10 @@ _KANJI_DIGIT = "〇一二三四五六七八九"
 _JAPANESE = "ぁ-ゖァ-ヺー一-鿿々〇"
 _THOUSANDS = f"(?:[{_DIGIT}]|[{_KANJI_DIGIT}]{{3}})"
 _Rule = tuple[str, re.Pattern[str], Callable[[re.Match[str]], str]]
-LONG_VOWEL = re.compile("[-－―](?<=[ァ-ヺー].)(?=[ァ-ヺ])(?:(?<=[ァ-ヺー]{2}.)|(?=[ァ-ヺ]{2}))")
-"""A dash that stands for a long vowel (サ－ビス); イ－ハ is a range of items."""
+LONG_VOWEL = re.compile(
+    "[-－](?<=[ァ-ヺー].)(?=[ァ-ヺ])(?:(?<=[ァ-ヺー]{2}.)|(?=[ァ-ヺ]{2}))"
+)
+"""A hyphen for a long vowel (サ－ビス). イ－ハ is a range, and laws join words by ― (メチル―エチル)."""
 
 
 # What a character is read as by those around it, with a character that every match has.
@@ -141,7 +143,7 @@ _RULES: tuple[_Rule, ...] = (
         ),
         lambda _: "、",
     ),
-    *((dash, LONG_VOWEL, lambda _: "ー") for dash in "-－―"),
+    *((dash, LONG_VOWEL, lambda _: "ー") for dash in "-－"),
     (
         "ー",
         re.compile(f"ー(?<=[{_DIGIT}{_NUMERAL}条條項号].)(?=[{_DIGIT}{_NUMERAL}第同])"),

@@ -24,27 +24,28 @@ def unified(text: str) -> str:
     Invisible characters and variation selectors are left out. A dash is ``-``, and ``ー`` where it
     stands for a long vowel; a wave is ``~``.
     """
-    return _one_dash(visible(_one_form(text)))
+    return visible(_one_form(_with_long_vowels(text)))
 
 
 def normalize(text: str) -> str:
     """Return `text` as `unified` writes it, case-folded."""
+    text = _with_long_vowels(text)
     if SIMPLE.fullmatch(text):
         # To replace the few different characters that change takes a fifth of the time.
         for character in set(_CHANGED.findall(text)):
             text = text.replace(character, _one_form(character).casefold())
-        return _one_dash(text)
-    return _one_dash(visible(_one_form(text).casefold()))
+        return text
+    return visible(_one_form(text).casefold())
+
+
+def _with_long_vowels(text: str) -> str:
+    """Write ー for a hyphen that stands for it; nothing moves."""
+    return LONG_VOWEL.sub("ー", text) if "-" in text or "－" in text else text
 
 
 def _one_form(text: str) -> str:
     form = unicodedata.normalize("NFKC", common(text))
     return form.replace("―", "-").replace("〜", "~")
-
-
-def _one_dash(text: str) -> str:
-    """Write a dash between katakana as the long vowel it stands for; nothing moves."""
-    return LONG_VOWEL.sub("ー", text) if "-" in text else text
 
 
 def without_blanks(text: str) -> str:
@@ -73,6 +74,7 @@ def normalize_with_offsets(text: str) -> tuple[str, Sequence[int]]:
     normal = normalize(text)
     if normal == text:
         return text, range(len(text) + 1)
+    text = _with_long_vowels(text)
     parts: list[str] = []
     offsets: list[int] = []
 
@@ -91,7 +93,7 @@ def normalize_with_offsets(text: str) -> tuple[str, Sequence[int]]:
         offsets.extend(range(run.start(), done))
     add_clusters(done, len(text))
     offsets.append(len(text))
-    return _one_dash("".join(parts)), offsets
+    return "".join(parts), offsets
 
 
 def original_span(offsets: Sequence[int], start: int, end: int) -> tuple[int, int]:
