@@ -16,6 +16,7 @@ which mark notes.
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -122,10 +123,8 @@ _KANJI_DIGIT = "〇一二三四五六七八九"
 _JAPANESE = "ぁ-ゖァ-ヺー一-鿿々〇"
 _THOUSANDS = f"(?:[{_DIGIT}]|[{_KANJI_DIGIT}]{{3}})"
 _Rule = tuple[str, re.Pattern[str], Callable[[re.Match[str]], str]]
-LONG_VOWEL = re.compile(
-    "[-－](?<=[ァ-ヺー].)(?=[ァ-ヺ])(?:(?<=[ァ-ヺー]{2}.)|(?=[ァ-ヺ]{2}))"
-)
-"""A hyphen for a long vowel (サ－ビス). イ－ハ is a range, and laws join words by ― (メチル―エチル)."""
+LONG_VOWEL = re.compile("[-－](?<=[ァ-ヺー].)(?=[ァ-ヺ])(?:(?<=[ァ-ヺー]{2}.)|(?=[ァ-ヺ]{2}))")
+"""A hyphen for a long vowel: サ－ビス. イ－ハ is a range, and laws write メチル―エチル."""
 
 
 # What a character is read as by those around it, with a character that every match has.
@@ -142,6 +141,12 @@ _RULES: tuple[_Rule, ...] = (
             f",(?<=[{_JAPANESE}],)(?![{_KANJI_DIGIT}]{{3}}) ?(?=[{_JAPANESE}{_DIGIT}（(「])"
         ),
         lambda _: "、",
+    ),
+    # 民法(明治29年法律第89号), not Code (民法).
+    (
+        "(",
+        re.compile(rf"\((?<=[{_JAPANESE}{_DIGIT}]\()([^()\n]*[{_JAPANESE}][^()\n]*)\)"),
+        lambda match: f"（{match[1]}）",
     ),
     *((dash, LONG_VOWEL, lambda _: "ー") for dash in "-－"),
     (
@@ -214,6 +219,10 @@ class PlainText:
         while until - 1 > last and _LOOSE.match(self.original, until - 1):
             until -= 1
         return first, until
+
+    def place(self, position: int) -> int:
+        """Where a place of the original is in `text`."""
+        return position if self.is_as_written else bisect_left(self.offsets, position)
 
     def written(self, start: int, end: int) -> str:
         """What the original has at a span of `text`."""
