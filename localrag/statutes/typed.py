@@ -40,8 +40,8 @@ _ROMAN = {letters: number for number, letters in enumerate(_LATIN, 1)} | {
 _SIGNS = _CIRCLED | _ROMAN
 _SIGN = r"[①-⑳㉑-㉟㊱-㊿Ⅰ-Ⅻ]"
 
-_DASH = r" ?(?:から|乃至|ないし|[~〜∼〰‐‑‒–—―−─ー-]) ?"
-_AND = r" ?(?:、?(?:及び|又は|若しくは|並びに|および|または|もしくは|ならびに)|[、,・･;/&]|と) ?"
+_DASH = r" ?(?:から|乃至|ないし|[~〜―ー-]) ?"
+_AND = r" ?(?:、?(?:及び|又は|若しくは|並びに|および|または|もしくは|ならびに)|[、,・;/&]|と) ?"
 # 94条の2項 is the second paragraph of 94条.
 _BRANCHES = rf"(?: ?[のノ之] ?{NUMBER}(?!{ANOTHER_WORD})(?! ?[項号]))*+"
 _FIRST = rf"(?:第 ?)?{NUMBER}{_BRANCHES}"
@@ -70,7 +70,7 @@ _JOIN = re.compile(
     rf"|(?P<blank> )|(?={_SIGN})"
 )
 _UNTIL = re.compile(" ?まで")
-_HYPHEN = re.compile(" ?[‐‑−-] ?")
+_HYPHEN = re.compile(" ?- ?")
 _LINK = re.compile(" ?の? ?")
 _BEHIND = re.compile(
     "各[号項]|(?:の|、)?(?:本文|ただし書き?|但書き?|前段|後段|柱書き?|各号列記以外の部分)"
@@ -87,7 +87,7 @@ _ENDS_LIKE_A_LAW = re.compile(r"[^\W0-9](?:法|令|規則)$")
 _NUMBER_BEGINS = re.compile(rf"(?<![のノ之第0-9])(?:第 ?)?{NUMBER}")
 # In a sentence without the law: 27条①, 27条の2Ⅰ, 709〜724条, 5・6条; 27の2① where no 問27 goes on.
 _SHORT_IN_ITSELF = re.compile(
-    rf"{_FIRST} ?条{_BRANCHES}(?: ?{_FIRST} ?項)?{_SIGN}|{_FIRST}(?:{_DASH}|[・･]|及び){_FIRST} ?条"
+    rf"{_FIRST} ?条{_BRANCHES}(?: ?{_FIRST} ?項)?{_SIGN}|{_FIRST}(?:{_DASH}|・|及び){_FIRST} ?条"
     rf"|(?<![{NAME_LETTER}]){_FIRST}{_SIGN}"
 )
 _HEADING = re.compile(rf"(?:第 ?)?({NUMBER}) ?([編章節款目])({_BRANCHES})")
