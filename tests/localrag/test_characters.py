@@ -177,12 +177,14 @@ def test_a_citation_stands_where_the_text_has_it(character: str) -> None:
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[localrag.Corpus]:
     """The law above and a note with radicals, indexed; never write to it."""
-    folder = tmp_path_factory.mktemp("characters")
+    home = tmp_path_factory.mktemp("characters")
+    folder = home / "texts"
+    folder.mkdir()
     xml = law_xml(ARTICLES).replace("渡し舟法", TITLE).replace("法律第一号", "法律第二号")
     (folder / f"{ID}_20200401_000000000000000.xml").write_text(xml, encoding="utf-8")
     (folder / "覚書.txt").write_text("⺠宿の⻑⽼は、⽉に⼆度、橋守に会う。", encoding="utf-8")
-    with localrag.open(folder / "home").corpus() as made:
-        made.add(sorted(folder.glob("*.*")))
+    with localrag.open(home / "home").corpus() as made:
+        made.add(folder)
         made.index()
         yield made
 
@@ -197,7 +199,7 @@ def test_a_question_and_a_search_find_it(corpus: localrag.Corpus) -> None:
     for written in _dressed(f"{TITLE}第二条の二の灯火は、何色か。"):
         assert corpus.search(written).hits[0].passage.id == f"{ID}#2_2", ascii(written)
     for written in _dressed("民宿、長老・橋守"):
-        assert corpus.search(written).hits[0].passage.document_id == "覚書", ascii(written)
+        assert corpus.search(written).hits[0].passage.document_id == "覚書.txt", ascii(written)
 
 
 def test_what_is_quoted_is_the_source_as_it_is(corpus: localrag.Corpus) -> None:
