@@ -158,6 +158,7 @@ class Corpus:
         *paths: str | PathLike[str],
         prune: bool = False,
         check_content: bool = False,
+        follow_links: bool = False,
         workers: int = 1,
         on_event: "Listener | None" = None,
     ) -> "AddReport":
@@ -167,6 +168,7 @@ class Corpus:
             paths: folders are searched to the bottom.
             prune: remove documents below `paths` whose files are gone.
             check_content: compare content even where size and time are the same.
+            follow_links: follow links inside the folders; else they are named and left out.
             workers: processes; 0 for the setting ``ingest.workers``. With more than 1 the calling
                 script needs the usual ``if __name__ == "__main__"`` guard.
             on_event: told every event.
@@ -180,6 +182,7 @@ class Corpus:
             [Path(path) for path in paths],
             prune=prune,
             check_content=check_content,
+            follow_links=follow_links,
             workers=workers or self.config.ingest.processes,
             limits=self._limits,
             on_event=on_event or ignore,

@@ -79,6 +79,13 @@ def add(
         bool,
         typer.Option("--check-content", help="Compare content even where size and time agree."),
     ] = False,
+    follow_links: Annotated[
+        bool,
+        typer.Option(
+            "--follow-links",
+            help="Follow links inside the folders, wherever they lead; else they are named.",
+        ),
+    ] = False,
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
@@ -109,6 +116,7 @@ def add(
             *([sample_corpus.FOLDER] if sample else []),
             prune=prune,
             check_content=check_content,
+            follow_links=follow_links,
             workers=0,
             on_event=listener,
         )

@@ -139,6 +139,20 @@ def read_triples_tsv(
     yield from triple_documents(name, sets(placed))
 
 
+def holds_triples_tsv(lines: Lines) -> bool:
+    """Whether tab-separated lines are triples, by the first of them that has three columns.
+
+    They are where it names the columns of triples, or has no more than triples have. Without such
+    a line they are, unless every line has two columns.
+    """
+    try:
+        cells = _first(lines)
+    except InputError:
+        return not any(b"\t" in line for line in lines.head())
+    columns = {_MEANT.get(cell.casefold(), cell.casefold()) for cell in cells}
+    return set(_NEEDED) <= columns or len(cells) <= len(_COLUMNS)
+
+
 def _first(lines: Lines) -> list[str]:
     """The cells of the first line that has three; what stands before is told when it is read."""
     problem = None

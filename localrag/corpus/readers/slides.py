@@ -1,0 +1,250 @@
+"""Presentations of PowerPoint as documents: a page and a section for each slide.
+
+This is a walk over the XML with lxml. `python-pptx` reads text boxes, tables, groups and notes too;
+it gives no text of SmartArt and of comments, no Strict file, and brings Pillow and XlsxWriter along.
+
+Not read, and named with their number, are hidden slides, charts, pictures and embedded files.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from lxml import etree
+
+from localrag.corpus.readers.grids import Grid, Merged, cell, lines_of
+from localrag.corpus.readers.ooxml import Package, damaged
+from localrag.corpus.readers.prose import Heading, prose
+from localrag.corpus.readers.sheets import CHARTS, EMBEDDED, PICTURES
+from localrag.corpus.readers.text import brief, drop_controls, stem
+from localrag.corpus.readers.types import Limits, Omission
+from localrag.corpus.types import Document
+from localrag.errors import InputError
+from localrag.language import N_
+
+HIDDEN_SLIDES = N_("hidden slides")
+
+_TITLES = ("title", "ctrTitle")
+# Numbers and dates of slides, and the picture of the slide above the notes.
+_FRAME = ("sldNum", "dt", "sldImg", "hdr")
+_DEEPEST = 50
+
+
+def read_pptx(name: str, data: bytes, limits: Limits) -> Iterator[Document | Omission]:
+    """Read the slides that are shown as one document; its pages have the numbers of the slides.
+
+    Raises:
+        InputError: the file is damaged, of another format, unpacks to too much, or has no text.
+    """
+    package = Package(data, limits)
+    presentation = next(
+        (one.target for one in package.relations().values() if one.kind == "officeDocument"), ""
+    )
+    if not presentation.startswith("ppt/"):
+        raise InputError(
+            N_("The file is no presentation of PowerPoint."), N_("Give it its own suffix.")
+        )
+    written = _Written()
+    left_out = Counter[str]()
+    footers: set[str] = set()
+    for number, part in enumerate(_slides(package, presentation), 1):
+        written.pages.append(written.length)
+        root = package.tree(part)
+        if root.get("show") in ("0", "false"):
+            left_out[HIDDEN_SLIDES] += 1
+            continue
+        slide = _Slide(package, part, footers, left_out)
+        lines = list(slide.lines(root))
+        notes, comments = list(slide.notes()), list(slide.comments())
+        if not (slide.title or lines or notes or comments):
+            continue
+        is_ascii = "".join((slide.title, *lines, *notes)).isascii()
+        if slide.title:
+            written.head(1, slide.title)
+        else:
+            written.under(1, f"Slide {number}" if is_ascii else f"スライド{number}")
+        written.add(lines)
+        if notes:
+            written.under(2, "Notes" if is_ascii else "ノート")
+            written.add(notes)
+        if comments:
+            written.under(2, "Comments" if is_ascii else "コメント")
+            written.add(comments)
+    text = "".join(written.parts)
+    if not text:
+        raise InputError(
+            N_("The presentation holds no text that can be read."),
+            N_("Check it in PowerPoint: pictures and hidden slides are not read."),
+        )
+    yield prose(
+        id_=name,
+        title=stem(name),
+        kind="pptx",
+        text=text,
+        source=name,
+        headings=written.headings,
+        pages=written.pages,
+    )
+    for what, count in left_out.items():
+        yield Omission(what, count)
+
+
+class _Written:
+    """The text of the slides so far."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.headings: list[Heading] = []
+        self.pages: list[int] = []
+        self.length = 0
+
+    def add(self, lines: Sequence[str]) -> None:
+        for line in lines:
+            self.parts.append(line + "\n")
+            self.length += len(line) + 1
+
+    def head(self, depth: int, line: str) -> None:
+        """Add a line that is a heading."""
+        begun = self.length
+        self.add([line])
+        self.headings.append(Heading(depth, brief(line), begun, self.length))
+
+    def under(self, depth: int, title: str) -> None:
+        """Have what follows stand under a heading that the file does not print."""
+        self.headings.append(Heading(depth, title, self.length, self.length))
+
+
+def _slides(package: Package, presentation: str) -> Iterator[str]:
+    """The parts of the slides, in the order in which they are shown."""
+    related = package.relations(presentation)
+    for element in package.tree(presentation).iterfind("{*}sldIdLst/{*}sldId"):
+        id_ = next((value for key, value in element.items() if key.endswith("}id")), "")
+        if id_ not in related:
+            raise damaged()
+        yield related[id_].target
+
+
+class _Slide:
+    """Reads a slide.
+
+    Attributes:
+        title: in one line; "" without one. It is there when the lines are read.
+    """
+
+    def __init__(
+        self, package: Package, part: str, footers: set[str], left_out: Counter[str]
+    ) -> None:
+        self._package, self._part, self._footers = package, part, footers
+        self._left_out = left_out
+        self._related = package.relations(part)
+        self.title = ""
+
+    def lines(self, root: etree._Element) -> Iterator[str]:
+        """Yield the lines of the slide but for its title."""
+        tree = root.find("{*}cSld/{*}spTree")
+        if tree is not None:
+            yield from self._shapes(tree, 0)
+
+    def notes(self) -> Iterator[str]:
+        """Yield what the speaker is to say."""
+        for relation in self._related.values():
+            if relation.kind == "notesSlide" and relation.target in self._package:
+                for shape in self._package.tree(relation.target).iterfind(".//{*}sp"):
+                    if _place(shape) not in (*_FRAME, "ftr"):
+                        yield from _paragraphs(shape.find("{*}txBody"))
+
+    def comments(self) -> Iterator[str]:
+        """Yield what was remarked on the slide."""
+        for relation in self._related.values():
+            if relation.kind in ("comments", "comment") and relation.target in self._package:
+                root = self._package.tree(relation.target)
+                for old in root.iterfind("{*}cm/{*}text"):
+                    if line := cell(drop_controls(old.text or "")):
+                        yield line
+                for body in root.iterfind(".//{*}txBody"):
+                    yield from _paragraphs(body)
+
+    def _shapes(self, tree: etree._Element, depth: int) -> Iterator[str]:
+        if depth > _DEEPEST:
+            raise damaged()
+        for shape in tree:
+            tag = etree.QName(shape).localname if isinstance(shape.tag, str) else ""
+            if tag == "sp":
+                yield from self._box(shape)
+            elif tag == "grpSp":
+                yield from self._shapes(shape, depth + 1)
+            elif tag == "graphicFrame":
+                yield from self._frame(shape)
+            elif tag == "pic":
+                self._left_out[PICTURES] += 1
+            elif tag == "AlternateContent" and len(shape):
+                # The same in several forms, the newest first.
+                yield from self._shapes(shape[0], depth + 1)
+
+    def _box(self, shape: etree._Element) -> Iterator[str]:
+        place = _place(shape)
+        lines = list(_paragraphs(shape.find("{*}txBody")))
+        if place in _TITLES and not self.title:
+            self.title = " ".join(lines)
+        elif place == "ftr":
+            yield from (line for line in lines if line not in self._footers)
+            self._footers.update(lines)
+        elif place not in _FRAME:
+            yield from lines
+
+    def _frame(self, frame: etree._Element) -> Iterator[str]:
+        for table in frame.iterfind(".//{*}tbl"):
+            yield from lines_of(_grid(table))
+        if frame.find(".//{*}oleObj") is not None:
+            self._left_out[EMBEDDED] += 1
+        elif frame.find(".//{*}chart") is not None:
+            self._left_out[CHARTS] += 1
+        diagram = frame.find(".//{*}relIds")
+        if diagram is not None:
+            id_ = next((value for key, value in diagram.items() if key.endswith("}dm")), "")
+            relation = self._related.get(id_)
+            if relation is not None and relation.target in self._package:
+                root = self._package.tree(relation.target)
+                for body in root.iterfind("{*}ptLst/{*}pt/{*}t"):
+                    yield from _paragraphs(body)
+
+
+def _place(shape: etree._Element) -> str:
+    """What a shape is for in the layout ("title", "body"); "" where it is for nothing there."""
+    found = shape.find("{*}nvSpPr/{*}nvPr/{*}ph")
+    return "" if found is None else found.get("type", "body")
+
+
+def _paragraphs(body: etree._Element | None) -> Iterator[str]:
+    for paragraph in () if body is None else body.iterfind("{*}p"):
+        if line := cell(drop_controls(_words(paragraph))):
+            yield line
+
+
+def _words(paragraph: etree._Element) -> str:
+    parts = []
+    for run in paragraph:
+        tag = etree.QName(run).localname if isinstance(run.tag, str) else ""
+        if tag in ("r", "fld"):
+            parts.append("".join(text.text or "" for text in run.iterfind("{*}t")))
+        elif tag == "br":
+            parts.append("\n")
+        elif tag == "AlternateContent" and len(run):
+            parts.append("".join(text.text or "" for text in run[0].iterfind(".//{*}t")))
+    return "".join(parts)
+
+
+def _grid(table: etree._Element) -> Grid:
+    rows, merged = [], {}
+    for number, row in enumerate(table.iterfind("{*}tr")):
+        texts = []
+        for at, found in enumerate(row.iterfind("{*}tc")):
+            covered = {found.get("hMerge"), found.get("vMerge")} & {"1", "true"}
+            size = int(found.get("rowSpan", 1)), int(found.get("gridSpan", 1))
+            if size != (1, 1) and not covered:
+                merged[number, at] = size
+            texts.append("" if covered else "\n".join(_paragraphs(found.find("{*}txBody"))))
+        rows.append(texts)
+    properties = table.find("{*}tblPr")
+    has_head = properties is not None and properties.get("firstRow") in ("1", "true")
+    spans: Merged = merged
+    return Grid(rows, 0 if has_head and len(rows) > 1 else None, merged=spans)
