@@ -15,7 +15,7 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from localrag.corpus.readers.converting import CONVERTED, convert, not_read
+from localrag.corpus.readers.converting import CONVERTED, LIST_OF_LAWS, convert, not_read
 from localrag.corpus.readers.delimited import read_csv, read_tsv
 from localrag.corpus.readers.egov_xml import read_egov_xml
 from localrag.corpus.readers.jsonl import Lines, cut_statutes, holds_statutes, read_jsonl
@@ -132,14 +132,14 @@ def supported(path: Path, *, converting: bool = False) -> bool:
         path: the file.
         converting: whether old formats are offered, too (see `Limits.converter`).
     """
-    if path.name.startswith((".", "~$")):
+    if path.name.startswith((".", "~$")) or path.name == LIST_OF_LAWS:
         return False
     return bool(_suffixes(path.name)[0]) or (converting and path.suffix.lower() in CONVERTED)
 
 
 def how_to_read(path: Path) -> InputError:
     """Why a file that is not `supported` is not read, and what to do about it."""
-    return not_read(path.suffix, sorted({*_WHOLE, *_MAIL, *_LINES, ".zip"} - {_EXTRACTED}))
+    return not_read(path, sorted({*_WHOLE, *_MAIL, *_LINES, ".zip"} - {_EXTRACTED}))
 
 
 def grows(path: Path) -> bool:
@@ -247,7 +247,7 @@ def _open(
     if suffix == ".zip":
         return _zip(path, name, limits)
     is_whole = converted or suffix in _WHOLE or suffix in _MAIL
-    if not is_whole or _is_dump(path, suffix, limits):
+    if packing or not is_whole or _is_dump(path, suffix, limits):
         allowed = max(limits.small_bytes, size * limits.growth) if packing else size
         bounds = replace(limits, unpacked_bytes=allowed)
         return _lines(path, suffix, packing, name, bounds, after, in_pieces)

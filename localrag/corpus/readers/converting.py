@@ -25,6 +25,8 @@ CONVERTED: Mapping[str, str] = {
 # 一太郎 has formats of its own, which LibreOffice does not read.
 _ICHITARO = frozenset((".jtd", ".jtt", ".jtdc", ".jttc", ".jaw", ".jtw", ".jbw", ".juw"))
 _PICTURES = frozenset((".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".heic", ".webp"))
+LIST_OF_LAWS = "all_law_list.csv"
+"""The list in every archive of e-Gov, of the laws that are in it as files."""
 _PROGRAMS = ("soffice", "libreoffice")
 _SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry">{items}</oor:items>
@@ -43,14 +45,18 @@ _CLOSED = (
 _NOWHERE = "http://127.0.0.1:9"
 
 
-def not_read(suffix: str, formats: Sequence[str]) -> InputError:
-    """Why files of a suffix are not read, and what to do about it.
+def not_read(path: Path, formats: Sequence[str]) -> InputError:
+    """Why a file is not read, by its name, and what to do about it.
 
     Args:
-        suffix: of the file, as it is written; "" where it has none.
+        path: the file.
         formats: the suffixes that are read.
     """
-    known = suffix.lower()
+    known = path.suffix.lower()
+    if path.name == LIST_OF_LAWS:
+        return InputError(
+            N_("It is the list of an archive of e-Gov; the laws are read from their own files."), ""
+        )
     if known in CONVERTED:
         return InputError(
             N_("The format {suffix} is not read as it is."),
@@ -76,7 +82,7 @@ def not_read(suffix: str, formats: Sequence[str]) -> InputError:
     return InputError(
         N_("There is no reader for {suffix}."),
         N_("Read are {formats}."),
-        suffix=suffix or _("files without a suffix"),
+        suffix=path.suffix or _("files without a suffix"),
         formats=", ".join(formats),
     )
 
