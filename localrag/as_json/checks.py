@@ -5,7 +5,7 @@ from typing import cast
 # Before Python 3.12 Pydantic makes schemas of this one alone.
 from typing_extensions import TypedDict
 
-from localrag.as_json.statutes import FactJson
+from localrag.as_json.statutes import FactJson, OmissionJson, omissions_as_json
 from localrag.check import CheckReport, Finding
 
 
@@ -49,6 +49,7 @@ class CheckJson(TypedDict):
     as_of: str
     holds: bool
     counts: dict[str, int]
+    omissions: list[OmissionJson]
     findings: list[FindingJson]
 
 
@@ -60,6 +61,7 @@ def check_as_json(report: CheckReport) -> CheckJson:
         "as_of": report.as_of,
         "holds": report.holds,
         "counts": {verdict.value: count for verdict, count in report.counts.items()},
+        "omissions": omissions_as_json(report.omissions),
         "findings": [_finding(finding) for finding in report.findings],
     }
 

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from rich.cells import cell_len
 from localrag.check.types import Place
 from localrag.corpus import readers
 from localrag.corpus.readers import Limits, ReadFailure
-from localrag.corpus.types import Document
+from localrag.corpus.types import Document, Omission
 from localrag.errors import InputError, LocalragError, UsageError
 from localrag.facts import Fact
 from localrag.language import N_
@@ -25,6 +26,8 @@ from localrag_indexes.analysis.normalize import original_span
 # Formats in which a line is a whole paragraph; in the others a sentence may go on in the next one.
 _WHOLE_LINES = ("docx", "html")
 _FORMATS = (*_WHOLE_LINES, "text", "markdown", "pdf")
+# Between the name of a file and that of a file in it, in the source of a document.
+_WITHIN = "!"
 _LONGEST = 5_000_000
 _LONGEST_NAME = 1_000
 # A line ends by itself after a sentence, a heading or a caption, and before an item, a quotation
@@ -95,12 +98,14 @@ class Source:
         kind: its format, as of a document of a corpus.
         text: all of it.
         pages: where each page begins, in characters; empty where pages are unknown.
+        omissions: what of the file is not in the text, or needs a word; the report names it.
     """
 
     name: str
     kind: str
     text: str
     pages: tuple[int, ...] = ()
+    omissions: tuple[Omission, ...] = ()
 
 
 def given(text: str) -> Source:
@@ -139,27 +144,41 @@ def named_file(text: str) -> Path | None:
 def opened(path: Path, limits: Limits | None = None) -> Source:
     """Read a text file, Markdown, HTML, DOCX or PDF.
 
+    Of a file that holds others (a mail with attachments) its own text is checked; the others are
+    counted among the omissions.
+
     Raises:
         InputError: it cannot be read, or is of another format.
     """
-    outcomes = list(readers.read(path, limits=limits or Limits()))
-    for outcome in outcomes:
-        if isinstance(outcome, ReadFailure):
-            raise _naming(path, outcome.problem)
-    documents = [one for one in outcomes if isinstance(one, Document) and one.kind in _FORMATS]
-    if len(documents) != 1 or len(outcomes) != 1:
+    documents, omissions, within = list[Document](), Counter[tuple[str, bool]](), 0
+    for outcome in readers.stream(path, limits=limits or Limits()):
+        match outcome:
+            case ReadFailure(source, problem):
+                if _WITHIN not in source:
+                    raise _naming(path, problem)
+                within += 1
+            case Document(source=source):
+                if _WITHIN in source:
+                    within += 1
+                else:
+                    documents.append(outcome)
+            case Omission():
+                omissions[outcome.what, outcome.in_text] += outcome.count
+    if len(documents) != 1 or documents[0].kind not in _FORMATS:
         raise InputError(
             N_("{name} is not one text to be checked."),
             N_("Checked are text files, Markdown, HTML, DOCX and PDF."),
             name=path.name,
         )
     (document,) = documents
+    omissions[N_("files inside it, which were not checked"), False] += within
     pages: dict[int, int] = {}
     for passage in document.passages:
         if passage.locator.page:
             pages.setdefault(passage.locator.page, passage.start)
     begun = tuple(pages.get(page, 0) for page in range(1, max(pages, default=0) + 1))
-    return _bounded(Source(path.name, document.kind, document.text, _rising(begun)))
+    named = tuple(Omission(what, n, in_text) for (what, in_text), n in omissions.items() if n)
+    return _bounded(Source(path.name, document.kind, document.text, _rising(begun), named))
 
 
 def _naming(path: Path, problem: LocalragError) -> LocalragError:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from localrag.corpus.types import Omission
 from localrag.facts import Fact
 from localrag.language import N_
 
@@ -118,6 +119,7 @@ class CheckReport:
         text: the whole text; every place is one of it.
         as_of: the day whose law it was compared with, as ISO date.
         findings: in the order of the text.
+        omissions: what of the file is not in the text, or needs a word ("tracked insertions").
     """
 
     name: str
@@ -125,6 +127,7 @@ class CheckReport:
     text: str
     as_of: str
     findings: tuple[Finding, ...]
+    omissions: tuple[Omission, ...] = ()
 
     @property
     def counts(self) -> Mapping[Verdict, int]:

@@ -58,7 +58,8 @@ def commented(report: CheckReport, original: Path | None = None) -> bytes:
             document.add_paragraph(drop_controls(text))
     printed = list(_printed(document, report))
     if printed:
-        _comment(document, _runs(printed[0], 0, 1), wording.title(report), wording.counts(report))
+        told = (wording.title(report), wording.counts(report), *wording.notes(report))
+        _comment(document, _runs(printed[0], 0, 1), *told)
     for finding in report.findings:
         if finding.verdict is not Verdict.HOLDS:
             there = [one for one in printed if _touches(one, finding)]

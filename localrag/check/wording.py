@@ -11,6 +11,7 @@ from localrag.check.types import (
     Place,
     Verdict,
 )
+from localrag.corpus.wording import omission_notes
 from localrag.export.blocks import (
     Block,
     Heading,
@@ -61,10 +62,17 @@ def title(report: CheckReport) -> str:
     return _("Check of {name} against the law as of {day}").format(name=name, day=report.as_of)
 
 
+def notes(report: CheckReport) -> list[str]:
+    """What of the file was not read, or needs a word, in sentences."""
+    return omission_notes(report.omissions)
+
+
 def blocks(report: CheckReport) -> Iterator[Block]:
     """Yield the findings, those that do not hold first."""
     yield Heading(1, title(report))
     yield paragraph(counts(report))
+    for note in notes(report):
+        yield paragraph(Strong(note))
     for kind in WORST_FIRST:
         found = [finding for finding in report.findings if finding.verdict is kind]
         if found:

@@ -117,6 +117,8 @@ def print_add_report(corpus: str, report: AddReport, indexing: str) -> None:
     _print_passed_over(report)
     for what, count in report.left_out.items():
         say(_("left out: {count} {what}").format(count=f"{count:,}", what=_(what)))
+    for what, count in report.named.items():
+        say(_("read as text: {count} {what}").format(count=f"{count:,}", what=_(what)))
     if report.duplicated:
         same = _("left out, the corpus has the same: {count}")
         say(same.format(count=f"{report.duplicated:,}"))

@@ -57,6 +57,7 @@ class AddReport:
         unsupported: files and links that are not read, by suffix.
         passed_over: each of them, with its reason.
         left_out: what files hold that was left out on purpose, and how many.
+        named: what was read and is named all the same ("tracked insertions"), and how many.
         duplicated: how many documents, or files as a whole, were left out because the corpus has
             the same.
         duplicates: the first of them.
@@ -76,6 +77,7 @@ class AddReport:
     unsupported: dict[str, int] = field(default_factory=dict)
     passed_over: list[PassedOver] = field(default_factory=list)
     left_out: dict[str, int] = field(default_factory=dict)
+    named: dict[str, int] = field(default_factory=dict)
     duplicated: int = 0
     duplicates: list[Duplicate] = field(default_factory=list)
     kept: list[DocumentsKept] = field(default_factory=list)
@@ -100,7 +102,8 @@ class AddReport:
             case FileRemoved():
                 self.removed += event.documents
             case PartsLeftOut():
-                self.left_out[event.what] = self.left_out.get(event.what, 0) + event.count
+                counts = self.named if event.in_text else self.left_out
+                counts[event.what] = counts.get(event.what, 0) + event.count
             case Duplicate():
                 self.duplicated += 1
                 if len(self.duplicates) < _NAMED:

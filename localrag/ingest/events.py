@@ -95,16 +95,18 @@ class FileRead:
 
 @dataclass(frozen=True, slots=True)
 class PartsLeftOut:
-    """Something in a file was left out on purpose.
+    """Something in a file was left out on purpose, or read in a way that its reader names.
 
     Attributes:
         what: in the plural ("pages that are no articles"), a message marked with `N_`.
         count: how many.
+        in_text: whether it was read all the same ("tracked insertions").
     """
 
     source: str
     what: str
     count: int
+    in_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)

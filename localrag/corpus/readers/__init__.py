@@ -181,8 +181,9 @@ def stream(
 
     Yields:
         Documents in file order, and a `ReadFailure` for the file, a member or a line that cannot
-        be read; the rest goes on. An `Omission` for what is left out on purpose. Where lines are
-        streamed, a `Mark` wherever reading could go on later. Nothing is raised.
+        be read; the rest goes on. An `Omission` for what is left out on purpose; those of a
+        document (`Document.omissions`) come right after it. Where lines are streamed, a `Mark`
+        wherever reading could go on later. Nothing is raised.
     """
     name = plain_name(name or path.name)
     yield from _told(name, lambda: _open(path, name, limits, after, in_pieces))
@@ -201,7 +202,11 @@ def _told(
     """Put a failure in the place of what is raised."""
     try:
         for outcome in opened():
-            yield _storable(outcome) if isinstance(outcome, Document) else outcome
+            if isinstance(outcome, Document):
+                yield _storable(outcome)
+                yield from outcome.omissions
+            else:
+                yield outcome
     except InputError as error:
         yield ReadFailure(name, error)
     except OSError as error:

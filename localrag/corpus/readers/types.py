@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from localrag.corpus.types import Document
+from localrag.corpus.types import Document, Omission
 from localrag.errors import InputError
+
+__all__ = ["Limits", "LineBlock", "Mark", "NumberedLine", "Omission", "ReadFailure"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +31,6 @@ class ReadFailure:
     def cure(self) -> str:
         """What to do about it; empty where nothing can be advised."""
         return self.problem.cure
-
-
-@dataclass(frozen=True, slots=True)
-class Omission:
-    """Something that a reader left out on purpose; told once a file, with how often.
-
-    Attributes:
-        what: in the plural and the same words each time ("pages that are no articles").
-        count: how many.
-    """
-
-    what: str
-    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)

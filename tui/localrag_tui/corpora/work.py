@@ -217,6 +217,8 @@ def _left_out(report: "AddReport") -> list[str]:
         lines += [f"  {one.source}: {one.cause} {one.cure}" for one in report.passed_over]
     for what, count in report.left_out.items():
         lines.append(_("left out: {count} {what}").format(count=f"{count:,}", what=_(what)))
+    for what, count in report.named.items():
+        lines.append(_("read as text: {count} {what}").format(count=f"{count:,}", what=_(what)))
     if report.duplicated:
         same = _("left out, the corpus has the same: {count}")
         lines.append(same.format(count=f"{report.duplicated:,}"))
