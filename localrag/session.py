@@ -159,6 +159,7 @@ class Corpus:
         prune: bool = False,
         check_content: bool = False,
         follow_links: bool = False,
+        convert: bool = False,
         workers: int = 1,
         on_event: "Listener | None" = None,
     ) -> "AddReport":
@@ -169,13 +170,17 @@ class Corpus:
             prune: remove documents below `paths` whose files are gone.
             check_content: compare content even where size and time are the same.
             follow_links: follow links inside the folders; else they are named and left out.
+            convert: have LibreOffice write files of old formats (.doc, .xls, .rtf) as new ones,
+                and read these.
             workers: processes; 0 for the setting ``ingest.workers``. With more than 1 the calling
                 script needs the usual ``if __name__ == "__main__"`` guard.
             on_event: told every event.
         """
+        from localrag.corpus.readers.converting import converter
         from localrag.ingest.add import add
 
         self.close()
+        limits = replace(self._limits, converter=converter()) if convert else self._limits
         return add(
             self._workspace,
             self.name,
@@ -184,7 +189,7 @@ class Corpus:
             check_content=check_content,
             follow_links=follow_links,
             workers=workers or self.config.ingest.processes,
-            limits=self._limits,
+            limits=limits,
             on_event=on_event or ignore,
         )
 

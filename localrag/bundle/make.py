@@ -336,7 +336,7 @@ def _back_up(workspace: Workspace, name: str, files: Path) -> None:
         back_up(workspace, packed, name)
 
 
-def _copy(source: Path, folder: Path, follow_links: bool, tell: Callable[[str], None]) -> None:
+def _copy(source: Path, folder: Path, follow_links: bool, tell: Callable[[str], object]) -> None:
     """Copy a file, or what a folder holds, but for what is hidden and what links lead to.
 
     Raises:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -158,7 +159,8 @@ def add(
     """
     started = perf_counter()
     report = AddReport()
-    found = walk(paths, supported, follow_links=follow_links)
+    offers = partial(supported, converting=limits.converter is not None)
+    found = walk(paths, offers, follow_links=follow_links)
     place = workspace.corpus(corpus)
     reader = Reader(replace(limits, aside=place.store.parent))
     with writing(place), CorpusStore.open(place.store, create=True) as store:

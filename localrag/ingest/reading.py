@@ -183,9 +183,7 @@ _NOT_FOLLOWED = InputError(
     N_("It is a link, and links inside a folder are not followed."),
     N_("Follow them with --follow-links, or add the file or folder that it leads to."),
 )
-_NO_FILE = InputError(
-    N_("It is a device, a socket or a pipe."), N_("Add files and folders only.")
-)
+_NO_FILE = InputError(N_("It is a device, a socket or a pipe."), N_("Add files and folders only."))
 
 
 def _is_left_behind(name: str) -> bool:

@@ -41,7 +41,7 @@ from localrag.corpus.readers.wikipedia_dumps import (
 from localrag.corpus.readers.zip_archive import read_zip
 from localrag.corpus.types import Document
 from localrag.errors import InputError
-from localrag.language import N_, _
+from localrag.language import N_
 
 __all__ = [
     "Limits",

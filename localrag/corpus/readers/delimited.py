@@ -42,9 +42,7 @@ def read_csv(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     yield _document(name, decode(data), _SEPARATORS)
 
 
-def read_tsv(
-    name: str, lines: Lines, limits: Limits
-) -> Iterator[Document | ReadFailure | Mark]:
+def read_tsv(name: str, lines: Lines, limits: Limits) -> Iterator[Document | ReadFailure | Mark]:
     """Read triples, one a line; a table of another kind as one document.
 
     Raises:

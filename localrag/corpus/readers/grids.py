@@ -6,6 +6,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
+from types import MappingProxyType
 from typing import NamedTuple
 
 LOOKED_AT = 28
@@ -13,7 +14,9 @@ LOOKED_AT = 28
 # So many of them, below a head, are compared with it.
 _BELOW = 8
 _LONGEST_HEAD = 60
-_NUMBER = re.compile(r"[\s¥￥$€▲△+\-(（]*[0-9０-９][0-9０-９,，./:％%年月日時分秒円千万億()（）\-\s]*")
+_NUMBER = re.compile(
+    r"[\s¥￥$€▲△+\-(（]*[0-9０-９][0-9０-９,，./:％%年月日時分秒円千万億()（）\-\s]*"
+)
 _SENTENCE = re.compile("[。．.!?！？]$")
 _ASCII = re.compile("[ -~]*")
 # How much longer than its head a value is that its head names.
@@ -37,7 +40,7 @@ class Grid(NamedTuple):
     rows: Iterable[Sequence[str]]
     header: int | None = None
     is_headed: bool = False
-    merged: Merged = {}
+    merged: Merged = MappingProxyType({})
 
 
 def lines_of(grid: Grid) -> Iterator[str]:

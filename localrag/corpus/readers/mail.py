@@ -104,10 +104,11 @@ def documents(
     body = "\n".join(part.strip("\n") for part in mail.body if part.strip())
     text = f"{head}\n{body}\n" if body else head
     subject = brief(mail.headers.get("Subject", "")) or stem(name)
+    omissions = [Omission(what, count) for what, count in mail.left_out.items()]
     if text.strip():
-        yield prose(id_=name, title=subject, kind=kind, text=text, source=name)
-    for what, count in mail.left_out.items():
-        yield Omission(what, count)
+        yield prose(id_=name, title=subject, kind=kind, text=text, source=name, omissions=omissions)
+    else:
+        yield from omissions
     taken = Counter[str]()
     for called, message in mail.messages:
         yield from documents(f"{name}!{_only(called, taken)}", message, read_part, kind)
@@ -179,9 +180,7 @@ class _Mime:
                 number = len(mail.attachments) + 1
                 mail.attachments.append((file_name(name, kind, number), content))
 
-    def _take_message(
-        self, part: "Message[str, str]", name: str, mail: Mail, depth: int
-    ) -> None:
+    def _take_message(self, part: "Message[str, str]", name: str, mail: Mail, depth: int) -> None:
         for inside in _parts(part):
             if depth >= _DEEPEST:
                 mail.left_out[DEEPER] += 1
@@ -294,7 +293,7 @@ def decoded(data: bytes, charset: str) -> str | None:
 
 
 def _of_jis(data: bytes) -> str | None:
-    """Decode ISO-2022-JP, also with the characters of Windows (①, ㈱, 髙) that it has no room for."""
+    """Decode ISO-2022-JP, also with the characters that Windows adds to it (①, ㈱, 髙)."""
     for encoding in ("iso2022_jp", "iso2022_jp_ext"):
         try:
             return data.decode(encoding)

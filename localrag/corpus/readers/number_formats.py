@@ -1,4 +1,4 @@
-"""Numbers and dates as a sheet shows them: the formats of ECMA-376, with Japanese eras and weekdays.
+"""Numbers and dates as a sheet shows them: the formats of ECMA-376, with Japanese eras.
 
 A cell holds 1234 and shows 1,234円; it holds 46113 and shows 令和8年4月1日. What is shown is what a
 reader sees, and so what is quoted. The package `ssf` renders such formats, too; it has had no
@@ -50,6 +50,7 @@ _TOKEN = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _CONDITION = re.compile(r"(<=|>=|<>|<|>|=)\s*(-?[0-9.]+)")
+_FULL_WIDTH = str.maketrans("0123456789", "０１２３４５６７８９")
 _MOST_CHARACTERS = 255
 
 
@@ -307,7 +308,7 @@ def _digits(text: str, kind: int) -> str | None:
     """A number in the digits that ``[DBNum3]`` asks for; those of kanji are not written."""
     if not kind:
         return text
-    return text.translate(str.maketrans("0123456789", "０１２３４５６７８９")) if kind == 3 else None
+    return text.translate(_FULL_WIDTH) if kind == 3 else None
 
 
 def _date(value: datetime | date | time | timedelta, number_format: str) -> str | None:

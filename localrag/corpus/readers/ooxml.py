@@ -162,6 +162,16 @@ class Package:
         return found
 
 
+def relation_of(
+    element: etree._Element, related: Mapping[str, Relation], name: str = "id"
+) -> Relation | None:
+    """What an element refers to by an attribute in the namespace of relationships."""
+    for key, value in element.items():
+        if str(key).endswith(f"}}{name}"):
+            return related.get(str(value))
+    return None
+
+
 def damaged() -> InputError:
     """What is said of a file that is not as its format has it."""
     return InputError(

@@ -198,8 +198,10 @@ class _Storage:
     def _sender(self) -> str:
         name = self._text(_SENDER)
         address = self._text(_SENDER_SMTP) or self._text(_SENDER_ADDRESS)
-        return f"{name} <{address}>" if name and "@" in address and name != address else (
-            name or address
+        return (
+            f"{name} <{address}>"
+            if name and "@" in address and name != address
+            else (name or address)
         )
 
     def _date(self) -> str:

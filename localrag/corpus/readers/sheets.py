@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from localrag.corpus.readers import number_formats
 from localrag.corpus.readers.grids import LOOKED_AT, Grid, Merged, cell, lines_of
-from localrag.corpus.readers.ooxml import Package
-from localrag.corpus.readers.prose import Heading, prose
+from localrag.corpus.readers.ooxml import Package, relation_of
+from localrag.corpus.readers.prose import Heading, prose, without_text
 from localrag.corpus.readers.text import drop_controls, stem
 from localrag.corpus.readers.types import Limits, Omission
 from localrag.corpus.readers.workbook import Layout, Opened, layout_of, opened_workbook
@@ -36,15 +36,15 @@ EMBEDDED = N_("embedded files")
 
 # So many empty rows may follow each other, as in `localrag.batch.workbook`.
 _EMPTY = 65_536
-# Cells that are looked at, empty ones too: a sheet of a million rows and twenty columns has as many.
+# Cells that are looked at, empty ones too: a million rows of twenty columns have fewer.
 _CELLS = 30_000_000
-# Cells beneath merged ones that are left out; those of more are empty, unless somebody filled them.
+# Cells beneath merged ones that are left out; where there are more, they are read.
 _COVERED = 500_000
 # What a character of text takes until it is stored.
 _BYTES_A_CHARACTER = 20
 
 
-def read_xlsx(name: str, data: bytes, limits: Limits) -> Iterator[Document | Omission]:
+def read_xlsx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     """Read the visible sheets of a workbook as one document.
 
     Raises:
@@ -54,16 +54,18 @@ def read_xlsx(name: str, data: bytes, limits: Limits) -> Iterator[Document | Omi
     with opened_workbook(BytesIO(data), stem(name), limits.aside, limits.file_bytes) as opened:
         reading = _Reading(opened, Package(_whole(opened), limits), limits)
         text, headings = reading.text()
+    omissions = [Omission(what, count) for what, count in reading.left_out.items()]
     if not text:
-        raise InputError(
-            N_("The workbook holds no text that can be read."),
-            N_("Check it in Excel: hidden sheets and charts are not read."),
-        )
+        raise without_text("XLSX", omissions)
     yield prose(
-        id_=name, title=stem(name), kind="xlsx", text=text, source=name, headings=headings
+        id_=name,
+        title=stem(name),
+        kind="xlsx",
+        text=text,
+        source=name,
+        headings=headings,
+        omissions=omissions,
     )
-    for what, count in reading.left_out.items():
-        yield Omission(what, count)
 
 
 def _whole(opened: Opened) -> bytes:
@@ -112,9 +114,8 @@ class _Reading:
         related = self._package.relations(book)
         kinds = {}
         for element in self._package.tree(book).iterfind("{*}sheets/{*}sheet"):
-            id_ = next((value for key, value in element.items() if key.endswith("}id")), "")
-            if id_ in related:
-                kinds[element.get("name", "")] = related[id_]
+            if relation := relation_of(element, related):
+                kinds[element.get("name", "")] = relation
         self.left_out[CHARTS] += sum(one.kind == "chartsheet" for one in kinds.values())
         for sheet in self._opened.values.worksheets:
             if sheet.sheet_state != "visible":
@@ -262,9 +263,7 @@ def _covered(layout: Layout) -> set[tuple[int, int]]:
     return covered
 
 
-def _grid(
-    block: Iterator[tuple[int, list[str]]], layout: Layout, shown: Sequence[int]
-) -> Grid:
+def _grid(block: Iterator[tuple[int, list[str]]], layout: Layout, shown: Sequence[int]) -> Grid:
     first = list(islice(block, LOOKED_AT))
     at_row = {number: at for at, (number, _) in enumerate(first)}
     at_column = {number: at for at, number in enumerate(shown)}

@@ -1,7 +1,7 @@
 """Presentations of PowerPoint as documents: a page and a section for each slide.
 
-This is a walk over the XML with lxml. `python-pptx` reads text boxes, tables, groups and notes too;
-it gives no text of SmartArt and of comments, no Strict file, and brings Pillow and XlsxWriter along.
+This is a walk over the XML with lxml. `python-pptx` reads text boxes, tables, groups and notes,
+too. It gives no text of SmartArt and of comments and reads no Strict file.
 
 Not read, and named with their number, are hidden slides, charts, pictures and embedded files.
 """
@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from lxml import etree
 
 from localrag.corpus.readers.grids import Grid, Merged, cell, lines_of
-from localrag.corpus.readers.ooxml import Package, damaged
-from localrag.corpus.readers.prose import Heading, prose
+from localrag.corpus.readers.ooxml import Package, damaged, relation_of
+from localrag.corpus.readers.prose import Heading, prose, without_text
 from localrag.corpus.readers.sheets import CHARTS, EMBEDDED, PICTURES
 from localrag.corpus.readers.text import brief, drop_controls, stem
 from localrag.corpus.readers.types import Limits, Omission
@@ -29,7 +29,7 @@ _FRAME = ("sldNum", "dt", "sldImg", "hdr")
 _DEEPEST = 50
 
 
-def read_pptx(name: str, data: bytes, limits: Limits) -> Iterator[Document | Omission]:
+def read_pptx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     """Read the slides that are shown as one document; its pages have the numbers of the slides.
 
     Raises:
@@ -70,11 +70,9 @@ def read_pptx(name: str, data: bytes, limits: Limits) -> Iterator[Document | Omi
             written.under(2, "Comments" if is_ascii else "コメント")
             written.add(comments)
     text = "".join(written.parts)
+    omissions = [Omission(what, count) for what, count in left_out.items()]
     if not text:
-        raise InputError(
-            N_("The presentation holds no text that can be read."),
-            N_("Check it in PowerPoint: pictures and hidden slides are not read."),
-        )
+        raise without_text("PPTX", omissions)
     yield prose(
         id_=name,
         title=stem(name),
@@ -83,9 +81,8 @@ def read_pptx(name: str, data: bytes, limits: Limits) -> Iterator[Document | Omi
         source=name,
         headings=written.headings,
         pages=written.pages,
+        omissions=omissions,
     )
-    for what, count in left_out.items():
-        yield Omission(what, count)
 
 
 class _Written:
@@ -117,10 +114,10 @@ def _slides(package: Package, presentation: str) -> Iterator[str]:
     """The parts of the slides, in the order in which they are shown."""
     related = package.relations(presentation)
     for element in package.tree(presentation).iterfind("{*}sldIdLst/{*}sldId"):
-        id_ = next((value for key, value in element.items() if key.endswith("}id")), "")
-        if id_ not in related:
+        relation = relation_of(element, related)
+        if relation is None:
             raise damaged()
-        yield related[id_].target
+        yield relation.target
 
 
 class _Slide:
@@ -200,8 +197,7 @@ class _Slide:
             self._left_out[CHARTS] += 1
         diagram = frame.find(".//{*}relIds")
         if diagram is not None:
-            id_ = next((value for key, value in diagram.items() if key.endswith("}dm")), "")
-            relation = self._related.get(id_)
+            relation = relation_of(diagram, self._related, "dm")
             if relation is not None and relation.target in self._package:
                 root = self._package.tree(relation.target)
                 for body in root.iterfind("{*}ptLst/{*}pt/{*}t"):

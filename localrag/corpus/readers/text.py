@@ -7,6 +7,7 @@ passage of their document, so one of megabytes would fill the memory.
 import codecs
 import re
 from pathlib import PurePosixPath
+from unicodedata import normalize
 
 from localrag.errors import InputError
 from localrag.language import N_, _
@@ -127,8 +128,8 @@ _LONGEST_HEADING = 300
 
 
 def stem(name: str) -> str:
-    """Return the last part of a source's name, without folders, archive and suffix."""
-    return PurePosixPath(name.rpartition("!")[2]).stem
+    """Return the last part of a source's name, without folders, archive and suffix, in NFC."""
+    return normalize("NFC", PurePosixPath(name.rpartition("!")[2]).stem)
 
 
 def bounded(what: str, name: str) -> str:

@@ -105,9 +105,11 @@ def _as_transitional(stream: IO[bytes], opened: ExitStack, aside: Path | None) -
     with ZipFile(stream) as archive:
         if not is_strict(archive):
             return stream
-        new = cast("IO[bytes]", opened.enter_context(tempfile.TemporaryFile(dir=aside)))
-        write_transitional(archive, new)
-    return new
+        with ExitStack() as until_written:
+            new = until_written.enter_context(tempfile.TemporaryFile(dir=aside))
+            write_transitional(archive, cast("IO[bytes]", new))
+            opened.push(until_written.pop_all())
+    return cast("IO[bytes]", new)
 
 
 def _require_workbook(stream: IO[bytes], name: str, most: int) -> None:
