@@ -23,8 +23,9 @@ from localrag.corpus.readers.knowledge_store import holds_store, read_store
 from localrag.corpus.readers.mail import read_eml
 from localrag.corpus.readers.markup import read_html, read_markdown, read_plain_text
 from localrag.corpus.readers.multihop import read_json
-from localrag.corpus.readers.office import read_docx, read_pdf
+from localrag.corpus.readers.office import read_docx
 from localrag.corpus.readers.outlook import read_msg
+from localrag.corpus.readers.pdf import read_pdf
 from localrag.corpus.readers.sheets import read_xlsx
 from localrag.corpus.readers.slides import read_pptx
 from localrag.corpus.readers.text import drop_controls, plain_name

@@ -18,6 +18,7 @@ from email.utils import collapse_rfc2231_value
 from pathlib import PurePosixPath
 
 from localrag.corpus.readers.bounds import check_memory
+from localrag.corpus.readers.flowing import unwrapped
 from localrag.corpus.readers.markup import read_html
 from localrag.corpus.readers.prose import prose
 from localrag.corpus.readers.text import brief, decode, drop_controls, plain_name, stem
@@ -151,8 +152,10 @@ class _Mime:
 
     def mail(self, message: "Message[str, str]", depth: int) -> Mail:
         mail = Mail()
+        # As they came: what is no ASCII is still the bytes that it was.
+        written = [(name.lower(), str(value)) for name, value in message.raw_items()]
         for header in HEADERS:
-            values = [header_text(str(value)) for value in message.get_all(header, [])]
+            values = [header_text(value) for name, value in written if name == header.lower()]
             mail.headers[header] = ", ".join(filter(None, values))
         self._take(message, mail, depth)
         return mail
@@ -229,8 +232,8 @@ class _Mime:
             return text_of_page(text, self._limits)
         text = drop_controls(text)
         if str(part.get_param("format", "")).lower() == "flowed":
-            return unwrapped(text, delete_space=str(part.get_param("delsp", "")).lower() == "yes")
-        return text
+            return unflowed(text, delete_space=str(part.get_param("delsp", "")).lower() == "yes")
+        return unwrapped(text)
 
 
 def _parts(part: "Message[str, str]") -> Sequence["Message[str, str]"]:
@@ -265,8 +268,12 @@ def header_text(value: str) -> str:
         pieces = [(unfolded, None)]
     for piece, charset in pieces:
         if isinstance(piece, str):
-            # Characters that are no ASCII came as bytes, without a word on their encoding.
-            piece = piece.encode("ascii", "surrogateescape")
+            try:
+                # Characters that are no ASCII came as bytes, without a word on their encoding.
+                piece = piece.encode("ascii", "surrogateescape")
+            except UnicodeEncodeError:
+                words.append(piece)
+                continue
         text = decoded(piece, charset or "")
         words.append(piece.decode("ascii", "replace") if text is None else text)
     return plain_name("".join(words)).strip()
@@ -326,7 +333,7 @@ def _as_cp932(first: int, second: int) -> bytes:
 _QUOTED = re.compile("(>*) ?(.*)")
 
 
-def unwrapped(text: str, *, delete_space: bool) -> str:
+def unflowed(text: str, *, delete_space: bool) -> str:
     """Join the lines of a text that says where they were broken (RFC 3676, ``format=flowed``).
 
     Args:
