@@ -308,7 +308,7 @@ def msg(
     streams: dict[str, Any] = {
         f"__substg1.0_{number}{kind}": text.encode(encoding) for number, text in texts.items()
     }
-    sent = 134_193_312_000_000_000
+    sent = 134_194_752_000_000_000
     numbers = struct.pack("<HHIQ", 0x0040, 0x0039, 0, sent)
     numbers += struct.pack("<HHIQ", 0x0003, 0x3FFD, 0, code_page)
     streams["__properties_version1.0"] = bytes(32) + numbers

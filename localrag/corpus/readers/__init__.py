@@ -24,6 +24,7 @@ from localrag.corpus.readers.mail import read_eml
 from localrag.corpus.readers.markup import read_html, read_markdown, read_plain_text
 from localrag.corpus.readers.multihop import read_json
 from localrag.corpus.readers.office import read_docx
+from localrag.corpus.readers.ooxml import is_encrypted, protected
 from localrag.corpus.readers.outlook import read_msg
 from localrag.corpus.readers.pdf import read_pdf
 from localrag.corpus.readers.sheets import read_xlsx
@@ -305,6 +306,8 @@ def _converted(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[
 def _whole(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outcome]:
     begins_as = next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), "text")
     if begins_as != _BEGINS_AS.get(suffix, "text"):
+        if is_encrypted(data):
+            raise protected()
         raise InputError(
             N_("The file is named {suffix} but begins like text.")
             if begins_as == "text"

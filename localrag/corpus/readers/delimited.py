@@ -16,7 +16,7 @@ from localrag.corpus.readers.bounds import TEXT, check_memory
 from localrag.corpus.readers.grids import Grid, lines_of
 from localrag.corpus.readers.jsonl import Lines, complete
 from localrag.corpus.readers.prose import prose
-from localrag.corpus.readers.text import decode, stem
+from localrag.corpus.readers.text import decode_terse, stem
 from localrag.corpus.readers.triple_files import holds_triples_tsv, read_triples_tsv
 from localrag.corpus.readers.types import Limits, Mark, ReadFailure
 from localrag.corpus.types import Document
@@ -39,7 +39,7 @@ def read_csv(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         InputError: it is empty, of an unknown encoding, or has a value that is too long.
     """
     check_memory(data, {**TEXT, b",": _VALUE, b"\t": _VALUE, b";": _VALUE}, limits)
-    yield _document(name, decode(data), _SEPARATORS)
+    yield _document(name, decode_terse(data), _SEPARATORS)
 
 
 def read_tsv(name: str, lines: Lines, limits: Limits) -> Iterator[Document | ReadFailure | Mark]:
@@ -63,7 +63,7 @@ def read_tsv(name: str, lines: Lines, limits: Limits) -> Iterator[Document | Rea
             )
     whole = b"".join(data)
     check_memory(whole, {**TEXT, b"\t": _VALUE}, limits)
-    yield _document(name, decode(whole), ("\t",))
+    yield _document(name, decode_terse(whole), ("\t",))
 
 
 def _document(name: str, text: str, separators: Sequence[str]) -> Document:

@@ -13,7 +13,7 @@ from email.errors import MessageError
 from email.header import decode_header
 from email.message import Message
 from email.parser import BytesParser
-from email.policy import compat32
+from email.policy import Compat32
 from email.utils import collapse_rfc2231_value
 from pathlib import PurePosixPath
 
@@ -21,7 +21,7 @@ from localrag.corpus.readers.bounds import check_memory
 from localrag.corpus.readers.flowing import unwrapped
 from localrag.corpus.readers.markup import read_html
 from localrag.corpus.readers.prose import prose
-from localrag.corpus.readers.text import brief, decode, drop_controls, plain_name, stem
+from localrag.corpus.readers.text import brief, decode_terse, drop_controls, plain_name, stem
 from localrag.corpus.readers.types import Limits, Omission, ReadFailure
 from localrag.corpus.types import Document
 from localrag.errors import InputError
@@ -82,7 +82,7 @@ def read_eml(
     """
     check_memory(data, _MARKS, limits)
     try:
-        message = BytesParser(policy=compat32).parsebytes(data)
+        message = BytesParser(policy=_AsWritten()).parsebytes(data)
     except (MessageError, RecursionError) as error:
         raise InputError(
             N_("The message is damaged."), N_("Save it from the mail program again.")
@@ -144,6 +144,14 @@ def text_of_page(page: str, limits: Limits) -> str:
         return ""
 
 
+class _AsWritten(Compat32):
+    """Gives headers as they came: what is no ASCII is still the bytes that it was."""
+
+    def header_fetch_parse(self, name: str, value: str) -> str:
+        """The value of a header."""
+        return value
+
+
 class _Mime:
     """Reads the parts of messages in MIME."""
 
@@ -152,10 +160,8 @@ class _Mime:
 
     def mail(self, message: "Message[str, str]", depth: int) -> Mail:
         mail = Mail()
-        # As they came: what is no ASCII is still the bytes that it was.
-        written = [(name.lower(), str(value)) for name, value in message.raw_items()]
         for header in HEADERS:
-            values = [header_text(value) for name, value in written if name == header.lower()]
+            values = map(header_text, message.get_all(header, []))
             mail.headers[header] = ", ".join(filter(None, values))
         self._take(message, mail, depth)
         return mail
@@ -294,7 +300,7 @@ def decoded(data: bytes, charset: str) -> str | None:
     if data.isascii():
         return data.decode("ascii")
     try:
-        return decode(data)
+        return decode_terse(data)
     except InputError:
         return None
 

@@ -126,12 +126,13 @@ class _Reading:
 
     def _lines(self, sheet: Any, part: str) -> Iterator[str]:
         layout = layout_of(self._opened, part)
-        if layout.width * layout.rows > _CELLS:
+        # Reading ends where too many rows are empty.
+        if layout.width * min(layout.last_row, layout.rows + _EMPTY) > _CELLS:
             raise InputError(
                 N_("Sheet {sheet} has {rows:,} rows of {columns:,} columns, which is too many."),
                 N_("Delete what is empty, to the last cell of the sheet, or save it as CSV."),
                 sheet=sheet.title,
-                rows=layout.rows,
+                rows=layout.last_row,
                 columns=layout.width,
             )
         for what, count in (

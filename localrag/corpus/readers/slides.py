@@ -58,16 +58,15 @@ def read_pptx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         if not (slide.title or lines or notes or comments):
             continue
         is_ascii = "".join((slide.title, *lines, *notes)).isascii()
-        if slide.title:
-            written.head(1, slide.title)
-        else:
-            written.under(1, f"Slide {number}" if is_ascii else f"スライド{number}")
+        written.head(
+            1, slide.title or (f"Slide {number}" if is_ascii else f"スライド{number}")
+        )
         written.add(lines)
         if notes:
-            written.under(2, "Notes" if is_ascii else "ノート")
+            written.head(2, "Notes" if is_ascii else "ノート")
             written.add(notes)
         if comments:
-            written.under(2, "Comments" if is_ascii else "コメント")
+            written.head(2, "Comments" if is_ascii else "コメント")
             written.add(comments)
     text = "".join(written.parts)
     omissions = [Omission(what, count) for what, count in left_out.items()]
@@ -104,10 +103,6 @@ class _Written:
         begun = self.length
         self.add([line])
         self.headings.append(Heading(depth, brief(line), begun, self.length))
-
-    def under(self, depth: int, title: str) -> None:
-        """Have what follows stand under a heading that the file does not print."""
-        self.headings.append(Heading(depth, title, self.length, self.length))
 
 
 def _slides(package: Package, presentation: str) -> Iterator[str]:

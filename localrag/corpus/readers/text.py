@@ -75,6 +75,33 @@ def decode(data: bytes, declared: str = "") -> str:
     return text
 
 
+_HALF_WIDTH = re.compile("[｡-ﾟ]")
+
+
+def decode_terse(data: bytes) -> str:
+    """Decode as `decode` what may have no kana: a name, a table, the subject of a message.
+
+    Where both EUC-JP and CP932 fit, it is the one in which no half-width kana come among the kanji.
+
+    Raises:
+        InputError: no encoding fits.
+    """
+    try:
+        return decode(data)
+    except InputError:
+        if b"\0" in data or not data.strip():
+            raise
+        readings = []
+        for encoding in _LEGACY:
+            try:
+                readings.append(data.decode(encoding))
+            except UnicodeDecodeError:
+                continue
+        if not readings:
+            raise
+        return drop_controls(min(readings, key=lambda text: len(_HALF_WIDTH.findall(text))))
+
+
 def _decode(data: bytes, declared: str) -> str:
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):

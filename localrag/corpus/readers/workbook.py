@@ -191,7 +191,8 @@ class Layout:
         hidden_columns: columns that are hidden.
         merged: ranges of cells that are one: first row, first column, last row, last column.
         header: the first row of the sheet's filter; 0 without one.
-        rows: how many rows the sheet has, empty ones too.
+        rows: how many rows the sheet has something to say of.
+        last_row: the number of the last of them.
         width: the last column that has something in it; 0 where none has.
     """
 
@@ -200,6 +201,7 @@ class Layout:
     merged: tuple[tuple[int, int, int, int], ...]
     header: int
     rows: int
+    last_row: int
     width: int
 
     @cached_property
@@ -260,7 +262,8 @@ def layout_of(opened: Opened, part: str) -> Layout:
                 _forget(element)
     if filtered and is_filtering:
         rows -= set(range(filtered[0], filtered[1] + 1))
-    return Layout(frozenset(rows), frozenset(columns), tuple(merged), header, count, width)
+    hidden = frozenset(rows), frozenset(columns)
+    return Layout(*hidden, tuple(merged), header, count, number, width)
 
 
 def _forget(element: etree._Element) -> None:
