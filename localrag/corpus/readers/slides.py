@@ -58,9 +58,7 @@ def read_pptx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         if not (slide.title or lines or notes or comments):
             continue
         is_ascii = "".join((slide.title, *lines, *notes)).isascii()
-        written.head(
-            1, slide.title or (f"Slide {number}" if is_ascii else f"スライド{number}")
-        )
+        written.head(1, slide.title or (f"Slide {number}" if is_ascii else f"スライド{number}"))
         written.add(lines)
         if notes:
             written.head(2, "Notes" if is_ascii else "ノート")

@@ -6,7 +6,11 @@ import pytest
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932", "euc_jp", "utf-16"])
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_each_row_has_its_head(encoding, separator, read_one) -> None:
-    rows = [["区分", "料金", "注記"], ["小型", '"1,000円"', '"一行目\r\n二行目"'], ["大型", "", "無"]]
+    rows = [
+        ["区分", "料金", "注記"],
+        ["小型", '"1,000円"', '"一行目\r\n二行目"'],
+        ["大型", "", "無"],
+    ]
     data = "\r\n".join(separator.join(row) for row in rows).encode(encoding)
     document = read_one("表.csv", data)
     assert document.kind == "csv"

@@ -77,7 +77,9 @@ def test_a_charset_that_lies_is_not_believed(read_one) -> None:
 
 
 def test_utf_7_is_named_and_not_read(read_one) -> None:
-    document = read_one("a.eml", raw(b"Content-Type: text/plain; charset=utf-7", b"+ADw-script+AD4-"))
+    document = read_one(
+        "a.eml", raw(b"Content-Type: text/plain; charset=utf-7", b"+ADw-script+AD4-")
+    )
     assert "script" not in document.text
     assert document.omissions == (Omission("bodies of messages in an unknown encoding"),)
 

@@ -71,4 +71,6 @@ def test_names_are_one_line_in_the_order_in_which_they_are_written(read_bytes) -
 
 def test_what_systems_leave_behind_is_no_member(read_bytes) -> None:
     names = ("__MACOSX/._a.txt", "~$b.docx", "c/Thumbs.db", "d.txt")
-    assert [one.id for one in read_bytes("a.zip", packed(*map(str.encode, names)))] == ["a.zip!d.txt"]
+    assert [one.id for one in read_bytes("a.zip", packed(*map(str.encode, names)))] == [
+        "a.zip!d.txt"
+    ]
