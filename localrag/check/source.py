@@ -31,6 +31,8 @@ _FORMATS = (*_WHOLE_LINES, "text", "markdown")
 _TEXT_FILES = (".txt", ".text")
 # Between the name of a file and that of a file in it, in the source of a document.
 _WITHIN = "!"
+# How the reader of Word files begins a footnote or an endnote.
+_NOTE = re.compile("((?:文末)?注[^　\n]{1,8})　")
 _LONGEST = 5_000_000
 _LONGEST_NAME = 1_000
 # A line ends by itself after a sentence, a heading or a caption, and before an item, a quotation
@@ -154,14 +156,15 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
         InputError: it cannot be read, or is of another format.
     """
     documents, omissions, within = list[Document](), Counter[tuple[str, bool]](), 0
+    inside = f"{path.name}!"
     for outcome in readers.stream(path, limits=limits or Limits()):
         match outcome:
             case ReadFailure(source, problem):
-                if _WITHIN not in source:
+                if not source.startswith(inside):
                     raise _naming(path, problem)
                 within += 1
             case Document(source=source):
-                if _WITHIN in source:
+                if source.startswith(inside):
                     within += 1
                 else:
                     documents.append(outcome)
@@ -228,7 +231,9 @@ class Flow:
         """Where a span of the flowing text stands in what is checked."""
         first, last = original_span(self._offsets, start, end)
         line = bisect_right(self._lines, first)
-        return Place(first, last, line, bisect_right(self.source.pages, first))
+        of_note = _NOTE.match(self.source.text, self._lines[line - 1])
+        note = of_note[1] if of_note is not None and self.source.kind == "docx" else ""
+        return Place(first, last, line, bisect_right(self.source.pages, first), note)
 
     def written(self, place: Place) -> str:
         """What stands at a place."""

@@ -57,12 +57,14 @@ class Place(NamedTuple):
         start, end: span in the text, in characters.
         line: from 1; of a Word file, its paragraph or row of a table.
         page: from 1; 0 where pages are unknown.
+        note: the label of the footnote or endnote of a Word file (注1); "" outside of notes.
     """
 
     start: int
     end: int
     line: int
     page: int = 0
+    note: str = ""
 
 
 class DiffPart(NamedTuple):

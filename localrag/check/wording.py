@@ -35,7 +35,9 @@ def counts(report: CheckReport) -> str:
 
 
 def place(found: Place, kind: str) -> str:
-    """Where something stands in a text of a kind: line 3; page 2, line 40; paragraph 7."""
+    """Where something is in a text of a kind: page 2, line 40; paragraph 7; 注1, paragraph 8."""
+    if found.note:
+        return _("{note}, paragraph {n:,}").format(note=found.note, n=found.line)
     if kind == "docx":
         return _("paragraph {n:,}").format(n=found.line)
     if found.page:

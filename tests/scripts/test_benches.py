@@ -97,6 +97,7 @@ RUNS = {
     "lexical_engines": ["--articles=20", "--limit=3"],
     "model_shapes": ["--shape=qwen3-8b", "--prompt=32", "--generate=2"],
     "tui": ["--home={home}", "--runs=1", "first"],
+    "word_files": ["--random=6"],
 }
 # What a benchmark needs that `make test` does not install.
 NEEDS = {"ray_batch": "ray"}

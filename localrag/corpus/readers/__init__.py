@@ -23,7 +23,6 @@ from localrag.corpus.readers.knowledge_store import holds_store, read_store
 from localrag.corpus.readers.mail import read_eml
 from localrag.corpus.readers.markup import read_html, read_markdown, read_plain_text
 from localrag.corpus.readers.multihop import read_json
-from localrag.corpus.readers.office import read_docx
 from localrag.corpus.readers.ooxml import is_encrypted, protected
 from localrag.corpus.readers.outlook import read_msg
 from localrag.corpus.readers.pdf import read_pdf
@@ -40,6 +39,7 @@ from localrag.corpus.readers.wikipedia_dumps import (
     read_cirrus,
     read_extracts,
 )
+from localrag.corpus.readers.word import WORD_SUFFIXES, read_docx
 from localrag.corpus.readers.zip_archive import read_zip
 from localrag.corpus.types import Document
 from localrag.errors import InputError
@@ -81,7 +81,7 @@ _WHOLE: Mapping[str, _WholeReader] = {
     ".htm": read_html,
     ".xhtml": read_html,
     ".pdf": read_pdf,
-    ".docx": read_docx,
+    **dict.fromkeys(WORD_SUFFIXES, read_docx),
     ".xlsx": read_xlsx,
     ".xlsm": read_xlsx,
     ".pptx": read_pptx,
@@ -120,7 +120,7 @@ _MAGIC = {
 _BEGINS_AS = {
     ".pdf": ".pdf",
     ".msg": ".doc",
-    **dict.fromkeys((".docx", ".xlsx", ".xlsm", ".pptx", ".pptm", ".ppsx"), ".zip"),
+    **dict.fromkeys((*WORD_SUFFIXES, ".xlsx", ".xlsm", ".pptx", ".pptm", ".ppsx"), ".zip"),
 }
 """How files of a suffix begin; the others are text."""
 _DEEPEST = 5
@@ -305,9 +305,14 @@ def _converted(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[
 
 def _whole(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outcome]:
     begins_as = next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), "text")
-    if begins_as != _BEGINS_AS.get(suffix, "text"):
+    if begins_as == ".doc" and _BEGINS_AS.get(suffix) == ".zip":
         if is_encrypted(data):
             raise protected()
+        raise InputError(
+            N_("The file is encrypted with a password, or has the format of Office 2003."),
+            N_("Save a copy without a password in the format of today, and add that."),
+        )
+    if begins_as != _BEGINS_AS.get(suffix, "text"):
         raise InputError(
             N_("The file is named {suffix} but begins like text.")
             if begins_as == "text"

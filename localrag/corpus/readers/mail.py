@@ -147,7 +147,7 @@ def text_of_page(page: str, limits: Limits) -> str:
 class _AsWritten(Compat32):
     """Gives headers as they came: what is no ASCII is still the bytes that it was."""
 
-    def header_fetch_parse(self, name: str, value: str) -> str:
+    def header_fetch_parse(self, name: str, value: str) -> str:  # noqa: ARG002 - its contract
         """The value of a header."""
         return value
 
