@@ -1,20 +1,17 @@
-"""Files of Office Open XML (.xlsx, .pptx): their parts, and Strict ones as if they were not.
+"""Files of Office that need something before they are read: Strict ones, and encrypted ones.
 
-A Strict file says the same in other namespaces, which libraries do not read. They are written as
-the transitional ones before anything is read.
+A Strict file says the same in other namespaces, which openpyxl does not read. They are written as
+the transitional ones before. Parts that are read here (`package`) need none of that.
 """
 
-import posixpath
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
-from io import BytesIO
-from typing import IO, NamedTuple
+from typing import IO
 
 from lxml import etree
 
-from localrag.corpus.readers.bounds import MARKUP, check_memory, unpacked_member
-from localrag.corpus.readers.types import Limits
+from localrag.corpus.readers.package import Relation
 from localrag.errors import InputError
 from localrag.language import N_
 
@@ -82,86 +79,6 @@ def _rewritten(part: IO[bytes]) -> Iterator[bytes]:
     yield transitional(before)
 
 
-class Relation(NamedTuple):
-    """What a part refers to.
-
-    Attributes:
-        kind: the last word of its type ("slide", "comments").
-        target: the name of the other part; an address where it is outside the file.
-    """
-
-    kind: str
-    target: str
-
-
-class Package:
-    """The parts of a file, unpacked when they are asked for.
-
-    Args:
-        data: the file.
-        limits: bounds of it.
-
-    Raises:
-        InputError: it is damaged, or unpacks to too much.
-    """
-
-    def __init__(self, data: bytes, limits: Limits) -> None:
-        self._limits = limits
-        try:
-            self._archive = zipfile.ZipFile(BytesIO(data))
-        except (zipfile.BadZipFile, UnicodeDecodeError) as error:
-            raise damaged() from error
-        self._members = {member.filename: member for member in self._archive.infolist()}
-        most = min(limits.file_bytes, max(len(data) * limits.growth, limits.small_bytes))
-        if sum(member.file_size for member in self._members.values()) > most:
-            raise InputError(
-                N_("The file unpacks to too much data."),
-                N_("Check where it came from."),
-            )
-
-    def __contains__(self, part: str) -> bool:
-        return part in self._members
-
-    def content(self, part: str) -> bytes:
-        """The bytes of a part.
-
-        Raises:
-            InputError: there is no such part, or it is damaged.
-        """
-        if part not in self._members:
-            raise damaged()
-        return unpacked_member(self._archive, self._members[part])
-
-    def tree(self, part: str) -> etree._Element:
-        """The XML of a part; entities are not resolved.
-
-        Raises:
-            InputError: there is no such part, it is damaged, or takes too much memory.
-        """
-        content = transitional(self.content(part))
-        check_memory(content, MARKUP, self._limits)
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
-        try:
-            return etree.fromstring(content, parser)
-        except (etree.XMLSyntaxError, ValueError) as error:
-            raise damaged() from error
-
-    def relations(self, part: str = "") -> Mapping[str, Relation]:
-        """What a part refers to, by the ids that it uses; of "" the package itself."""
-        folder, _, name = part.rpartition("/")
-        place = posixpath.join(folder, "_rels", f"{name}.rels")
-        if place not in self._members:
-            return {}
-        found = {}
-        for one in self.tree(place).iterfind("{*}Relationship"):
-            target = one.get("Target", "")
-            if one.get("TargetMode") != "External":
-                target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
-            kind = one.get("Type", "").rpartition("/")[2]
-            found[one.get("Id", "")] = Relation(kind, target)
-        return found
-
-
 def relation_of(
     element: etree._Element, related: Mapping[str, Relation], name: str = "id"
 ) -> Relation | None:
@@ -170,11 +87,3 @@ def relation_of(
         if str(key).endswith(f"}}{name}"):
             return related.get(str(value))
     return None
-
-
-def damaged() -> InputError:
-    """What is said of a file that is not as its format has it."""
-    return InputError(
-        N_("The file is damaged."),
-        N_("Open it in its own program and save it again."),
-    )

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from localrag.corpus.readers import number_formats
 from localrag.corpus.readers.grids import LOOKED_AT, Grid, Merged, cell, lines_of
-from localrag.corpus.readers.ooxml import Package, relation_of
+from localrag.corpus.readers.ooxml import relation_of
+from localrag.corpus.readers.package import Package
 from localrag.corpus.readers.prose import Heading, prose, without_text
 from localrag.corpus.readers.text import drop_controls, stem
 from localrag.corpus.readers.types import Limits, Omission
@@ -113,7 +114,7 @@ class _Reading:
         book = "xl/workbook.xml"
         related = self._package.relations(book)
         kinds = {}
-        for element in self._package.tree(book).iterfind("{*}sheets/{*}sheet"):
+        for element in self._package.root(book).iterfind("{*}sheets/{*}sheet"):
             if relation := relation_of(element, related):
                 kinds[element.get("name", "")] = relation
         self.left_out[CHARTS] += sum(one.kind == "chartsheet" for one in kinds.values())
@@ -215,12 +216,12 @@ class _Reading:
     def _beside(self, part: str) -> Iterator[str]:
         """Yield the comments and the text boxes of a sheet; pictures and charts are counted."""
         for relation in self._package.relations(part).values():
-            if relation.target not in self._package:
+            if not self._package.has(relation.target):
                 continue
             if relation.kind == "comments":
-                yield from _comments(self._package.tree(relation.target))
+                yield from _comments(self._package.root(relation.target))
             elif relation.kind == "drawing":
-                root = self._package.tree(relation.target)
+                root = self._package.root(relation.target)
                 for what, tag in ((PICTURES, "pic"), (CHARTS, "chart")):
                     count = sum(1 for _ in root.iterfind(f".//{{*}}{tag}"))
                     if count:

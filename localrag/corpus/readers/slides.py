@@ -8,11 +8,13 @@ Not read, and named with their number, are hidden slides, charts, pictures and e
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from zipfile import BadZipFile
 
 from lxml import etree
 
 from localrag.corpus.readers.grids import Grid, Merged, cell, lines_of
-from localrag.corpus.readers.ooxml import Package, damaged, relation_of
+from localrag.corpus.readers.ooxml import relation_of
+from localrag.corpus.readers.package import Package, chosen
 from localrag.corpus.readers.prose import Heading, prose, without_text
 from localrag.corpus.readers.sheets import CHARTS, EMBEDDED, PICTURES
 from localrag.corpus.readers.text import brief, drop_controls, stem
@@ -35,10 +37,29 @@ def read_pptx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     Raises:
         InputError: the file is damaged, of another format, unpacks to too much, or has no text.
     """
-    package = Package(data, limits)
-    presentation = next(
-        (one.target for one in package.relations().values() if one.kind == "officeDocument"), ""
+    try:
+        package = Package(data, limits)
+        written, left_out = _read(package)
+    except (BadZipFile, KeyError, ValueError) as error:
+        raise _damaged() from error
+    text = "".join(written.parts)
+    omissions = [Omission(what, count) for what, count in left_out.items()]
+    if not text:
+        raise without_text("PPTX", omissions)
+    yield prose(
+        id_=name,
+        title=stem(name),
+        kind="pptx",
+        text=text,
+        source=name,
+        headings=written.headings,
+        pages=written.pages,
+        omissions=omissions,
     )
+
+
+def _read(package: Package) -> tuple["_Written", Counter[str]]:
+    presentation = package.main("ppt/presentation.xml")
     if not presentation.startswith("ppt/"):
         raise InputError(
             N_("The file is no presentation of PowerPoint."), N_("Give it its own suffix.")
@@ -48,7 +69,7 @@ def read_pptx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     footers: set[str] = set()
     for number, part in enumerate(_slides(package, presentation), 1):
         written.pages.append(written.length)
-        root = package.tree(part)
+        root = package.root(part)
         if root.get("show") in ("0", "false"):
             left_out[HIDDEN_SLIDES] += 1
             continue
@@ -66,19 +87,12 @@ def read_pptx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         if comments:
             written.head(2, "Comments" if is_ascii else "コメント")
             written.add(comments)
-    text = "".join(written.parts)
-    omissions = [Omission(what, count) for what, count in left_out.items()]
-    if not text:
-        raise without_text("PPTX", omissions)
-    yield prose(
-        id_=name,
-        title=stem(name),
-        kind="pptx",
-        text=text,
-        source=name,
-        headings=written.headings,
-        pages=written.pages,
-        omissions=omissions,
+    return written, left_out
+
+
+def _damaged() -> InputError:
+    return InputError(
+        N_("The file is damaged."), N_("Open it in its own program and save it again.")
     )
 
 
@@ -106,10 +120,10 @@ class _Written:
 def _slides(package: Package, presentation: str) -> Iterator[str]:
     """The parts of the slides, in the order in which they are shown."""
     related = package.relations(presentation)
-    for element in package.tree(presentation).iterfind("{*}sldIdLst/{*}sldId"):
+    for element in package.root(presentation).iterfind("{*}sldIdLst/{*}sldId"):
         relation = relation_of(element, related)
         if relation is None:
-            raise damaged()
+            raise _damaged()
         yield relation.target
 
 
@@ -137,16 +151,16 @@ class _Slide:
     def notes(self) -> Iterator[str]:
         """Yield what the speaker is to say."""
         for relation in self._related.values():
-            if relation.kind == "notesSlide" and relation.target in self._package:
-                for shape in self._package.tree(relation.target).iterfind(".//{*}sp"):
+            if relation.kind == "notesSlide" and self._package.has(relation.target):
+                for shape in self._package.root(relation.target).iterfind(".//{*}sp"):
                     if _place(shape) not in (*_FRAME, "ftr"):
                         yield from _paragraphs(shape.find("{*}txBody"))
 
     def comments(self) -> Iterator[str]:
         """Yield what was remarked on the slide."""
         for relation in self._related.values():
-            if relation.kind in ("comments", "comment") and relation.target in self._package:
-                root = self._package.tree(relation.target)
+            if relation.kind in ("comments", "comment") and self._package.has(relation.target):
+                root = self._package.root(relation.target)
                 for old in root.iterfind("{*}cm/{*}text"):
                     if line := cell(drop_controls(old.text or "")):
                         yield line
@@ -155,7 +169,7 @@ class _Slide:
 
     def _shapes(self, tree: etree._Element, depth: int) -> Iterator[str]:
         if depth > _DEEPEST:
-            raise damaged()
+            raise _damaged()
         for shape in tree:
             tag = etree.QName(shape).localname if isinstance(shape.tag, str) else ""
             if tag == "sp":
@@ -166,9 +180,8 @@ class _Slide:
                 yield from self._frame(shape)
             elif tag == "pic":
                 self._left_out[PICTURES] += 1
-            elif tag == "AlternateContent" and len(shape):
-                # The same in several forms, the newest first.
-                yield from self._shapes(shape[0], depth + 1)
+            elif tag == "AlternateContent":
+                yield from self._shapes(chosen(shape), depth + 1)
 
     def _box(self, shape: etree._Element) -> Iterator[str]:
         place = _place(shape)
@@ -191,8 +204,8 @@ class _Slide:
         diagram = frame.find(".//{*}relIds")
         if diagram is not None:
             relation = relation_of(diagram, self._related, "dm")
-            if relation is not None and relation.target in self._package:
-                root = self._package.tree(relation.target)
+            if relation is not None and self._package.has(relation.target):
+                root = self._package.root(relation.target)
                 for body in root.iterfind("{*}ptLst/{*}pt/{*}t"):
                     yield from _paragraphs(body)
 
@@ -217,8 +230,8 @@ def _words(paragraph: etree._Element) -> str:
             parts.append("".join(text.text or "" for text in run.iterfind("{*}t")))
         elif tag == "br":
             parts.append("\n")
-        elif tag == "AlternateContent" and len(run):
-            parts.append("".join(text.text or "" for text in run[0].iterfind(".//{*}t")))
+        elif tag == "AlternateContent":
+            parts.append("".join(text.text or "" for text in chosen(run).iterfind(".//{*}t")))
     return "".join(parts)
 
 
