@@ -12,6 +12,7 @@ from zipfile import BadZipFile
 
 from lxml import etree
 
+from localrag.corpus.pages import PAGE_STARTS
 from localrag.corpus.readers.grids import Grid, Merged, cell, lines_of
 from localrag.corpus.readers.ooxml import relation_of
 from localrag.corpus.readers.package import Package, chosen
@@ -54,6 +55,7 @@ def read_pptx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         source=name,
         headings=written.headings,
         pages=written.pages,
+        metadata={PAGE_STARTS: ",".join(map(str, written.pages))},
         omissions=omissions,
     )
 
