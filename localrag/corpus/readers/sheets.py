@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from io import BytesIO
 from itertools import chain, groupby, islice, product
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from localrag.corpus.readers import number_formats
@@ -52,7 +53,7 @@ def read_xlsx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         InputError: openpyxl is missing; the file is encrypted, damaged, unpacks to too much, or
             holds no text.
     """
-    with opened_workbook(BytesIO(data), stem(name), limits.aside, limits.file_bytes) as opened:
+    with opened_workbook(BytesIO(data), _file(name), limits.aside, limits.file_bytes) as opened:
         reading = _Reading(opened, Package(_whole(opened), limits), limits)
         text, headings = reading.text()
     omissions = [Omission(what, count) for what, count in reading.left_out.items()]
@@ -67,6 +68,10 @@ def read_xlsx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         headings=headings,
         omissions=omissions,
     )
+
+
+def _file(name: str) -> str:
+    return PurePosixPath(name.rpartition("!")[2]).name
 
 
 def _whole(opened: Opened) -> bytes:
