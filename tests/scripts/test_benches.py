@@ -17,6 +17,7 @@ from ..tiny_bundle import make_bundle
 BENCHES = Path(__file__).parents[2] / "scripts" / "bench"
 # By benchmark its arguments, with what the tests make in braces.
 RUNS = {
+    "office_files": ["--files=5"],
     "analysis": ["--laws=1"],
     "archives": ["--only", "zip_in_zip", "xml_items_in_items"],
     "comparison": ["--wrong"],
