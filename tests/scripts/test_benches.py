@@ -30,6 +30,7 @@ RUNS = {
     "lawyers": ["--parts", "--questions={lawyers}"],
     "multihop": [],
     "sentences": [],
+    "pdf_text": ["--files=2", "--misses"],
     "provision_recall": ["--misses", "--all-laws"],
     "spoiled_claims": ["--misses"],
     "statute_lexical": ["--embedder={embedder}"],
