@@ -1,17 +1,18 @@
 """What a check of a text has found, as JSON."""
 
-from typing import cast
+from typing import NotRequired, cast
 
 # Before Python 3.12 Pydantic makes schemas of this one alone.
 from typing_extensions import TypedDict
 
-from localrag.as_json.statutes import FactJson
-from localrag.check import CheckReport, Finding
+from localrag.as_json.statutes import FactJson, OmissionJson, omissions_as_json
+from localrag.check import CheckReport, Finding, Place
 
 
 class PlaceInTextJson(TypedDict):
-    """Where something stands in the text that was checked; `page` is 0 where pages are unknown.
+    """Where something is in the text that was checked.
 
+    `page` is 0 where pages are unknown; `note` is there in the notes of a Word file (注1).
     `confidence` is how sure OCR is of that page, null where the file itself has the text.
     """
 
@@ -20,6 +21,7 @@ class PlaceInTextJson(TypedDict):
     line: int
     page: int
     confidence: float | None
+    note: NotRequired[str]
 
 
 class DiffPartJson(TypedDict):
@@ -53,6 +55,7 @@ class CheckJson(TypedDict):
     as_of: str
     holds: bool
     counts: dict[str, int]
+    omissions: list[OmissionJson]
     findings: list[FindingJson]
     read_by_ocr: list[float]
 
@@ -66,14 +69,22 @@ def check_as_json(report: CheckReport) -> CheckJson:
         "holds": report.holds,
         "counts": {verdict.value: count for verdict, count in report.counts.items()},
         "read_by_ocr": list(report.confidences),
+        "omissions": omissions_as_json(report.omissions),
         "findings": [_finding(finding) for finding in report.findings],
     }
+
+
+def _place(place: Place) -> PlaceInTextJson:
+    found = place._asdict()
+    if not place.note:
+        del found["note"]
+    return cast(PlaceInTextJson, found)
 
 
 def _finding(finding: Finding) -> FindingJson:
     return {
         "part": finding.part.value,
-        "place": cast(PlaceInTextJson, finding.place._asdict()),
+        "place": _place(finding.place),
         "said": finding.said,
         "verdict": finding.verdict.value,
         "problem": cast(FactJson, finding.problem.stored()) if finding.problem else None,

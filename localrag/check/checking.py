@@ -53,9 +53,11 @@ def check(
         tell(CHECKING, done, len(places))
     findings.sort(key=lambda finding: (finding.place.start, finding.place.end))
     agreeing = tuple(_agreeing(findings))
-    by_ocr = tuple(one for one in source.confidences if one is not None)
     day = store.as_of.isoformat()
-    return CheckReport(source.name, source.kind, source.text, day, agreeing, by_ocr)
+    by_ocr = tuple(one for one in source.confidences if one is not None)
+    return CheckReport(
+        source.name, source.kind, source.text, day, agreeing, source.omissions, by_ocr
+    )
 
 
 def _agreeing(findings: Sequence[Finding]) -> Iterator[Finding]:

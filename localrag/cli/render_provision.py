@@ -7,6 +7,7 @@ from localrag.cli.terminal import aside, colon, say, tell
 from localrag.contents import Contents, Part
 from localrag.corpus.knowledge import KnownTriple
 from localrag.corpus.types import Locator
+from localrag.corpus.wording import omission_notes
 from localrag.language import N_, _
 from localrag.provision import LookedUp, Provision, ProvisionLink, ProvisionReadings
 from localrag.reading import wording
@@ -82,6 +83,8 @@ def _print_text(view: Provision) -> None:
     say((_origin(view), "dim"))
     if told := wording.of_passage(view.passage):
         say((told, "yellow"))
+    for note in omission_notes(view.document.omissions):
+        say((note, "yellow"))
     if view.is_deleted:
         say((_("It is deleted: the law keeps its number alone."), "yellow"))
     say("")
@@ -95,6 +98,8 @@ def _print_text(view: Provision) -> None:
 def _print_contents(contents: Contents) -> None:
     """Print headings with the articles they hold; of a part of a law each of its articles, too."""
     say((" > ".join((contents.document.title, *contents.place)), "bold cyan"))
+    for note in omission_notes(contents.document.omissions):
+        say((note, "yellow"))
     say("")
     _print_parts(contents.parts, whole=not contents.place, indent=2)
 

@@ -33,10 +33,7 @@ def read_image(name: str, data: bytes, limits: Limits) -> Iterator[Document | Om
         InputError: the file is damaged, too large, or holds no text.
     """
     if limits.scans is None:
-        raise OnlyImagesError(
-            N_("The file is an image, and images are not read here."),
-            N_("Install OCR: pip install 'localrag[ocr]' (and leave ingest.ocr = auto)"),
-        )
+        raise no_ocr()
     from PIL import Image
 
     try:
@@ -53,6 +50,14 @@ def read_image(name: str, data: bytes, limits: Limits) -> Iterator[Document | Om
             problem=drop_controls(str(error))[:200],
         ) from error
     yield from document_of(name, "image", pages)
+
+
+def no_ocr() -> OnlyImagesError:
+    """Why an image is not read, and what to do about it."""
+    return OnlyImagesError(
+        N_("The file is an image, and images are not read here."),
+        N_("Install OCR: pip install 'localrag[ocr]' (and leave ingest.ocr = auto)"),
+    )
 
 
 def _opened(data: bytes) -> "Picture":

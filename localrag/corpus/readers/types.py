@@ -5,11 +5,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localrag.corpus.types import Document
+from localrag.corpus.types import Document, Omission
 from localrag.errors import InputError
 
 if TYPE_CHECKING:
     from localrag.corpus.readers.scans import Scans
+
+__all__ = [
+    "Limits",
+    "LineBlock",
+    "Mark",
+    "NumberedLine",
+    "Omission",
+    "OnlyImagesError",
+    "ReadFailure",
+]
 
 
 class OnlyImagesError(InputError):
@@ -37,19 +47,6 @@ class ReadFailure:
     def cure(self) -> str:
         """What to do about it; empty where nothing can be advised."""
         return self.problem.cure
-
-
-@dataclass(frozen=True, slots=True)
-class Omission:
-    """Something that a reader left out on purpose; told once a file, with how often.
-
-    Attributes:
-        what: in the plural and the same words each time ("pages that are no articles").
-        count: how many.
-    """
-
-    what: str
-    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +85,9 @@ class Limits:
         aside: folder for what a reader keeps on the disk while it reads; None for the one that
             the system has for temporary files, which others can look into.
         scans: how pages are read that are images; None where they are not read.
+        converter: the program of LibreOffice, which writes files of old formats (.doc, .xls, .rtf)
+            as new ones to be read; None where nobody asked for it.
+        converting_seconds: what it may take for a file.
     """
 
     file_bytes: int = 200_000_000
@@ -103,6 +103,8 @@ class Limits:
     documents: int = 20_000
     aside: Path | None = None
     scans: "Scans | None" = None
+    converter: Path | None = None
+    converting_seconds: int = 120
 
 
 NumberedLine = tuple[int, bytes | None]
