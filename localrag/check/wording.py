@@ -34,11 +34,11 @@ def counts(report: CheckReport) -> str:
 
 
 def place(found: Place, kind: str) -> str:
-    """Where something stands in a text of a kind: line 3; page 2, line 40; paragraph 7."""
+    """Where something is in a text of a kind: line 3; page 2, paragraph 4; paragraph 7."""
     if kind == "docx":
         return _("paragraph {n:,}").format(n=found.line)
     if found.page:
-        return _("page {page:,}, line {n:,}").format(page=found.page, n=found.line)
+        return _("page {page:,}, paragraph {n:,}").format(page=found.page, n=found.line)
     return _("line {n:,}").format(n=found.line)
 
 
