@@ -37,7 +37,7 @@ _SHOWN = 120
         "localrag check opinion.md --as-of 2024-04-01",
         "localrag check memo.md --method fact-check-localrag",
         "localrag check '渡し舟法第6条の届出は、20日以内にしなければならない。'",
-        "pdftotext brief.pdf - | localrag check - --json",
+        "localrag check brief.pdf --json",
     ],
     exit_codes=(0, 2, 3, 4, 5, 7, 8),
 )
@@ -109,6 +109,8 @@ def _print(report: "CheckReport", *, show_all: bool) -> None:
         if show_all or finding.verdict is not Verdict.HOLDS:
             _print_finding(finding, report.kind)
     say((wording.counts(report), "bold"))
+    for note in wording.notes(report):
+        say((note, "yellow"))
     if not report.findings:
         tell(_("The text cites no provision and names no law with its number."))
 

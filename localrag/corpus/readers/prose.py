@@ -2,13 +2,15 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from localrag.corpus.pages import page_starts, pages_of, with_pages
 from localrag.corpus.readers.text import bounded, brief
-from localrag.corpus.types import PASSAGES, Document, Locator, Passage, Section
+from localrag.corpus.types import PASSAGES, Document, Locator, Omission, Passage, Section
+from localrag.corpus.wording import omission_notes
+from localrag.errors import InputError
 from localrag.language import N_
 
 # Sizes are in bytes of UTF-8, so that one figure serves both languages: 2,400 bytes are 800
@@ -42,6 +44,7 @@ def prose(
     pages: Sequence[int] = (),
     begin: int = 0,
     metadata: Mapping[str, str] | None = None,
+    omissions: Iterable[Omission] = (),
     longest: int = _LONGEST,
 ) -> Document:
     """Make a document and cut its passages: a section each, long ones at sentence ends.
@@ -57,6 +60,7 @@ def prose(
             unknown. No passage runs over such a place; its header names its page.
         begin: where the passages begin, in characters; what stands before is not searched.
         metadata: of the document.
+        omissions: what of the file is not in the text, or needs a word; a count of 0 goes.
         longest: about the most that a passage holds, in bytes of UTF-8; half as much again stays
             in one piece, for cutting it would leave fragments.
 
@@ -92,6 +96,18 @@ def prose(
         passages=tuple(passages),
         sections=tuple(_sections(text, headings)),
         metadata=metadata or {},
+        omissions=tuple(one for one in omissions if one.count),
+    )
+
+
+def without_text(format_: str, omissions: Iterable[Omission] = ()) -> InputError:
+    """The error for a file without text; it names what the file has instead."""
+    notes = omission_notes([one for one in omissions if one.count])
+    return InputError(
+        N_("The {format} holds no text. {notes}") if notes else N_("The {format} holds no text."),
+        N_("Check the file in its own program."),
+        format=format_,
+        notes=" ".join(notes),
     )
 
 
