@@ -35,7 +35,7 @@ def counts(report: CheckReport) -> str:
 
 
 def place(found: Place, kind: str) -> str:
-    """Where something is in a text of a kind: page 2, paragraph 4; paragraph 7; 注1, paragraph 8."""
+    """Where something is in a text of a kind: page 2, paragraph 4; 注1, paragraph 8."""
     if found.note:
         return _("{note}, paragraph {n:,}").format(note=found.note, n=found.line)
     if kind == "docx":
