@@ -19,7 +19,7 @@ from localrag.config import Config, load
 from localrag.conversations.store import Conversations
 from localrag.corpus.store import CorpusStore
 from localrag.database import checking_layer
-from localrag.errors import LocalragError
+from localrag.errors import LocalragError, to_install
 from localrag.facts import Fact, FactKind
 from localrag.ingest.state import writing
 from localrag.language import N_, _
@@ -97,8 +97,10 @@ def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[F
     """
     yield Finding("python", Health.GOOD, _said(sys.version.split()[0]))
     yield _try("sqlite", _sqlite)
-    yield _try("dictionary", _dictionary, "pip install --force-reinstall fugashi unidic-lite")
-    yield _try("tantivy", _tantivy, "pip install --force-reinstall tantivy")
+    yield _try(
+        "dictionary", _dictionary, Fact(FactKind.TO_INSTALL_AGAIN, packages="fugashi unidic-lite")
+    )
+    yield _try("tantivy", _tantivy, Fact(FactKind.TO_INSTALL_AGAIN, packages="tantivy"))
     yield from _extras()
     home = _try("workspace", lambda: _workspace(workspace), "localrag init")
     yield home
@@ -156,7 +158,7 @@ def _said(words: object) -> Fact:
     return Fact(FactKind.SAID, words=str(words))
 
 
-def _try(check: str, look: Callable[[], Fact], cure: str = "") -> Finding:
+def _try(check: str, look: Callable[[], Fact], cure: str | Fact = "") -> Finding:
     try:
         return Finding(check, Health.GOOD, look())
     except LocalragError as error:
@@ -192,8 +194,7 @@ def _extras() -> Iterator[Finding]:
         missing = [module for module in modules if find_spec(module) is None]
         if missing:
             detail = Fact(FactKind.NOT_INSTALLED, packages=tuple(missing))
-            cure = f"pip install 'localrag[{extra}]'"
-            yield Finding(f"extra {extra}", Health.ABSENT, detail, cure)
+            yield Finding(f"extra {extra}", Health.ABSENT, detail, to_install(extra))
         else:
             yield Finding(f"extra {extra}", Health.GOOD, Fact(FactKind.INSTALLED))
 

@@ -131,7 +131,8 @@ class Journal(Generic[Row]):
         Raises:
             StorageError: the disk is full; the lines stay as they are.
         """
-        with self._failures(), self.path.open("rb") as old, replacing(self.path, aside) as new:
+        with self._failures(), ExitStack() as at_once, self.path.open("rb") as old:
+            new = at_once.enter_context(replacing(self.path, aside, private=True))
             for offset in offsets:
                 old.seek(offset)
                 new.write(old.readline())
@@ -140,7 +141,9 @@ class Journal(Generic[Row]):
         """Open it to be added to; what a kill left unfinished is dropped."""
         with ExitStack() as undone, self._failures():
             # Unbuffered: what was written has left this process.
-            self._file = undone.enter_context(open_file(self.path, "a+b", buffering=0))
+            self._file = undone.enter_context(
+                open_file(self.path, "a+b", buffering=0, private=True)
+            )
             size = self._file.seek(0, os.SEEK_END)
             self.end = _end_of_whole_lines(self._file, size)
             self.torn = self.end < size

@@ -30,17 +30,21 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before.")]
 def backup(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the file also where it is no backup.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Write everything but the models into one file, while the workspace is in use.
 
-    Corpora, indexes, conversations, runs, settings, prompts and datasets. A file that is there is
-    replaced once the new one is whole. It is not encrypted: keep it where others cannot read it.
+    Corpora, indexes, conversations, runs, settings, prompts and datasets. An earlier backup of the
+    same name is replaced once the new one is whole; any other file is refused without --force. The
+    file can be read by its owner alone. It is not encrypted: keep it where others cannot read it.
     """
     from localrag.backup import back_up
 
     session: Session = context.obj
-    report = back_up(session.workspace, file)
+    report = back_up(session.workspace, file, force=force)
     if as_json:
         emit(_as_json(report))
         return

@@ -204,7 +204,7 @@ def remove(
     if bool(documents) == everything:
         raise UsageError(
             N_("Name documents, or the whole corpus with --all."),
-            N_("See: localrag list"),
+            N_("See the documents: localrag list CORPUS"),
         )
     session: Session = context.obj
     opened = session.corpus(corpus).require()

@@ -61,6 +61,11 @@ class Browsing:
         self._facets = Facets(database, {})
         self._facets_made_of: tuple[int, int] | None = None
 
+    @property
+    def corpus(self) -> str:
+        """The name of the corpus: its folder has it."""
+        return self._db.path.parent.name
+
     def holding(self) -> AbstractContextManager[None]:
         """Keep documents and passages that are looked up, for who asks for them again and again.
 
@@ -252,8 +257,9 @@ class Browsing:
         if key is None:
             raise NotFoundError(
                 N_("The corpus has no document {document_id!r}."),
-                N_("See what it has: localrag list"),
+                N_("See its documents: localrag list {corpus}"),
                 document_id=document_id,
+                corpus=self.corpus,
             )
         return key
 

@@ -325,6 +325,14 @@ class FactKind(Enum):
     TO_REBUILD = N_("localrag index --corpus {corpus} --rebuild")
     TO_PREPARE = N_("localrag prepare --corpus {corpus} --layers {layers}")
     TO_EXAMINE = N_("localrag doctor")
+    TO_INSTALL = N_(
+        "Install it: pip install 'localrag[{extra}]'. Without a network, take it from a bundle: "
+        "localrag bundle make FOLDER --extra {extra} (docs/install.md)"
+    )
+    TO_INSTALL_AGAIN = N_(
+        "Install it again: pip install --force-reinstall {packages}. Without a network, run "
+        "install.py of the bundle again (docs/install.md)"
+    )
     TO_NAME_MODEL = N_(
         "Name one with --model, or set chat.model; what there is: localrag models list"
     )
@@ -365,12 +373,12 @@ class FactKind(Enum):
 
     # evaluation: what figures of answers in free text were made with.
     SIMILARITY_LEFT_OUT = N_(
-        "Similarity and the measures of derivations are left out: they need the extra {extra} "
-        "(pip install 'localrag[{extra}]')."
+        "Similarity and the measures of derivations are left out: they need the extra {extra}. "
+        "How to install it: localrag doctor"
     )
     METEOR_LEFT_OUT = N_(
-        "The measures of evidence are left out: they need the extra {extra} (pip install "
-        "'localrag[{extra}]')."
+        "The measures of evidence are left out: they need the extra {extra}. How to "
+        "install it: localrag doctor"
     )
     METEOR_MADE_WITH = N_("METEOR is that of NLTK {version}, as the official script takes it.")
     METEOR_WITHOUT_WORDNET = N_(

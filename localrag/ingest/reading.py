@@ -15,9 +15,9 @@ from localrag.corpus.readers import Limits, LineBlock, Mark, Omission, ReadFailu
 from localrag.corpus.rows import DocumentRows, prepare
 from localrag.corpus.store import FileRecord
 from localrag.corpus.types import Document
-from localrag.errors import InputError, NotFoundError, StorageError
+from localrag.errors import InputError, NotFoundError, NoWorkers, StorageError
 from localrag.language import N_
-from localrag_indexes.errors import IndexingError
+from localrag_indexes.errors import IndexingError, WorkerNotStarted
 from localrag_indexes.parallel import map_stream
 
 
@@ -327,10 +327,13 @@ def in_processes(
     """Do the work of reading in other processes, in order; see `map_stream`.
 
     Raises:
-        StorageError: a process was killed.
+        NoWorkers: a process could not start.
+        StorageError: one was killed.
     """
     try:
         yield from map_stream(work, items, workers)
+    except WorkerNotStarted as error:
+        raise NoWorkers(error) from error
     except IndexingError as error:
         raise StorageError(
             N_("Reading stopped: {problem}."),
