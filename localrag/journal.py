@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 from localrag.access import open_file
 from localrag.durable import flush_folder, replacing
 from localrag.errors import LocalragError, StorageError
+from localrag.harmless import json_text
 from localrag.language import N_
 
 Row = TypeVar("Row")
@@ -185,7 +186,7 @@ class Journal(Generic[Row]):
 
 def _as_line(row: Any) -> bytes:
     # Half of a surrogate pair in a text cannot be UTF-8; it becomes an escape, which is JSON too.
-    return json.dumps(row, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
+    return json_text(row).encode() + b"\n"
 
 
 def _end_of_whole_lines(file: IO[bytes], size: int) -> int:

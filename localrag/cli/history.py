@@ -6,7 +6,7 @@ import typer
 
 from localrag.cli.questions import AsOf, day, on, unicode
 from localrag.cli.session import CorpusName, Json
-from localrag.cli.terminal import colon, emit, say
+from localrag.cli.terminal import colon, emit, say, say_text
 from localrag.cli.verbs import app, verb
 from localrag.language import _
 from localrag.session import Session
@@ -123,7 +123,7 @@ def _print_change(change: "Change") -> None:
             say((difference.place, "dim"), indent=2)
         for side, sign, style in sides:
             if side:
-                say((f"{sign}{side.text}", style), indent=2)
+                say_text((f"{sign}{side.text}", style), indent=2)
 
 
 def _date(state: "DocumentInfo") -> str:
