@@ -8,11 +8,11 @@ import typer
 
 from localrag.cli.questions import unicode
 from localrag.cli.session import CorpusName, Json, Ray, complete_corpus, indexing
-from localrag.cli.terminal import columns, confirm, emit, emit_all, say, table, tell
+from localrag.cli.terminal import colon, columns, confirm, emit, emit_all, say, table, tell
 from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
 from localrag.language import N_, _
-from localrag.session import Session
+from localrag.session import Corpus, Session
 
 
 @verb(
@@ -163,7 +163,8 @@ def list_(
 ) -> None:
     """List the corpora of the workspace, or the documents of one corpus.
 
-    Corpora come with their number of documents and passages and the state of their indexes.
+    Corpora come with their number of documents and passages and the state of their indexes. A note
+    says how many laws have an old text, and which one is the oldest.
     """
     session: Session = context.obj
     if corpus:
@@ -237,6 +238,9 @@ def _list_corpora(session: Session, *, as_json: bool) -> None:
             [_(_HEADINGS[name]) for name in found[0]],
             [[_told(cast(int | str, value)) for value in row.values()] for row in found],
         )
+        for name in workspace.corpora():
+            with session.corpus(name) as opened:
+                _tell_ages(opened)
     else:
         tell(
             _("There is no corpus yet. Add documents: localrag add PATH, or localrag add --sample")
@@ -246,6 +250,12 @@ def _list_corpora(session: Session, *, as_json: bool) -> None:
 def _told(value: int | str) -> str:
     """A cell of the list of corpora: a number, how an index is, or a name."""
     return f"{value:,}" if isinstance(value, int) else _(_STATES.get(value, value))
+
+
+def _tell_ages(corpus: Corpus) -> None:
+    """Say so where laws of a corpus, which is open, have an old text."""
+    if told := corpus.store.ages().told(corpus.store.as_of):
+        tell((_("note: "), "yellow"), f"{corpus.name}{colon()}{told}")
 
 
 def _list_documents(session: Session, corpus: str, kind: str | None, *, as_json: bool) -> None:
@@ -261,6 +271,7 @@ def _list_documents(session: Session, corpus: str, kind: str | None, *, as_json:
                     for d in documents
                 ),
             )
+            _tell_ages(opened)
 
 
 @verb(
