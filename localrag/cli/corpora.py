@@ -200,7 +200,10 @@ def remove(
 ) -> None:
     """Remove documents from a corpus, or a whole corpus.
 
-    The files they were read from are not touched. Adding such a file again brings it back.
+    They are found no more once the corpus is indexed again. Their words can stay in free space of
+    the file of the corpus, and in the index until then: localrag forget --document removes a
+    document for good, forget --removed wipes what was removed before. The files that documents were
+    read from are not touched. Adding such a file again brings it back.
     """
     if bool(documents) == everything:
         raise UsageError(
@@ -223,6 +226,11 @@ def remove(
     else:
         removed = _("corpus {corpus}: {n:,} documents removed")
         say(removed.format(corpus=name, n=len(set(documents or []))))
+        tell(
+            _("Words of them can stay in the file of the corpus. To wipe them: {verb}").format(
+                verb=f"localrag forget --removed --corpus {name}"
+            )
+        )
         say(_("Next, bring the index up to date: "), (indexing(session, name), "bold"))
 
 
