@@ -150,6 +150,9 @@ def _changed_in(text: str, start: int, end: int, lists: "_Lists") -> Iterator[Re
         for target in lists.ending(said.start(), start):
             of = target.reference
             place = (of.law_id, of.target, of.target_end)
+            own = (of.source.division, of.source.article) == (of.target.division, of.target.article)
+            if own and of.law_id == of.document_id:
+                continue
             if of.law_id and of.target.article and place not in seen:
                 seen.add(place)
                 yield replace(of, kind=CHANGES)
