@@ -56,6 +56,8 @@ _CHANGED = re.compile(
     r"|中(?=「[^「」\n]{1,200}」とあるのは、当分の間))"
 )
 # Of these a sentence changes nothing: it applies them elsewhere, or has an old law go on.
+# 第二十二条において準用する第十六条の規定にかかわらず: of article 22 that is said.
+_APPLIED_THERE = re.compile(r"準用(?:する|される)$")
 _GOES_ON_SO = re.compile("準用(?:する|し)|効力を有する")
 
 
@@ -150,8 +152,12 @@ def _changed_in(text: str, start: int, end: int, lists: "_Lists") -> Iterator[Re
         for target in lists.ending(said.start(), start):
             of = target.reference
             place = (of.law_id, of.target, of.target_end)
-            own = (of.source.division, of.source.article) == (of.target.division, of.target.article)
-            if own and of.law_id == of.document_id:
+            here, there = of.source, of.target
+            own = of.law_id == of.document_id and (
+                (here.division, here.article) == (there.division, there.article)
+            )
+            before = max(start, of.start - _LONGEST_WORD)
+            if own or _APPLIED_THERE.search(text, before, of.start):
                 continue
             if of.law_id and of.target.article and place not in seen:
                 seen.add(place)
