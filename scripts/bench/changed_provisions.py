@@ -53,10 +53,10 @@ def main() -> None:
     print(f"{len(found):,} edges: {len(changed):,} provisions changed by {len(sources):,}", end=" ")
     print(f"provisions, {abroad:,} of another law")
     sample = random.Random(arguments.seed).sample(found, min(arguments.sample, len(found)))
-    for number, (of, line) in enumerate(sample, 1):
+    for place, (of, line) in enumerate(sample, 1):
         told = cite(names.title(of.law_id), of.target, arabic=True)
         by = f"{names.title(of.document_id)} {of.source.path}"
-        print(f"{number}. {told} <- {by}\n   {line}")
+        print(f"{place}. {told} <- {by}\n   {line}")
     if arguments.right is not None:
         print(f"right in the sample: {rate(arguments.right, len(sample))}")
 
