@@ -11,7 +11,9 @@ from rich.cells import cell_len
 
 from localrag.check.types import Place
 from localrag.corpus import readers
+from localrag.corpus.pages import page_starts
 from localrag.corpus.readers import Limits, ReadFailure
+from localrag.corpus.readers.text import decode
 from localrag.corpus.types import Document, Omission
 from localrag.errors import InputError, LocalragError, UsageError
 from localrag.facts import Fact
@@ -21,11 +23,15 @@ from localrag.question.laws import LawNamed, is_known_title, laws_named
 from localrag.reading.folding import Spelling
 from localrag.statutes.names import LawNames
 from localrag.statutes.typed import short_citations
+from localrag_indexes.analysis.characters import PlainText
 from localrag_indexes.analysis.normalize import original_span
 
 # Formats in which a line is a whole paragraph; in the others a sentence may go on in the next one.
-_WHOLE_LINES = ("docx", "html")
-_FORMATS = (*_WHOLE_LINES, "text", "markdown", "pdf")
+_WHOLE_LINES = ("docx", "html", "pdf", "xlsx", "pptx", "csv", "eml", "msg")
+_FORMATS = (*_WHOLE_LINES, "text", "markdown")
+_TEXT_FILES = (".txt", ".text")
+# Between the name of a file and that of a file in it, in the source of a document.
+_WITHIN = "!"
 # How the reader of Word files begins a footnote or an endnote.
 _NOTE = re.compile("((?:文末)?注[^　\n]{1,8})　")
 _LONGEST = 5_000_000
@@ -142,7 +148,7 @@ def named_file(text: str) -> Path | None:
 
 
 def opened(path: Path, limits: Limits | None = None) -> Source:
-    """Read a text file, Markdown, HTML, DOCX or PDF.
+    """Read a text file, Markdown, HTML, PDF, a file of Office or a message.
 
     Of a file that holds others (a mail with attachments) its own text is checked; the others are
     counted among the omissions.
@@ -168,18 +174,17 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
     if len(documents) != 1 or documents[0].kind not in _FORMATS:
         raise InputError(
             N_("{name} is not one text to be checked."),
-            N_("Checked are text files, Markdown, HTML, DOCX and PDF."),
+            N_("Checked are text files, Markdown, HTML, PDF, files of Office and mail."),
             name=path.name,
         )
     (document,) = documents
     omissions[N_("files inside it, which were not checked"), False] += within
-    pages: dict[int, int] = {}
-    for passage in document.passages:
-        if passage.locator.page:
-            pages.setdefault(passage.locator.page, passage.start)
-    begun = tuple(pages.get(page, 0) for page in range(1, max(pages, default=0) + 1))
+    # Of a text file the lines are told, so they stay as they are.
+    is_plain = document.kind == "text" and path.suffix.lower() in _TEXT_FILES
+    text = decode(path.read_bytes()) if is_plain else document.text
+    pages = page_starts(document.metadata)
     named = tuple(Omission(what, n, in_text) for (what, in_text), n in omissions.items() if n)
-    return _bounded(Source(path.name, document.kind, document.text, _rising(begun), named))
+    return _bounded(Source(path.name, document.kind, text, pages, named))
 
 
 def _naming(path: Path, problem: LocalragError) -> LocalragError:
@@ -202,16 +207,8 @@ def _bounded(source: Source) -> Source:
     return source
 
 
-def _rising(starts: tuple[int, ...]) -> tuple[int, ...]:
-    """Where pages begin; one without text begins with the next."""
-    rising = list(starts)
-    for at in range(len(rising) - 2, 0, -1):
-        rising[at] = rising[at] or rising[at + 1]
-    return tuple(rising)
-
-
 class Flow:
-    """A text as it is read: lines that go on in the next one joined, citations written out.
+    """A text as it is read: in plain characters, lines that go on joined, citations written out.
 
     Attributes:
         text: as it is read; a line that ends in it ends a sentence.
@@ -220,7 +217,8 @@ class Flow:
 
     def __init__(self, source: Source, names: LawNames) -> None:
         self.source = source
-        spelling = Spelling(source.text, list(range(len(source.text) + 1)))
+        read = PlainText(source.text)
+        spelling = Spelling(read.text, list(read.offsets))
         if source.kind not in _WHOLE_LINES:
             spelling.rewrite(_RUNS_ON, _joined(spelling.text, names))
         spelling.replace_spans(_in_english(spelling.text, names))

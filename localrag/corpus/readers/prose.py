@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from localrag.corpus.pages import page_starts, pages_of, with_pages
 from localrag.corpus.readers.text import bounded, brief
 from localrag.corpus.types import PASSAGES, Document, Locator, Omission, Passage, Section
 from localrag.corpus.wording import omission_notes
@@ -55,8 +56,8 @@ def prose(
         text: the full text.
         source: the file it was read from.
         headings: in order, not overlapping.
-        pages: where each page starts, in characters; empty where pages are unknown. Passages
-            do not run over page ends.
+        pages: where the passages of each page start, in characters; empty where pages are
+            unknown. No passage runs over such a place; its header names its page.
         begin: where the passages begin, in characters; what stands before is not searched.
         metadata: of the document.
         omissions: what of the file is not in the text, or needs a word; a count of 0 goes.
@@ -69,9 +70,10 @@ def prose(
     bounded(N_("id"), id_)
     bounded(N_("title"), title)
     passages: list[Passage] = []
+    starts = page_starts(metadata or {}) or pages
     for path, start, end in _stretches(text, headings, pages, begin):
         page = bisect_right(pages, start)
-        names = [name for name in path if name != title]
+        place = " > ".join([title, *(name for name in path if name != title)])
         for piece_start, piece_end in _pieces(text, start, end, longest):
             passages.append(
                 Passage(
@@ -79,7 +81,7 @@ def prose(
                     document_id=id_,
                     layer=PASSAGES,
                     text=text[piece_start:piece_end],
-                    header=" > ".join([title, *names]),
+                    header=_header(place, starts, text, piece_start, piece_end),
                     locator=Locator(section=" > ".join(path), page=page),
                     start=piece_start,
                     end=piece_end,
@@ -107,6 +109,12 @@ def without_text(format_: str, omissions: Iterable[Omission] = ()) -> InputError
         format=format_,
         notes=" ".join(notes),
     )
+
+
+def _header(place: str, starts: Sequence[int], text: str, start: int, end: int) -> str:
+    if not starts:
+        return place
+    return with_pages(place, *pages_of(starts, start, end), text[start:end])
 
 
 def _stretches(

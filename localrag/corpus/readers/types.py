@@ -68,6 +68,9 @@ class Limits:
         documents: so many a file may hold, however small it is.
         aside: folder for what a reader keeps on the disk while it reads; None for the one that
             the system has for temporary files, which others can look into.
+        converter: the program of LibreOffice, which writes files of old formats (.doc, .xls, .rtf)
+            as new ones to be read; None where nobody asked for it.
+        converting_seconds: what it may take for a file.
     """
 
     file_bytes: int = 200_000_000
@@ -82,6 +85,8 @@ class Limits:
     failures: int = 10_000
     documents: int = 20_000
     aside: Path | None = None
+    converter: Path | None = None
+    converting_seconds: int = 120
 
 
 NumberedLine = tuple[int, bytes | None]
