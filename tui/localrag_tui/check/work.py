@@ -58,7 +58,7 @@ class Checked:
         """A file for the report: beside the original, else in a folder; Word of what is Word."""
         if self.original is None:
             return folder / "checked.html"
-        suffix = ".docx" if self.report.kind == "docx" else ".html"
+        suffix = self.original.suffix if self.report.kind == "docx" else ".html"
         return self.original.with_name(f"{self.original.stem}-checked{suffix}")
 
 
