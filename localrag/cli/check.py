@@ -37,7 +37,7 @@ _SHOWN = 120
         "localrag check opinion.md --as-of 2024-04-01",
         "localrag check memo.md --method fact-check-localrag",
         "localrag check '渡し舟法第6条の届出は、20日以内にしなければならない。'",
-        "pdftotext brief.pdf - | localrag check - --json",
+        "localrag check brief.pdf --json",
     ],
     exit_codes=(0, 2, 3, 4, 5, 7, 8),
 )

@@ -245,9 +245,9 @@ def _unpacks_to_too_much(data: bytes, most: int) -> bool:
                     piece = unpacked.decompress(given, _STEP)
                 except zlib.error:
                     break
-                if unpacked.eof:
-                    place = len(packed)
             taken += len(piece) * 4 + sum(piece.count(m) * size for m, size in _MARKS.items())
+            if unpacked is not None and unpacked.eof:
+                break
         if taken > most:
             return True
     return False
