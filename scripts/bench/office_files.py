@@ -67,7 +67,7 @@ class Writer:
         thing, subject = self.choice(_THINGS), self.choice(_SUBJECTS)
         return f"{thing}の{subject}は、" + self.choice(_ENDS).format(n=self._number)
 
-    def choice(self, among: Sequence[Any]) -> Any:
+    def choice(self, among: Sequence[str]) -> str:
         """One of several."""
         return self._random.choice(among)
 
@@ -329,7 +329,9 @@ def compound(content: dict[str, Any]) -> bytes:
     """A compound file (OLE) of streams and folders, as Outlook writes one."""
     entries: list[dict[str, Any]] = []
     _enter(entries, "Root Entry", content)
-    mini, mini_table, table, sectors = bytearray(), [], [], bytearray()
+    mini, sectors = bytearray(), bytearray()
+    mini_table: list[int] = []
+    table: list[int] = []
 
     def chain(data: bytes) -> int:
         begun, count = len(table), -(-len(data) // _SECTOR)
