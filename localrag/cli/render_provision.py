@@ -96,6 +96,8 @@ def _print_text(view: Provision) -> None:
 def _print_contents(contents: Contents) -> None:
     """Print headings with the articles they hold; of a part of a law each of its articles, too."""
     say((" > ".join((contents.document.title, *contents.place)), "bold cyan"))
+    for note in omission_notes(contents.document.omissions):
+        say((note, "yellow"))
     say("")
     _print_parts(contents.parts, whole=not contents.place, indent=2)
 

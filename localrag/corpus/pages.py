@@ -28,7 +28,8 @@ def with_pages(place: str, first: int, last: int, text: str) -> str:
 
     Args:
         place: in words; pages that it has already are replaced.
-        first, last: the pages.
+        first: the first page.
+        last: the last page.
         text: what stands there; Japanese is cited as in Japanese.
     """
     bare = _WRITTEN.sub("", place)

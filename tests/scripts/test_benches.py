@@ -30,6 +30,7 @@ RUNS = {
     "lawyers": ["--parts", "--questions={lawyers}"],
     "multihop": [],
     "sentences": [],
+    "pdf_text": ["--files=2", "--misses"],
     "provision_recall": ["--misses", "--all-laws"],
     "spoiled_claims": ["--misses"],
     "statute_lexical": ["--embedder={embedder}"],
@@ -53,6 +54,7 @@ RUNS = {
     "fact_check": ["--misses", "--sentences=100"],
     "cited_first": ["--laws=2", "--count=2", "--misses"],
     "typed_citations": ["--count=3", "--misses"],
+    "folding": ["--count=1", "--misses"],
     "streaming": ["--tokens=20", "--runs=1"],
     "serve": [
         "--home={home}",

@@ -3,10 +3,12 @@
 import re
 from functools import lru_cache
 
+from localrag_indexes.analysis.characters import CIRCLED, plain
+
 _SPELLINGS = str.maketrans(
     "〇零一二三四五六七八九壱弐参拾０１２３４５６７８９",
     "00123456789123十0123456789",
-)
+) | {ord(sign): str(number) for number, sign in enumerate(CIRCLED, 1)}
 _SMALL_UNITS = {"千": 1000, "百": 100, "十": 10}
 _LARGE_UNITS = {"兆": 10**12, "億": 10**8, "万": 10**4}
 _DIGITS = "〇一二三四五六七八九"
@@ -32,15 +34,14 @@ def parse_numeral(text: str) -> int:
     """Read a whole number below 10^16.
 
     Takes multiplicative kanji (三十六, 二千万), positional kanji (一九九一, 五〇三), formal kanji
-    (壱, 弐, 参, 拾), ASCII and full-width digits, digits grouped by commas, and mixtures
-    (3億2千万).
+    (壱, 弐, 参, 拾), digits in any form (⑱), digits grouped by commas, and mixtures (3億2千万).
 
     Raises:
         ValueError: the text is not one such numeral from end to end.
     """
-    plain = _GROUPED.sub(_without_commas, text.translate(_SPELLINGS))
-    match = _NUMERAL.fullmatch(plain)
-    if not plain or match is None:
+    digits = _GROUPED.sub(_without_commas, plain(text).translate(_SPELLINGS))
+    match = _NUMERAL.fullmatch(digits)
+    if not digits or match is None:
         raise ValueError(f"not a numeral: {text[:40]!r}")
     *large, rest = match.groups()
     total = _below_ten_thousand(rest) if rest else 0

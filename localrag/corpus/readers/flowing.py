@@ -13,42 +13,49 @@ from rich.cells import cell_len
 
 CLOSERS = "」』）)］\\]】〉》\"'”’"
 _ENDS = re.compile(f"[。｡．.!?！？][{CLOSERS}]*$")
-_ITEM = re.compile(
+_MARK = re.compile(
     "[・○●◎■□◆◇▼▽▲△※•‣–◦①-⑳㉑-㉟⑴-⒇㈠-㈩]"
     "|[-*+][ \t]"
     "|[（(][0-9０-９一二三四五六七八九十ア-ンｱ-ﾝa-zA-Z]{1,3}[)）]"
     "|[0-9０-９]{1,3}[.．)）][ \t　]?(?![0-9０-９])"
-    "|[0-9０-９一二三四五六七八九十ア-ンイロハニホヘト]{1,3}[ 　\t、](?=\\S)"
     "|[a-zA-Z][.)）][ \t]"
     "|(?:Article|Section|Chapter|Part|Schedule|Annex)[ ]+[0-9IVX]+\\b(?=[ .:—-]*(?:[A-Z(]|$))"
     "|第[ 　]?[0-9０-９〇一二三四五六七八九十百千]+[ 　]?[条章節編款項目]?"
     "(?:の[0-9０-９一二三四五六七八九十]+)*(?:[ 　\t（(]|$)"
-    "|[注註][ 　]?[0-9０-９]|別[表紙記]|記$|以上$|>"
+    "|[注註][ 　]?[0-9０-９]|別[表紙]記|記$|以上$|>"
 )
+# A number and a blank: an item as often as the middle of a sentence.
+_NUMBER = re.compile(
+    "[0-9０-９]{1,3}[ 　\t]+\\S|[一二三四五六七八九十ア-ンイロハニホヘト]{1,3}[ 　\t、](?=\\S)"
+)
+_BULLET = re.compile("[・○●■□◆※•①-⑳]")
 # What a sentence cannot end with, and a heading or a label hardly ever does.
 _HANGS = re.compile(
     "[、，,;・「『（(〔【]$|(?<![0-9０-９])[-‐]$|[ぁ-ん](?<=[はがをにとのもでやへびいりしっかれ])$|(?:及|並)$"
 )
 _CONTINUES = re.compile("[、，。．ぁ-んー々ゝ）」』)\\]】a-z,;]")
 _OPEN = {"「": "」", "『": "』", "（": "）", "(": ")", "〔": "〕", "【": "】"}
-_LONGEST_OPEN = 400
+_LONGEST_OPEN, _TAIL = 400, 100
 _WIDE = re.compile(
     "[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff60]"
 )
 _HYPHEN = re.compile("[A-Za-zÀ-ɏ]{2,}[-‐\u00ad\u0002]$")
 _WORD = re.compile("[A-Za-zÀ-ɏ]+(?:[-‐][A-Za-zÀ-ɏ]+)*")
+# A row of a table of contents.
+_LEADERS = re.compile(r"(?:[.．・…‥][ 　]?){5,}\s*[0-9ivxlc]*$")
 # A line that leaves this share of its column empty was not broken by the column.
 _EMPTY = 0.4
 
 
 def ends_sentence(line: str) -> bool:
     """Whether a line ends with the end of a sentence."""
-    return bool(_ENDS.search(line.rstrip()))
+    return bool(_ENDS.search(line.rstrip()[-_TAIL:]))
 
 
 def begins_item(line: str) -> bool:
     """Whether a line begins with the mark of an item, an article or a heading."""
-    return bool(_ITEM.match(line.lstrip()))
+    bare = line.lstrip()
+    return bool(_MARK.match(bare) or _NUMBER.match(bare))
 
 
 def is_wide(character: str) -> bool:
@@ -60,20 +67,21 @@ def goes_on(line: str, following: str, *, room: float, width: float) -> bool:
     """Whether a sentence goes on from one line to the next.
 
     Args:
-        line, following: without blanks around them.
+        line: without blanks around it.
+        following: the next line, without blanks around it.
         room: what is left between the end of the line and the edge of its column.
         width: of the column, in the unit of `room`.
     """
-    if not line or not following or ends_sentence(line):
+    if not line or not following or ends_sentence(line) or _LEADERS.search(line[-_TAIL:]):
         return False
-    first = _first_word(following)
-    # A word that did not fit leaves its own room; Japanese moves a few characters at most.
-    is_full = room <= width * max(0.03, min(0.25, (first + 1) / max(1, cell_len(line) + first)))
-    hangs = bool(_HANGS.search(line)) or _is_open(line)
-    if begins_item(following):
-        return is_full and hangs and not re.match(r"[・○●■□◆※•①-⑳]", following)
-    if is_full:
-        return True
+    # A word that did not fit leaves its own room; Japanese moves a character or two.
+    a_cell = max(width - room, 0.0) / max(1, cell_len(line))
+    is_full = room <= max(width * 0.03, (_first_word(following) + 1) * a_cell * 1.05)
+    hangs = bool(_HANGS.search(line[-2:])) or _is_open(line)
+    if _MARK.match(following):
+        return is_full and hangs and not _BULLET.match(following)
+    if is_full or _NUMBER.match(following):
+        return is_full
     if begins_item(line) and not hangs and room > width * _EMPTY / 2:
         return False
     return room < width * _EMPTY and (hangs or bool(_CONTINUES.match(following)))
@@ -104,11 +112,12 @@ def join(line: str, following: str, words: frozenset[str]) -> str:
     """Two lines as one: a blank between Latin words, nothing in Japanese, hyphenation undone.
 
     Args:
-        line, following: without blanks around them.
+        line: without blanks around it.
+        following: the next line, without blanks around it.
         words: of the text, see `words_of`: a hyphen stays where the text has the word with it.
     """
-    if _HYPHEN.search(line) and following[0].isalpha() and not is_wide(following[0]):
-        left, right = _WORD.findall(line[:-1])[-1], _WORD.match(following)
+    if _HYPHEN.search(line[-_TAIL:]) and following[0].isalpha() and not is_wide(following[0]):
+        left, right = _WORD.findall(line[-_TAIL:-1])[-1], _WORD.match(following)
         right_word = right[0] if right else following[0]
         with_hyphen, without = f"{left}-{right_word}".lower(), f"{left}{right_word}".lower()
         is_hyphenated = line[-1] in "\u00ad\u0002" or (

@@ -1,11 +1,10 @@
-"""From the characters of printed pages to their lines in reading order.
+"""From the characters of printed pages to the segments of their lines.
 
 Works on boxes alone, so that it serves a page that a program wrote and one that OCR has read.
 Coordinates are points with the origin at the lower left of a page. A page is laid out in the frame
 of its text: vertical Japanese, turned a quarter, has lines from left to right like any other.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-from localrag.corpus.readers.flowing import ends_sentence, is_wide
+from localrag.corpus.readers.flowing import is_wide
 
 
 class Glyph(NamedTuple):
@@ -65,43 +64,13 @@ class Segment:
     frame: int
 
 
-@dataclass(slots=True)
-class Line:
-    """A printed line, or a row of a table.
-
-    Attributes:
-        text: what is read; cells are separated by tabs.
-        size: of its font.
-        indent, room: what is left before and behind it in its column.
-        width: of its column.
-        gap: between it and the line above in its column, in its own heights; 0 for the first one.
-        opens: whether it is the first one of a column.
-        is_row: whether it is a row of a table.
-        frame: quarters of a turn of its text.
-    """
-
-    text: str
-    size: float
-    indent: float = 0.0
-    room: float = 0.0
-    width: float = 0.0
-    gap: float = 0.0
-    opens: bool = False
-    is_row: bool = False
-    frame: int = 0
-
-
-_SPLIT = 1.0
-"""A gap of so many heights parts two segments of a line."""
+SPLIT, _SPLIT_APART = 1.0, 0.5
+"""A gap of so many heights parts two segments of a line, where one follows the other in the file
+and where it does not."""
 _BLANK = 0.16
 """A gap of so many heights between Latin characters is a blank."""
 _SAME = 0.2
 _UPRIGHT_TOGETHER = 4
-_TEXT_COLUMN = 8.0
-_LABEL = re.compile(
-    r"[・○●◎■□◆◇※•‣–◦①-⑳*-]|[(（\[]?(?:[0-9０-９]{1,3}(?:\.[0-9]{1,3}){0,3}|[A-Za-zア-ンイロハニホヘト一二三四五六七八九十]{1,3})[.．)）\]]?"
-    "|第[0-9０-９〇一二三四五六七八九十百]+[条章節編款項]?"
-)
 
 
 def segments(glyphs: Sequence[Glyph]) -> list[Segment]:
@@ -127,7 +96,10 @@ def _once(glyphs: Sequence[Glyph]) -> Iterator[tuple[int, Glyph]]:
             for other in seen.get((glyph.text, column + dx, row + dy), ())
         )
         if glyph.text.strip() and any(
-            abs(other.x0 - glyph.x0) < cell * _SAME and abs(other.y0 - glyph.y0) < cell * _SAME
+            # The letters of a ligature have one box.
+            other[1:] != glyph[1:]
+            and abs(other.x0 - glyph.x0) < cell * _SAME
+            and abs(other.y0 - glyph.y0) < cell * _SAME
             for other in near
         ):
             continue
@@ -136,8 +108,8 @@ def _once(glyphs: Sequence[Glyph]) -> Iterator[tuple[int, Glyph]]:
         yield order, glyph
 
 
-# Frames: how a point of the page is turned so that the text runs from left to right.
-def _turn(box: Box, frame: int) -> Box:
+def turned(box: Box, frame: int) -> Box:
+    """A box in a frame: the page is turned so that its text runs from left to right."""
     x0, y0, x1, y1 = box
     match frame:
         case 1:  # Text runs up.
@@ -164,7 +136,8 @@ def _in_frames(glyphs: Iterable[tuple[int, Glyph]]) -> list[tuple[int, int, Glyp
             inside = [found[at][1] for at in run]
             is_along = len(run) > 1 and _step(inside[0], inside[1]) == "along"
             fits = _fits_in_line(inside)
-            if not is_along or fits:
+            is_alone = len(run) == 1 and not is_wide(inside[0].text[:1] or "\uffff")
+            if (not is_along or fits) and not is_alone:
                 frames.update(dict.fromkeys(run, 3))
             if is_along and fits:
                 found[run[0]] = (found[run[0]][0], _merged(inside))
@@ -173,7 +146,8 @@ def _in_frames(glyphs: Iterable[tuple[int, Glyph]]) -> list[tuple[int, int, Glyp
     elif down >= 3:
         # A vertical part of a horizontal page.
         for run in _runs(upright, steps):
-            if len(run) > 3 and _step(found[run[0]][1], found[run[1]][1]) == "down":
+            is_down = len(run) > 3 and _step(found[run[0]][1], found[run[1]][1]) == "down"
+            if is_down and sum(is_wide(found[at][1].text[:1] or " ") for at in run) * 2 > len(run):
                 frames.update(dict.fromkeys(run, 3))
     return [(found[at][0], frame, found[at][1]) for at, frame in frames.items()]
 
@@ -262,38 +236,62 @@ class _Set(NamedTuple):
 def segment(text: str, box: Box, size: float, order: int, *, is_vertical: bool = False) -> Segment:
     """What stands in a box of a page, read at once."""
     frame = 3 if is_vertical else 0
-    return Segment(text, _turn(box, frame), box, size, order, frame)
+    return Segment(text, turned(box, frame), box, size, order, frame)
 
 
 def _segments_of(inside: Sequence[tuple[int, Glyph]], frame: int) -> Iterator[Segment]:
-    turned = [_Set(order, glyph, _turn(Box(*glyph[1:5]), frame)) for order, glyph in inside]
-    for line in _baselines(turned):
+    if frame < 0:
+        yield from _slanted(inside)
+        return
+    placed = [_Set(order, glyph, turned(Box(*glyph[1:5]), frame)) for order, glyph in inside]
+    for line in _baselines(placed):
         part: list[_Set] = []
+        last: _Set | None = None
+        blanks = 0
         for char in line:
-            if part and char.glyph.text.strip():
-                last = next((c for c in reversed(part) if c.glyph.text.strip()), part[-1])
+            is_visible = bool(char.glyph.text.strip())
+            if last is not None and is_visible:
                 height = max(min(last.glyph.size, char.glyph.size), 0.1)
-                # A blank that the file itself has is part of the line, unless it is very wide.
-                blanks = sum(c.glyph.text == "　" for c in part[part.index(last) + 1 :])
+                # A wide blank that the file itself has is part of the line.
                 gap = char.box.x0 - last.box.x1 - blanks * height
-                if gap > height * _SPLIT:
+                # Cells may be near to each other, but they are not written one after the other.
+                is_apart = not 0 <= char.order - part[-1].order <= _UPRIGHT_TOGETHER
+                if gap > height * (_SPLIT_APART if is_apart else SPLIT):
                     yield _segment(part, frame)
                     part = []
+            blanks = 0 if is_visible else blanks + (char.glyph.text == "　")
+            last = char if is_visible else last
             part.append(char)
         if part:
             yield _segment(part, frame)
 
 
-def _baselines(turned: Sequence[_Set]) -> Iterator[list[_Set]]:
+def _slanted(inside: Sequence[tuple[int, Glyph]]) -> Iterator[Segment]:
+    """What is printed across a page, in its own order."""
+    part: list[_Set] = []
+    for order, glyph in inside:
+        if part and order > part[-1].order + 1:
+            yield _whole(part)
+            part = []
+        part.append(_Set(order, glyph, Box(*glyph[1:5])))
+    if part:
+        yield _whole(part)
+
+
+def _whole(part: Sequence[_Set]) -> Segment:
+    return _segment(part, -1)
+
+
+def _baselines(placed: Sequence[_Set]) -> Iterator[list[_Set]]:
     """Characters by line, each from left to right; small raised ones belong to their line."""
     rows: list[tuple[float, float, list[_Set]]] = []
     visible = sorted(
-        (char for char in turned if char.glyph.text != " "),
+        (char for char in placed if char.glyph.text != " "),
         key=lambda char: (-char.glyph.size, -(char.box.y0 + char.box.y1)),
     )
     grid: dict[int, list[int]] = defaultdict(list)
     step = max(median([c.glyph.size for c in visible]) if visible else 1.0, 1.0)
-    blanks = [char for char in turned if char.glyph.text == " "]
+    blanks = [char for char in placed if char.glyph.text == " "]
     for char in [*visible, *blanks]:
         low, high = char.box.y0, char.box.y1
         middle = (low + high) / 2
@@ -329,8 +327,8 @@ def _segment(part: Sequence[_Set], frame: int) -> Segment:
     pages = [char.glyph for char in part if char.glyph.text.strip()] or [part[0].glyph]
     return Segment(
         "".join(text).strip(" "),
-        _around(boxes),
-        _around([Box(*glyph[1:5]) for glyph in pages]),
+        around(boxes),
+        around([Box(*glyph[1:5]) for glyph in pages]),
         Counter(round(glyph.size, 1) for glyph in pages).most_common(1)[0][0],
         min(char.order for char in part),
         frame,
@@ -344,285 +342,11 @@ def _has_blank(one: _Set, other: _Set) -> bool:
     return other.box.x0 - one.box.x1 > max(one.glyph.size, 0.1) * _BLANK
 
 
-def _around(boxes: Sequence[Box]) -> Box:
+def around(boxes: Sequence[Box]) -> Box:
+    """The smallest box that holds some boxes."""
     return Box(
         min(b.x0 for b in boxes),
         min(b.y0 for b in boxes),
         max(b.x1 for b in boxes),
         max(b.y1 for b in boxes),
     )
-
-
-def lines(parts: Sequence[Segment], rules: Sequence[Box] = ()) -> list[Line]:
-    """The lines of a page in reading order.
-
-    Args:
-        parts: what is read, without running heads and the like.
-        rules: horizontal lines that are drawn, on the page, by which rows of tables are told.
-    """
-    by_frame: dict[int, list[Segment]] = defaultdict(list)
-    for part in parts:
-        if part.text:
-            by_frame[part.frame].append(part)
-    if not by_frame:
-        return []
-    main = max(by_frame, key=lambda frame: sum(len(part.text) for part in by_frame[frame]))
-    out: list[Line] = []
-    others = [frame for frame in by_frame if frame != main]
-    for frame in [*others, main]:
-        levels = list(_levels(rules, frame))
-        page = _around([part.box for part in by_frame[frame]])
-        for band in _bands(by_frame[frame]):
-            out += _read_band(band, levels, (page.x0, page.x1))
-    return out
-
-
-def _levels(rules: Sequence[Box], frame: int) -> Iterator[float]:
-    """The heights of rules along the lines."""
-    for rule in rules:
-        box = _turn(rule, max(frame, 0))
-        if box.x1 - box.x0 > 4 * (box.y1 - box.y0):
-            yield (box.y0 + box.y1) / 2
-
-
-def _strips(parts: Sequence[Segment]) -> list[list[Segment]]:
-    """Parts that overlap in height, from the top down."""
-    strips: list[list[Segment]] = []
-    bottom = 0.0
-    for part in sorted(parts, key=lambda part: -part.box.y1):
-        # Boxes of fonts are taller than their lines are apart: a fifth of overlap parts nothing.
-        height = (part.box.y1 - part.box.y0) * 0.3
-        if strips and part.box.y1 - height > bottom:
-            strips[-1].append(part)
-            bottom = min(bottom, part.box.y0)
-        else:
-            strips.append([part])
-            bottom = part.box.y0
-    return strips
-
-
-@dataclass(slots=True)
-class _Band:
-    """Strips that have their gaps at the same places: columns, a table, or one column."""
-
-    strips: list[list[Segment]]
-    columns: list[tuple[float, float]]
-
-
-def _bands(parts: Sequence[Segment]) -> Iterator[_Band]:
-    band: list[list[Segment]] = []
-    columns: list[tuple[float, float]] = []
-    for strip in _strips(parts):
-        covered = _columns([(p.box.x0, p.box.x1) for p in strip], strip[0].size)
-        merged = _columns([*columns, *covered], strip[0].size)
-        # What crosses the gaps, or is beside none, begins another band.
-        if (band and len(columns) > 1 and len(merged) < max(2, len(columns) - 1)) or (
-            band and len(columns) == 1 and len(covered) > 1 and len(merged) == 1
-        ):
-            yield from _closed(band, columns)
-            band, columns = [strip], covered
-        elif band and len(columns) == 1 and len(merged) > 1:
-            # A line of one column before some of more: what it is beside shows below.
-            yield from _closed(band, columns)
-            band, columns = [strip], covered
-        else:
-            band.append(strip)
-            columns = merged
-    if band:
-        yield from _closed(band, columns)
-
-
-def _closed(band: list[list[Segment]], columns: list[tuple[float, float]]) -> Iterator[_Band]:
-    """A band without the lines at its end that are beside nothing and set apart from it."""
-    rest: list[list[Segment]] = []
-    if len(columns) > 1:
-        while len(band) > 1 and len(band[-1]) == 1:
-            above = min(p.box.y0 for p in band[-2])
-            gap = above - band[-1][0].box.y1
-            if gap < band[-1][0].size * 0.9:
-                break
-            rest.insert(0, band.pop())
-    yield _Band(band, _columns([(p.box.x0, p.box.x1) for s in band for p in s], band[0][0].size))
-    if rest:
-        yield _Band(
-            rest, _columns([(p.box.x0, p.box.x1) for s in rest for p in s], rest[0][0].size)
-        )
-
-
-def _columns(spans: Sequence[tuple[float, float]], size: float) -> list[tuple[float, float]]:
-    """What some spans cover, where less than a gap parts them as one."""
-    out: list[tuple[float, float]] = []
-    for start, end in sorted(spans):
-        if out and start - out[-1][1] < size * _SPLIT * 0.9:
-            out[-1] = (out[-1][0], max(out[-1][1], end))
-        else:
-            out.append((start, end))
-    return out
-
-
-def _read_band(band: _Band, levels: Sequence[float], page: tuple[float, float]) -> Iterator[Line]:
-    if len(band.columns) == 1:
-        yield from _column_lines([part for strip in band.strips for part in strip], page)
-        return
-    by_column: list[list[Segment]] = [[] for _ in band.columns]
-    for strip in band.strips:
-        for part in strip:
-            by_column[_column_of(part, band.columns)].append(part)
-    if _is_text(band, by_column):
-        for inside, column in zip(by_column, band.columns, strict=True):
-            yield from _nested(inside, column)
-    else:
-        yield from _rows(band, levels)
-
-
-def _nested(parts: list[Segment], column: tuple[float, float]) -> Iterator[Line]:
-    """A column of text, which may have columns or tables in it."""
-    bands = list(_bands(parts))
-    if len(bands) == 1 and len(bands[0].columns) == 1:
-        yield from _column_lines(parts, column)
-        return
-    for band in bands:
-        if len(band.columns) == 1:
-            yield from _column_lines([p for strip in band.strips for p in strip], column)
-        else:
-            yield from _rows(band, ())
-
-
-def _column_of(part: Segment, columns: Sequence[tuple[float, float]]) -> int:
-    middle = (part.box.x0 + part.box.x1) / 2
-    return min(
-        range(len(columns)),
-        key=lambda at: max(columns[at][0] - middle, middle - columns[at][1], 0.0),
-    )
-
-
-def _is_text(band: _Band, by_column: Sequence[Sequence[Segment]]) -> bool:
-    """Whether columns are read one after the other; a table is read by rows.
-
-    Text fills its column, and its lines end within sentences. Where the page's own order goes down
-    a column, that order is followed.
-    """
-    order = sorted(
-        (part.order, at, strip)
-        for strip, parts in enumerate(band.strips)
-        for part in parts
-        for at in [_column_of(part, band.columns)]
-    )
-    down = across = 0
-    for (_, column, strip), (_, other, next_strip) in pairwise(order):
-        down += column == other and next_strip > strip
-        across += column != other and next_strip == strip
-    filled = [
-        _fills(inside, column) for inside, column in zip(by_column, band.columns, strict=True)
-    ]
-    texts = sum(filled)
-    if down > across:
-        return texts > 0 or (
-            len(band.columns) == 2 and any(len(s) > len(band.columns) for s in band.strips)
-        )
-    return texts == len(band.columns) and len(band.strips) > 2
-
-
-def _fills(parts: Sequence[Segment], column: tuple[float, float]) -> bool:
-    """Whether a column holds running text."""
-    size = median(part.size for part in parts) or 1.0
-    width = column[1] - column[0]
-    if width < size * _TEXT_COLUMN or len(parts) < 2:
-        return False
-    full = sum(
-        part.box.x1 > column[1] - max(size * 2.5, width * 0.12) and not ends_sentence(part.text)
-        for part in parts
-    )
-    return full * 2 >= len(parts) - 1
-
-
-def _column_lines(parts: Sequence[Segment], column: tuple[float, float]) -> Iterator[Line]:
-    """The lines of one column; parts beside each other are cells of a row."""
-    above: list[Segment] = []
-    for strip in _lines_of(parts):
-        row = sorted(strip, key=lambda part: part.box.x0)
-        left, right = row[0], row[-1]
-        gap = 0.0
-        if above:
-            below = max(part.box.y1 for part in row)
-            gap = (min(p.box.y0 for p in above) - below) / max(left.size, 0.1)
-        text = "\t".join(part.text for part in row)
-        if len(row) == 2 and _is_label(left, right):
-            text, row = (
-                f"{left.text}　{right.text}"
-                if is_wide(right.text[0])
-                else f"{left.text} {right.text}",
-                [left, right],
-            )
-        yield Line(
-            text,
-            size=max(row, key=lambda part: len(part.text)).size,
-            indent=left.box.x0 - column[0],
-            room=column[1] - right.box.x1,
-            width=column[1] - column[0],
-            gap=gap,
-            opens=not above,
-            is_row="\t" in text,
-            frame=left.frame,
-        )
-        above = row
-
-
-def _is_label(left: Segment, right: Segment) -> bool:
-    """Whether the first of two parts of a line is the number of an item or of a heading."""
-    gap = right.box.x0 - left.box.x1
-    return gap < left.size * 4 and len(left.text) <= 6 and bool(_LABEL.fullmatch(left.text))
-
-
-def _lines_of(parts: Sequence[Segment]) -> list[list[Segment]]:
-    """Parts on one line, by their middle: lines may overlap where fonts are tall."""
-    out: list[list[Segment]] = []
-    for part in sorted(parts, key=lambda part: -(part.box.y0 + part.box.y1)):
-        if out:
-            last = out[-1][0].box
-            overlap = min(last.y1, part.box.y1) - max(last.y0, part.box.y0)
-            if overlap > 0.5 * min(last.y1 - last.y0, part.box.y1 - part.box.y0):
-                out[-1].append(part)
-                continue
-        out.append([part])
-    return out
-
-
-def _rows(band: _Band, levels: Sequence[float]) -> Iterator[Line]:
-    """The rows of a table: what is printed between two rules, else on one line, is a row."""
-    size = band.strips[0][0].size
-    grouped: list[list[Segment]] = []
-    strips = [line for strip in band.strips for line in _lines_of(strip)]
-    for strip in strips:
-        if grouped and _is_same_row(grouped[-1], strip, levels, size):
-            grouped[-1] += strip
-        else:
-            grouped.append(list(strip))
-    edge = band.columns[-1][1]
-    for number, row in enumerate(grouped):
-        cells: list[list[Segment]] = [[] for _ in band.columns]
-        for part in row:
-            cells[_column_of(part, band.columns)].append(part)
-        texts = ["".join(p.text for line in _lines_of(cell) for p in line) for cell in cells]
-        yield Line(
-            "\t".join(texts).strip("\t") if sum(map(bool, texts)) == 1 else "\t".join(texts),
-            size=row[0].size,
-            width=edge - band.columns[0][0],
-            opens=not number,
-            is_row=True,
-            frame=row[0].frame,
-        )
-
-
-def _is_same_row(
-    row: Sequence[Segment], strip: Sequence[Segment], levels: Sequence[float], size: float
-) -> bool:
-    top, bottom = max(p.box.y1 for p in row), min(p.box.y0 for p in strip)
-    inside = [y for y in levels if bottom < y < top]
-    last, first = (
-        min((p.box.y0 + p.box.y1) / 2 for p in row),
-        max((p.box.y0 + p.box.y1) / 2 for p in strip),
-    )
-    if any(y > top for y in levels) and any(y < bottom for y in levels):
-        return not any(first < y < last for y in inside)
-    return False

@@ -117,6 +117,7 @@ class Package:
     def __init__(self, data: bytes, limits: Limits) -> None:
         self._archive = zipfile.ZipFile(BytesIO(data))
         self._limits = limits
+        self._relations: dict[str, dict[str, Relation]] = {}
         self._members = {
             member.filename.replace("\\", "/").lstrip("/").lower(): member
             for member in self._archive.infolist()
@@ -153,6 +154,11 @@ class Package:
 
     def relations(self, part: str = "") -> dict[str, Relation]:
         """The relationships of a part, or of the package, by their ids."""
+        if part not in self._relations:
+            self._relations[part] = self._read_relations(part)
+        return self._relations[part]
+
+    def _read_relations(self, part: str) -> dict[str, Relation]:
         folder, base = posixpath.split(part)
         try:
             root = self.root(posixpath.join(folder, "_rels", f"{base}.rels"))

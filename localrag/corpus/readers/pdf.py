@@ -5,16 +5,22 @@ where it is and whether its font names it at all. pdfminer.six reads the same fo
 the speed and has no vertical layout (``scripts/bench/pdf_text.py``).
 """
 
+import re
+import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from ctypes import byref, c_double, c_float
 from dataclasses import dataclass
 from math import atan2, hypot, pi
+from statistics import median
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from localrag.corpus.pages import PAGE_STARTS
 from localrag.corpus.readers.flowing import begins_item, ends_sentence, goes_on, join, words_of
-from localrag.corpus.readers.layout import Box, Glyph, Line, Segment, lines, segment, segments
+from localrag.corpus.readers.layout import Box, Glyph, Segment, segment, segments
 from localrag.corpus.readers.prose import prose
+from localrag.corpus.readers.reading_order import Line, lines
 from localrag.corpus.readers.running_heads import without_running_heads
 from localrag.corpus.readers.text import drop_controls, stem
 from localrag.corpus.readers.types import Limits, Omission
@@ -28,6 +34,14 @@ if TYPE_CHECKING:
 
 # What a character of text takes until it is stored, and what a page counts for besides its text.
 _BYTES_A_CHARACTER, _PAGE = 20, 1_000
+_BYTES_LAID_OUT = 2_000
+"""What a character takes while its page is laid out."""
+_ONE_AT_A_TIME = Lock()
+"""PDFium serves one thread at a time."""
+_STREAM = re.compile(rb"stream\r?\n")
+_DICTIONARY, _LITTLE, _STEP = 2_000, 100_000, 1 << 18
+_MARKS = {b"(": 350, b"<": 350, b"T": 320, b"q": 140, b"m": 250, b"re": 250}
+"""What the objects of some operators and strings of a page take, in bytes."""
 _MOST_UNKNOWN = 0.1
 """A page with a larger share of characters that its fonts do not name is not read."""
 _PASSWORD_NEEDED = 4
@@ -100,7 +114,8 @@ def read_pdf(
     Raises:
         InputError: pypdfium2 is missing, the file is damaged or encrypted, or has no text at all.
     """
-    pages = _printed(data, limits, read_image)
+    with _ONE_AT_A_TIME:
+        pages = _printed(data, limits, read_image)
     kept, left_out = without_running_heads([p.parts for p in pages], [p.box for p in pages])
     read = [lines(parts, page.rules) for parts, page in zip(kept, pages, strict=True)]
     text, starts = flowing_text(read)
@@ -168,6 +183,8 @@ def _printed(data: bytes, limits: Limits, read_image: ReadImage | None) -> list[
         N_("The PDF unpacks to too much text."),
         N_("Split it into several files."),
     )
+    if _unpacks_to_too_much(data, limits.memory_bytes):
+        raise too_much
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
@@ -184,9 +201,9 @@ def _printed(data: bytes, limits: Limits, read_image: ReadImage | None) -> list[
         left = most
         out = []
         for page in _pages(document):
-            printed, length = _read_page(page, left)
+            printed, length = _read_page(page, limits.memory_bytes // _BYTES_LAID_OUT)
             left -= length + _PAGE
-            if left < 0:
+            if left < 0 or length > limits.memory_bytes // _BYTES_LAID_OUT:
                 raise too_much
             if read_image is not None and not printed.parts:
                 printed = _read_picture(page, printed, read_image)
@@ -198,6 +215,42 @@ def _printed(data: bytes, limits: Limits, read_image: ReadImage | None) -> list[
     if not out:
         raise _damaged(N_("it has no pages"))
     return out
+
+
+def _unpacks_to_too_much(data: bytes, most: int) -> bool:
+    """Whether an instruction stream makes so many objects that they would fill the memory.
+
+    PDFium makes an object of some hundred bytes of each piece of text and each path, all those of a
+    page at once. Pictures are not looked at; what cannot be unpacked here is left to PDFium.
+    """
+    for begin in _STREAM.finditer(data):
+        about = data[max(0, begin.start() - _DICTIONARY) : begin.start()].rpartition(b"obj")[2]
+        if b"/Image" in about or b"/FontFile" in about:
+            continue
+        packed = data[begin.end() :]
+        if b"FlateDecode" not in about:
+            packed = packed[: packed.find(b"endstream")]
+            if b"A85" in about or b"ASCII85" in about or len(packed) < _LITTLE:
+                continue
+        unpacked = zlib.decompressobj() if b"FlateDecode" in about else None
+        taken, place = 0, 0
+        while taken <= most and (place < len(packed) or (unpacked and unpacked.unconsumed_tail)):
+            if unpacked is None:
+                piece, place = packed[place : place + _STEP], place + _STEP
+            else:
+                rest = unpacked.unconsumed_tail
+                given = rest or packed[place : place + _STEP]
+                place += 0 if rest else _STEP
+                try:
+                    piece = unpacked.decompress(given, _STEP)
+                except zlib.error:
+                    break
+                if unpacked.eof:
+                    place = len(packed)
+            taken += len(piece) * 4 + sum(piece.count(m) * size for m, size in _MARKS.items())
+        if taken > most:
+            return True
+    return False
 
 
 def _damaged(problem: object) -> InputError:
@@ -329,6 +382,8 @@ def _rules(page: "PdfPage") -> Iterator[Box]:
         )
 
 
+_SMALL = 0.92
+"""The size of notes is at most this share of the usual one."""
 _ROOM = 1.9
 """A gap of so many heights between two lines, more than usual, parts two paragraphs."""
 
@@ -346,16 +401,22 @@ def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
     done: list[str] = []
     length = 0
     current = ""
+    head = ""
     last: Line | None = None
     widths = _widths(pages)
     starts: list[int] = []
+    usual = _usual_size(pages)
     for page in pages:
         is_new_page = True
-        for line in page:
+        for line in _notes_first(page, usual, widths):
             text = drop_controls(line.text).strip(" ")
             if not text:
                 continue
-            if last is not None and _is_joined(last, line, current, text, widths, is_new_page):
+            if is_new_page and line.is_row and last is not None and last.is_row and text == head:
+                continue  # The head of a table that goes on from the page before.
+            if line.is_row and line.opens:
+                head = text
+            if last is not None and _is_joined(last, line, current, text, widths):
                 joined = join(current, text, words)
                 if is_new_page:
                     starts.append(length + len(joined) - len(text))
@@ -376,13 +437,41 @@ def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
     return "\n".join(done), starts
 
 
+def _usual_size(pages: Sequence[Sequence[Line]]) -> float:
+    sizes: Counter[float] = Counter()
+    for line in (line for page in pages for line in page):
+        sizes[line.size] += len(line.text)
+    return sizes.most_common(1)[0][0] if sizes else 0.0
+
+
+def _notes_first(
+    page: Sequence[Line], usual: float, widths: dict[tuple[int, int], float]
+) -> Sequence[Line]:
+    """A page with its notes before the paragraph that runs over its end.
+
+    Notes in small type at the foot, or what is printed across, would part the paragraph.
+    """
+    foot = len(page)
+    while foot and (page[foot - 1].size < usual * _SMALL or page[foot - 1].frame != page[0].frame):
+        foot -= 1
+    if foot in (0, len(page)) or ends_sentence(page[foot - 1].text):
+        return page
+    begin = foot - 1
+    while begin and _is_joined(
+        page[begin - 1], page[begin], page[begin - 1].text, page[begin].text.strip(), widths
+    ):
+        begin -= 1
+    if not begin:
+        return page
+    return [*page[:begin], *page[foot:], *page[begin:foot]]
+
+
 def _widths(pages: Sequence[Sequence[Line]]) -> dict[tuple[int, int], float]:
-    """The widest column of text of each size: what is a page of its own may have a short line."""
-    widest: dict[tuple[int, int], float] = {}
+    """The usual width of the columns of each size: a page with one short line does not show it."""
+    found: dict[tuple[int, int], list[float]] = {}
     for line in (line for page in pages for line in page if not line.is_row):
-        key = line.frame, round(line.size)
-        widest[key] = max(widest.get(key, 0.0), line.width)
-    return widest
+        found.setdefault((line.frame, round(line.size)), []).append(line.width)
+    return {key: median(widths) for key, widths in found.items()}
 
 
 def _is_joined(
@@ -391,7 +480,6 @@ def _is_joined(
     before: str,
     text: str,
     widths: dict[tuple[int, int], float],
-    is_new_page: bool,
 ) -> bool:
     """Whether a line belongs to the paragraph of the one before."""
     if last.is_row or line.is_row or last.frame != line.frame:
@@ -401,13 +489,8 @@ def _is_joined(
         return False
     if not line.opens and line.gap > _ROOM:
         return False
-    room, width = last.room, last.width
-    if is_new_page or line.opens:
-        # A column that holds one short line does not show how wide it is.
-        wider = widths.get((last.frame, round(last.size)), width)
-        if wider > width * 1.5 and line.opens and not is_new_page:
-            wider = width
-        room, width = room + max(0.0, wider - width), max(wider, width)
+    usual = widths.get((last.frame, round(last.size)), last.width)
+    room, width = last.room + max(0.0, usual - last.width), max(usual, last.width)
     is_indented = line.indent > last.indent + size * 0.7 and not begins_item(last.text)
     if ends_sentence(before):
         is_full = room < size * 2.5

@@ -5,6 +5,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from localrag.corpus.readers.layout import Box, Segment
 
@@ -12,7 +13,8 @@ _MOST_ROWS = 4
 """Rows that are looked at from each edge of a page."""
 _NEAR = 8.0
 """Points by which the place of a head may differ from page to page."""
-_WINDOW = 3
+_WINDOW, _LONGEST = 3, 200
+_LEAST_NUMBERS, _MOST_DIGITS = 5, 4
 _NUMBER = r"(?:[0-9]{1,5}|[〇一二三四五六七八九十百]{1,6}|[ivxlc]{1,7})"
 _DASH = r"[-‐-―−ー~〜～・.·|｜/]"
 _PAGE_NUMBER = re.compile(
@@ -40,6 +42,7 @@ class _Edge:
     row: int
     place: float
     segment: Segment
+    is_far: bool
     words: str
     number: int | None
 
@@ -60,21 +63,35 @@ def without_running_heads(
     Returns:
         The pages without them, and the words of what was left out, in order.
     """
+    repeated = _repeated(pages)
     rows = {
-        (number, side): list(_rows_from(side, parts))
+        (number, side): list(_rows_from(side, [p for p in parts if id(p) not in repeated]))
         for number, parts in enumerate(pages)
         for side in ("bottom", "top", "left", "right")
         if side in ("bottom", "top") or any(part.frame in (1, 3) for part in parts)
     }
     edges = [
-        _Edge(page, side, at, _place(side, part.page_box, boxes[page]), part, *_read(part.text))
+        _Edge(
+            page,
+            side,
+            at,
+            _place(side, part.page_box, boxes[page]),
+            part,
+            len(row) == 1 and (at + 1 == len(found) or _is_far(side, part, found[at + 1])),
+            *_read(part.text),
+        )
         for (page, side), found in rows.items()
         for at, row in enumerate(found)
         for part in row
     ]
     running = _running(edges, len(pages))
     _add_beside_numbers(edges, running)
-    dropped: set[tuple[int, int]] = set()
+    dropped = {
+        (number, id(part))
+        for number, parts in enumerate(pages)
+        for part in parts
+        if id(part) in repeated
+    }
     for (page, _), found in rows.items():
         for at, row in enumerate(found):
             if not all(id(part) in running for part in row):
@@ -115,6 +132,21 @@ def _rows_from(side: str, parts: Sequence[Segment]) -> Iterator[list[Segment]]:
         left = rest
 
 
+def _is_far(side: str, part: Segment, inner: Sequence[Segment]) -> bool:
+    """Whether two lines would fit between a segment and the next row inward."""
+    box = part.page_box
+    match side:
+        case "bottom":
+            gap = min(other.page_box.y0 for other in inner) - box.y1
+        case "top":
+            gap = box.y0 - max(other.page_box.y1 for other in inner)
+        case "left":
+            gap = min(other.page_box.x0 for other in inner) - box.x1
+        case _:
+            gap = box.x0 - max(other.page_box.x1 for other in inner)
+    return gap > part.size * 2
+
+
 def _place(side: str, box: Box, page: Box) -> float:
     """How far something is from the edge of its page."""
     match side:
@@ -130,6 +162,8 @@ def _place(side: str, box: Box, page: Box) -> float:
 
 def _read(text: str) -> tuple[str, int | None]:
     """The words of a segment without its page number, and the number."""
+    if len(text) > _LONGEST:
+        return text, None
     folded = " ".join(unicodedata.normalize("NFKC", text).lower().split())
     compact = folded.replace(" ", "") if len(folded) <= 40 else folded
     for form in (folded, compact):
@@ -182,29 +216,67 @@ def _running(edges: Sequence[_Edge], count: int) -> set[int]:
             ]
             least = 1 if count <= 4 or is_numbered else 2
             if len({other.page for other in near}) >= least or (
-                is_numbered and edge.row == 0 and _is_decorated(words, edge, count)
+                is_numbered
+                and edge.row == 0
+                and (_is_decorated(words, edge, count) or _is_set_apart(words, edge, count))
             ):
                 found.add(id(edge.segment))
     return found
 
 
 def _add_beside_numbers(edges: Sequence[_Edge], running: set[int]) -> None:
-    """Add what shares its row with a page number where other pages have running heads.
+    """Add what shares its row with a page number, where numbers count three pages or more.
 
     The head of a chapter of one page is repeated nowhere.
     """
     by_row: dict[tuple[int, str, int], list[_Edge]] = defaultdict(list)
     for edge in edges:
         by_row[edge.page, edge.side, edge.row].append(edge)
-    whole: dict[str, list[float]] = defaultdict(list)
-    for (_, side, _), row in by_row.items():
-        if all(id(edge.segment) in running for edge in row) and len(row) > 1:
-            whole[side].append(row[0].place)
-    for (_, side, _), row in by_row.items():
-        has_number = any(id(edge.segment) in running and edge.number is not None for edge in row)
-        alike = sum(abs(place - row[0].place) < _NEAR for place in whole[side])
-        if has_number and alike >= 2:
+    numbered = [
+        row
+        for row in by_row.values()
+        if any(id(edge.segment) in running and edge.number is not None for edge in row)
+    ]
+    for row in numbered:
+        alike = {
+            other[0].page
+            for other in numbered
+            if other[0].side == row[0].side and abs(other[0].place - row[0].place) < _NEAR
+        }
+        if len(alike) > 2:
             running.update(id(edge.segment) for edge in row)
+
+
+def _repeated(pages: Sequence[Sequence[Segment]]) -> set[int]:
+    """What is printed across the same place of several pages, and numbers of lines beside the text.
+
+    Numbers of lines are five or more, one below the other, the same on each page.
+    """
+    across: dict[tuple[str, int, int], list[tuple[int, Segment]]] = defaultdict(list)
+    columns: dict[tuple[int, tuple[str, ...]], list[tuple[int, list[Segment]]]] = defaultdict(list)
+    for number, parts in enumerate(pages):
+        digits: dict[int, list[Segment]] = defaultdict(list)
+        for part in parts:
+            if part.frame < 0:
+                place = round(part.page_box.x0 / 5), round(part.page_box.y0 / 5)
+                across[part.text, *place].append((number, part))
+            elif part.text.isdecimal() and len(part.text) <= _MOST_DIGITS:
+                digits[round(part.page_box.x0 / 12)].append(part)
+        for column, found in digits.items():
+            found.sort(key=lambda part: -part.page_box.y1)
+            if len(found) >= _LEAST_NUMBERS:
+                columns[column, tuple(part.text for part in found)].append((number, found))
+    out = {
+        id(part)
+        for found in across.values()
+        if len({number for number, _ in found}) > 1
+        for _, part in found
+    }
+    for (_, texts), pages_found in columns.items():
+        steps = {int(b) - int(a) for a, b in pairwise(texts)}
+        if len({number for number, _ in pages_found}) > 1 and len(steps) == 1 and min(steps) > 0:
+            out.update(id(part) for _, found in pages_found for part in found)
+    return out
 
 
 def _counts_on(edge: _Edge, other: _Edge) -> bool:
@@ -222,6 +294,11 @@ def _is_decorated(words: str, edge: _Edge, count: int) -> bool:
     return bool(
         re.search(r"^[-‐-―−]\s*#\s*[-‐-―−]$|#\s*(?:/|／|of)|頁|ページ|page|^p\.", words)
     ) and (edge.number is not None and (edge.number == edge.page + 1 or count == 1))
+
+
+def _is_set_apart(words: str, edge: _Edge, count: int) -> bool:
+    """Whether a bare number is the number of its page, far from all text of a short document."""
+    return words == "#" and count <= 2 and edge.number == edge.page + 1 and edge.is_far
 
 
 def _heads_a_table(row: Sequence[Segment], inner: Sequence[Segment]) -> bool:

@@ -92,7 +92,7 @@ _SIGNS: Mapping[str, str] = {
 _YES = ("1", "true", "on")
 _SPACES = re.compile("[\t\r\n]+")
 _FORMULA_FIELD = re.compile(r"\s*EQ\b", re.IGNORECASE)
-_MOST_READINGS, _LONGEST_READING = 2_000, 100
+_MOST_READINGS, _LONGEST_READING, _LONGEST_FIELD = 2_000, 100, 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,9 +371,9 @@ class _Walk:
             elif kind == "w:subDoc":
                 self.counts[_FILES] += 1
             elif kind == "w:fldSimple":
-                into.story.fields.append(Field(value(one, "instr"), has_result=True))
+                into.story.open_field(Field(value(one, "instr"), has_result=True))
                 self._inlines(one, into, within)
-                into.story.fields.pop()
+                into.story.close_field()
 
     def _run(self, run: etree._Element, into: Paragraph, anchor: etree._Element) -> None:
         is_hidden = self._styles.is_hidden(run, into.properties)
@@ -427,18 +427,19 @@ class _Walk:
     def _instruction(self, one: etree._Element, into: Paragraph, _: etree._Element) -> None:
         fields = into.story.fields
         if fields and not fields[-1].has_result:
-            fields[-1].instruction += one.text or ""
+            # A field of page numbers, or one that lays signs over each other, is short.
+            fields[-1].instruction = (fields[-1].instruction + (one.text or ""))[:_LONGEST_FIELD]
 
     def _field_mark(self, mark: etree._Element, into: Paragraph, anchor: etree._Element) -> None:
         fields, kind = into.story.fields, value(mark, "fldCharType")
         if into.story.ignores_fields:
             return
         if kind == "begin":
-            fields.append(Field(choice=form_choice(child(mark, "w:ffData"))))
+            into.story.open_field(Field(choice=form_choice(child(mark, "w:ffData"))))
         elif kind == "separate" and fields:
-            fields[-1].has_result = True
+            into.story.begin_result()
         elif kind == "end" and fields:
-            self._ended(fields.pop(), into, anchor)
+            self._ended(into.story.close_field(), into, anchor)
 
     def _ended(self, ended: Field, into: Paragraph, anchor: etree._Element) -> None:
         """A field that has no result may show a choice, or its instruction."""

@@ -63,6 +63,7 @@ class Story:
         drops_pages: whether page numbers are left out.
         fields: the complex fields that are open, the innermost last.
         ignores_fields: whether their marks do not match, so that nothing is taken for one.
+        silent: how many of the open fields show nothing here, which hides what is in them.
     """
 
     anchor: etree._Element | None = None
@@ -70,13 +71,34 @@ class Story:
     drops_pages: bool = False
     fields: list[Field] = field(default_factory=list)
     ignores_fields: bool = False
+    silent: int = 0
 
     @property
     def shows(self) -> bool:
         """Whether text is shown here; an instruction of a field is not."""
-        return all(one.has_result for one in self.fields) and not (
-            self.drops_pages and any(_PAGE_FIELD.match(one.instruction) for one in self.fields)
-        )
+        return not self.silent
+
+    def open_field(self, opened: Field) -> None:
+        """A field begins."""
+        self.fields.append(opened)
+        self.silent += self._is_silent(opened)
+
+    def begin_result(self) -> None:
+        """The result of the innermost field begins."""
+        last = self.fields[-1]
+        self.silent -= self._is_silent(last)
+        last.has_result = True
+        self.silent += self._is_silent(last)
+
+    def close_field(self) -> Field:
+        """The innermost field ends; gives it."""
+        closed = self.fields.pop()
+        self.silent -= self._is_silent(closed)
+        return closed
+
+    def _is_silent(self, of: Field) -> bool:
+        is_page = self.drops_pages and _PAGE_FIELD.match(of.instruction) is not None
+        return is_page or not of.has_result
 
 
 @dataclass(slots=True)

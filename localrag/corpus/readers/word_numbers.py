@@ -33,7 +33,7 @@ _ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
     (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
 )  # fmt: skip
-_LONGEST = 255
+_LONGEST = 64
 _MOST = 1_000_000
 """A counter that is higher is no number of a paragraph."""
 
