@@ -45,12 +45,14 @@ class Made:
         name: of the file.
         content: its bytes.
         sentences: those that are to be found, as they are to be quoted.
+        shown: numbers and dates as they are to be in the text.
         named: what is not to be read, and how many.
     """
 
     name: str
     content: bytes
     sentences: list[str] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
     named: Counter[str] = field(default_factory=Counter)
 
 
@@ -94,7 +96,8 @@ def workbook(number: int, writer: Writer) -> Made:
         sheet.append([f"第{row}種", price, None, text])
         sheet.cell(row, 2).number_format = '#,##0"円"'
         sheet.cell(row, 3, 46_113 + row).number_format = '[$-411]ggge"年"m"月"d"日"'
-        made.sentences += [text, f"{price:,}円", f"令和8年4月{1 + row}日"]
+        made.sentences.append(text)
+        made.shown += [f"{price:,}円", f"令和8年4月{1 + row}日"]
     if number % 3 == 0:
         hidden = sheet.max_row + 1
         sheet.append(["", "", "", writer.sentence()])
@@ -480,6 +483,10 @@ def missing(home: Path, made: Sequence[Made], report: dict[str, Any]) -> Iterato
             for omission in omissions_of(document.metadata):
                 named[document.id.partition("!")[0]][omission.what] += omission.count
         for one in made:
+            text = corpus.store.text(one.name) if one.shown else ""
+            for value in one.shown:
+                if value not in text:
+                    yield f"{one.name}: {value} is not in the text"
             for sentence in one.sentences:
                 hits = corpus.search(sentence, k=10).hits
                 if not any(
