@@ -62,6 +62,10 @@ class Walk:
             )
             yield str(path), problem
 
+    def links(self) -> Iterator[PassedOver]:
+        """The links that were not followed."""
+        return (one for one in self.passed_over if one.problem is _NOT_FOLLOWED)
+
     def covers(self, path: str) -> bool:
         """Whether a path lies below one of the roots."""
         return any(Path(path).is_relative_to(root) for root in self.roots)
@@ -180,8 +184,10 @@ class _Steps:
                 self.unreadable.append(path)
 
 
+IS_LINK = N_("It is a link, and links inside a folder are not followed.")
+"""Why a link is left out."""
 _NOT_FOLLOWED = InputError(
-    N_("It is a link, and links inside a folder are not followed."),
+    IS_LINK,
     N_("Follow them with --follow-links, or add the file or folder that it leads to."),
 )
 _NO_FILE = InputError(N_("It is a device, a socket or a pipe."), N_("Add files and folders only."))
