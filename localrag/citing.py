@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from localrag.contents import Part
+from localrag.corpus.pages import with_pages
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.corpus.types import Passage
 from localrag.errors import LocalragError
@@ -53,7 +54,12 @@ def places(workspace: Workspace) -> Iterator[Places]:
 def place(store: CorpusStore, citation: Citation) -> str:
     """Where a citation stands, in legal style; its label where the passage is gone."""
     passage = store.by_id(citation.passage_id)
-    return cited(store, passage) if passage else citation.label
+    if passage is None:
+        return citation.label
+    where = cited(store, passage)
+    if not citation.page:
+        return where
+    return with_pages(where, citation.page, citation.last_page, passage.text)
 
 
 def cited(store: CorpusStore, passage: Passage) -> str:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from localrag.ingest.state import IndexState
 
 _EXTRAS = {
-    "docs": ("pypdf", "docx"),
+    "docs": ("pypdfium2", "docx"),
     "dense": ("hnswlib", "numpy"),
     "eval": ("matplotlib", "scipy"),
     "hub": ("huggingface_hub",),

@@ -9,6 +9,7 @@ from itertools import islice
 from localrag.contents import Contents, contents_of, part_called
 from localrag.corpus.knowledge import KnownTriple
 from localrag.corpus.links import Definition, Reference
+from localrag.corpus.pages import page_starts, pages_of, with_pages
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.corpus.types import PARAGRAPHS, Locator, Passage, Section
 from localrag.errors import NotFoundError
@@ -317,7 +318,11 @@ def citation_of(store: CorpusStore, passage: Passage) -> str:
         division = _division(passage.header.removeprefix(title), place)
         return cite(title, place, arabic=True, division=division)
     where = passage.header if passage.header.startswith(title) else f"{title} {passage.header}"
-    return f"{where}, p. {place.page}" if place.page else where.strip()
+    if not place.page:
+        return where.strip()
+    starts = page_starts(store.document(passage.document_id).metadata)
+    pages = pages_of(starts, passage.start, passage.end) if starts else (place.page,) * 2
+    return with_pages(where, *pages, passage.text)
 
 
 def _division(header: str, place: Locator) -> str:

@@ -158,6 +158,8 @@ class Corpus:
         *paths: str | PathLike[str],
         prune: bool = False,
         check_content: bool = False,
+        follow_links: bool = False,
+        convert: bool = False,
         workers: int = 1,
         on_event: "Listener | None" = None,
     ) -> "AddReport":
@@ -167,21 +169,27 @@ class Corpus:
             paths: folders are searched to the bottom.
             prune: remove documents below `paths` whose files are gone.
             check_content: compare content even where size and time are the same.
+            follow_links: follow links inside the folders; else they are named and left out.
+            convert: have LibreOffice write files of old formats (.doc, .xls, .rtf) as new ones,
+                and read these.
             workers: processes; 0 for the setting ``ingest.workers``. With more than 1 the calling
                 script needs the usual ``if __name__ == "__main__"`` guard.
             on_event: told every event.
         """
+        from localrag.corpus.readers.converting import converter
         from localrag.ingest.add import add
 
         self.close()
+        limits = replace(self._limits, converter=converter()) if convert else self._limits
         return add(
             self._workspace,
             self.name,
             [Path(path) for path in paths],
             prune=prune,
             check_content=check_content,
+            follow_links=follow_links,
             workers=workers or self.config.ingest.processes,
-            limits=self._limits,
+            limits=limits,
             on_event=on_event or ignore,
         )
 

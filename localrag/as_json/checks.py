@@ -1,21 +1,25 @@
 """What a check of a text has found, as JSON."""
 
-from typing import cast
+from typing import NotRequired, cast
 
 # Before Python 3.12 Pydantic makes schemas of this one alone.
 from typing_extensions import TypedDict
 
-from localrag.as_json.statutes import FactJson
-from localrag.check import CheckReport, Finding
+from localrag.as_json.statutes import FactJson, OmissionJson, omissions_as_json
+from localrag.check import CheckReport, Finding, Place
 
 
 class PlaceInTextJson(TypedDict):
-    """Where something stands in the text that was checked; `page` is 0 where pages are unknown."""
+    """Where something is in the text that was checked.
+
+    `page` is 0 where pages are unknown; `note` is there in the notes of a Word file (注1).
+    """
 
     start: int
     end: int
     line: int
     page: int
+    note: NotRequired[str]
 
 
 class DiffPartJson(TypedDict):
@@ -49,6 +53,7 @@ class CheckJson(TypedDict):
     as_of: str
     holds: bool
     counts: dict[str, int]
+    omissions: list[OmissionJson]
     findings: list[FindingJson]
 
 
@@ -60,14 +65,22 @@ def check_as_json(report: CheckReport) -> CheckJson:
         "as_of": report.as_of,
         "holds": report.holds,
         "counts": {verdict.value: count for verdict, count in report.counts.items()},
+        "omissions": omissions_as_json(report.omissions),
         "findings": [_finding(finding) for finding in report.findings],
     }
+
+
+def _place(place: Place) -> PlaceInTextJson:
+    found = place._asdict()
+    if not place.note:
+        del found["note"]
+    return cast(PlaceInTextJson, found)
 
 
 def _finding(finding: Finding) -> FindingJson:
     return {
         "part": finding.part.value,
-        "place": cast(PlaceInTextJson, finding.place._asdict()),
+        "place": _place(finding.place),
         "said": finding.said,
         "verdict": finding.verdict.value,
         "problem": cast(FactJson, finding.problem.stored()) if finding.problem else None,

@@ -236,7 +236,10 @@ class ClaimJson(TypedDict):
 
 
 class CitationJson(TypedDict):
-    """A verbatim quotation and where it stands; `state` is the day of this wording of the law."""
+    """A verbatim quotation and its place.
+
+    `state` is the day of this wording of the law. `page` and `last_page` are 0 without pages.
+    """
 
     passage_id: str
     quote: str
@@ -248,6 +251,8 @@ class CitationJson(TypedDict):
     not_yet: bool
     before_first: bool
     beside: bool
+    page: int
+    last_page: int
     verified: bool
     problem: str
 

@@ -1,5 +1,6 @@
 """Provisions, what a citation means, and the states of laws, as JSON."""
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 from pydantic_core import to_jsonable_python
@@ -10,6 +11,8 @@ from typing_extensions import TypedDict
 from localrag.as_json.found import PassageJson, passage_as_json
 from localrag.contents import Contents, Part
 from localrag.corpus.store import DocumentInfo
+from localrag.corpus.types import OMISSIONS, Omission
+from localrag.corpus.wording import omission_notes
 from localrag.finding import ResolvedCitation
 from localrag.history import Comparison, History
 from localrag.history.comparing import Change, Line
@@ -23,6 +26,15 @@ from localrag.provision import (
 from localrag.statutes.applied import ReadText
 
 
+class OmissionJson(TypedDict):
+    """What of a file is not in its text, or is (`in_text`) and needs a word; `what` is English."""
+
+    what: str
+    count: int
+    in_text: bool
+    words: str
+
+
 class DocumentJson(TypedDict):
     """A document, of a law in one of its states; the day of that is ``metadata.date``."""
 
@@ -34,6 +46,7 @@ class DocumentJson(TypedDict):
     not_yet: bool
     before_first: bool
     metadata: dict[str, str]
+    omissions: list[OmissionJson]
 
 
 class LinkJson(TypedDict):
@@ -216,8 +229,22 @@ def _document(document: DocumentInfo) -> DocumentJson:
         "followed": document.followed,
         "not_yet": document.not_yet,
         "before_first": document.before_first,
-        "metadata": dict(document.metadata),
+        "metadata": {key: said for key, said in document.metadata.items() if key != OMISSIONS},
+        "omissions": omissions_as_json(document.omissions),
     }
+
+
+def omissions_as_json(omissions: Iterable[Omission]) -> list[OmissionJson]:
+    """Give what of a file is not in its text, or needs a word, in the language in use, too."""
+    return [
+        {
+            "what": one.what,
+            "count": one.count,
+            "in_text": one.in_text,
+            "words": omission_notes([one])[0],
+        }
+        for one in omissions
+    ]
 
 
 def _delegation(of: Delegation) -> Any:

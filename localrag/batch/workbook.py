@@ -5,16 +5,15 @@ Values are read as they were calculated last; formulas are not calculated and ma
 
 import json
 import tempfile
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
-from zipfile import BadZipFile, ZipFile
 
 from localrag.batch.columns import ABOVE, Header, Record, find_header
+from localrag.corpus.readers.workbook import OLE, opened_workbook
 from localrag.errors import InputError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
@@ -22,29 +21,17 @@ from localrag.language import N_
 if TYPE_CHECKING:
     from openpyxl.cell.cell import Cell
 
-_ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-# The name of a stream in a document that Office has encrypted, as its directory has it.
-_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-# The member that tells what a ZIP archive is, and what is then said of it.
-_OTHERS = {
-    "xl/workbook.bin": N_("{table} is a binary workbook (.xlsb)."),
-    "word/document.xml": N_("{table} is a document of Word."),
-    "content.xml": N_("{table} is an OpenDocument file."),
-}
-_WORKBOOK = "xl/workbook.xml"
-# What a workbook may unpack to, and how many times its size; one of less is held to no ratio.
-_UNPACKED, _RATIO, _SMALL = 1_000_000_000, 200, 20_000_000
+_ZIP = b"PK\x03\x04"
 # So many columns may stand beside each other.
 _WIDE = 64
 # So many empty rows may follow each other: as many as a sheet had before 2007. A cell in the last
 # row of today's makes a million of them, and a file of a few bytes each any number.
 _EMPTY = 65_536
-_BLOCK = 1 << 20
 
 
 def is_office(head: bytes) -> bool:
     """Whether a file that begins so is a ZIP archive, as workbooks are, or an old Office file."""
-    return head.startswith((_ZIP, _OLE))
+    return head.startswith((_ZIP, OLE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,106 +75,12 @@ def unpack(stream: IO[bytes], name: str, aside: Path | None = None) -> Sheet:
         InputError: openpyxl is missing; it is encrypted, damaged, of another format or unpacks to
             too much; no sheet has questions, or several have; hardly anything but empty rows.
     """
-    try:
-        import openpyxl
-    except ImportError as error:
-        raise InputError(
-            N_("Reading a workbook of Excel needs openpyxl."),
-            N_("pip install 'localrag[office]'"),
-        ) from error
-    _require_workbook(stream, name)
-    with warnings.catch_warnings(), ExitStack() as opened:
-        # It warns of what it leaves out: styles, drawings, rules for what may be typed.
-        warnings.simplefilter("ignore")
-        try:
-            values = openpyxl.load_workbook(stream, read_only=True, data_only=True)
-            opened.callback(values.close)
-            formulas = None
-            if _has_formulas(stream):
-                formulas = openpyxl.load_workbook(stream, read_only=True)
-                opened.callback(formulas.close)
-            return _unpacked(values, formulas, name, aside)
-        except InputError:
-            raise
-        except Exception as error:
-            # It fails with whatever the damage leads it to.
-            raise _damaged(name) from error
-
-
-def _require_workbook(stream: IO[bytes], name: str) -> None:
-    if stream.read(len(_OLE)) == _OLE:
-        raise _old_or_encrypted(stream, name)
-    try:
-        with ZipFile(stream) as archive:
-            members = {member.filename: member.file_size for member in archive.infolist()}
-    except BadZipFile as error:
-        raise _damaged(name) from error
-    if _WORKBOOK not in members:
-        found = (words for member, words in _OTHERS.items() if member in members)
-        raise InputError(
-            next(found, N_("{table} is a ZIP archive, but no workbook of Excel.")),
-            N_("Open it and save it as .xlsx or CSV."),
-            table=name,
-        )
-    unpacked, packed = sum(members.values()), stream.seek(0, 2)
-    if unpacked > min(_UNPACKED, max(packed * _RATIO, _SMALL)):
-        raise InputError(
-            N_("{table} unpacks to too much data ({unpacked:,} bytes of {packed:,})."),
-            N_("Check where it came from, or save the sheet as CSV."),
-            table=name,
-            unpacked=unpacked,
-            packed=packed,
-        )
-
-
-def _old_or_encrypted(stream: IO[bytes], name: str) -> InputError:
-    if _holds(stream, [_ENCRYPTED]):
-        return InputError(
-            N_("{table} is protected with a password."),
-            N_("Open it in Excel and save a copy without a password."),
-            table=name,
-        )
-    return InputError(
-        N_("{table} is in the format that Excel had before 2007 (.xls)."),
-        N_("Open it and save it as .xlsx or CSV."),
-        table=name,
-    )
-
-
-def _holds(stream: IO[bytes], words: Sequence[bytes]) -> bool:
-    """Whether one of some words stands in what is left of a stream, which may be large."""
-    before, most = b"", max(map(len, words)) - 1
-    while block := stream.read(_BLOCK):
-        block = before + block
-        if any(word in block for word in words):
-            return True
-        before = block[-most:]
-    return False
-
-
-def _damaged(name: str) -> InputError:
-    return InputError(
-        N_("{table} is damaged, or no workbook that can be read."),
-        N_("Open it in Excel and save it again as .xlsx, or as CSV."),
-        table=name,
-    )
-
-
-def _has_formulas(stream: IO[bytes]) -> bool:
-    with ZipFile(stream) as archive:
-        for member in archive.namelist():
-            if member.startswith("xl/worksheets/") and member.endswith(".xml"):
-                with archive.open(member) as part:
-                    if _holds(part, [b"<f>", b"<f ", b"<f/"]):
-                        return True
-    return False
+    with opened_workbook(stream, name, aside) as opened:
+        return _unpacked(opened.values, opened.formulas, name, aside)
 
 
 def _unpacked(values: Any, formulas: Any, name: str, aside: Path | None) -> Sheet:
     visible = [sheet for sheet in values.worksheets if sheet.sheet_state == "visible"]
-    for sheet in visible:
-        # What a sheet says of its own size may be anything.
-        sheet.reset_dimensions()
     found = [(sheet, *at) for sheet in visible if (at := _header(sheet)) is not None]
     if not found:
         raise InputError(
@@ -212,7 +105,6 @@ def _unpacked(values: Any, formulas: Any, name: str, aside: Path | None) -> Shee
     calculated = None
     if formulas is not None:
         calculated = formulas[sheet.title]
-        calculated.reset_dimensions()
     with ExitStack() as opened:
         rows = opened.enter_context(tempfile.TemporaryFile(dir=aside))
         dates: list[str] = []

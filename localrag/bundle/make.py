@@ -28,6 +28,7 @@ from localrag.config import load
 from localrag.durable import flush_folder, locked, replace_text, replacing, storing
 from localrag.errors import BusyError, FileExistsAlready, UsageError
 from localrag.inference.opening import named
+from localrag.ingest.reading import walk
 from localrag.language import N_
 from localrag.progress import ignore
 from localrag.workspace import Workspace
@@ -57,6 +58,7 @@ class Contents:
         sources: files or folders to be added there, each with the name of the corpus.
         settings: a file of settings for a new workspace; None: the first model of each kind is set.
         standalone: whether a Python goes along.
+        follow_links: whether links inside the folders of `sources` are followed.
     """
 
     extras: tuple[str, ...] = ()
@@ -67,6 +69,7 @@ class Contents:
     sources: tuple[tuple[str, Path], ...] = ()
     settings: Path | None = None
     standalone: bool = False
+    follow_links: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +162,8 @@ def make(
             for name in contents.corpora:
                 _back_up(workspace, name, files)
             for corpus, source in contents.sources:
-                _copy(source, files / "sources" / workspace.corpus(corpus).name)
+                folder = files / "sources" / workspace.corpus(corpus).name
+                _copy(source, folder, contents.follow_links, tell)
             _write_settings(contents, models, files)
             replace_text(files / "install.py", script())
             tell(N_("checksums, licences and the list of parts"))
@@ -332,18 +336,18 @@ def _back_up(workspace: Workspace, name: str, files: Path) -> None:
         back_up(workspace, packed, name)
 
 
-def _copy(source: Path, folder: Path) -> None:
-    """Copy a file, or what a folder holds, but for what is hidden.
+def _copy(source: Path, folder: Path, follow_links: bool, tell: Callable[[str], object]) -> None:
+    """Copy a file, or what a folder holds, but for what is hidden and what links lead to.
 
     Raises:
         UsageError: the name of a file cannot be one in a bundle.
     """
-    top = source.parent
-    found = [source] if source.is_file() else sorted(p for p in source.rglob("*") if p.is_file())
-    for path in found:
-        inside = path.relative_to(top)
-        if any(part.startswith(".") for part in inside.parts):
-            continue
+    found = walk([source], lambda _: True, follow_links=follow_links)
+    for left_out in found.passed_over:
+        tell(f"{left_out.source}: {left_out.cause} {left_out.cure}")
+    for file in found.files:
+        path = file.path
+        inside = path.relative_to(found.roots[0].parent)
         try:
             installer.require_plain(f"sources/{folder.name}/{inside.as_posix()}")
         except installer.Refused as error:

@@ -53,7 +53,8 @@ def check(
         tell(CHECKING, done, len(places))
     findings.sort(key=lambda finding: (finding.place.start, finding.place.end))
     agreeing = tuple(_agreeing(findings))
-    return CheckReport(source.name, source.kind, source.text, store.as_of.isoformat(), agreeing)
+    day = store.as_of.isoformat()
+    return CheckReport(source.name, source.kind, source.text, day, agreeing, source.omissions)
 
 
 def _agreeing(findings: Sequence[Finding]) -> Iterator[Finding]:

@@ -104,6 +104,7 @@ def html(report: CheckReport) -> str:
         language=language.in_use(),
         title=wording.title(report),
         counts=wording.counts(report),
+        notes=wording.notes(report),
         pieces=pieces,
         findings=findings,
         text_of_the_law=_("Text of the provision"),

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,10 @@ from rich.cells import cell_len
 
 from localrag.check.types import Place
 from localrag.corpus import readers
+from localrag.corpus.pages import page_starts
 from localrag.corpus.readers import Limits, ReadFailure
-from localrag.corpus.types import Document
+from localrag.corpus.readers.text import decode
+from localrag.corpus.types import Document, Omission
 from localrag.errors import InputError, LocalragError, UsageError
 from localrag.facts import Fact
 from localrag.language import N_
@@ -24,8 +27,13 @@ from localrag_indexes.analysis.characters import PlainText
 from localrag_indexes.analysis.normalize import original_span
 
 # Formats in which a line is a whole paragraph; in the others a sentence may go on in the next one.
-_WHOLE_LINES = ("docx", "html")
-_FORMATS = (*_WHOLE_LINES, "text", "markdown", "pdf")
+_WHOLE_LINES = ("docx", "html", "pdf", "xlsx", "pptx", "csv", "eml", "msg")
+_FORMATS = (*_WHOLE_LINES, "text", "markdown")
+_TEXT_FILES = (".txt", ".text")
+# Between the name of a file and that of a file in it, in the source of a document.
+_WITHIN = "!"
+# How the reader of Word files begins a footnote or an endnote.
+_NOTE = re.compile("((?:文末)?注[^　\n]{1,8})　")
 _LONGEST = 5_000_000
 _LONGEST_NAME = 1_000
 # A line ends by itself after a sentence, a heading or a caption, and before an item, a quotation
@@ -96,12 +104,14 @@ class Source:
         kind: its format, as of a document of a corpus.
         text: all of it.
         pages: where each page begins, in characters; empty where pages are unknown.
+        omissions: what of the file is not in the text, or needs a word; the report names it.
     """
 
     name: str
     kind: str
     text: str
     pages: tuple[int, ...] = ()
+    omissions: tuple[Omission, ...] = ()
 
 
 def given(text: str) -> Source:
@@ -138,29 +148,43 @@ def named_file(text: str) -> Path | None:
 
 
 def opened(path: Path, limits: Limits | None = None) -> Source:
-    """Read a text file, Markdown, HTML, DOCX or PDF.
+    """Read a text file, Markdown, HTML, PDF, a file of Office or a message.
+
+    Of a file that holds others (a mail with attachments) its own text is checked; the others are
+    counted among the omissions.
 
     Raises:
         InputError: it cannot be read, or is of another format.
     """
-    outcomes = list(readers.read(path, limits=limits or Limits()))
-    for outcome in outcomes:
-        if isinstance(outcome, ReadFailure):
-            raise _naming(path, outcome.problem)
-    documents = [one for one in outcomes if isinstance(one, Document) and one.kind in _FORMATS]
-    if len(documents) != 1 or len(outcomes) != 1:
+    documents, omissions, within = list[Document](), Counter[tuple[str, bool]](), 0
+    inside = f"{path.name}!"
+    for outcome in readers.stream(path, limits=limits or Limits()):
+        match outcome:
+            case ReadFailure(source, problem):
+                if not source.startswith(inside):
+                    raise _naming(path, problem)
+                within += 1
+            case Document(source=source):
+                if source.startswith(inside):
+                    within += 1
+                else:
+                    documents.append(outcome)
+            case Omission():
+                omissions[outcome.what, outcome.in_text] += outcome.count
+    if len(documents) != 1 or documents[0].kind not in _FORMATS:
         raise InputError(
             N_("{name} is not one text to be checked."),
-            N_("Checked are text files, Markdown, HTML, DOCX and PDF."),
+            N_("Checked are text files, Markdown, HTML, PDF, files of Office and mail."),
             name=path.name,
         )
     (document,) = documents
-    pages: dict[int, int] = {}
-    for passage in document.passages:
-        if passage.locator.page:
-            pages.setdefault(passage.locator.page, passage.start)
-    begun = tuple(pages.get(page, 0) for page in range(1, max(pages, default=0) + 1))
-    return _bounded(Source(path.name, document.kind, document.text, _rising(begun)))
+    omissions[N_("files inside it, which were not checked"), False] += within
+    # Of a text file the lines are told, so they stay as they are.
+    is_plain = document.kind == "text" and path.suffix.lower() in _TEXT_FILES
+    text = decode(path.read_bytes()) if is_plain else document.text
+    pages = page_starts(document.metadata)
+    named = tuple(Omission(what, n, in_text) for (what, in_text), n in omissions.items() if n)
+    return _bounded(Source(path.name, document.kind, text, pages, named))
 
 
 def _naming(path: Path, problem: LocalragError) -> LocalragError:
@@ -181,14 +205,6 @@ def _bounded(source: Source) -> Source:
             most=_LONGEST,
         )
     return source
-
-
-def _rising(starts: tuple[int, ...]) -> tuple[int, ...]:
-    """Where pages begin; one without text begins with the next."""
-    rising = list(starts)
-    for at in range(len(rising) - 2, 0, -1):
-        rising[at] = rising[at] or rising[at + 1]
-    return tuple(rising)
 
 
 class Flow:
@@ -217,7 +233,9 @@ class Flow:
         """Where a span of the flowing text stands in what is checked."""
         first, last = original_span(self._offsets, start, end)
         line = bisect_right(self._lines, first)
-        return Place(first, last, line, bisect_right(self.source.pages, first))
+        of_note = _NOTE.match(self.source.text, self._lines[line - 1])
+        note = of_note[1] if of_note is not None and self.source.kind == "docx" else ""
+        return Place(first, last, line, bisect_right(self.source.pages, first), note)
 
     def written(self, place: Place) -> str:
         """What stands at a place."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from localrag.corpus.types import Omission
 from localrag.facts import Fact
 from localrag.language import N_
 
@@ -56,12 +57,14 @@ class Place(NamedTuple):
         start, end: span in the text, in characters.
         line: from 1; of a Word file, its paragraph or row of a table.
         page: from 1; 0 where pages are unknown.
+        note: the label of the footnote or endnote of a Word file (注1); "" outside of notes.
     """
 
     start: int
     end: int
     line: int
     page: int = 0
+    note: str = ""
 
 
 class DiffPart(NamedTuple):
@@ -118,6 +121,7 @@ class CheckReport:
         text: the whole text; every place is one of it.
         as_of: the day whose law it was compared with, as ISO date.
         findings: in the order of the text.
+        omissions: what of the file is not in the text, or needs a word ("tracked insertions").
     """
 
     name: str
@@ -125,6 +129,7 @@ class CheckReport:
     text: str
     as_of: str
     findings: tuple[Finding, ...]
+    omissions: tuple[Omission, ...] = ()
 
     @property
     def counts(self) -> Mapping[Verdict, int]:

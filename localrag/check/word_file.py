@@ -1,37 +1,47 @@
-"""What a check has found as comments in a Word file, with python-docx (extra ``docs``).
+"""What a check has found as comments in a Word file.
 
-The comments stand at the runs of the original where that is of Word, else at a copy of the text.
+The comments are put into a copy of the original where that is of Word, else into a copy of the
+text that python-docx makes (extra ``docs``). The copy is the original with marks in its main part,
+and with comments: every other part is the same, byte for byte. python-docx would write all parts
+anew, drop those that it does not reach, and refuse Strict Open XML and files with macros.
 """
 
-from collections.abc import Iterator, Sequence
+import posixpath
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from lxml import etree
 
 from localrag.check import wording
 from localrag.check.types import CheckReport, Finding, Verdict
+from localrag.corpus.readers import Limits
+from localrag.corpus.readers.package import Package, child, name, number, parsed, value
 from localrag.corpus.readers.text import drop_controls
+from localrag.corpus.readers.word import words_of
 from localrag.errors import InputError
 from localrag.language import N_, _
 
-if TYPE_CHECKING:
-    from docx.document import Document as WordDocument
-    from docx.text.paragraph import Paragraph
-    from docx.text.run import Run
+_AUTHOR, _INITIALS = "localrag", "lr"
+_MAIN = "word/document.xml"
+_STRICT = "http://purl.oclc.org/ooxml/"
+_RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
+_CONTENT_TYPES = "[Content_Types].xml"
+_TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
+_COMMENTS = "application/vnd.openxmlformats-officedocument.wordprocessingml.comments+xml"
+_AROUND = frozenset(["w:ins", "w:moveTo", "w:sdtContent", "w:sdt", "w:fldSimple"])
+"""What a comment goes around, not into: a rejected insertion would take the comment with it."""
 
-_AUTHOR = "localrag"
 
-
-class _Printed(NamedTuple):
-    """A paragraph as a part of the text that was checked.
-
-    Attributes:
-        start, end: span in that text.
-    """
+class _Stretch(NamedTuple):
+    """A stretch of the text that was checked, and the element that a comment on it goes around."""
 
     start: int
     end: int
-    paragraph: "Paragraph"
+    anchor: etree._Element
 
 
 def commented(report: CheckReport, original: Path | None = None) -> bytes:
@@ -42,35 +52,85 @@ def commented(report: CheckReport, original: Path | None = None) -> bytes:
         original: the file that was checked, if it is a file.
 
     Raises:
-        InputError: python-docx is missing.
+        InputError: python-docx is missing, or the original is another one now.
     """
+    is_word = report.kind == "docx" and original is not None
+    data = original.read_bytes() if is_word and original is not None else _copy(report)
+    package = Package(data, Limits())
+    if not package.has(_CONTENT_TYPES):
+        raise InputError(N_("The DOCX is damaged."), N_("Open it in Word and save it again."))
+    main = package.main(_MAIN)
+    root = package.root(main)
+    stretches = list(_of_word(package, root, report) if is_word else _of_copy(root, report))
+    comments = _Comments(package, main, root)
+    if stretches:
+        told = (wording.title(report), wording.counts(report), *wording.notes(report))
+        comments.add(stretches[:1], told)
+    for finding in report.findings:
+        if finding.verdict is not Verdict.HOLDS:
+            there = [one for one in stretches if _touches(one, finding)]
+            # Nothing in a header or a footer can have a comment.
+            comments.add(there or stretches[:1], (wording.verdict(finding), *_further(finding)))
+    return _rewritten(data, comments.parts())
+
+
+def _copy(report: CheckReport) -> bytes:
+    """The text as a Word file, a paragraph a line."""
     try:
         import docx
     except ImportError as error:
         raise InputError(
             N_("Writing DOCX needs python-docx."), N_("pip install 'localrag[docs]'")
         ) from error
-    if report.kind == "docx" and original is not None:
-        document = docx.Document(str(original))
-    else:
-        document = docx.Document()
-        for text in report.text.split("\n"):
-            document.add_paragraph(drop_controls(text))
-    printed = list(_printed(document, report))
-    if printed:
-        _comment(document, _runs(printed[0], 0, 1), wording.title(report), wording.counts(report))
-    for finding in report.findings:
-        if finding.verdict is not Verdict.HOLDS:
-            there = [one for one in printed if _touches(one, finding)]
-            runs = [run for one in there for run in _runs(one, *finding.place[:2])]
-            _comment(document, runs, wording.verdict(finding), *_further(finding))
+    document = docx.Document()
+    for text in report.text.split("\n"):
+        document.add_paragraph(drop_controls(text))
     written = BytesIO()
     document.save(written)
     return written.getvalue()
 
 
+def _of_copy(root: etree._Element, report: CheckReport) -> Iterator[_Stretch]:
+    body = child(root, "w:body")
+    paragraphs = [] if body is None else [one for one in body if name(one) == "w:p"]
+    at = 0
+    for text, paragraph in zip(report.text.split("\n"), paragraphs, strict=True):
+        run = child(paragraph, "w:r")
+        if run is not None:
+            yield _Stretch(at, at + len(text), run)
+        at += len(text) + 1
+
+
+def _of_word(package: Package, root: etree._Element, report: CheckReport) -> Iterator[_Stretch]:
+    """What the reader of Word files makes of the original, with its places.
+
+    Raises:
+        InputError: it makes another text of it than the one that was checked.
+    """
+    lines = words_of(package, root).lines
+    if "".join(line.text + "\n" for line in lines) != report.text:
+        raise InputError(
+            N_("{name} has changed since it was checked."),
+            N_("Check it again."),
+            name=report.name,
+        )
+    at = 0
+    for line in lines:
+        for piece in line.pieces:
+            if piece.anchor is not None and piece.text:
+                yield _Stretch(at, at + len(piece.text), piece.anchor)
+            at += len(piece.text)
+        at += 1
+
+
+def _touches(stretch: _Stretch, finding: Finding) -> bool:
+    return stretch.start < finding.place.end and finding.place.start < stretch.end
+
+
 def _further(finding: Finding) -> Iterator[str]:
     """What a comment says besides the verdict."""
+    if finding.place.note:
+        yield wording.place(finding.place, "docx")
     if finding.diff:
         yield "".join(
             part.law
@@ -85,49 +145,108 @@ def _further(finding: Finding) -> Iterator[str]:
         yield finding.evidence
 
 
-def _comment(document: "WordDocument", runs: "Sequence[Run]", *lines: str) -> None:
-    if not runs:
-        return
-    comment = document.add_comment(list(runs), author=_AUTHOR, initials="lr")
-    for number, text in enumerate(lines):
-        paragraph = comment.paragraphs[0] if number == 0 else comment.add_paragraph()
-        paragraph.add_run(drop_controls(text))
+class _Comments:
+    """The comments of a Word file, to which others are added.
 
+    Args:
+        package: the file.
+        main: the name of its main part.
+        root: of that part, into which the marks go.
+    """
 
-def _printed(document: "WordDocument", report: CheckReport) -> Iterator[_Printed]:
-    """The paragraphs in the order in which a reader of Word files prints them, with their spans."""
-    at = 0
-    for paragraph in _paragraphs(document):
-        text = drop_controls(paragraph.text).replace("\n", "　").strip()
-        start = report.text.replace("\n", "　").find(text, at) if text else -1
-        if start >= 0:
-            yield _Printed(start, start + len(text), paragraph)
-            at = start + len(text)
-
-
-def _paragraphs(document: "WordDocument") -> "Iterator[Paragraph]":
-    from docx.table import Table
-
-    for block in document.iter_inner_content():
-        if isinstance(block, Table):
-            for row in block.rows:
-                for cell in row.cells:
-                    yield from cell.paragraphs
+    def __init__(self, package: Package, main: str, root: etree._Element) -> None:
+        self._package, self._main, self._root = package, main, root
+        self._space = str(root.tag).rpartition("}")[0]
+        related = (one.target for one in package.relations(main).values() if one.kind == "comments")
+        part = next((one for one in related if package.has(one)), "")
+        self._is_new = not part
+        self._part = part or posixpath.join(posixpath.dirname(main), "localrag-comments.xml")
+        if self._is_new:
+            self._comments = etree.Element(self._name("comments"), nsmap={"w": self._space[1:]})
         else:
-            yield block
+            self._comments = package.root(part)
+        self._next = 1 + max((number(value(one, "id")) for one in self._comments), default=-1)
+
+    def _name(self, local: str) -> str:
+        return f"{self._space}}}{local}"
+
+    def _made(self, local: str, **attributes: str) -> etree._Element:
+        of_word = {self._name(key): said for key, said in attributes.items()}
+        return etree.Element(self._name(local), of_word)
+
+    def add(self, stretches: Sequence[_Stretch], lines: Iterable[str]) -> None:
+        """Add a comment of some lines on some stretches; none where there is no stretch."""
+        if not stretches:
+            return
+        id_, self._next = str(self._next), self._next + 1
+        made = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        comment = self._made("comment", id=id_, author=_AUTHOR, initials=_INITIALS, date=made)
+        for at, line in enumerate(lines):
+            paragraph = etree.SubElement(comment, self._name("p"))
+            if not at:
+                paragraph.append(self._run(self._made("annotationRef")))
+            for part, text in enumerate(drop_controls(line).split("\n")):
+                words = self._made("t")
+                words.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
+                words.text = text
+                paragraph.append(self._run(*([self._made("br")] if part else []), words))
+        self._comments.append(comment)
+        _outermost(stretches[0].anchor).addprevious(self._made("commentRangeStart", id=id_))
+        end = self._made("commentRangeEnd", id=id_)
+        _outermost(stretches[-1].anchor).addnext(end)
+        end.addnext(self._run(self._made("commentReference", id=id_)))
+
+    def _run(self, *content: etree._Element) -> etree._Element:
+        run = self._made("r")
+        run.extend(content)
+        return run
+
+    def parts(self) -> Mapping[str, bytes]:
+        """The parts that are other ones now, or new."""
+        changed = {self._main: _serialized(self._root), self._part: _serialized(self._comments)}
+        if not self._is_new:
+            return changed
+        folder, base = posixpath.split(self._main)
+        relations = posixpath.join(folder, "_rels", f"{base}.rels")
+        host = _STRICT if self._space[1:].startswith(_STRICT) else ""
+        kind = f"{host or 'http://schemas.openxmlformats.org/'}officeDocument/"
+        kind += "relationships/comments" if host else "2006/relationships/comments"
+        if self._package.has(relations):
+            root = self._package.root(relations)
+        else:
+            root = parsed(f'<Relationships xmlns="{_RELATIONS}"/>'.encode())
+        target = posixpath.basename(self._part)
+        attributes = {"Id": "localragComments", "Type": kind, "Target": target}
+        etree.SubElement(root, f"{{{_RELATIONS}}}Relationship", attributes)
+        types = self._package.root(_CONTENT_TYPES)
+        of_part = {"PartName": f"/{self._part}", "ContentType": _COMMENTS}
+        etree.SubElement(types, f"{{{_TYPES}}}Override", of_part)
+        return changed | {relations: _serialized(root), _CONTENT_TYPES: _serialized(types)}
 
 
-def _touches(printed: _Printed, finding: Finding) -> bool:
-    return printed.start < finding.place.end and finding.place.start < printed.end
+def _outermost(anchor: etree._Element) -> etree._Element:
+    """The element that a comment goes around: the insertion, the content control that holds it."""
+    parent = anchor.getparent()
+    while parent is not None and name(parent) in _AROUND:
+        anchor, parent = parent, parent.getparent()
+    return anchor
 
 
-def _runs(printed: _Printed, start: int, end: int) -> "list[Run]":
-    """The runs of a paragraph that have something of a span; all where none does."""
-    paragraph = printed.paragraph
-    at = printed.start - (len(paragraph.text) - len(paragraph.text.lstrip()))
-    found = []
-    for run in paragraph.runs:
-        if at < end and start < at + len(run.text):
-            found.append(run)
-        at += len(run.text)
-    return found or list(paragraph.runs)
+def _serialized(root: etree._Element) -> bytes:
+    return etree.tostring(
+        root.getroottree(), xml_declaration=True, encoding="UTF-8", standalone=True
+    )
+
+
+def _rewritten(data: bytes, changed: Mapping[str, bytes]) -> bytes:
+    """A package in which some parts are other ones; the rest is copied as it is."""
+    waiting = {part.lower(): (part, content) for part, content in changed.items()}
+    written = BytesIO()
+    with zipfile.ZipFile(BytesIO(data)) as old, zipfile.ZipFile(written, "w") as new:
+        for member in old.infolist():
+            key = member.filename.replace("\\", "/").lstrip("/").lower()
+            content = waiting.pop(key)[1] if key in waiting else old.read(member)
+            new.writestr(member, content)
+        for part, content in waiting.values():
+            new.writestr(part, content, zipfile.ZIP_DEFLATED)
+    return written.getvalue()

@@ -11,6 +11,7 @@ from localrag.check.types import (
     Place,
     Verdict,
 )
+from localrag.corpus.wording import omission_notes
 from localrag.export.blocks import (
     Block,
     Heading,
@@ -34,7 +35,9 @@ def counts(report: CheckReport) -> str:
 
 
 def place(found: Place, kind: str) -> str:
-    """Where something stands in a text of a kind: line 3; page 2, line 40; paragraph 7."""
+    """Where something is in a text of a kind: page 2, line 40; paragraph 7; 注1, paragraph 8."""
+    if found.note:
+        return _("{note}, paragraph {n:,}").format(note=found.note, n=found.line)
     if kind == "docx":
         return _("paragraph {n:,}").format(n=found.line)
     if found.page:
@@ -61,10 +64,17 @@ def title(report: CheckReport) -> str:
     return _("Check of {name} against the law as of {day}").format(name=name, day=report.as_of)
 
 
+def notes(report: CheckReport) -> list[str]:
+    """What of the file was not read, or needs a word, in sentences."""
+    return omission_notes(report.omissions)
+
+
 def blocks(report: CheckReport) -> Iterator[Block]:
     """Yield the findings, those that do not hold first."""
     yield Heading(1, title(report))
     yield paragraph(counts(report))
+    for note in notes(report):
+        yield paragraph(Strong(note))
     for kind in WORST_FIRST:
         found = [finding for finding in report.findings if finding.verdict is kind]
         if found:

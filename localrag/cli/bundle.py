@@ -120,6 +120,10 @@ def make(
             "--standalone-python", help="Take a Python along for this processor, which uv fetches."
         ),
     ] = False,
+    follow_links: Annotated[
+        bool,
+        typer.Option("--follow-links", help="Follow links inside the folders of --source."),
+    ] = False,
     since: Annotated[
         Path | None,
         typer.Option(
@@ -163,6 +167,7 @@ def make(
         sources=tuple(map(_source, source or ())),
         settings=settings,
         standalone=standalone_python,
+        follow_links=follow_links,
     )
     report = making.make(
         session.workspace,

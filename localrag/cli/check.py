@@ -109,6 +109,8 @@ def _print(report: "CheckReport", *, show_all: bool) -> None:
         if show_all or finding.verdict is not Verdict.HOLDS:
             _print_finding(finding, report.kind)
     say((wording.counts(report), "bold"))
+    for note in wording.notes(report):
+        say((note, "yellow"))
     if not report.findings:
         tell(_("The text cites no provision and names no law with its number."))
 

@@ -79,12 +79,28 @@ def add(
         bool,
         typer.Option("--check-content", help="Compare content even where size and time agree."),
     ] = False,
+    follow_links: Annotated[
+        bool,
+        typer.Option(
+            "--follow-links",
+            help="Follow links inside the folders, wherever they lead; else they are named.",
+        ),
+    ] = False,
+    convert: Annotated[
+        bool,
+        typer.Option(
+            "--convert",
+            help="Have LibreOffice, where it is installed, write old formats (.doc, .xls, .ppt, "
+            ".rtf, .odt …) as new ones, and read these.",
+        ),
+    ] = False,
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
     """Read files into a corpus.
 
-    Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, DOCX, and zips of them; dumps of
+    Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, Word (.docx), Excel (.xlsx),
+    PowerPoint (.pptx), CSV, mail (.eml, .msg) with its attachments, and zips of them; dumps of
     Wikipedia (CirrusSearch, WikiExtractor), with what their infoboxes tell; triples as tables
     (.tsv: subject, predicate, object) or JSON lines, and dumps of Wikidata (.json). Dumps and files
     of lines may be compressed (.gz, .bz2, .xz).
@@ -109,6 +125,8 @@ def add(
             *([sample_corpus.FOLDER] if sample else []),
             prune=prune,
             check_content=check_content,
+            follow_links=follow_links,
+            convert=convert,
             workers=0,
             on_event=listener,
         )

@@ -1,6 +1,6 @@
 """How adding and indexing are shown while they run, and what they report at the end."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
@@ -19,6 +19,7 @@ from localrag.ingest.events import (
     FilesFound,
     Listener,
     MoreDuplicates,
+    PassedOver,
 )
 from localrag.ingest.index import IndexReport
 from localrag.ingest.update import UpdateReport
@@ -113,14 +114,11 @@ def print_add_report(corpus: str, report: AddReport, indexing: str) -> None:
             seconds=report.seconds,
         )
     )
-    if report.unsupported:
-        kinds = _(", ").join(
-            f"{count:,} {one_line(suffix) or _('without suffix')}"
-            for suffix, count in sorted(report.unsupported.items())
-        )
-        say(_("left out, no reader for this kind of file: {kinds}").format(kinds=kinds))
+    _print_passed_over(report)
     for what, count in report.left_out.items():
         say(_("left out: {count} {what}").format(count=f"{count:,}", what=_(what)))
+    for what, count in report.named.items():
+        say(_("read as text: {count} {what}").format(count=f"{count:,}", what=_(what)))
     if report.duplicated:
         same = _("left out, the corpus has the same: {count}")
         say(same.format(count=f"{report.duplicated:,}"))
@@ -138,6 +136,26 @@ def print_add_report(corpus: str, report: AddReport, indexing: str) -> None:
     print_failures(report.failures)
     if report.added or report.replaced or report.removed:
         say(_("Next, make it searchable: "), (indexing, "bold"))
+
+
+# So many files that are not read are named; --json names all.
+_NAMED = 20
+
+
+def _print_passed_over(report: AddReport) -> None:
+    """Name the files of a folder that are not read, those of one reason together."""
+    if not report.passed_over:
+        return
+    n = len(report.passed_over)
+    words = ngettext("left out, {n:,} file:", "left out, {n:,} files:", n)
+    say(words.format(n=n))
+    cures = dict.fromkeys(one.cure for one in report.passed_over)
+    for one in report.passed_over[:_NAMED]:
+        say(f"  {one_line(one.source)}{colon()}{one.cause}")
+    if n > _NAMED:
+        say("  ", _("… and {n:,} more; --json names all of them").format(n=n - _NAMED))
+    for cure in filter(None, cures):
+        say("  ", (cure, "bold"))
 
 
 def print_failures(count: int) -> None:
@@ -180,5 +198,11 @@ def print_index_report(corpus: str, report: IndexReport) -> None:
 
 def report_as_json(corpus: str, report: AddReport | UpdateReport | IndexReport) -> dict[str, Any]:
     """Give the JSON of ``localrag add``, ``update`` or ``index``."""
-    failed = [{"source": f.source, "cause": f.cause, "cure": f.cure} for f in report.failed]
-    return {"corpus": corpus, **asdict(report), "failed": failed}
+    told = {"corpus": corpus, **asdict(report), "failed": _problems(report.failed)}
+    if isinstance(report, AddReport):
+        told["passed_over"] = _problems(report.passed_over)
+    return told
+
+
+def _problems(found: Iterable[FileFailed | PassedOver]) -> list[dict[str, str]]:
+    return [{"source": one.source, "cause": one.cause, "cure": one.cure} for one in found]

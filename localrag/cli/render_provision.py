@@ -7,6 +7,7 @@ from localrag.cli.terminal import aside, colon, say, tell
 from localrag.contents import Contents, Part
 from localrag.corpus.knowledge import KnownTriple
 from localrag.corpus.types import Locator
+from localrag.corpus.wording import omission_notes
 from localrag.language import N_, _
 from localrag.provision import LookedUp, Provision, ProvisionLink, ProvisionReadings
 from localrag.reading import wording
@@ -80,6 +81,8 @@ def _print_text(view: Provision) -> None:
     say((view.passage.header, "bold cyan"))
     say((" > ".join((view.document.title, *view.place)), "dim"))
     say((_origin(view), "dim"))
+    for note in omission_notes(view.document.omissions):
+        say((note, "yellow"))
     if view.is_deleted:
         say((_("It is deleted: the law keeps its number alone."), "yellow"))
     say("")
@@ -93,6 +96,8 @@ def _print_text(view: Provision) -> None:
 def _print_contents(contents: Contents) -> None:
     """Print headings with the articles they hold; of a part of a law each of its articles, too."""
     say((" > ".join((contents.document.title, *contents.place)), "bold cyan"))
+    for note in omission_notes(contents.document.omissions):
+        say((note, "yellow"))
     say("")
     _print_parts(contents.parts, whole=not contents.place, indent=2)
 

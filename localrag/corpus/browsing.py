@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
+from unicodedata import is_normalized, normalize
 
 from localrag.corpus.facets import Facets, facets_of
 from localrag.corpus.memory import Answer, Memory
@@ -233,10 +234,41 @@ class Browsing:
         return self._memory.once("documents", document_id, self._find_key)
 
     def _find_key(self, document_id: str) -> int | None:
+        key = self._exact_key(document_id)
+        if key is None and (written := self._written_otherwise(document_id)):
+            return self._exact_key(written)
+        return key
+
+    def _exact_key(self, document_id: str) -> int | None:
         row = self._db.row("SELECT key FROM shown WHERE id = ?", (document_id,)) or self._db.row(
             "SELECT key FROM documents WHERE id = ?", (document_id,)
         )
         return int(row[0]) if row else None
+
+    def id_of(self, name: str) -> str:
+        """The id of the document that a name means; the name itself where there is none.
+
+        macOS writes the names of files in decomposed characters (か and a mark for が), keyboards
+        write whole ones. Names that are the same in NFC mean the same document. An id that is
+        written exactly so goes first.
+        """
+        if name.isascii() or self._exact_key(name) is not None:
+            return name
+        return self._written_otherwise(name) or name
+
+    def _written_otherwise(self, name: str) -> str:
+        """The id that is the same as a name in NFC, and not as it is written; "" without one."""
+        if name.isascii():
+            return ""
+        composed = normalize("NFC", name)
+        if composed != name and self._exact_key(composed) is not None:
+            return composed
+        return self.kept("composed", self._find_decomposed).get(composed, "")
+
+    def _find_decomposed(self) -> dict[str, str]:
+        """By its form in NFC every id that is written otherwise."""
+        ids = (id_ for (id_,) in self._db.rows("SELECT id FROM documents"))
+        return {normalize("NFC", id_): id_ for id_ in ids if not is_normalized("NFC", id_)}
 
     def _work(self, document_id: str) -> int:
         return self._memory.once("works", document_id, self._find_work)

@@ -12,7 +12,17 @@ from itertools import groupby
 from typing import Any
 
 from localrag.corpus.naming import bare, fold
-from localrag.corpus.types import ALIAS, TRIPLES, Document, Locator, Passage, Section, Triple
+from localrag.corpus.types import (
+    ALIAS,
+    OMISSIONS,
+    TRIPLES,
+    Document,
+    Locator,
+    Passage,
+    Section,
+    Triple,
+    stored_omissions,
+)
 from localrag.database import Database, Row, checksum
 from localrag.errors import InputError
 from localrag.language import N_, _
@@ -156,7 +166,10 @@ def prepare(document: Document) -> DocumentRows:
     passages = tuple(_passage_row(document, passage) for passage in document.passages)
     triples = triple_rows(document.source, document.passages)
     names = name_rows(document.passages) if triples else ()
-    metadata = json.dumps(dict(sorted(document.metadata.items())), ensure_ascii=False)
+    kept = dict(document.metadata)
+    if document.omissions:
+        kept[OMISSIONS] = stored_omissions(document.omissions)
+    metadata = json.dumps(dict(sorted(kept.items())), ensure_ascii=False)
     try:
         mark = _fingerprint(document, metadata, passages, (*triples, *names))
     except UnicodeEncodeError as error:

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from localrag.corpus.rows import DocumentRows, PassageRow, block_range, block_text, write_blocks
-from localrag.corpus.types import ARTICLES, PASSAGES
+from localrag.corpus.types import ARTICLES, PASSAGES, Omission, omissions_of
 from localrag.database import Database, Row
 from localrag_indexes.analysis.numerals import YEAR_BEFORE, common_year
 
@@ -96,6 +96,11 @@ class DocumentInfo:
     followed: str
     not_yet: bool
     before_first: bool
+
+    @property
+    def omissions(self) -> tuple[Omission, ...]:
+        """What of its file is not in the text, or needs a word."""
+        return omissions_of(self.metadata)
 
 
 INFO = (

@@ -1,6 +1,7 @@
 """The values that flow through localrag: documents, their passages, and where passages stand."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -169,6 +170,38 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Omission:
+    """Something of a file that its reader names, with its count.
+
+    It was not read, or it was read and needs a word (`in_text`).
+
+    Attributes:
+        what: in the plural ("pictures"), the same words each time; a message marked with `N_`.
+        count: how many.
+        in_text: whether it is in the text all the same ("tracked insertions", "pages read by OCR").
+    """
+
+    what: str
+    count: int = 1
+    in_text: bool = False
+
+
+OMISSIONS = "omissions"
+"""Key of the metadata of a stored document that holds its omissions as JSON."""
+
+
+def stored_omissions(omissions: Iterable[Omission]) -> str:
+    """Write omissions as JSON, for the metadata of a document; "" for none."""
+    rows = [[one.what, one.count, one.in_text] for one in omissions]
+    return json.dumps(rows, ensure_ascii=False) if rows else ""
+
+
+def omissions_of(metadata: Mapping[str, str]) -> tuple[Omission, ...]:
+    """Read the omissions of a stored document from its metadata."""
+    return tuple(Omission(*row) for row in json.loads(metadata.get(OMISSIONS) or "[]"))
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """One source: a law, an encyclopaedia page, a file.
 
@@ -187,6 +220,9 @@ class Document:
             file name gives one), ``amending_law`` (id of the law that made it this state),
             ``abbreviations`` (official ones, separated by commas), ``field`` (e-Gov's category,
             where the answer of its API tells it).
+        omissions: what of the source is not in the text, or needs a word ("tracked insertions").
+            The store keeps them in the metadata (`omissions_of`); `readers.stream` gives each one
+            after the document, so that a reader sets them here and nowhere else.
     """
 
     id: str
@@ -197,6 +233,7 @@ class Document:
     passages: tuple[Passage, ...] = ()
     sections: tuple[Section, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
+    omissions: tuple[Omission, ...] = ()
 
 
 class LawRow(NamedTuple):

@@ -4,8 +4,9 @@ They are stored under English names. What is shown is in the language of the int
 person writes may be in any: ``kind=政令`` is ``kind=CabinetOrder``, whoever asks.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from localrag.corpus.types import Omission
 from localrag.language import N_, _, in_every_language
 
 KINDS = {
@@ -49,6 +50,24 @@ _ALSO_CALLED = {
     "era": ("年号",),
     "chapter": ("章",),
 }
+
+
+def omission_notes(omissions: Sequence[Omission]) -> list[str]:
+    """Say what of a file was not read, and what was read as text and needs a word.
+
+    Returns:
+        None to two sentences: "Not read: 3 pictures, 1 charts.".
+    """
+    notes = []
+    for in_text, sentence in ((False, _("Not read: {what}.")), (True, _("Read as text: {what}."))):
+        named = [
+            _("{count} {what}").format(count=f"{one.count:,}", what=_(one.what))
+            for one in omissions
+            if one.in_text is in_text
+        ]
+        if named:
+            notes.append(sentence.format(what=_(", ").join(named)))
+    return notes
 
 
 def kind_name(kind: str) -> str:

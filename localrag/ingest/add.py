@@ -1,7 +1,9 @@
 """Adding files to a corpus: only what is new or changed is read."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -24,6 +26,7 @@ from localrag.ingest.events import (
     Listener,
     MoreDuplicates,
     PartsLeftOut,
+    PassedOver,
 )
 from localrag.ingest.reading import (
     Content,
@@ -52,8 +55,10 @@ class AddReport:
         added, replaced, removed: counts.
         unchanged: of them as they were, in files that had to be read.
         files_unchanged: files that were not read again.
-        unsupported: files of a kind nobody reads, by suffix.
+        unsupported: files and links that are not read, by suffix.
+        passed_over: each of them, with its reason.
         left_out: what files hold that was left out on purpose, and how many.
+        named: what was read and is named all the same ("tracked insertions"), and how many.
         duplicated: how many documents, or files as a whole, were left out because the corpus has
             the same.
         duplicates: the first of them.
@@ -71,7 +76,9 @@ class AddReport:
     removed: int = 0
     files_unchanged: int = 0
     unsupported: dict[str, int] = field(default_factory=dict)
+    passed_over: list[PassedOver] = field(default_factory=list)
     left_out: dict[str, int] = field(default_factory=dict)
+    named: dict[str, int] = field(default_factory=dict)
     duplicated: int = 0
     duplicates: list[Duplicate] = field(default_factory=list)
     kept: list[DocumentsKept] = field(default_factory=list)
@@ -84,7 +91,8 @@ class AddReport:
         """Take an event into account."""
         match event:
             case FilesFound():
-                self.unsupported = event.unsupported
+                self.unsupported = dict(Counter(one.suffix for one in event.passed_over))
+                self.passed_over = list(event.passed_over)
             case FileRead():
                 self.added += event.added
                 self.replaced += event.replaced
@@ -95,7 +103,8 @@ class AddReport:
             case FileRemoved():
                 self.removed += event.documents
             case PartsLeftOut():
-                self.left_out[event.what] = self.left_out.get(event.what, 0) + event.count
+                counts = self.named if event.in_text else self.left_out
+                counts[event.what] = counts.get(event.what, 0) + event.count
             case Duplicate():
                 self.duplicated += 1
                 if len(self.duplicates) < _NAMED:
@@ -117,6 +126,7 @@ def add(
     *,
     prune: bool = False,
     check_content: bool = False,
+    follow_links: bool = False,
     workers: int = 1,
     limits: Limits = Limits(),  # noqa: B008 - immutable
     on_event: Listener = ignore,
@@ -133,6 +143,8 @@ def add(
         paths: folders, walked in order of names, and files.
         prune: remove the documents of files below `paths` that no longer exist.
         check_content: compare content even where size and time are the same.
+        follow_links: follow links inside the folders, wherever they lead; else they are named and
+            left out.
         workers: processes that read files; with more than 1 the calling script needs the usual
             ``if __name__ == "__main__"`` guard.
         limits: what a file may hold.
@@ -147,7 +159,8 @@ def add(
     """
     started = perf_counter()
     report = AddReport()
-    found = walk(paths, supported)
+    offers = partial(supported, converting=limits.converter is not None)
+    found = walk(paths, offers, follow_links=follow_links)
     place = workspace.corpus(corpus)
     reader = Reader(replace(limits, aside=place.store.parent))
     with writing(place), CorpusStore.open(place.store, create=True) as store:
@@ -187,7 +200,7 @@ class _Addition:
         self._waiting: dict[str, tuple[FileToRead, FileEntry | None]] = {}
 
     def run(self, *, prune: bool) -> Iterator[Event]:
-        yield FilesFound(len(self._walk.files), self._walk.unsupported)
+        yield FilesFound(len(self._walk.files), self._walk.passed_over)
         for source, problem in self._walk.problems():
             yield FileFailed(source, problem)
         tasks = []

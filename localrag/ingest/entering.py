@@ -77,7 +77,7 @@ class FileEntry:
         self._failures = self._duplicates = self._taken = 0
         self._waiting = set[int]()
         self._done = Counter[str]()
-        self._left_out = Counter[str]()
+        self._left_out = Counter[tuple[str, bool]]()
         self._batch: dict[str, list[str]] = {"added": [], "replaced": [], "unchanged": []}
         self._events: list[Event] = []
 
@@ -103,8 +103,8 @@ class FileEntry:
         if not self._begun and not self._failures:
             yield FileFailed(self._name, InputError(N_("There is no document in the file.")))
         yield from self._end()
-        for what, count in self._left_out.items():
-            yield PartsLeftOut(self._name, what, count)
+        for (what, in_text), count in self._left_out.items():
+            yield PartsLeftOut(self._name, what, count, in_text)
 
     def settle(self, outcomes: Iterable[Outcome]) -> Iterator[Event]:
         """Enter what waited, given the outcomes once more; everything else is passed over."""
@@ -169,7 +169,7 @@ class FileEntry:
         if isinstance(outcome, ReadFailure):
             self._fail(outcome.source, outcome.problem)
         elif isinstance(outcome, Omission):
-            self._left_out[outcome.what] += outcome.count
+            self._left_out[outcome.what, outcome.in_text] += outcome.count
         else:
             if not self._begun:
                 self._store.files.begin(self._record)

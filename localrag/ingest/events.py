@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from localrag.errors import LocalragError
+from localrag.errors import InputError, LocalragError
 from localrag.language import N_
 from localrag.progress import BYTES, Phase, Progress
 
@@ -17,15 +17,36 @@ JOINING = Phase(N_("joining"), N_("vectors"))
 
 
 @dataclass(frozen=True, slots=True)
-class FilesFound:
-    """The walk is over: so many files to look at, so many of a kind nobody reads.
+class PassedOver:
+    """A file, or a link, in a folder that is added and that is not read.
 
     Attributes:
-        unsupported: how many, by suffix.
+        source: its path.
+        problem: why it is not read, and how to have it read.
+        suffix: in lower case; the name where there is none.
     """
 
+    source: str
+    problem: InputError
+    suffix: str
+
+    @property
+    def cause(self) -> str:
+        """Why it is not read, in the language in use."""
+        return self.problem.cause
+
+    @property
+    def cure(self) -> str:
+        """How to have it read; empty where nothing can be advised."""
+        return self.problem.cure
+
+
+@dataclass(frozen=True, slots=True)
+class FilesFound:
+    """The walk is over: so many files to look at, and those that are not read."""
+
     files: int
-    unsupported: dict[str, int]
+    passed_over: tuple[PassedOver, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +95,18 @@ class FileRead:
 
 @dataclass(frozen=True, slots=True)
 class PartsLeftOut:
-    """Something in a file was left out on purpose.
+    """Something in a file was left out on purpose, or read in a way that its reader names.
 
     Attributes:
         what: in the plural ("pages that are no articles"), a message marked with `N_`.
         count: how many.
+        in_text: whether it was read all the same ("tracked insertions").
     """
 
     source: str
     what: str
     count: int
+    in_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)

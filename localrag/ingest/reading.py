@@ -1,7 +1,6 @@
 """Finding the files of an `add`, and reading one: its digest, its documents as rows."""
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,6 +15,7 @@ from localrag.corpus.rows import DocumentRows, prepare
 from localrag.corpus.store import FileRecord
 from localrag.corpus.types import Document
 from localrag.errors import InputError, NotFoundError, StorageError
+from localrag.ingest.events import PassedOver
 from localrag.language import N_
 from localrag_indexes.errors import IndexingError
 from localrag_indexes.parallel import map_stream
@@ -44,13 +44,13 @@ class Walk:
     Attributes:
         roots: the folders and files asked for, absolute.
         files: each once, folder by folder, sorted by name.
-        unsupported: how many files nobody reads, by suffix.
+        passed_over: what is not read, each with its reason, in the order of the walk.
         unreadable: folders and files that could not be looked at.
     """
 
     roots: tuple[Path, ...]
     files: tuple[FoundFile, ...]
-    unsupported: dict[str, int]
+    passed_over: tuple[PassedOver, ...] = ()
     unreadable: tuple[Path, ...] = ()
 
     def problems(self) -> Iterator[tuple[str, InputError]]:
@@ -66,33 +66,46 @@ class Walk:
         return any(Path(path).is_relative_to(root) for root in self.roots)
 
 
-def walk(paths: Sequence[Path], supported: Callable[[Path], bool]) -> Walk:
+def walk(
+    paths: Sequence[Path], supported: Callable[[Path], bool], *, follow_links: bool = False
+) -> Walk:
     """Find the files below some folders; files named outright are taken whatever they are.
 
-    Hidden files and folders (``.git``, ``.DS_Store``) are passed over, links to folders are
-    followed unless they lead back to where the walk has been.
+    Hidden files and folders (``.git``, ``.DS_Store``) and what systems and programs leave behind
+    (``Thumbs.db``, ``~$letter.docx``) are passed over without a word.
+
+    Args:
+        paths: files and folders; one that is a link is followed, for somebody named it.
+        supported: whether a file has a reader, from its name.
+        follow_links: follow links inside the folders too, unless they lead back to where the walk
+            has been. Else they are named and left out: a link may lead anywhere.
 
     Raises:
         NotFoundError: one of the paths does not exist or cannot be looked up.
     """
     roots = tuple(Path(os.path.abspath(path)) for path in paths)  # noqa: PTH100 - keeps links
     found: dict[Path, FoundFile] = {}
-    unsupported: Counter[str] = Counter()
-    unreadable: list[Path] = []
+    steps = _Steps(follow_links)
     for root in roots:
         _require(root)
         if not root.is_dir():
             found.setdefault(root, _describe(root, root.parent))
             continue
-        for path in _files(root, set(), unreadable):
+        steps.seen.clear()
+        for path in steps.files(root):
             if not supported(path):
-                unsupported[path.suffix.lower() or path.name] += 1
+                steps.passed_over[path] = readers.how_to_read(path)
             elif path not in found:
                 try:
                     found[path] = _describe(path, root)
                 except OSError:
-                    unreadable.append(path)
-    return Walk(roots, tuple(found.values()), dict(unsupported), tuple(unreadable))
+                    steps.unreadable.append(path)
+    passed_over = (
+        PassedOver(str(path), reason, path.suffix.lower() or path.name)
+        for path, reason in steps.passed_over.items()
+        if path not in found
+    )
+    return Walk(roots, tuple(found.values()), tuple(passed_over), tuple(steps.unreadable))
 
 
 def _require(root: Path) -> None:
@@ -121,31 +134,64 @@ def still_there(path: str) -> bool:
         return True
 
 
-def _files(folder: Path, seen: set[tuple[int, int]], unreadable: list[Path]) -> Iterator[Path]:
-    try:
-        status = folder.stat()
-        identity = (status.st_dev, status.st_ino)
-        if identity in seen:
-            return
-        seen.add(identity)
-        with os.scandir(folder) as entries:
-            visible = [entry for entry in entries if not entry.name.startswith(".")]
-    except OSError:
-        unreadable.append(folder)
-        return
-    for entry in sorted(visible, key=lambda entry: entry.name):
-        path = Path(entry.path)
+class _Steps:
+    """The steps of a walk, and what they meet besides files.
+
+    Attributes:
+        passed_over: what is not read, and why.
+        unreadable: what could not be looked at.
+        seen: device and number of each folder below the root.
+    """
+
+    def __init__(self, follow_links: bool) -> None:
+        self._follow_links = follow_links
+        self.passed_over: dict[Path, InputError] = {}
+        self.unreadable: list[Path] = []
+        self.seen = set[tuple[int, int]]()
+
+    def files(self, folder: Path) -> Iterator[Path]:
+        """Yield the files below a folder, in order of their names."""
         try:
-            is_folder, is_file = entry.is_dir(), entry.is_file()
-        except OSError:  # A link that leads to itself, a share that went away.
-            unreadable.append(path)
-            continue
-        if is_folder:
-            yield from _files(path, seen, unreadable)
-        elif is_file:
-            yield path
-        elif entry.is_symlink() and not path.exists():
-            unreadable.append(path)
+            status = folder.stat()
+            identity = (status.st_dev, status.st_ino)
+            if identity in self.seen:
+                return
+            self.seen.add(identity)
+            with os.scandir(folder) as entries:
+                visible = [entry for entry in entries if not _is_left_behind(entry.name)]
+        except OSError:
+            self.unreadable.append(folder)
+            return
+        for entry in sorted(visible, key=lambda entry: entry.name):
+            path = Path(entry.path)
+            try:
+                if entry.is_symlink() and not self._follow_links:
+                    self.passed_over[path] = _NOT_FOLLOWED
+                elif entry.is_dir():
+                    yield from self.files(path)
+                elif entry.is_file():
+                    yield path
+                elif entry.is_symlink() and not path.exists():
+                    self.unreadable.append(path)
+                else:
+                    self.passed_over[path] = _NO_FILE
+            except OSError:  # A link that leads to itself, a share that went away.
+                self.unreadable.append(path)
+
+
+_NOT_FOLLOWED = InputError(
+    N_("It is a link, and links inside a folder are not followed."),
+    N_("Follow them with --follow-links, or add the file or folder that it leads to."),
+)
+_NO_FILE = InputError(N_("It is a device, a socket or a pipe."), N_("Add files and folders only."))
+
+
+def _is_left_behind(name: str) -> bool:
+    """Whether a name is hidden, or one that a system or a program gives to what it leaves behind.
+
+    ``~$letter.docx`` is there for as long as Word has the letter open.
+    """
+    return name.startswith((".", "~$")) or name.casefold() in ("thumbs.db", "desktop.ini")
 
 
 def _describe(path: Path, root: Path) -> FoundFile:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from localrag.corpus.pages import page_starts, pages_of, with_pages
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ITEMS, PARAGRAPHS, PASSAGES, Passage
 from localrag.facts import Fact, FactKind
@@ -40,11 +41,27 @@ def verify(store: CorpusStore, citation: Citation) -> Citation:
         quote=passage.text[at:end],
         start=passage.start + at,
         end=passage.start + end,
-        label=citation.label or passage.header,
+        **_pages(store, passage, citation.label, passage.start + at, passage.start + end),
         **_state(store, passage),
         verified=True,
         problem=None,
     )
+
+
+def _pages(
+    store: CorpusStore, passage: Passage, label: str, start: int, end: int
+) -> dict[str, Any]:
+    """The label of a quotation with the pages that it is on, and the pages."""
+    label = label or passage.header
+    if not passage.locator.page:
+        return {"label": label}
+    starts = page_starts(store.document(passage.document_id).metadata)
+    first, last = pages_of(starts, start, end) if starts else (passage.locator.page,) * 2
+    return {
+        "label": with_pages(label, first, last, passage.text),
+        "page": first,
+        "last_page": last,
+    }
 
 
 def _state(store: CorpusStore, passage: Passage) -> dict[str, Any]:

@@ -175,7 +175,7 @@ class Retriever:
             IndexUnusable: the index turned out to be damaged.
         """
         settings = settings or self._settings
-        asked = query.checked(asked, settings)
+        asked = self._checked(asked, settings)
         with self.store.holding():
             return self._search(asked, k, settings, on_stage)
 
@@ -275,6 +275,14 @@ class Retriever:
             asked.text,
         )
 
+    def _checked(self, asked: Query, settings: RetrievalConfig) -> Query:
+        """The query, its documents by the ids that they have; raises as `query.checked`."""
+        asked = query.checked(asked, settings)
+        documents = tuple(dict.fromkeys(map(self.store.id_of, asked.filters.documents)))
+        if documents == asked.filters.documents:
+            return asked
+        return replace(asked, filters=replace(asked.filters, documents=documents))
+
     def absent(self, asked: Query) -> tuple[str, ...]:
         """The laws that a question names and the corpus lacks; nothing is searched for."""
         asked = replace(asked, text=written_out(asked.text, self.names))
@@ -298,7 +306,7 @@ class Retriever:
             IndexUnusable: an index turned out to be damaged.
             ModelUnusable: a model failed.
         """
-        asked = query.checked(asked, self._settings)
+        asked = self._checked(asked, self._settings)
         trail = Trail(self.store, k or self._settings.k, asked.filters)
         by_words, by_meaning, hits = self._ranked(trail, asked, words=words, meaning=meaning)
         if by_words and by_meaning:
@@ -322,7 +330,7 @@ class Retriever:
             IndexUnusable: an index turned out to be damaged.
             ModelUnusable: a model failed.
         """
-        asked = query.checked(asked, self._settings)
+        asked = self._checked(asked, self._settings)
         trail = Trail(self.store, k, asked.filters)
         admission = Admission(self.store, asked.filters)
         of_subject, events = subject.triples_of(self.store, name, predicate, admission)

@@ -219,6 +219,97 @@ def zip_with_names_of_64_kb() -> tuple[str, bytes]:
     return "a.zip", packed(*((f"{n:05d}{'x' * 60_000}.txt", b"x y") for n in range(500)))
 
 
+def workbook_of(sheet: str, texts: str = "") -> bytes:
+    """A workbook of one sheet with this content, and the texts of its cells."""
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    of = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}.sharedStrings+xml"/>'
+        f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{kind}.worksheet+xml"/>'
+        "</Types>",
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="a" '
+        f'Type="{of}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
+        f'<Relationship Id="a" Type="{of}/worksheet" Target="worksheets/sheet1.xml"/>'
+        f'<Relationship Id="b" Type="{of}/sharedStrings" Target="sharedStrings.xml"/>'
+        "</Relationships>",
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{of}"><sheets>'
+        '<sheet name="a" sheetId="1" r:id="a"/></sheets></workbook>',
+        "xl/sharedStrings.xml": f'<sst xmlns="{main}">{texts}</sst>',
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>{sheet}</sheetData>'
+        "</worksheet>",
+    }
+    return packed(*((name, part.encode()) for name, part in parts.items()))
+
+
+@case
+def xlsx_of_empty_rows() -> tuple[str, bytes]:
+    """Five million rows with nothing in them."""
+    return "a.xlsx", workbook_of("<row/>" * 5_000_000)
+
+
+@case
+def xlsx_far_cell() -> tuple[str, bytes]:
+    """A cell in the last row and the last column."""
+    return "a.xlsx", workbook_of('<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>')
+
+
+@case
+def xlsx_wide_rows() -> tuple[str, bytes]:
+    """Rows with a cell in the last column each."""
+    return "a.xlsx", workbook_of('<row><c r="XFD1"><v>1</v></c></row>' * 100_000)
+
+
+@case
+def xlsx_one_text_often() -> tuple[str, bytes]:
+    """A text of 30 KB in each of 100,000 cells."""
+    row = '<row><c t="s"><v>0</v></c></row>'
+    return "a.xlsx", workbook_of(row * 100_000, f"<si><t>{'灯台。' * 10_000}</t></si>")
+
+
+@case
+def pptx_of_tiny_elements() -> tuple[str, bytes]:
+    """A slide of millions of elements."""
+    relations = "http://schemas.openxmlformats.org/package/2006/relationships"
+    of = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    link = (
+        '<Relationships xmlns="{}"><Relationship Id="a" Type="{}/{}" Target="{}"/></Relationships>'
+    )
+    book = f'<p xmlns:r="{of}"><sldIdLst><sldId r:id="a"/></sldIdLst></p>'
+    return "a.pptx", packed(
+        ("_rels/.rels", link.format(relations, of, "officeDocument", "ppt/p.xml").encode()),
+        ("ppt/_rels/p.xml.rels", link.format(relations, of, "slide", "s.xml").encode()),
+        ("ppt/p.xml", book.encode()),
+        ("ppt/s.xml", b"<s>" + b"<a/>" * 2_000_000 + b"</s>"),
+    )
+
+
+@case
+def eml_of_many_parts() -> tuple[str, bytes]:
+    """A message of a million empty parts."""
+    head = b"Subject: a\nContent-Type: multipart/mixed; boundary=b\n\n"
+    return "a.eml", head + b"--b\n\n" * 1_000_000
+
+
+@case
+def eml_of_parts_in_parts() -> tuple[str, bytes]:
+    """Parts inside each other, five thousand deep."""
+    deep = b"".join(
+        b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (n, n) for n in range(5_000)
+    )
+    return "a.eml", b"Subject: a\n" + deep
+
+
+@case
+def csv_of_separators() -> tuple[str, bytes]:
+    """A table of nothing but commas."""
+    return "a.csv", b"a,b\n" + b"," * 60_000_000
+
+
 @case
 def xz_of_line_ends() -> tuple[str, bytes]:
     """Xz of line ends."""

@@ -17,6 +17,7 @@ from ..tiny_bundle import make_bundle
 BENCHES = Path(__file__).parents[2] / "scripts" / "bench"
 # By benchmark its arguments, with what the tests make in braces.
 RUNS = {
+    "office_files": ["--files=5"],
     "analysis": ["--laws=1"],
     "archives": ["--only", "zip_in_zip", "xml_items_in_items"],
     "comparison": ["--wrong"],
@@ -29,6 +30,7 @@ RUNS = {
     "lawyers": ["--parts", "--questions={lawyers}"],
     "multihop": [],
     "sentences": [],
+    "pdf_text": ["--files=2", "--misses"],
     "provision_recall": ["--misses", "--all-laws"],
     "spoiled_claims": ["--misses"],
     "statute_lexical": ["--embedder={embedder}"],
@@ -97,6 +99,7 @@ RUNS = {
     "lexical_engines": ["--articles=20", "--limit=3"],
     "model_shapes": ["--shape=qwen3-8b", "--prompt=32", "--generate=2"],
     "tui": ["--home={home}", "--runs=1", "first"],
+    "word_files": ["--random=6"],
 }
 # What a benchmark needs that `make test` does not install.
 NEEDS = {"ray_batch": "ray"}

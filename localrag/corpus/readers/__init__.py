@@ -15,14 +15,21 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from localrag.corpus.readers.converting import CONVERTED, LIST_OF_LAWS, convert, not_read
+from localrag.corpus.readers.delimited import read_csv, read_tsv
 from localrag.corpus.readers.egov_xml import read_egov_xml
 from localrag.corpus.readers.jsonl import Lines, cut_statutes, holds_statutes, read_jsonl
 from localrag.corpus.readers.knowledge_store import holds_store, read_store
+from localrag.corpus.readers.mail import read_eml
 from localrag.corpus.readers.markup import read_html, read_markdown, read_plain_text
 from localrag.corpus.readers.multihop import read_json
-from localrag.corpus.readers.office import read_docx, read_pdf
-from localrag.corpus.readers.text import drop_controls
-from localrag.corpus.readers.triple_files import holds_triples, read_triples_jsonl, read_triples_tsv
+from localrag.corpus.readers.ooxml import is_encrypted, protected
+from localrag.corpus.readers.outlook import read_msg
+from localrag.corpus.readers.pdf import read_pdf
+from localrag.corpus.readers.sheets import read_xlsx
+from localrag.corpus.readers.slides import read_pptx
+from localrag.corpus.readers.text import drop_controls, plain_name
+from localrag.corpus.readers.triple_files import holds_triples, read_triples_jsonl
 from localrag.corpus.readers.types import Limits, LineBlock, Mark, Omission, ReadFailure
 from localrag.corpus.readers.wikidata import holds_wikidata, read_wikidata
 from localrag.corpus.readers.wikipedia_dumps import (
@@ -32,10 +39,11 @@ from localrag.corpus.readers.wikipedia_dumps import (
     read_cirrus,
     read_extracts,
 )
+from localrag.corpus.readers.word import WORD_SUFFIXES, read_docx
 from localrag.corpus.readers.zip_archive import read_zip
 from localrag.corpus.types import Document
 from localrag.errors import InputError
-from localrag.language import N_, _
+from localrag.language import N_
 
 __all__ = [
     "Limits",
@@ -45,6 +53,7 @@ __all__ = [
     "Outcome",
     "ReadFailure",
     "grows",
+    "how_to_read",
     "read",
     "read_piece",
     "stream",
@@ -55,6 +64,10 @@ __all__ = [
 Outcome = Document | ReadFailure | Omission | Mark
 _WholeReader = Callable[[str, bytes, Limits], Iterator[Document | ReadFailure | Omission]]
 _LineReader = Callable[[str, Lines, Limits], Iterator[Outcome]]
+_PartReader = Callable[[str, bytes], Iterator[Document | ReadFailure | Omission]]
+_MailReader = Callable[
+    [str, bytes, Limits, _PartReader], Iterator[Document | ReadFailure | Omission]
+]
 
 _EXTRACTED = "wiki_00"
 """Goes for the suffix that files of WikiExtractor lack; they are named so, with their number."""
@@ -68,13 +81,21 @@ _WHOLE: Mapping[str, _WholeReader] = {
     ".htm": read_html,
     ".xhtml": read_html,
     ".pdf": read_pdf,
-    ".docx": read_docx,
+    **dict.fromkeys(WORD_SUFFIXES, read_docx),
+    ".xlsx": read_xlsx,
+    ".xlsm": read_xlsx,
+    ".pptx": read_pptx,
+    ".pptm": read_pptx,
+    ".ppsx": read_pptx,
+    ".csv": read_csv,
     ".json": read_json,
 }
 """Formats that are read from all their bytes at once."""
+_MAIL: Mapping[str, _MailReader] = {".eml": read_eml, ".msg": read_msg}
+"""Formats that are read so too, and whose attachments are read by their own readers."""
 _LINES: Mapping[str, _LineReader] = {
     ".jsonl": read_jsonl,
-    ".tsv": read_triples_tsv,
+    ".tsv": read_tsv,
     _EXTRACTED: read_jsonl,
 }
 """Formats that are streamed line by line."""
@@ -96,13 +117,31 @@ _MAGIC = {
 """How binary formats begin, and a suffix they go by."""
 
 
-_BEGINS_AS = {".pdf": ".pdf", ".docx": ".zip"}
+_BEGINS_AS = {
+    ".pdf": ".pdf",
+    ".msg": ".doc",
+    **dict.fromkeys((*WORD_SUFFIXES, ".xlsx", ".xlsm", ".pptx", ".pptm", ".ppsx"), ".zip"),
+}
 """How files of a suffix begin; the others are text."""
+_DEEPEST = 5
+"""Archives and messages that may be inside each other."""
 
 
-def supported(path: Path) -> bool:
-    """Tell whether a walk through a folder should offer this file: told from its name alone."""
-    return not path.name.startswith((".", "~$")) and bool(_suffixes(path.name)[0])
+def supported(path: Path, *, converting: bool = False) -> bool:
+    """Tell whether a walk through a folder should offer this file: told from its name alone.
+
+    Args:
+        path: the file.
+        converting: whether old formats are offered, too (see `Limits.converter`).
+    """
+    if path.name.startswith((".", "~$")) or path.name == LIST_OF_LAWS:
+        return False
+    return bool(_suffixes(path.name)[0]) or (converting and path.suffix.lower() in CONVERTED)
+
+
+def how_to_read(path: Path) -> InputError:
+    """Why a file that is not `supported` is not read, and what to do about it."""
+    return not_read(path, sorted({*_WHOLE, *_MAIL, *_LINES, ".zip"} - {_EXTRACTED}))
 
 
 def grows(path: Path) -> bool:
@@ -144,10 +183,11 @@ def stream(
 
     Yields:
         Documents in file order, and a `ReadFailure` for the file, a member or a line that cannot
-        be read; the rest goes on. An `Omission` for what is left out on purpose. Where lines are
-        streamed, a `Mark` wherever reading could go on later. Nothing is raised.
+        be read; the rest goes on. An `Omission` for what is left out on purpose; those of a
+        document (`Document.omissions`) come right after it. Where lines are streamed, a `Mark`
+        wherever reading could go on later. Nothing is raised.
     """
-    name = drop_controls(name or path.name).replace("\n", " ")
+    name = plain_name(name or path.name)
     yield from _told(name, lambda: _open(path, name, limits, after, in_pieces))
 
 
@@ -164,7 +204,11 @@ def _told(
     """Put a failure in the place of what is raised."""
     try:
         for outcome in opened():
-            yield _storable(outcome) if isinstance(outcome, Document) else outcome
+            if isinstance(outcome, Document):
+                yield _storable(outcome)
+                yield from outcome.omissions
+            else:
+                yield outcome
     except InputError as error:
         yield ReadFailure(name, error)
     except OSError as error:
@@ -193,13 +237,9 @@ def _open(
     path: Path, name: str, limits: Limits, after: int, in_pieces: bool
 ) -> Iterator[Outcome | LineBlock]:
     suffix, packing = _suffixes(path.name)
-    if not suffix:
-        raise InputError(
-            N_("There is no reader for {suffix}."),
-            N_("Read are {formats}."),
-            suffix=path.suffix or _("files without a suffix"),
-            formats=", ".join(sorted({*_WHOLE, *_LINES, ".zip"})),
-        )
+    converted = limits.converter is not None and path.suffix.lower() in CONVERTED
+    if not suffix and not converted:
+        raise how_to_read(path)
     size = path.stat().st_size
     if not path.is_file():
         raise InputError(
@@ -212,14 +252,9 @@ def _open(
             N_("Remove it, or check how it was saved."),
         )
     if suffix == ".zip":
-        return read_zip(
-            path,
-            name,
-            limits,
-            offers=lambda member: supported(Path(member)),
-            read_member=lambda place, data: _member(place, data, limits),
-        )
-    if packing or suffix not in _WHOLE or _is_dump(path, suffix, limits):
+        return _zip(path, name, limits)
+    is_whole = converted or suffix in _WHOLE or suffix in _MAIL
+    if packing or not is_whole or _is_dump(path, suffix, limits):
         allowed = max(limits.small_bytes, size * limits.growth) if packing else size
         bounds = replace(limits, unpacked_bytes=allowed)
         return _lines(path, suffix, packing, name, bounds, after, in_pieces)
@@ -230,11 +265,53 @@ def _open(
             size=size,
             most=limits.file_bytes,
         )
-    return _whole(name, path.read_bytes(), suffix, limits)
+    data = path.read_bytes()
+    if converted:
+        return _converted(name, data, path.suffix.lower(), limits)
+    return _whole(name, data, suffix, limits)
+
+
+def _zip(path: Path, name: str, limits: Limits) -> Iterator[Outcome]:
+    with path.open("rb") as file:
+        yield from _archive(file, name, limits)
+
+
+def _archive(file: IO[bytes], name: str, limits: Limits) -> Iterator[Outcome]:
+    return read_zip(
+        file,
+        name,
+        limits,
+        offers=_is_offered,
+        read_member=lambda place, data: _member(place, data, limits),
+    )
+
+
+def _is_offered(part: str) -> bool:
+    """Whether a part of an archive or a message is read, or named by itself: a letter in .doc."""
+    path = PurePosixPath(part)
+    return supported(Path(part)) or path.suffix.lower() in CONVERTED
+
+
+def _converted(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outcome]:
+    """Read what the converter makes of a file in an old format; ids keep the file's name."""
+    new = convert(data, suffix, limits)
+    for outcome in _whole(name, new, CONVERTED[suffix], limits):
+        if isinstance(outcome, Document):
+            outcome = replace(
+                outcome, metadata={**outcome.metadata, "converted_from": suffix.lstrip(".")}
+            )
+        yield outcome
 
 
 def _whole(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outcome]:
     begins_as = next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), "text")
+    if begins_as == ".doc" and _BEGINS_AS.get(suffix) == ".zip":
+        if is_encrypted(data):
+            raise protected()
+        raise InputError(
+            N_("The file is encrypted with a password, or has the format of Office 2003."),
+            N_("Save a copy without a password in the format of today, and add that."),
+        )
     if begins_as != _BEGINS_AS.get(suffix, "text"):
         raise InputError(
             N_("The file is named {suffix} but begins like text.")
@@ -244,6 +321,8 @@ def _whole(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outc
             suffix=suffix,
             begins_as=begins_as,
         )
+    if suffix in _MAIL:
+        return _MAIL[suffix](name, data, limits, lambda part, held: _part(part, held, limits))
     return _WHOLE[suffix](name, data, limits)
 
 
@@ -326,8 +405,18 @@ def _damaged(how: str) -> InputError:
     )
 
 
+def _part(place: str, data: bytes, limits: Limits) -> Iterator[Document | ReadFailure | Omission]:
+    """Read an attachment; what is wrong with it is a failure of its own."""
+    if not _is_offered(place):
+        yield Omission(N_("attachments that are of no kind that is read"))
+        return
+    try:
+        yield from _member(place, data, limits)
+    except InputError as error:
+        yield ReadFailure(place, error)
+
+
 def _member(place: str, data: bytes, limits: Limits) -> Iterator[Document | ReadFailure | Omission]:
-    place = drop_controls(place)
     suffix, packing = _suffixes(place)
     if not data:
         raise InputError(
@@ -339,14 +428,30 @@ def _member(place: str, data: bytes, limits: Limits) -> Iterator[Document | Read
             N_("Compressed members are not read."),
             N_("Unpack the zip and add the files."),
         )
-    lines = Lines(BytesIO(data), limits)
-    if suffix in _WHOLE and _dump_reader(suffix, lines.first) is None:
-        outcomes = _whole(place, data, suffix, limits)
-    else:
-        outcomes = _line_reader(suffix, lines)(place, lines, limits)
-    for outcome in outcomes:
+    if place.count("!") > _DEEPEST:
+        raise InputError(
+            N_("It is inside more than {n} archives and messages."),
+            N_("Unpack them and add the files."),
+            n=_DEEPEST,
+        )
+    for outcome in _inside(place, data, suffix, limits):
         if not isinstance(outcome, Mark):
             yield outcome
+
+
+def _inside(place: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outcome]:
+    old = PurePosixPath(place).suffix.lower()
+    if not suffix and old in CONVERTED:
+        if limits.converter is None:
+            raise how_to_read(Path(place))
+        return _converted(place, data, old, limits)
+    if suffix == ".zip":
+        return _archive(BytesIO(data), place, limits)
+    lines = Lines(BytesIO(data), limits)
+    is_whole = suffix in _WHOLE or suffix in _MAIL
+    if is_whole and _dump_reader(suffix, lines.first) is None:
+        return _whole(place, data, suffix, limits)
+    return _line_reader(suffix, lines)(place, lines, limits)
 
 
 def _suffixes(name: str) -> tuple[str, str]:
@@ -355,7 +460,7 @@ def _suffixes(name: str) -> tuple[str, str]:
     packing = path.suffix if path.suffix in _PACKED else ""
     inner = path.with_suffix("") if packing else path
     suffix = _EXTRACTED if re.fullmatch("wiki_[0-9]+", inner.name) else inner.suffix
-    read = (*_LINES, ".json") if packing else (*_LINES, *_WHOLE, ".zip")
+    read = (*_LINES, ".json") if packing else (*_LINES, *_WHOLE, *_MAIL, ".zip")
     return (suffix, packing) if suffix in read else ("", "")
 
 

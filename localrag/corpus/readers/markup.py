@@ -9,6 +9,7 @@ from lxml import etree
 from lxml import html as lxml_html
 
 from localrag.corpus.readers.bounds import MARKDOWN, MARKUP, TEXT, check_memory
+from localrag.corpus.readers.flowing import unwrapped
 from localrag.corpus.readers.prose import Heading, prose
 from localrag.corpus.readers.text import brief, decode, drop_controls, stem
 from localrag.corpus.readers.types import Limits
@@ -20,12 +21,24 @@ from localrag.language import N_
 def read_plain_text(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     """Read a text file as one document, titled by its file name.
 
+    Lines that were broken at a width are joined, so that a sentence is one line; see `unwrapped`.
+    The metadata ``lines_joined`` count them.
+
     Raises:
         InputError: the file is empty, binary or of an unknown encoding.
     """
     check_memory(data, TEXT, limits)
-    title = stem(name)
-    yield prose(id_=name, title=title, kind="text", text=decode(data), source=name)
+    printed = decode(data)
+    text = unwrapped(printed)
+    joined = printed.count("\n") - text.count("\n")
+    yield prose(
+        id_=name,
+        title=stem(name),
+        kind="text",
+        text=text,
+        source=name,
+        metadata={"lines_joined": str(joined)} if joined else {},
+    )
 
 
 if TYPE_CHECKING:

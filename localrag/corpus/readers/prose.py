@@ -2,12 +2,15 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from localrag.corpus.pages import page_starts, pages_of, with_pages
 from localrag.corpus.readers.text import bounded, brief
-from localrag.corpus.types import PASSAGES, Document, Locator, Passage, Section
+from localrag.corpus.types import PASSAGES, Document, Locator, Omission, Passage, Section
+from localrag.corpus.wording import omission_notes
+from localrag.errors import InputError
 from localrag.language import N_
 
 # Sizes are in bytes of UTF-8, so that one figure serves both languages: 2,400 bytes are 800
@@ -41,6 +44,7 @@ def prose(
     pages: Sequence[int] = (),
     begin: int = 0,
     metadata: Mapping[str, str] | None = None,
+    omissions: Iterable[Omission] = (),
     longest: int = _LONGEST,
 ) -> Document:
     """Make a document and cut its passages: a section each, long ones at sentence ends.
@@ -52,10 +56,11 @@ def prose(
         text: the full text.
         source: the file it was read from.
         headings: in order, not overlapping.
-        pages: where each page starts, in characters; empty where pages are unknown. Passages
-            do not run over page ends.
+        pages: where the passages of each page start, in characters; empty where pages are
+            unknown. No passage runs over such a place; its header names its page.
         begin: where the passages begin, in characters; what stands before is not searched.
         metadata: of the document.
+        omissions: what of the file is not in the text, or needs a word; a count of 0 goes.
         longest: about the most that a passage holds, in bytes of UTF-8; half as much again stays
             in one piece, for cutting it would leave fragments.
 
@@ -65,9 +70,10 @@ def prose(
     bounded(N_("id"), id_)
     bounded(N_("title"), title)
     passages: list[Passage] = []
+    starts = page_starts(metadata or {}) or pages
     for path, start, end in _stretches(text, headings, pages, begin):
         page = bisect_right(pages, start)
-        names = [name for name in path if name != title]
+        place = " > ".join([title, *(name for name in path if name != title)])
         for piece_start, piece_end in _pieces(text, start, end, longest):
             passages.append(
                 Passage(
@@ -75,7 +81,7 @@ def prose(
                     document_id=id_,
                     layer=PASSAGES,
                     text=text[piece_start:piece_end],
-                    header=" > ".join([title, *names]),
+                    header=_header(place, starts, text, piece_start, piece_end),
                     locator=Locator(section=" > ".join(path), page=page),
                     start=piece_start,
                     end=piece_end,
@@ -90,7 +96,25 @@ def prose(
         passages=tuple(passages),
         sections=tuple(_sections(text, headings)),
         metadata=metadata or {},
+        omissions=tuple(one for one in omissions if one.count),
     )
+
+
+def without_text(format_: str, omissions: Iterable[Omission] = ()) -> InputError:
+    """The error for a file without text; it names what the file has instead."""
+    notes = omission_notes([one for one in omissions if one.count])
+    return InputError(
+        N_("The {format} holds no text. {notes}") if notes else N_("The {format} holds no text."),
+        N_("Check the file in its own program."),
+        format=format_,
+        notes=" ".join(notes),
+    )
+
+
+def _header(place: str, starts: Sequence[int], text: str, start: int, end: int) -> str:
+    if not starts:
+        return place
+    return with_pages(place, *pages_of(starts, start, end), text[start:end])
 
 
 def _stretches(

@@ -7,6 +7,7 @@ passage of their document, so one of megabytes would fill the memory.
 import codecs
 import re
 from pathlib import PurePosixPath
+from unicodedata import normalize
 
 from localrag.errors import InputError
 from localrag.language import N_, _
@@ -23,6 +24,19 @@ def drop_controls(text: str) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _CONTROL.sub("", text)
+
+
+_LINE_BREAKS = re.compile("[\t\n\x0b\x0c\r\x85\u2028\u2029]+")
+_REORDERING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def plain_name(name: str) -> str:
+    """A name that comes from outside (of a file, a member, an attachment), for ids and messages.
+
+    It is one line, in the order in which it is written: a line break could forge a second hit, and
+    U+202E shows ``fdp.exe`` as ``exe.pdf``.
+    """
+    return drop_controls(_REORDERING.sub("", _LINE_BREAKS.sub(" ", name)))
 
 
 _BYTE_ORDER_MARKS = (
@@ -59,6 +73,33 @@ def decode(data: bytes, declared: str = "") -> str:
             N_("Remove it, or check how it was saved."),
         )
     return text
+
+
+_HALF_WIDTH = re.compile("[｡-ﾟ]")
+
+
+def decode_terse(data: bytes) -> str:
+    """Decode as `decode` what may have no kana: a name, a table, the subject of a message.
+
+    Where both EUC-JP and CP932 fit, it is the one in which no half-width kana come among the kanji.
+
+    Raises:
+        InputError: no encoding fits.
+    """
+    try:
+        return decode(data)
+    except InputError:
+        if b"\0" in data or not data.strip():
+            raise
+        readings = []
+        for encoding in _LEGACY:
+            try:
+                readings.append(data.decode(encoding))
+            except UnicodeDecodeError:
+                continue
+        if not readings:
+            raise
+        return drop_controls(min(readings, key=lambda text: len(_HALF_WIDTH.findall(text))))
 
 
 def _decode(data: bytes, declared: str) -> str:
@@ -114,8 +155,8 @@ _LONGEST_HEADING = 300
 
 
 def stem(name: str) -> str:
-    """Return the last part of a source's name, without folders, archive and suffix."""
-    return PurePosixPath(name.rpartition("!")[2]).stem
+    """Return the last part of a source's name, without folders, archive and suffix, in NFC."""
+    return normalize("NFC", PurePosixPath(name.rpartition("!")[2]).stem)
 
 
 def bounded(what: str, name: str) -> str:

@@ -139,6 +139,31 @@ def read_triples_tsv(
     yield from triple_documents(name, sets(placed))
 
 
+def holds_triples_tsv(lines: Lines) -> bool:
+    """Whether tab-separated lines are triples, by the first of them that has three columns.
+
+    They are where it names the columns of triples, or has no more columns than triples have. Lines
+    of two columns, and lines of UTF-8 that cannot be read, are a table.
+    """
+    try:
+        cells = _first(lines)
+    except InputError:
+        tabs = [line.count(b"\t") for line in lines.head() if _is_utf8(line)]
+        return not tabs or max(tabs) != 1
+    while not cells[-1]:
+        cells.pop()
+    columns = {_MEANT.get(cell.casefold(), cell.casefold()) for cell in cells}
+    return set(_NEEDED) <= columns or len(cells) <= len(_COLUMNS)
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _first(lines: Lines) -> list[str]:
     """The cells of the first line that has three; what stands before is told when it is read."""
     problem = None

@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from localrag.corpus.types import Document
+from localrag.corpus.types import Document, Omission
 from localrag.errors import InputError
+
+__all__ = ["Limits", "LineBlock", "Mark", "NumberedLine", "Omission", "ReadFailure"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +31,6 @@ class ReadFailure:
     def cure(self) -> str:
         """What to do about it; empty where nothing can be advised."""
         return self.problem.cure
-
-
-@dataclass(frozen=True, slots=True)
-class Omission:
-    """Something that a reader left out on purpose; told once a file, with how often.
-
-    Attributes:
-        what: in the plural and the same words each time ("pages that are no articles").
-        count: how many.
-    """
-
-    what: str
-    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +68,9 @@ class Limits:
         documents: so many a file may hold, however small it is.
         aside: folder for what a reader keeps on the disk while it reads; None for the one that
             the system has for temporary files, which others can look into.
+        converter: the program of LibreOffice, which writes files of old formats (.doc, .xls, .rtf)
+            as new ones to be read; None where nobody asked for it.
+        converting_seconds: what it may take for a file.
     """
 
     file_bytes: int = 200_000_000
@@ -93,6 +85,8 @@ class Limits:
     failures: int = 10_000
     documents: int = 20_000
     aside: Path | None = None
+    converter: Path | None = None
+    converting_seconds: int = 120
 
 
 NumberedLine = tuple[int, bytes | None]

@@ -1,11 +1,15 @@
 """Zip archives of readable files, as e-Gov publishes its laws."""
 
 import re
+import struct
 import zipfile
-from collections.abc import Callable, Iterator
-from pathlib import Path, PurePosixPath
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import IO
 
 from localrag.corpus.readers.bounds import unpacked_member
+from localrag.corpus.readers.text import plain_name
 from localrag.corpus.readers.types import Limits, Omission, ReadFailure
 from localrag.corpus.types import Document
 from localrag.errors import InputError
@@ -19,7 +23,7 @@ _DRIVE = re.compile("[A-Za-z]:")
 
 
 def read_zip(
-    path: Path,
+    file: IO[bytes],
     name: str,
     limits: Limits,
     *,
@@ -29,18 +33,18 @@ def read_zip(
     """Read the members of an archive; nothing is unpacked to disk.
 
     Args:
-        path: the archive.
+        file: the archive, which can be rewound.
         name: what messages and ids call it.
         limits: bounds on members.
-        offers: whether a member's name is of a format that is read; others are passed over.
+        offers: whether a member's name is of a format that is read; others are counted.
         read_member: reads one member.
 
     Raises:
         InputError: the archive is damaged, or has too many members.
     """
-    packed = path.stat().st_size
+    packed = file.seek(0, 2)
     try:
-        archive = zipfile.ZipFile(path)
+        archive = zipfile.ZipFile(file)
     except zipfile.BadZipFile as error:
         raise InputError(N_("The zip is damaged."), N_("Download the file again.")) from error
     with archive:
@@ -59,13 +63,14 @@ def read_zip(
                 N_("Give it its own suffix."),
             )
         unpacked = 0
-        for member in members:
-            if member.is_dir():
+        for member, inside in zip(members, member_names(members), strict=True):
+            if member.is_dir() or _is_left_behind(inside):
                 continue
-            place = f"{name}!{member.filename}"
+            place = f"{name}!{plain_name(inside)}"
             try:
-                _check(member, limits, offers)
-                if not offers(member.filename):
+                _check(member, inside, limits, offers)
+                if not offers(inside):
+                    yield Omission(N_("members of zips that are of no kind that is read"))
                     continue
                 unpacked += member.file_size
                 if unpacked > most:
@@ -84,14 +89,96 @@ def read_zip(
                     return
 
 
-def _check(member: zipfile.ZipInfo, limits: Limits, offers: Callable[[str], bool]) -> None:
+_UTF8 = 0x800
+_UNICODE_PATH = 0x7075
+_HALF_WIDTH_MARKS = re.compile("[｡-･]")
+_KANA = re.compile("[ぁ-んァ-ヶ]")
+
+
+def member_names(members: Sequence[zipfile.ZipInfo]) -> list[str]:
+    """The names of the members of an archive, as whoever made it wrote them, with ``/`` between.
+
+    `zipfile` reads a name without the mark for UTF-8 as CP437. Windows in Japan writes CP932,
+    where the second byte of 表 and 予 is a backslash; macOS writes UTF-8 without the mark. The
+    names of an archive are in one encoding: EUC-JP where CP932 fits not all of them, or where it
+    would read kana as rows of half-width marks.
+    """
+    written = [_written(member) for member in members]
+    unmarked = [name for name in written if isinstance(name, bytes)]
+    encoding = next(
+        (encoding for encoding in ("utf-8", "cp932", "euc_jp") if _fits(unmarked, encoding)),
+        "cp437",
+    )
+    names = (
+        name if isinstance(name, str) else _decoded(name, encoding) or name.decode("cp437")
+        for name in written
+    )
+    return [name.replace("\\", "/") for name in names]
+
+
+def _written(member: zipfile.ZipInfo) -> str | bytes:
+    """The name of a member: its bytes, unless the archive says what characters they are."""
+    if member.flag_bits & _UTF8:
+        return member.orig_filename.partition("\0")[0]
+    name = member.orig_filename.encode("cp437").partition(b"\0")[0]
+    return _unicode_path(member.extra, name) or name
+
+
+def _unicode_path(extra: bytes, name: bytes) -> str:
+    """The name in the extra field that Info-ZIP adds to one without the mark; "" without one."""
+    at = 0
+    while at + 4 <= len(extra):
+        kind, size = struct.unpack_from("<HH", extra, at)
+        field = extra[at + 4 : at + 4 + size]
+        at += 4 + size
+        # A version, the checksum of the name that it stands for, and the name.
+        if kind == _UNICODE_PATH and len(field) > 5 and field[0] == 1:
+            if struct.unpack_from("<L", field, 1)[0] != zlib.crc32(name):
+                return ""  # Somebody renamed the member and left the field.
+            return _decoded(field[5:], "utf-8")
+    return ""
+
+
+def _fits(names: Sequence[bytes], encoding: str) -> bool:
+    """Whether all names can be in an encoding, and none of them is kana in another."""
+    if not all(_decoded(name, encoding) for name in names):
+        return False
+    return encoding != "cp932" or not any(map(_is_euc, names))
+
+
+def _is_euc(name: bytes) -> bool:
+    """Whether a name that CP932 can read is EUC-JP beyond doubt: ､｢､､､ｦ is あいう."""
+    marks = _HALF_WIDTH_MARKS.findall(_decoded(name, "cp932"))
+    kana = _KANA.findall(_decoded(name, "euc_jp"))
+    return len(kana) > 1 and len(marks) >= len(kana)
+
+
+def _decoded(name: bytes, encoding: str) -> str:
+    try:
+        return name.decode(encoding)
+    except UnicodeDecodeError:
+        return ""
+
+
+def _is_left_behind(name: str) -> bool:
+    """Whether macOS or Windows put a member there that nobody made."""
+    last = PurePosixPath(name).name
+    return (
+        name.startswith("__MACOSX/")
+        or last.startswith((".", "~$"))
+        or last.casefold() in ("thumbs.db", "desktop.ini")
+    )
+
+
+def _check(
+    member: zipfile.ZipInfo, name: str, limits: Limits, offers: Callable[[str], bool]
+) -> None:
     """Refuse what no honest archive of laws holds.
 
     Raises:
         InputError: the member's path leaves the archive, or it is encrypted, nested or a bomb.
     """
-    name = member.filename
-    if name.startswith("/") or "\\" in name or _DRIVE.match(name) or ".." in name.split("/"):
+    if name.startswith("/") or _DRIVE.match(name) or ".." in name.split("/"):
         raise InputError(
             N_("The member's path leads out of the archive."),
             N_("Do not trust this zip."),

@@ -22,12 +22,17 @@ def test_files_come_sorted_and_named_from_their_folder(tmp_path: Path) -> None:
     assert all(file.path.is_absolute() and file.bytes == 1 for file in found.files)
 
 
-def test_hidden_files_are_passed_over_and_unknown_kinds_counted(tmp_path: Path) -> None:
-    for name in (".git/a.txt", ".DS_Store", "p.png", "q.PNG", "Makefile", "a.txt"):
+def test_what_is_left_behind_is_no_file_and_other_kinds_are_named(tmp_path: Path) -> None:
+    left_behind = (".git/a.txt", ".DS_Store", "~$a.docx", "b/Thumbs.db", "desktop.ini")
+    for name in (*left_behind, "p.png", "q.doc", "Makefile", "a.txt"):
         touch(tmp_path / "in" / name)
     found = walk([tmp_path / "in"], supported)
     assert [file.name for file in found.files] == ["a.txt"]
-    assert found.unsupported == {".png": 2, "Makefile": 1}
+    named = {Path(one.source).name: one.cause for one in found.passed_over}
+    assert list(named) == ["Makefile", "p.png", "q.doc"]
+    assert "Pictures" in named["p.png"]
+    assert ".doc is not read as it is" in named["q.doc"]
+    assert [one.suffix for one in found.passed_over] == ["Makefile", ".png", ".doc"]
 
 
 def test_a_file_named_outright_is_taken_whatever_it_is(tmp_path: Path) -> None:
@@ -41,20 +46,45 @@ def test_a_file_is_found_once(tmp_path: Path) -> None:
     assert [file.name for file in found.files] == ["a/b.txt"]
 
 
-def test_links_are_followed_but_not_in_circles(tmp_path: Path) -> None:
+def test_links_inside_a_folder_are_named_and_not_followed(tmp_path: Path) -> None:
+    touch(tmp_path / "in" / "a.txt")
+    touch(tmp_path / "outside" / "b.txt")
+    (tmp_path / "in" / "file.txt").symlink_to(tmp_path / "outside" / "b.txt")
+    (tmp_path / "in" / "folder").symlink_to(tmp_path / "outside")
+    (tmp_path / "in" / "nowhere.txt").symlink_to(tmp_path / "nowhere")
+    found = walk([tmp_path / "in"], supported)
+    assert [file.name for file in found.files] == ["a.txt"]
+    assert [Path(one.source).name for one in found.passed_over] == [
+        "file.txt",
+        "folder",
+        "nowhere.txt",
+    ]
+    assert all("--follow-links" in one.cure for one in found.passed_over)
+    assert found.unreadable == ()
+
+
+def test_a_link_that_is_named_outright_is_followed(tmp_path: Path) -> None:
+    touch(tmp_path / "outside" / "b.txt")
+    (tmp_path / "link").symlink_to(tmp_path / "outside")
+    assert [file.name for file in walk([tmp_path / "link"], supported).files] == ["b.txt"]
+
+
+def test_links_are_followed_on_request_but_not_in_circles(tmp_path: Path) -> None:
     touch(tmp_path / "in" / "a.txt")
     touch(tmp_path / "outside" / "b.txt")
     (tmp_path / "in" / "loop").symlink_to(tmp_path / "in")
     (tmp_path / "in" / "other").symlink_to(tmp_path / "outside")
     (tmp_path / "in" / "dangling.txt").symlink_to(tmp_path / "nowhere")
-    found = walk([tmp_path / "in"], supported)
+    found = walk([tmp_path / "in"], supported, follow_links=True)
     assert [file.name for file in found.files] == ["a.txt", "other/b.txt"]
 
 
 def test_pipes_and_sockets_are_no_files(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     os.mkfifo(tmp_path / "in" / "pipe.txt")
-    assert walk([tmp_path / "in"], supported).files == ()
+    found = walk([tmp_path / "in"], supported)
+    assert found.files == ()
+    assert [Path(one.source).name for one in found.passed_over] == ["pipe.txt"]
 
 
 def test_a_folder_that_cannot_be_read_is_told_and_stops_nothing(

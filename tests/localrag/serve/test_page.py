@@ -6,11 +6,13 @@ import anyio
 import pytest
 from lxml import html
 
+import localrag
 from localrag.forgetting import forget_corpus
 from localrag.serve.guarding import Tokens
 from localrag.session import Session
 from localrag.workspace import Workspace
 
+from ..word_parts import p, t, word
 from .conftest import QUESTION, WaitingChat
 
 BROWSER = {"accept": "text/html,*/*", "accept-language": "ja,en;q=0.5"}
@@ -71,6 +73,20 @@ async def test_what_a_citation_names_is_read(client):
     missing = read(await client.get("/provision", params={"at": "渡し舟法99条"}))
     assert "99" in missing.xpath("string(//p[@role='alert'])")
     read(await client.get("/provision", params={"at": "x" * 3000}))
+
+
+async def test_what_of_a_file_was_not_read_is_named(serve, home, tmp_path):
+    graphic = "<a:graphic><a:graphicData><pic:pic/></a:graphicData></a:graphic>"
+    picture = f"<w:r><w:drawing>{graphic}</w:drawing></w:r>"
+    source = tmp_path / "guide.docx"
+    source.write_bytes(word(p(t("桟橋の手引。"), picture)))
+    corpus = localrag.open(home).corpus()
+    corpus.add(source)
+    corpus.index()
+    async with serve(home=Session(Workspace.locate(home))) as client:
+        client.headers.update({**BROWSER, "accept-language": "en"})
+        page = read(await client.get("/provision", params={"at": "guide.docx#1"}))
+    assert page.xpath("//p[@class='wrong']/text()") == ["Not read: 1 pictures."]
 
 
 async def test_the_language_is_chosen_and_remembered(client):

@@ -141,7 +141,9 @@ class CheckScreen(WorkbenchScreen):
     MODE: ClassVar[str] = "check"
     CSS: ClassVar[str] = """
     CheckScreen {
-        #check-summary { height: 1; padding: 0 1; background: $surface; text-wrap: nowrap; }
+        #check-summary {
+            height: auto; max-height: 3; padding: 0 1; background: $surface; text-wrap: nowrap;
+        }
         #check-progress { height: 1fr; padding: 1 0; background: $surface; }
         #check-guidance { height: 1fr; padding: 1 4; background: $surface; }
         #check-body { height: 1fr; }
@@ -386,9 +388,9 @@ class CheckScreen(WorkbenchScreen):
         day = _("as of {date}").format(date=report.as_of)
         room = self.size.width - 2 - cell_len(f" · {day}  {counts}")
         name = cut(flat(report.name or _("text")), max(room, _NAME))
-        self._summary.update(
-            Content.assemble((f"{name} · {day}  ", "$foreground-muted"), (counts, "bold"))
-        )
+        head = Content.assemble((f"{name} · {day}  ", "$foreground-muted"), (counts, "bold"))
+        notes = (content(flat(note), "$text-warning") for note in wording.notes(report))
+        self._summary.update(Content("\n").join([head, *notes]))
 
     def on_resize(self) -> None:
         if self._held.checked is not None:

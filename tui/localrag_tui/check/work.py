@@ -40,7 +40,8 @@ class Checked:
 
     def told(self) -> str:
         """How many findings there are of each verdict."""
-        return wording.counts(self.report) if self.report.findings else _(NOTHING_CITED)
+        said = wording.counts(self.report) if self.report.findings else _(NOTHING_CITED)
+        return " ".join([said, *wording.notes(self.report)])
 
     def details(self) -> list[str]:
         """The counts, then every finding with its place."""

@@ -31,7 +31,9 @@ NAME = "405AC0000009999.xml"
         ("a.docx", b"PK\x03\x04plain", "damaged"),
         ("a.txt", "caf\u00e9 cr\u00e8me".encode("latin-1"), "encoding"),
         ("a.txt", b"\xff\xfe\x00", "utf-16"),
-        ("a.csv", b"a,b", "no reader"),
+        ("a.doc", b"\xd0\xcf\x11\xe0", "is not read as it is"),
+        ("a.JTD", b"\xd0\xcf\x11\xe0", "Ichitaro"),
+        ("a.exe", b"MZ", "no reader"),
         ("a", b"a", "no reader"),
         ("a.html", b"<script>1</script>", "no text"),
         ("a.html", b"<meta charset=klingon>a", "unknown encoding"),
@@ -103,8 +105,8 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path):
 
 
 def test_what_a_walk_offers():
-    offered = ["a.xml", "a.TXT", "a.jsonl.xz", "a.zip", "b.tar.md"]
-    passed_over = [".hidden.md", "~$word.docx", "a.csv", "a.xz", "README"]
+    offered = ["a.xml", "a.TXT", "a.jsonl.xz", "a.zip", "b.tar.md", "a.csv", "a.eml", "a.XLSX"]
+    passed_over = [".hidden.md", "~$word.docx", "a.doc", "all_law_list.csv", "a.xz", "README"]
     assert all(supported(Path(name)) for name in offered)
     assert not any(supported(Path(name)) for name in passed_over)
 

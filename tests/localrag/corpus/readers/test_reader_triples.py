@@ -241,10 +241,18 @@ def test_a_bad_first_line_does_not_decide_for_the_rest(
     assert len(failures(found)) == told
 
 
-def test_a_table_of_something_else_is_refused_whole(tmp_path: Path) -> None:
-    (failure,) = outcomes(tmp_path, "k.tsv", "name\tage\nx\t3\ny\t4\n")
+def test_lines_without_columns_are_no_triples(tmp_path: Path) -> None:
+    (failure,) = outcomes(tmp_path, "k.tsv", "name\nx\ny\n")
     assert isinstance(failure, ReadFailure)
     assert "less than three columns" in failure.cause
+
+
+@pytest.mark.parametrize(
+    "table", ["氏名\t年齢\n凪\t30\n波\t40\n", "a\tb\tc\td\te\tf\n1\t2\t3\t4\t5\t6\n"]
+)
+def test_a_table_of_something_else_is_a_document(tmp_path: Path, table: str) -> None:
+    (document,) = outcomes(tmp_path, "k.tsv", table)
+    assert document.kind == "csv"
 
 
 def test_derivations_of_questions_are_read_once_each(tmp_path: Path) -> None:

@@ -1,0 +1,224 @@
+"""Printed lines as running text: which lines a sentence runs over, and what joins them.
+
+A line of a page, of a letter or of a hard-wrapped file ends where its column ends. Whether the
+sentence ends there too shows in the words, in the room that is left, and in what the next line
+begins with.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from rich.cells import cell_len
+
+CLOSERS = "」』）)］\\]】〉》\"'”’"
+_ENDS = re.compile(f"[。｡．.!?！？][{CLOSERS}]*$")
+_MARK = re.compile(
+    "[・○●◎■□◆◇▼▽▲△※•‣–◦①-⑳㉑-㉟⑴-⒇㈠-㈩]"
+    "|[-*+][ \t]"
+    "|[（(][0-9０-９一二三四五六七八九十ア-ンｱ-ﾝa-zA-Z]{1,3}[)）]"
+    "|[0-9０-９]{1,3}[.．)）][ \t　]?(?![0-9０-９])"
+    "|[a-zA-Z][.)）][ \t]"
+    "|(?:Article|Section|Chapter|Part|Schedule|Annex)[ ]+[0-9IVX]+\\b(?=[ .:—-]*(?:[A-Z(]|$))"
+    "|第[ 　]?[0-9０-９〇一二三四五六七八九十百千]+[ 　]?[条章節編款項目]?"
+    "(?:の[0-9０-９一二三四五六七八九十]+)*(?:[ 　\t（(]|$)"
+    "|[注註][ 　]?[0-9０-９]|別[表紙]記|記$|以上$|>"
+)
+# A number and a blank: an item as often as the middle of a sentence.
+_NUMBER = re.compile(
+    "[0-9０-９]{1,3}[ 　\t]+\\S|[一二三四五六七八九十ア-ンイロハニホヘト]{1,3}[ 　\t、](?=\\S)"
+)
+_BULLET = re.compile("[・○●■□◆※•①-⑳]")
+# What a sentence cannot end with, and a heading or a label hardly ever does.
+_HANGS = re.compile(
+    "[、，,;・「『（(〔【]$|(?<![0-9０-９])[-‐]$|[ぁ-ん](?<=[はがをにとのもでやへびいりしっかれ])$|(?:及|並)$"
+)
+_CONTINUES = re.compile("[、，。．ぁ-んー々ゝ）」』)\\]】a-z,;]")
+_OPEN = {"「": "」", "『": "』", "（": "）", "(": ")", "〔": "〕", "【": "】"}
+_LONGEST_OPEN, _TAIL = 400, 100
+_WIDE = re.compile(
+    "[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff60]"
+)
+_HYPHEN = re.compile("[A-Za-zÀ-ɏ]{2,}[-‐\u00ad\u0002]$")
+_WORD = re.compile("[A-Za-zÀ-ɏ]+(?:[-‐][A-Za-zÀ-ɏ]+)*")
+# A row of a table of contents.
+_LEADERS = re.compile(r"(?:[.．・…‥][ 　]?){5,}\s*[0-9ivxlc]*$")
+# A line that leaves this share of its column empty was not broken by the column.
+_EMPTY = 0.4
+
+
+def ends_sentence(line: str) -> bool:
+    """Whether a line ends with the end of a sentence."""
+    return bool(_ENDS.search(line.rstrip()[-_TAIL:]))
+
+
+def begins_item(line: str) -> bool:
+    """Whether a line begins with the mark of an item, an article or a heading."""
+    bare = line.lstrip()
+    return bool(_MARK.match(bare) or _NUMBER.match(bare))
+
+
+def is_wide(character: str) -> bool:
+    """Whether a character is written without blanks between words."""
+    return bool(_WIDE.match(character))
+
+
+def goes_on(line: str, following: str, *, room: float, width: float) -> bool:
+    """Whether a sentence goes on from one line to the next.
+
+    Args:
+        line: without blanks around it.
+        following: the next line, without blanks around it.
+        room: what is left between the end of the line and the edge of its column.
+        width: of the column, in the unit of `room`.
+    """
+    if not line or not following or ends_sentence(line) or _LEADERS.search(line[-_TAIL:]):
+        return False
+    # A word that did not fit leaves its own room; Japanese moves a character or two.
+    a_cell = max(width - room, 0.0) / max(1, cell_len(line))
+    is_full = room <= max(width * 0.03, (_first_word(following) + 1) * a_cell * 1.05)
+    hangs = bool(_HANGS.search(line[-2:])) or _is_open(line)
+    if _MARK.match(following):
+        return is_full and hangs and not _BULLET.match(following)
+    if is_full or _NUMBER.match(following):
+        return is_full
+    if begins_item(line) and not hangs and room > width * _EMPTY / 2:
+        return False
+    return room < width * _EMPTY and (hangs or bool(_CONTINUES.match(following)))
+
+
+def _first_word(line: str) -> int:
+    """Cells of what cannot be broken at the beginning of a line."""
+    if is_wide(line[0]):
+        return 4
+    word = re.match(r"\S+?(?=[\s\u2e80-\uffef]|$)", line)
+    return min(cell_len(word[0]), 40) if word else 1
+
+
+def _is_open(line: str) -> bool:
+    """Whether a bracket is open where a line ends."""
+    tail = line[-_LONGEST_OPEN:]
+    return any(tail.rfind(opener) > tail.rfind(closer) for opener, closer in _OPEN.items())
+
+
+def words_of(lines: Sequence[str]) -> frozenset[str]:
+    """The words inside some lines, by which it is known whether a hyphen belongs to one."""
+    return frozenset(
+        word.lower() for line in lines for word in _WORD.findall(line.rstrip("-‐\u00ad\u0002"))
+    )
+
+
+def join(line: str, following: str, words: frozenset[str]) -> str:
+    """Two lines as one: a blank between Latin words, nothing in Japanese, hyphenation undone.
+
+    Args:
+        line: without blanks around it.
+        following: the next line, without blanks around it.
+        words: of the text, see `words_of`: a hyphen stays where the text has the word with it.
+    """
+    if _HYPHEN.search(line[-_TAIL:]) and following[0].isalpha() and not is_wide(following[0]):
+        left, right = _WORD.findall(line[-_TAIL:-1])[-1], _WORD.match(following)
+        right_word = right[0] if right else following[0]
+        with_hyphen, without = f"{left}-{right_word}".lower(), f"{left}{right_word}".lower()
+        is_hyphenated = line[-1] in "\u00ad\u0002" or (
+            following[0].islower() and (without in words or with_hyphen not in words)
+        )
+        return (line[:-1] if is_hyphenated else line.replace("\u0002", "-")) + following
+    if is_wide(line[-1]) or is_wide(following[0]):
+        return line + following
+    if line[-1] in "-‐–—/" and line[-2:-1].isalnum():
+        return line + following
+    return f"{line} {following}"
+
+
+_SHORTEST, _LONGEST = 24, 160
+_NEAR = 0.14
+"""Cells that the column of a wrapped text has, and how much narrower than it a full line may be."""
+_LEAST_FULL = 2
+
+
+def unwrapped(text: str) -> str:
+    """A text whose lines were broken at a width, with its sentences in one line again.
+
+    Lines of other texts stay as they are: those without a common width, those that end in the end
+    of a sentence, items, headings, and rows of a table.
+    """
+    out: list[str] = []
+    lines = text.split("\n")
+    words = words_of(lines)
+    for block, is_text in _blocks(lines):
+        out += _rejoined(block, words) if is_text else block
+    return "\n".join(out)
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[tuple[list[str], bool]]:
+    """Lines up to an empty one, and whether they are text."""
+    block: list[str] = []
+    for line in lines:
+        if line.strip():
+            block.append(line)
+            continue
+        if block:
+            yield block, True
+        yield [line], False
+        block = []
+    if block:
+        yield block, True
+
+
+def _rejoined(block: Sequence[str], words: frozenset[str]) -> list[str]:
+    width = _column(block)
+    if not width:
+        return list(block)
+    out: list[str] = []
+    last = ""
+    for line in block:
+        stripped = line.strip(" 　\t")
+        if (
+            out
+            and "\t" not in stripped
+            and "\t" not in last.strip()
+            and not _is_indented(line, last)
+            and goes_on(
+                last.strip(" 　\t"), stripped, room=max(0, width - _width(last)), width=width
+            )
+        ):
+            out[-1] = join(out[-1].rstrip(" 　\t"), stripped, words)
+        else:
+            out.append(line)
+        last = line
+    return out
+
+
+def _is_indented(line: str, last: str) -> bool:
+    """Whether a line begins a paragraph: it is indented more than one that is no item."""
+    return _indent(line) > _indent(last) and not begins_item(last)
+
+
+def _indent(line: str) -> int:
+    return cell_len(line) - cell_len(line.lstrip(" 　\t"))
+
+
+def _width(line: str) -> int:
+    return cell_len(line.rstrip())
+
+
+def _column(block: Sequence[str]) -> int:
+    """The cells of the column that broke the lines; 0 where none did."""
+    widths = [_width(line) for line in block]
+    column = max(widths[:-1], default=0)
+    if not _SHORTEST <= column <= _LONGEST:
+        return 0
+    full = [
+        line
+        for line, width in zip(block[:-1], widths[:-1], strict=True)
+        if width >= column * (1 - _NEAR) and not ends_sentence(line)
+    ]
+    inner = [
+        width
+        for line, width in zip(block[:-1], widths[:-1], strict=True)
+        if not ends_sentence(line)
+    ]
+    if len(full) >= _LEAST_FULL and median(inner) >= column * (1 - 2 * _NEAR):
+        return column
+    return 0

@@ -1,0 +1,162 @@
+"""Tables as text, for every format that has them: each row is a line, its values with their heads.
+
+``品目：鉛筆	単価：120円``: a row is found and quoted by itself, and says what its values are.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from types import MappingProxyType
+from typing import NamedTuple
+
+LOOKED_AT = 28
+"""So many rows are looked at for the one that names the columns."""
+# So many of them, below a head, are compared with it.
+_BELOW = 8
+_LONGEST_HEAD = 60
+_NUMBER = re.compile(
+    r"[\s¥￥$€▲△+\-(（]*[0-9０-９][0-9０-９,，./:％%年月日時分秒円千万億()（）\-\s]*"
+)
+_SENTENCE = re.compile("[。．.!?！？]$")
+_ASCII = re.compile("[ -~]*")
+# How much longer than its head a value is that its head names.
+_LONGER = 3
+
+Merged = Mapping[tuple[int, int], tuple[int, int]]
+"""The first row and column of cells that are one, from 0, with how many rows and columns they
+have."""
+
+
+class Grid(NamedTuple):
+    """The rows of a table, in order.
+
+    Attributes:
+        rows: the cells of each as they are shown, "" where one is empty.
+        header: the row that is known to name the columns, from 0; None where that is not known.
+        is_headed: whether the first row with a text in several cells names the columns, as in CSV.
+        merged: cells that are one.
+    """
+
+    rows: Iterable[Sequence[str]]
+    header: int | None = None
+    is_headed: bool = False
+    merged: Merged = MappingProxyType({})
+
+
+def lines_of(grid: Grid) -> Iterator[str]:
+    """Write a table, a line a row; empty rows have none."""
+    rows = iter(grid.rows)
+    first = list(islice(rows, LOOKED_AT))
+    found = _header(grid, first)
+    if found is None:
+        for row in chain(first, rows):
+            if line := _plain(row):
+                yield line
+        return
+    begin, end = found
+    for row in first[:end]:
+        if line := _plain(row):
+            yield line
+    heads = _heads(first[begin:end], begin, grid.merged)
+    for row in chain(first[end:], rows):
+        if line := _headed(row, heads):
+            yield line
+
+
+def cell(text: str) -> str:
+    """A text as it is written into a line: what was broken into lines is one."""
+    parts = [part.strip(" \t　") for part in text.replace("\t", " ").split("\n")]
+    joined = ""
+    for part in filter(None, parts):
+        between = " " if joined and joined[-1].isascii() and part[0].isascii() else "　"
+        joined += (between if joined else "") + part
+    return joined
+
+
+def _plain(row: Sequence[str]) -> str:
+    return "\t".join(text for text in map(cell, row) if text)
+
+
+def _headed(row: Sequence[str], heads: Sequence[str]) -> str:
+    texts = [cell(text) for text in row]
+    if sum(map(bool, texts)) < 2:
+        return "".join(texts)  # A note below the table, or the title of a part of it.
+    parts = []
+    for at, text in enumerate(texts):
+        head = heads[at] if at < len(heads) else ""
+        if text and head:
+            colon = ": " if _ASCII.fullmatch(head) else "："
+            parts.append(f"{head}{colon}{text}")
+        elif text:
+            parts.append(text)
+    return "\t".join(parts)
+
+
+def _header(grid: Grid, rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
+    """The rows that name the columns, as a range; None where none does."""
+    if grid.header is not None and grid.header < len(rows):
+        return grid.header, _end_of_header(grid.header, rows, grid.merged)
+    for at, row in enumerate(rows):
+        if not _may_name(row):
+            if sum(map(bool, row)) > 1:
+                return None  # The table has begun.
+            continue
+        end = _end_of_header(at, rows, grid.merged)
+        below = [row for row in rows[end : end + _BELOW] if sum(map(bool, row)) > 1]
+        names = _heads(rows[at:end], at, grid.merged)
+        if below and (grid.is_headed or _names(names, below)):
+            return at, end
+        return None
+    return None
+
+
+def _may_name(row: Sequence[str]) -> bool:
+    """Whether all that is in a row may be names of columns: short, and none a number."""
+    texts = [text for text in row if text]
+    return len(texts) > 1 and not any(
+        len(text) > _LONGEST_HEAD or _NUMBER.fullmatch(text) or _SENTENCE.search(text)
+        for text in texts
+    )
+
+
+def _names(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether a row names the columns of those below: a form has a label beside each value."""
+    if sum(map(bool, names)) > 2:
+        return True
+    for at, name in enumerate(names):
+        values = [row[at] for row in below if at < len(row) and row[at]]
+        unlike = sum(
+            bool(_NUMBER.fullmatch(value) or _SENTENCE.search(value))
+            or len(value) > _LONGER * max(len(name), 4)
+            for value in values
+        )
+        if name and unlike * 2 > len(values):
+            return True
+    return False
+
+
+def _end_of_header(first: int, rows: Sequence[Sequence[str]], merged: Merged) -> int:
+    """The row behind a header: one with merged cells has several rows."""
+    last = first + 1
+    for (row, _column), (height, width) in merged.items():
+        if row == first:
+            below = rows[first + 1] if first + 1 < len(rows) else ()
+            names = width > 1 and len(below) > 1 and _may_name(below)
+            last = max(last, first + height, first + 2 if names else last)
+    return min(last, first + 4, len(rows))
+
+
+def _heads(rows: Sequence[Sequence[str]], first: int, merged: Merged) -> list[str]:
+    """The name of each column, of all rows of the header: 予算 4月."""
+    width = max(map(len, rows))
+    parts: list[list[str]] = [[] for _ in range(width)]
+    for number, row in enumerate(rows):
+        spread = list(row) + [""] * (width - len(row))
+        for (top, left), (_height, wide) in merged.items():
+            if top == first + number and left < width:
+                for at in range(left, min(left + wide, width)):
+                    spread[at] = spread[at] or spread[left]
+        for at, text in enumerate(spread):
+            if text and cell(text) not in parts[at]:
+                parts[at].append(cell(text))
+    return [" ".join(part) for part in parts]

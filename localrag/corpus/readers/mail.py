@@ -1,0 +1,363 @@
+"""Messages (.eml): headers, body, and attachments, which are documents of their own.
+
+The body is the plain text, else the text of the page (HTML). Not read, and named with their number,
+are encrypted bodies and attachments of no kind that is read.
+"""
+
+import mimetypes
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from email.errors import MessageError
+from email.header import decode_header
+from email.message import Message
+from email.parser import BytesParser
+from email.policy import Compat32
+from email.utils import collapse_rfc2231_value
+from pathlib import PurePosixPath
+
+from localrag.corpus.readers.bounds import check_memory
+from localrag.corpus.readers.flowing import unwrapped
+from localrag.corpus.readers.markup import read_html
+from localrag.corpus.readers.prose import prose
+from localrag.corpus.readers.text import brief, decode_terse, drop_controls, plain_name, stem
+from localrag.corpus.readers.types import Limits, Omission, ReadFailure
+from localrag.corpus.types import Document
+from localrag.errors import InputError
+from localrag.language import N_
+
+PartReader = Callable[[str, bytes], Iterator[Document | ReadFailure | Omission]]
+"""Reads an attachment from its name, behind that of the message, and its bytes."""
+
+ENCRYPTED = N_("encrypted or sealed bodies of messages")
+UNREADABLE = N_("bodies of messages in an unknown encoding")
+DEEPER = N_("messages inside more than five others")
+
+HEADERS = ("From", "To", "Cc", "Date", "Subject")
+# What a line of a message takes while it is parsed, and a part of it.
+_MARKS = {b"\n": 150, b"\n--": 4_000}
+_DEEPEST = 5
+_LONGEST_NAME = 200
+_SIGNATURES = ("application/pkcs7-signature", "application/x-pkcs7-signature")
+_SEALED = ("application/pkcs7-mime", "application/x-pkcs7-mime")
+# Charsets as messages name them, and those that are meant. UTF-7 is none: it hides markup.
+_MEANT = {
+    **dict.fromkeys(("shift_jis", "sjis", "x_sjis", "ms_kanji", "windows_31j"), ("cp932",)),
+    **dict.fromkeys(("euc_jp", "x_euc_jp"), ("euc_jp", "euc_jis_2004")),
+    **dict.fromkeys(("gb2312", "gbk"), ("gb18030",)),
+    "ks_c_5601_1987": ("cp949",),
+    "iso_8859_1": ("cp1252",),
+}
+_UNSURE = ("", "us_ascii", "ascii", "unknown_8bit", "x_unknown", "binary", "default")
+_ESCAPE = re.compile(rb"\x1b(\(B|\(J|\(I|\$@|\$B)")
+
+
+@dataclass(slots=True)
+class Mail:
+    """A message as it is read, whatever its format.
+
+    Attributes:
+        headers: names and values, those of `HEADERS` that it has.
+        body: its text.
+        attachments: names and bytes.
+        messages: those attached, each with the name of its file.
+        left_out: what was not read, and how many.
+    """
+
+    headers: dict[str, str] = field(default_factory=dict)
+    body: list[str] = field(default_factory=list)
+    attachments: list[tuple[str, bytes]] = field(default_factory=list)
+    messages: list[tuple[str, "Mail"]] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def read_eml(
+    name: str, data: bytes, limits: Limits, read_part: PartReader
+) -> Iterator[Document | ReadFailure | Omission]:
+    """Read a message, the messages in it and what is attached to them.
+
+    Raises:
+        InputError: it is no message, or takes too much memory.
+    """
+    check_memory(data, _MARKS, limits)
+    try:
+        message = BytesParser(policy=_AsWritten()).parsebytes(data)
+    except (MessageError, RecursionError) as error:
+        raise InputError(
+            N_("The message is damaged."), N_("Save it from the mail program again.")
+        ) from error
+    if not any(message.get(header) for header in (*HEADERS, "Received", "Message-ID")):
+        raise InputError(
+            N_("The file is no message: it has no headers."),
+            N_("Save it from the mail program again."),
+        )
+    yield from documents(name, _Mime(limits).mail(message, 0), read_part)
+
+
+def documents(
+    name: str, mail: Mail, read_part: PartReader, kind: str = "eml"
+) -> Iterator[Document | ReadFailure | Omission]:
+    """Yield a message as a document, then what is attached to it."""
+    head = "".join(
+        f"{header}: {mail.headers[header]}\n" for header in HEADERS if mail.headers.get(header)
+    )
+    body = "\n".join(part.strip("\n") for part in mail.body if part.strip())
+    text = f"{head}\n{body}\n" if body else head
+    subject = brief(mail.headers.get("Subject", "")) or stem(name)
+    omissions = [Omission(what, count) for what, count in mail.left_out.items()]
+    if text.strip():
+        yield prose(id_=name, title=subject, kind=kind, text=text, source=name, omissions=omissions)
+    else:
+        yield from omissions
+    taken = Counter[str]()
+    for called, message in mail.messages:
+        yield from documents(f"{name}!{_only(called, taken)}", message, read_part, kind)
+    for called, content in mail.attachments:
+        yield from read_part(f"{name}!{_only(called, taken)}", content)
+
+
+def _only(name: str, taken: Counter[str]) -> str:
+    """A name that no other attachment of the message has."""
+    taken[name] += 1
+    if taken[name] == 1:
+        return name
+    path = PurePosixPath(name)
+    return f"{path.stem} ({taken[name]}){path.suffix}"
+
+
+def file_name(written: str, content_type: str, number: int) -> str:
+    """The name of an attachment: one line, without folders, with a suffix that tells its format."""
+    last = re.split(r"[/\\]", plain_name(written))[-1].replace("!", "_").strip(" .")
+    path = PurePosixPath(last or f"attachment-{number}")
+    suffix = path.suffix or mimetypes.guess_extension(content_type) or ""
+    return path.stem[:_LONGEST_NAME] + suffix
+
+
+def text_of_page(page: str, limits: Limits) -> str:
+    """The text of a body in HTML; "" where it has none."""
+    # The mark goes before what the page says of its encoding, which is that of the message.
+    data = b"\xef\xbb\xbf" + page.encode(errors="replace")
+    try:
+        return "".join(document.text for document in read_html("", data, limits))
+    except InputError:
+        return ""
+
+
+class _AsWritten(Compat32):
+    """Gives headers as they came: what is no ASCII is still the bytes that it was."""
+
+    def header_fetch_parse(self, name: str, value: str) -> str:  # noqa: ARG002 - its contract
+        """The value of a header."""
+        return value
+
+
+class _Mime:
+    """Reads the parts of messages in MIME."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+
+    def mail(self, message: "Message[str, str]", depth: int) -> Mail:
+        mail = Mail()
+        for header in HEADERS:
+            values = map(header_text, message.get_all(header, []))
+            mail.headers[header] = ", ".join(filter(None, values))
+        self._take(message, mail, depth)
+        return mail
+
+    def _take(self, part: "Message[str, str]", mail: Mail, depth: int) -> None:
+        kind = part.get_content_type()
+        name = _file_name_of(part)
+        if kind in _SIGNATURES or kind == "application/pgp-signature":
+            return
+        if kind in _SEALED or kind == "multipart/encrypted":
+            mail.left_out[ENCRYPTED] += 1
+        elif kind == "message/rfc822" or (kind == "message/global" and part.is_multipart()):
+            self._take_message(part, name, mail, depth)
+        elif kind == "multipart/alternative":
+            self._take_best(part, mail, depth)
+        elif part.is_multipart():
+            for inside in _parts(part):
+                self._take(inside, mail, depth)
+        elif kind in ("text/plain", "text/html") and not name and not _is_attached(part):
+            if (text := self._text(part, mail)) is not None:
+                mail.body.append(text)
+        else:
+            content = part.get_payload(decode=True)
+            if isinstance(content, bytes):
+                number = len(mail.attachments) + 1
+                mail.attachments.append((file_name(name, kind, number), content))
+
+    def _take_message(self, part: "Message[str, str]", name: str, mail: Mail, depth: int) -> None:
+        for inside in _parts(part):
+            if depth >= _DEEPEST:
+                mail.left_out[DEEPER] += 1
+                continue
+            found = self.mail(inside, depth + 1)
+            number = len(mail.messages) + 1
+            called = name or found.headers.get("Subject", "") or f"message-{number}"
+            called = file_name(called.removesuffix(".eml"), "", number)
+            mail.messages.append((f"{called}.eml", found))
+
+    def _take_best(self, part: "Message[str, str]", mail: Mail, depth: int) -> None:
+        """Take the plain text of what is there in several forms, else the page."""
+        forms = _parts(part)
+        plain = [one for one in forms if one.get_content_type() == "text/plain"]
+        for one in plain:
+            text = self._text(one, mail)
+            if text and text.strip():
+                mail.body.append(text)
+                # What the other forms carry besides is attached: a calendar, a picture.
+                rest = [other for other in forms if other is not one]
+                for other in rest:
+                    self._take_attached(other, mail, depth)
+                return
+        for other in reversed(forms):
+            if other not in plain:
+                before = len(mail.body)
+                self._take(other, mail, depth)
+                if len(mail.body) > before:
+                    return
+
+    def _take_attached(self, part: "Message[str, str]", mail: Mail, depth: int) -> None:
+        for one in part.walk():
+            is_text = one.get_content_maintype() == "text" and not _file_name_of(one)
+            if not one.is_multipart() and not is_text:
+                self._take(one, mail, depth)
+
+    def _text(self, part: "Message[str, str]", mail: Mail) -> str | None:
+        content = part.get_payload(decode=True)
+        if not isinstance(content, bytes) or not content.strip():
+            return None
+        text = decoded(content, str(part.get_content_charset("") or ""))
+        if text is None:
+            mail.left_out[UNREADABLE] += 1
+            return None
+        if part.get_content_type() == "text/html":
+            return text_of_page(text, self._limits)
+        text = drop_controls(text)
+        if str(part.get_param("format", "")).lower() == "flowed":
+            return unflowed(text, delete_space=str(part.get_param("delsp", "")).lower() == "yes")
+        return unwrapped(text)
+
+
+def _parts(part: "Message[str, str]") -> Sequence["Message[str, str]"]:
+    payload = part.get_payload()
+    return [one for one in payload if isinstance(one, Message)] if isinstance(payload, list) else []
+
+
+def _is_attached(part: "Message[str, str]") -> bool:
+    return part.get_content_disposition() == "attachment"
+
+
+def _file_name_of(part: "Message[str, str]") -> str:
+    """The name of an attachment, as RFC 2231 or encoded words give it."""
+    for key, header in (("filename", "content-disposition"), ("name", "content-type")):
+        value = part.get_param(key, None, header)
+        if value is None:
+            continue
+        if isinstance(value, tuple) and value[0]:
+            text = decoded(value[2].encode("latin-1", "replace"), value[0])
+            return text if text is not None else str(collapse_rfc2231_value(value))
+        return header_text(value[2] if isinstance(value, tuple) else str(value))
+    return ""
+
+
+def header_text(value: str) -> str:
+    """A header as one line, its encoded words decoded."""
+    words = []
+    unfolded = re.sub(r"\r?\n[ \t]*", " ", value)
+    try:
+        pieces = decode_header(unfolded)
+    except (MessageError, ValueError):
+        pieces = [(unfolded, None)]
+    for piece, charset in pieces:
+        if isinstance(piece, str):
+            try:
+                # Characters that are no ASCII came as bytes, without a word on their encoding.
+                piece = piece.encode("ascii", "surrogateescape")
+            except UnicodeEncodeError:
+                words.append(piece)
+                continue
+        text = decoded(piece, charset or "")
+        words.append(piece.decode("ascii", "replace") if text is None else text)
+    return plain_name("".join(words)).strip()
+
+
+def decoded(data: bytes, charset: str) -> str | None:
+    """Decode what a message says to be in a charset; None where it is in none that is known."""
+    named = charset.lower().replace("-", "_").strip("\"' ")
+    if named in ("utf_7", "unicode_1_1_utf_7"):
+        return None
+    if named.startswith("iso_2022_jp") or (named in _UNSURE and _ESCAPE.search(data)):
+        return _of_jis(data)
+    for encoding in () if named in _UNSURE else _MEANT.get(named, (named,)):
+        try:
+            return data.decode(encoding)
+        except (LookupError, UnicodeDecodeError):
+            continue
+    if data.isascii():
+        return data.decode("ascii")
+    try:
+        return decode_terse(data)
+    except InputError:
+        return None
+
+
+def _of_jis(data: bytes) -> str | None:
+    """Decode ISO-2022-JP, also with the characters that Windows adds to it (①, ㈱, 髙)."""
+    for encoding in ("iso2022_jp", "iso2022_jp_ext"):
+        try:
+            return data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    out, state, at = bytearray(), b"(B", 0
+    for escape in (*_ESCAPE.finditer(data), None):
+        piece = data[at : escape.start() if escape else len(data)]
+        if state.startswith(b"$"):
+            for first, second in zip(piece[::2], piece[1::2], strict=False):
+                out += _as_cp932(first, second)
+        else:
+            out += bytes(byte | 0x80 for byte in piece) if state == b"(I" else piece
+        if escape:
+            state, at = escape[1], escape.end()
+    try:
+        return out.decode("cp932")
+    except UnicodeDecodeError:
+        return None
+
+
+def _as_cp932(first: int, second: int) -> bytes:
+    """Two bytes of JIS X 0208 as CP932 has them."""
+    lead = (first - 0x21) // 2 + 0x81
+    lead += 0x40 if lead > 0x9F else 0
+    trail = second + (0x1F if second < 0x60 else 0x20) if first % 2 else second + 0x7E
+    return bytes((lead & 0xFF, trail & 0xFF))
+
+
+_QUOTED = re.compile("(>*) ?(.*)")
+
+
+def unflowed(text: str, *, delete_space: bool) -> str:
+    """Join the lines of a text that says where they were broken (RFC 3676, ``format=flowed``).
+
+    Args:
+        text: with a blank at the end of each line that goes on in the next.
+        delete_space: whether this blank was put in with the break.
+    """
+    lines: list[str] = []
+    open_at = -1
+    for line in text.split("\n"):
+        quoted = _QUOTED.fullmatch(line)
+        depth, words = (len(quoted[1]), quoted[2]) if quoted and quoted[1] else (0, line)
+        if not depth and words.startswith(" "):
+            words = words[1:]  # It was put before what would look like a quotation.
+        flows = words.endswith(" ") and words != "-- "
+        kept = words[:-1] if flows and delete_space else words
+        if open_at == depth:
+            lines[-1] += kept
+        else:
+            lines.append(f"{'>' * depth} {kept}" if depth else kept)
+        open_at = depth if flows else -1
+    return "\n".join(line.rstrip(" ") for line in lines)

@@ -1,0 +1,247 @@
+"""Office Open XML packages (DOCX and its kin): parts, the relations between them, names.
+
+Strict Open XML has other namespaces than the transitional form that Word writes by default. `name`
+and `value` read both the same way, so that no reader asks which one it has.
+"""
+
+import posixpath
+import re
+import zipfile
+from collections.abc import Iterator
+from functools import lru_cache
+from io import BytesIO
+from typing import Any, NamedTuple
+
+from lxml import etree
+
+from localrag.corpus.readers.bounds import MARKUP, check_memory, unpacked_member
+from localrag.corpus.readers.types import Limits
+from localrag.errors import InputError
+from localrag.language import N_
+
+_TRANSITIONAL = "http://schemas.openxmlformats.org/"
+_STRICT = "http://purl.oclc.org/ooxml/"
+_MICROSOFT = "http://schemas.microsoft.com/office/"
+_PREFIXES = {
+    "wordprocessingml/main": "w",
+    "officeDocument/math": "m",
+    "officeDocument/relationships": "r",
+    "drawingml/main": "a",
+    "drawingml/picture": "pic",
+    "drawingml/chart": "c",
+    "drawingml/diagram": "dgm",
+    "drawingml/wordprocessingDrawing": "wp",
+    "markup-compatibility": "mc",
+    "package/relationships": "rel",
+    "word/wordprocessingShape": "wps",
+    "word/wordml": "w14",
+    "urn:schemas-microsoft-com:vml": "v",
+    "urn:schemas-microsoft-com:office:office": "o",
+}
+_YEAR = re.compile("/20[0-9]{2}(?=/|$)")
+_OFF = frozenset(["0", "false", "off", "none"])
+
+
+@lru_cache(maxsize=4096)
+def short_name(tag: str) -> str:
+    """The name of an element with a usual prefix, whatever form of Open XML it is of: ``w:p``."""
+    namespace, _, local = tag.rpartition("}")
+    return f"{_PREFIXES.get(_family(namespace[1:]), '')}:{local}"
+
+
+def _family(namespace: str) -> str:
+    """A namespace without its host, its year and what else tells strict and transitional apart."""
+    for host in (_TRANSITIONAL, _STRICT, _MICROSOFT):
+        namespace = namespace.removeprefix(host)
+    return _YEAR.sub("", namespace)
+
+
+def name(element: etree._Element) -> str:
+    """The name of an element as ``w:p``; "" of a comment or a processing instruction."""
+    tag: Any = element.tag
+    return short_name(tag) if isinstance(tag, str) else ""
+
+
+def value(element: etree._Element | None, attribute: str = "val", default: str = "") -> str:
+    """An attribute that has the namespace of its element; so has ``w:val`` of ``w:numId``."""
+    if element is None:
+        return default
+    namespace = str(element.tag).rpartition("}")[0]
+    found = element.get(f"{namespace}}}{attribute}") or element.get(attribute)
+    return default if found is None else found
+
+
+def is_on(element: etree._Element | None) -> bool:
+    """Whether a property that is on or off is there, and on."""
+    return element is not None and value(element, default="on") not in _OFF
+
+
+def child(element: etree._Element | None, *names: str) -> etree._Element | None:
+    """The first child of a name, and so on down: ``child(p, "w:pPr", "w:numPr")``."""
+    for wanted in names:
+        if element is None:
+            return None
+        element = next((one for one in element if name(one) == wanted), None)
+    return element
+
+
+def number(text: str, default: int = 0) -> int:
+    """An attribute that is a number; files have others in the place."""
+    return int(text) if re.fullmatch("-?[0-9]{1,9}", text) else default
+
+
+class Relation(NamedTuple):
+    """A relationship of a part.
+
+    Attributes:
+        kind: the last word of its type: ``footnotes``.
+        target: name of the part in the package; an address where it is outside.
+    """
+
+    kind: str
+    target: str
+
+
+class Package:
+    """A package, of which a part is unpacked and parsed when it is asked for.
+
+    Args:
+        data: the file.
+        limits: what it may unpack to, and what parsing a part of it may take.
+
+    Raises:
+        InputError: it unpacks to too much.
+        BadZipFile: it is no zip.
+    """
+
+    def __init__(self, data: bytes, limits: Limits) -> None:
+        self._archive = zipfile.ZipFile(BytesIO(data))
+        self._limits = limits
+        self._relations: dict[str, dict[str, Relation]] = {}
+        self._members = {
+            member.filename.replace("\\", "/").lstrip("/").lower(): member
+            for member in self._archive.infolist()
+        }
+        most = min(limits.file_bytes, max(len(data) * limits.growth, limits.small_bytes))
+        if sum(member.file_size for member in self._archive.infolist()) > most:
+            raise InputError(
+                N_("The file unpacks to too much data."), N_("Check where it came from.")
+            )
+
+    def has(self, part: str) -> bool:
+        """Whether there is a part of this name."""
+        return part.lower() in self._members
+
+    def bytes_of(self, part: str) -> bytes:
+        """The bytes of a part.
+
+        Raises:
+            KeyError: there is no such part.
+            InputError: it is damaged.
+        """
+        return unpacked_member(self._archive, self._members[part.lower()])
+
+    def root(self, part: str) -> etree._Element:
+        """The root of a part that is XML.
+
+        Raises:
+            KeyError: there is no such part.
+            InputError: it is damaged, takes too much memory, or declares entities.
+        """
+        data = self.bytes_of(part)
+        check_memory(data, MARKUP, self._limits)
+        return parsed(data)
+
+    def relations(self, part: str = "") -> dict[str, Relation]:
+        """The relationships of a part, or of the package, by their ids."""
+        if part not in self._relations:
+            self._relations[part] = self._read_relations(part)
+        return self._relations[part]
+
+    def _read_relations(self, part: str) -> dict[str, Relation]:
+        folder, base = posixpath.split(part)
+        try:
+            root = self.root(posixpath.join(folder, "_rels", f"{base}.rels"))
+        except KeyError:
+            return {}
+        return {
+            one.get("Id", ""): Relation(one.get("Type", "").rpartition("/")[2], _place(one, folder))
+            for one in root
+            if name(one) == "rel:Relationship"
+        }
+
+    def main(self, usual: str) -> str:
+        """The name of the part that is the document itself.
+
+        Args:
+            usual: what it is called where the package does not say so.
+        """
+        of_package = self.relations().values()
+        return next((one.target for one in of_package if one.kind == "officeDocument"), usual)
+
+    def related(self, part: str, kind: str) -> Iterator[etree._Element]:
+        """The roots of the parts to which a part has a relationship of a kind."""
+        for relation in self.relations(part).values():
+            if relation.kind == kind and self.has(relation.target):
+                yield self.root(relation.target)
+
+
+def _place(relation: etree._Element, folder: str) -> str:
+    target = relation.get("Target", "").replace("\\", "/")
+    if relation.get("TargetMode") == "External":
+        return target
+    return posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+
+
+def parsed(data: bytes) -> etree._Element:
+    """Parse XML from outside: nothing is fetched, nothing is expanded.
+
+    Raises:
+        InputError: it is damaged, or declares entities.
+    """
+    parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True)
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise InputError(
+            N_("The XML in the file is damaged: {problem}."),
+            N_("Open it in its own program and save it again."),
+            problem=error.msg,
+        ) from error
+    dtd: Any = root.getroottree().docinfo.internalDTD
+    if dtd is not None:
+        raise InputError(
+            N_("The XML in the file declares entities, which are never resolved."),
+            N_("Check where it came from; no office program writes such a file."),
+        )
+    return root
+
+
+def has_text(element: etree._Element, *of: str) -> bool:
+    """Whether characters are in an element; by the names of the elements that hold them."""
+    return any(name(one) in (of or ("w:t",)) and one.text for one in element.iter())
+
+
+def chosen(alternates: etree._Element) -> etree._Element:
+    """The choice that is read: the first one, unless only the fallback has text."""
+    choices = [one for one in alternates if name(one) == "mc:Choice"]
+    fallback = child(alternates, "mc:Fallback")
+    if not choices:
+        return alternates if fallback is None else fallback
+    if fallback is not None and not has_text(choices[0]) and has_text(fallback):
+        return fallback
+    return choices[0]
+
+
+def shown_in(parent: etree._Element) -> Iterator[etree._Element]:
+    """All elements in one: of alternatives the one that is read, of a text box it alone."""
+    for one in parent:
+        kind = name(one)
+        if kind == "mc:AlternateContent":
+            yield from shown_in(chosen(one))
+        elif kind in ("w:del", "w:moveFrom"):
+            continue
+        else:
+            yield one
+            if kind != "w:txbxContent":
+                yield from shown_in(one)

@@ -1,0 +1,254 @@
+"""Presentations of PowerPoint as documents: a page and a section for each slide.
+
+This is a walk over the XML with lxml. `python-pptx` reads text boxes, tables, groups and notes,
+too. It gives no text of SmartArt and of comments and reads no Strict file.
+
+Not read, and named with their number, are hidden slides, charts, pictures and embedded files.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from zipfile import BadZipFile
+
+from lxml import etree
+
+from localrag.corpus.pages import PAGE_STARTS
+from localrag.corpus.readers.grids import Grid, Merged, cell, lines_of
+from localrag.corpus.readers.ooxml import relation_of
+from localrag.corpus.readers.package import Package, chosen
+from localrag.corpus.readers.prose import Heading, prose, without_text
+from localrag.corpus.readers.sheets import CHARTS, EMBEDDED, PICTURES
+from localrag.corpus.readers.text import brief, drop_controls, stem
+from localrag.corpus.readers.types import Limits, Omission
+from localrag.corpus.types import Document
+from localrag.errors import InputError
+from localrag.language import N_
+
+HIDDEN_SLIDES = N_("hidden slides")
+
+_TITLES = ("title", "ctrTitle")
+# Numbers and dates of slides, and the picture of the slide above the notes.
+_FRAME = ("sldNum", "dt", "sldImg", "hdr")
+_DEEPEST = 50
+
+
+def read_pptx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
+    """Read the slides that are shown as one document; its pages have the numbers of the slides.
+
+    Raises:
+        InputError: the file is damaged, of another format, unpacks to too much, or has no text.
+    """
+    try:
+        package = Package(data, limits)
+        written, left_out = _read(package)
+    except (BadZipFile, KeyError, ValueError) as error:
+        raise _damaged() from error
+    text = "".join(written.parts)
+    omissions = [Omission(what, count) for what, count in left_out.items()]
+    if not text:
+        raise without_text("PPTX", omissions)
+    yield prose(
+        id_=name,
+        title=stem(name),
+        kind="pptx",
+        text=text,
+        source=name,
+        headings=written.headings,
+        pages=written.pages,
+        metadata={PAGE_STARTS: ",".join(map(str, written.pages))},
+        omissions=omissions,
+    )
+
+
+def _read(package: Package) -> tuple["_Written", Counter[str]]:
+    presentation = package.main("ppt/presentation.xml")
+    if not presentation.startswith("ppt/"):
+        raise InputError(
+            N_("The file is no presentation of PowerPoint."), N_("Give it its own suffix.")
+        )
+    written = _Written()
+    left_out = Counter[str]()
+    footers: set[str] = set()
+    for number, part in enumerate(_slides(package, presentation), 1):
+        written.pages.append(written.length)
+        root = package.root(part)
+        if root.get("show") in ("0", "false"):
+            left_out[HIDDEN_SLIDES] += 1
+            continue
+        slide = _Slide(package, part, footers, left_out)
+        lines = list(slide.lines(root))
+        notes, comments = list(slide.notes()), list(slide.comments())
+        if not (slide.title or lines or notes or comments):
+            continue
+        is_ascii = "".join((slide.title, *lines, *notes)).isascii()
+        written.head(1, slide.title or (f"Slide {number}" if is_ascii else f"スライド{number}"))
+        written.add(lines)
+        if notes:
+            written.head(2, "Notes" if is_ascii else "ノート")
+            written.add(notes)
+        if comments:
+            written.head(2, "Comments" if is_ascii else "コメント")
+            written.add(comments)
+    return written, left_out
+
+
+def _damaged() -> InputError:
+    return InputError(
+        N_("The file is damaged."), N_("Open it in its own program and save it again.")
+    )
+
+
+class _Written:
+    """The text of the slides so far."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.headings: list[Heading] = []
+        self.pages: list[int] = []
+        self.length = 0
+
+    def add(self, lines: Sequence[str]) -> None:
+        for line in lines:
+            self.parts.append(line + "\n")
+            self.length += len(line) + 1
+
+    def head(self, depth: int, line: str) -> None:
+        """Add a line that is a heading."""
+        begun = self.length
+        self.add([line])
+        self.headings.append(Heading(depth, brief(line), begun, self.length))
+
+
+def _slides(package: Package, presentation: str) -> Iterator[str]:
+    """The parts of the slides, in the order in which they are shown."""
+    related = package.relations(presentation)
+    for element in package.root(presentation).iterfind("{*}sldIdLst/{*}sldId"):
+        relation = relation_of(element, related)
+        if relation is None:
+            raise _damaged()
+        yield relation.target
+
+
+class _Slide:
+    """Reads a slide.
+
+    Attributes:
+        title: in one line; "" without one. It is there when the lines are read.
+    """
+
+    def __init__(
+        self, package: Package, part: str, footers: set[str], left_out: Counter[str]
+    ) -> None:
+        self._package, self._part, self._footers = package, part, footers
+        self._left_out = left_out
+        self._related = package.relations(part)
+        self.title = ""
+
+    def lines(self, root: etree._Element) -> Iterator[str]:
+        """Yield the lines of the slide but for its title."""
+        tree = root.find("{*}cSld/{*}spTree")
+        if tree is not None:
+            yield from self._shapes(tree, 0)
+
+    def notes(self) -> Iterator[str]:
+        """Yield what the speaker is to say."""
+        for relation in self._related.values():
+            if relation.kind == "notesSlide" and self._package.has(relation.target):
+                for shape in self._package.root(relation.target).iterfind(".//{*}sp"):
+                    if _place(shape) not in (*_FRAME, "ftr"):
+                        yield from _paragraphs(shape.find("{*}txBody"))
+
+    def comments(self) -> Iterator[str]:
+        """Yield what was remarked on the slide."""
+        for relation in self._related.values():
+            if relation.kind in ("comments", "comment") and self._package.has(relation.target):
+                root = self._package.root(relation.target)
+                for old in root.iterfind("{*}cm/{*}text"):
+                    if line := cell(drop_controls(old.text or "")):
+                        yield line
+                for body in root.iterfind(".//{*}txBody"):
+                    yield from _paragraphs(body)
+
+    def _shapes(self, tree: etree._Element, depth: int) -> Iterator[str]:
+        if depth > _DEEPEST:
+            raise _damaged()
+        for shape in tree:
+            tag = etree.QName(shape).localname if isinstance(shape.tag, str) else ""
+            if tag == "sp":
+                yield from self._box(shape)
+            elif tag == "grpSp":
+                yield from self._shapes(shape, depth + 1)
+            elif tag == "graphicFrame":
+                yield from self._frame(shape)
+            elif tag == "pic":
+                self._left_out[PICTURES] += 1
+            elif tag == "AlternateContent":
+                yield from self._shapes(chosen(shape), depth + 1)
+
+    def _box(self, shape: etree._Element) -> Iterator[str]:
+        place = _place(shape)
+        lines = list(_paragraphs(shape.find("{*}txBody")))
+        if place in _TITLES and not self.title:
+            self.title = " ".join(lines)
+        elif place == "ftr":
+            yield from (line for line in lines if line not in self._footers)
+            self._footers.update(lines)
+        elif place not in _FRAME:
+            yield from lines
+
+    def _frame(self, frame: etree._Element) -> Iterator[str]:
+        for table in frame.iterfind(".//{*}tbl"):
+            yield from lines_of(_grid(table))
+        if frame.find(".//{*}oleObj") is not None:
+            self._left_out[EMBEDDED] += 1
+        elif frame.find(".//{*}chart") is not None:
+            self._left_out[CHARTS] += 1
+        diagram = frame.find(".//{*}relIds")
+        if diagram is not None:
+            relation = relation_of(diagram, self._related, "dm")
+            if relation is not None and self._package.has(relation.target):
+                root = self._package.root(relation.target)
+                for body in root.iterfind("{*}ptLst/{*}pt/{*}t"):
+                    yield from _paragraphs(body)
+
+
+def _place(shape: etree._Element) -> str:
+    """What a shape is for in the layout ("title", "body"); "" where it is for nothing there."""
+    found = shape.find("{*}nvSpPr/{*}nvPr/{*}ph")
+    return "" if found is None else found.get("type", "body")
+
+
+def _paragraphs(body: etree._Element | None) -> Iterator[str]:
+    for paragraph in () if body is None else body.iterfind("{*}p"):
+        if line := cell(drop_controls(_words(paragraph))):
+            yield line
+
+
+def _words(paragraph: etree._Element) -> str:
+    parts = []
+    for run in paragraph:
+        tag = etree.QName(run).localname if isinstance(run.tag, str) else ""
+        if tag in ("r", "fld"):
+            parts.append("".join(text.text or "" for text in run.iterfind("{*}t")))
+        elif tag == "br":
+            parts.append("\n")
+        elif tag == "AlternateContent":
+            parts.append("".join(text.text or "" for text in chosen(run).iterfind(".//{*}t")))
+    return "".join(parts)
+
+
+def _grid(table: etree._Element) -> Grid:
+    rows, merged = [], {}
+    for number, row in enumerate(table.iterfind("{*}tr")):
+        texts = []
+        for at, found in enumerate(row.iterfind("{*}tc")):
+            covered = {found.get("hMerge"), found.get("vMerge")} & {"1", "true"}
+            size = int(found.get("rowSpan", 1)), int(found.get("gridSpan", 1))
+            if size != (1, 1) and not covered:
+                merged[number, at] = size
+            texts.append("" if covered else "\n".join(_paragraphs(found.find("{*}txBody"))))
+        rows.append(texts)
+    properties = table.find("{*}tblPr")
+    has_head = properties is not None and properties.get("firstRow") in ("1", "true")
+    spans: Merged = merged
+    return Grid(rows, 0 if has_head and len(rows) > 1 else None, merged=spans)

@@ -1,0 +1,467 @@
+"""The numbers that Word makes for paragraphs (第1条, (1), ア) and notes, and the styles of a file.
+
+No number of a paragraph is in the file as text. It has counters (`w:abstractNum`), their uses
+(`w:num`), and paragraphs that name a use and a level, by themselves or by their style.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from lxml import etree
+
+from localrag.corpus.readers.package import child, is_on, name, number, value
+from localrag_indexes.analysis.numerals import to_kanji
+
+_LEVELS, _DEEPEST = 9, 50
+_AIUEO = (
+    "アイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワヲン"
+)
+_IROHA = (
+    "イロハニホヘトチリヌルヲワカヨタレソツネナラムウヰノ"
+    "オクヤマケフコエテアサキユメミシヱヒモセスン"
+)
+# Word writes ｱ for aiueo and ア for aiueoFullWidth; of two kana there is no half width.
+_HALF_WIDTH = {
+    unicodedata.normalize("NFKC", chr(code)): chr(code) for code in range(0xFF66, 0xFF9E)
+}
+_STEMS, _BRANCHES = "甲乙丙丁戊己庚辛壬癸", "子丑寅卯辰巳午未申酉戌亥"
+_LEGAL = str.maketrans("一二三十百千万", "壱弐参拾百阡萬")
+_ROMAN = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
+    (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+_LONGEST = 64
+_MOST = 1_000_000
+"""A counter that is higher is no number of a paragraph."""
+
+
+def _listed(signs: str, n: int) -> str:
+    """The n-th sign; after the last one they begin again."""
+    return signs[(n - 1) % len(signs)]
+
+
+def _half_width(signs: str, n: int) -> str:
+    sign = _listed(signs, n)
+    return _HALF_WIDTH.get(sign, sign)
+
+
+def _letters(n: int) -> str:
+    """A, B … Z, AA, BB: as Word goes on after the last letter."""
+    return "abcdefghijklmnopqrstuvwxyz"[(n - 1) % 26] * min((n - 1) // 26 + 1, 20)
+
+
+def _roman(n: int) -> str:
+    written = ""
+    for size, sign in _ROMAN:
+        count, n = divmod(n, size)
+        written += sign * min(count, 40)
+    return written
+
+
+def _within(first: str, last: int, n: int) -> str:
+    """A sign of a row that begins with `first`; digits after its last one."""
+    return chr(ord(first) + n - 1) if n <= last else str(n)
+
+
+def _ordinal(n: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th") if n % 100 // 10 != 1 else "th"
+    return f"{n}{ending}"
+
+
+def _full_width(n: int) -> str:
+    return "".join(chr(ord(digit) + 0xFEE0) for digit in str(n))
+
+
+def _digits(n: int) -> str:
+    return "".join("〇一二三四五六七八九"[int(digit)] for digit in str(n))
+
+
+def _cycle(n: int) -> str:
+    return _listed(_STEMS, n) + _listed(_BRANCHES, n)
+
+
+_FORMATS: Mapping[str, Callable[[int], str]] = {
+    "decimalZero": lambda n: f"{n:02}",
+    "upperRoman": lambda n: _roman(n).upper(),
+    "lowerRoman": _roman,
+    "upperLetter": lambda n: _letters(n).upper(),
+    "lowerLetter": _letters,
+    "ordinal": _ordinal,
+    "hex": lambda n: f"{n:X}",
+    "numberInDash": lambda n: f"- {n} -",
+    "chicago": lambda n: "*†‡§"[(n - 1) % 4] * min((n - 1) // 4 + 1, 20),
+    "decimalFullWidth": _full_width,
+    "decimalFullWidth2": _full_width,
+    "decimalEnclosedCircle": partial(_within, "①", 20),
+    "decimalEnclosedCircleChinese": partial(_within, "①", 20),
+    "decimalEnclosedFullstop": partial(_within, "⒈", 20),
+    "decimalEnclosedParen": partial(_within, "⑴", 20),
+    "ideographEnclosedCircle": partial(_within, "㊀", 10),
+    "japaneseCounting": to_kanji,
+    "japaneseLegal": lambda n: to_kanji(n).translate(_LEGAL),
+    "japaneseDigitalTenThousand": _digits,
+    "ideographDigital": _digits,
+    "chineseCounting": to_kanji,
+    "chineseCountingThousand": to_kanji,
+    "taiwaneseCounting": to_kanji,
+    "taiwaneseCountingThousand": to_kanji,
+    "taiwaneseDigital": _digits,
+    "koreanDigital2": _digits,
+    "ideographTraditional": partial(_listed, _STEMS),
+    "ideographZodiac": partial(_listed, _BRANCHES),
+    "ideographZodiacTraditional": _cycle,
+    "aiueo": partial(_half_width, _AIUEO),
+    "aiueoFullWidth": partial(_listed, _AIUEO),
+    "iroha": partial(_half_width, _IROHA),
+    "irohaFullWidth": partial(_listed, _IROHA),
+    "ganada": partial(_listed, "가나다라마바사아자차카타파하"),
+    "chosung": partial(_listed, "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ"),
+    "none": lambda _: "",
+}
+"""Formats of numbers (ST_NumberFormat) that are not plain digits."""
+
+
+def formatted(n: int, number_format: str) -> str:
+    """Write a number the way Word does: 3 is ``ウ`` in the format ``aiueoFullWidth``.
+
+    Zero, and a format that is not known, are digits.
+    """
+    write = _FORMATS.get(number_format)
+    return str(n) if write is None or (n < 1 and number_format != "none") else write(n)
+
+
+@dataclass(slots=True)
+class _Style:
+    """What of a style matters to a reader; None where the style says nothing."""
+
+    based_on: str = ""
+    title: str = ""
+    outline: int | None = None
+    hidden: bool | None = None
+    num: str | None = None
+    level: int | None = None
+
+
+class Styles:
+    """The styles of a document.
+
+    Args:
+        root: of the part ``styles``; None where there is none.
+    """
+
+    def __init__(self, root: etree._Element | None) -> None:
+        self._styles: dict[str, _Style] = {}
+        self._usual = ""
+        for style in root if root is not None else ():
+            if name(style) == "w:style":
+                id_ = value(style, "styleId")
+                self._styles[id_] = _style(style)
+                if value(style, "type") == "paragraph" and value(style, "default") in ("1", "true"):
+                    self._usual = id_
+
+    def depth(self, properties: etree._Element | None) -> int:
+        """The depth of the heading that a paragraph is, from 1; 0 of other paragraphs."""
+        direct = child(properties, "w:outlineLvl")
+        if direct is not None:
+            return _depth(number(value(direct), _LEVELS))
+        for _, style in self._chain(value(child(properties, "w:pStyle"))):
+            if style.outline is not None:
+                return _depth(style.outline)
+            heading = re.fullmatch(r"(?:heading|見出し) ?([0-9]+)", style.title, re.IGNORECASE)
+            if heading:
+                return min(number(heading[1]), _LEVELS)
+        return 0
+
+    def is_hidden(self, run: etree._Element, paragraph: etree._Element | None) -> bool:
+        """Whether Word shows the text of a run to nobody.
+
+        Args:
+            run: properties come first from itself, then from its style.
+            paragraph: the properties of the paragraph, whose style comes last.
+        """
+        properties = child(run, "w:rPr")
+        direct = child(properties, "w:vanish")
+        if direct is not None:
+            return is_on(direct)
+        of_run = value(child(properties, "w:rStyle"))
+        of_paragraph = value(child(paragraph, "w:pStyle"), default=self._usual)
+        for id_ in (of_run, of_paragraph):
+            for _, style in self._chain(id_) if id_ else ():
+                if style.hidden is not None:
+                    return style.hidden
+        return False
+
+    def numbering(self, properties: etree._Element | None) -> tuple[str, int | None, str]:
+        """By which use a paragraph is numbered, on which level, and by which style.
+
+        Returns:
+            The id of the use, "" for none; the level, None where it follows from the style; the
+            id of the style that names the use, "" where the paragraph does it.
+        """
+        own = child(properties, "w:numPr")
+        num, level = child(own, "w:numId"), child(own, "w:ilvl")
+        at = number(value(level)) if level is not None else None
+        if num is not None:
+            return value(num), at or 0, ""
+        for id_, style in self._chain(value(child(properties, "w:pStyle"))):
+            at = style.level if at is None else at
+            if style.num is not None:
+                return style.num, at, id_
+        return "", None, ""
+
+    def num_of(self, id_: str) -> str:
+        """The use that a style of lists names; "" for none."""
+        return self._styles[id_].num or "" if id_ in self._styles else ""
+
+    def _chain(self, id_: str) -> Iterator[tuple[str, _Style]]:
+        """A style and those that it is based on, with their ids; some files have a circle."""
+        id_ = id_ or self._usual
+        for _ in range(_DEEPEST):
+            if id_ not in self._styles:
+                return
+            yield id_, self._styles[id_]
+            id_ = self._styles[id_].based_on
+
+
+def _style(style: etree._Element) -> _Style:
+    of_paragraph = child(style, "w:pPr")
+    outline, hidden = child(of_paragraph, "w:outlineLvl"), child(style, "w:rPr", "w:vanish")
+    num = child(of_paragraph, "w:numPr", "w:numId")
+    level = child(of_paragraph, "w:numPr", "w:ilvl")
+    return _Style(
+        value(child(style, "w:basedOn")),
+        value(child(style, "w:name")),
+        None if outline is None else number(value(outline), _LEVELS),
+        None if hidden is None else is_on(hidden),
+        None if num is None else value(num),
+        None if level is None else number(value(level)),
+    )
+
+
+def _depth(outline: int) -> int:
+    """Level 9 is that of body text."""
+    return outline + 1 if 0 <= outline < _LEVELS else 0
+
+
+@dataclass(slots=True)
+class _Level:
+    """A level of a list: how its number is made and written."""
+
+    start: int = 1
+    number_format: str = "decimal"
+    text: str = ""
+    follows: str = "tab"
+    restart: int | None = None
+    legal: bool = False
+    style: str = ""
+    font: str = ""
+    hidden: bool = False
+
+
+@dataclass(slots=True)
+class _Use:
+    """A use of a counter, with the levels and starts that it has of its own."""
+
+    abstract: str
+    levels: dict[int, _Level] = field(default_factory=dict)
+    starts: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """The number of a paragraph.
+
+    Attributes:
+        text: as printed; "" where nothing is.
+        parted: whether room follows it: a tab or a blank.
+        font: of a bullet, which may be a sign of a font without Unicode.
+    """
+
+    text: str
+    parted: bool
+    font: str
+
+
+class Numbering:
+    """Counts the paragraphs of a document; they are asked for in reading order.
+
+    Args:
+        root: of the part ``numbering``; None where there is none.
+        styles: of the document.
+    """
+
+    def __init__(self, root: etree._Element | None, styles: Styles) -> None:
+        self._styles = styles
+        self._abstract: dict[str, dict[int, _Level]] = {}
+        self._linked: dict[str, str] = {}
+        self._uses: dict[str, _Use] = {}
+        self._counts: dict[str, list[int | None]] = {}
+        self._begun = set[tuple[str, int]]()
+        for one in root if root is not None else ():
+            if name(one) == "w:abstractNum":
+                id_ = value(one, "abstractNumId")
+                self._abstract[id_] = dict(_levels(one))
+                if link := value(child(one, "w:numStyleLink")):
+                    self._linked[id_] = link
+            elif name(one) == "w:num":
+                self._uses[value(one, "numId")] = _use(one)
+
+    def of(self, properties: etree._Element | None) -> Number | None:
+        """Count a paragraph; None where it has no number."""
+        num, level, style = self._styles.numbering(properties)
+        use = self._uses.get(num)
+        if use is None:
+            return None
+        abstract = self._resolved(use.abstract)
+        levels = {**self._abstract.get(abstract, {}), **use.levels}
+        if level is None:
+            level = next((at for at, one in levels.items() if style and one.style == style), 0)
+        if level not in levels:
+            return None
+        return self._written(levels, self._counted(num, use, abstract, levels, level), level)
+
+    def _resolved(self, abstract: str) -> str:
+        """The counter that has the levels: one may only name a style, which names another use."""
+        passed = set[str]()
+        while abstract in self._linked and abstract not in passed:
+            passed.add(abstract)
+            use = self._uses.get(self._styles.num_of(self._linked[abstract]))
+            abstract = use.abstract if use else abstract
+        return abstract
+
+    def _counted(
+        self, num: str, use: _Use, abstract: str, levels: Mapping[int, _Level], level: int
+    ) -> list[int]:
+        """What every level shows once a paragraph of a level is counted."""
+        starts = {at: use.starts.get(at, one.start) for at, one in levels.items()}
+        counts = self._counts.setdefault(abstract, [None] * _LEVELS)
+        begins = level in use.starts and (num, level) not in self._begun
+        self._begun.add((num, level))
+        before = counts[level]
+        counts[level] = starts[level] if begins or before is None else min(before + 1, _MOST)
+        for below in range(level + 1, _LEVELS):
+            restart = levels[below].restart if below in levels else None
+            # 0 is never; n is after a paragraph of the n-th level, or of one above it.
+            if level < (below if restart is None else restart):
+                counts[below] = None
+        return [starts.get(at, 1) if count is None else count for at, count in enumerate(counts)]
+
+    def _written(self, levels: Mapping[int, _Level], counts: list[int], level: int) -> Number:
+        own = levels[level]
+
+        def digits(match: re.Match[str]) -> str:
+            at = int(match[1]) - 1
+            if at not in levels:
+                return ""
+            return formatted(counts[at], "decimal" if own.legal else levels[at].number_format)
+
+        text = "" if own.hidden else own.text
+        if own.number_format != "bullet":
+            text = re.sub("%([1-9])", digits, text)
+        return Number(text, own.follows != "nothing", own.font)
+
+
+def _levels(of: etree._Element) -> Iterator[tuple[int, _Level]]:
+    for one in of:
+        if name(one) == "w:lvl":
+            at = number(value(one, "ilvl"), -1)
+            if 0 <= at < _LEVELS:
+                yield at, _level(one)
+
+
+def _level(one: etree._Element) -> _Level:
+    # A format that older programs do not know is in a choice beside one that they do.
+    number_format = child(one, "w:numFmt")
+    if number_format is None:
+        number_format = child(one, "mc:AlternateContent", "mc:Choice", "w:numFmt")
+    restart, properties = child(one, "w:lvlRestart"), child(one, "w:rPr")
+    fonts = child(properties, "w:rFonts")
+    return _Level(
+        start=number(value(child(one, "w:start")), 0),
+        number_format=_of_example(number_format),
+        text=value(child(one, "w:lvlText"))[:_LONGEST],
+        follows=value(child(one, "w:suff"), default="tab"),
+        restart=None if restart is None else number(value(restart)),
+        legal=is_on(child(one, "w:isLgl")),
+        style=value(child(one, "w:pStyle")),
+        font=value(fonts, "ascii") or value(fonts, "hAnsi"),
+        hidden=is_on(child(properties, "w:vanish")),
+    )
+
+
+def _of_example(number_format: etree._Element | None) -> str:
+    """A format by its name; one of the user's own shows it by its first numbers (001, 002, …)."""
+    named = value(number_format, default="decimal")
+    example = value(number_format, "format")
+    return "decimalZero" if named == "custom" and example.startswith("0") else named
+
+
+def _use(num: etree._Element) -> _Use:
+    use = _Use(value(child(num, "w:abstractNumId")))
+    for override in num:
+        if name(override) != "w:lvlOverride":
+            continue
+        at = number(value(override, "ilvl"), -1)
+        use.levels.update(_levels(override))
+        start = child(override, "w:startOverride")
+        if start is not None and 0 <= at < _LEVELS:
+            use.starts[at] = number(value(start))
+    return use
+
+
+@dataclass(slots=True)
+class Notes:
+    """The footnotes or the endnotes of a file.
+
+    Attributes:
+        by_id: the notes themselves.
+        label: what a note is cited by, before its number.
+        number_format: of the numbers.
+        start: the number of the first one.
+        restarts: whether every section begins with that number.
+    """
+
+    by_id: dict[str, etree._Element]
+    label: str = "注"
+    number_format: str = "decimal"
+    start: int = 1
+    restarts: bool = False
+    _count: int = 0
+
+    def next_label(self) -> str:
+        """The label of the next note: 注1."""
+        self._count += 1
+        return self.label + formatted(self.start + self._count - 1, self.number_format)
+
+    def begin_section(self) -> None:
+        """A section begins."""
+        self._count = 0 if self.restarts else self._count
+
+
+def notes_of(
+    kind: str, roots: Iterable[etree._Element], places: Iterable[etree._Element | None]
+) -> Notes:
+    """Make the notes of a file.
+
+    Args:
+        kind: ``footnote`` or ``endnote``.
+        roots: of the parts that hold them.
+        places: the settings of the file, then the properties of its sections.
+    """
+    found = Notes(
+        {
+            value(note, "id"): note
+            for root in roots
+            for note in root
+            if name(note) == f"w:{kind}" and value(note, "type", "normal") == "normal"
+        }
+    )
+    for place in places:
+        properties = child(place, f"w:{kind}Pr")
+        found.number_format = value(child(properties, "w:numFmt")) or found.number_format
+        found.start = number(value(child(properties, "w:numStart")), found.start)
+        found.restarts |= value(child(properties, "w:numRestart")) == "eachSect"
+    return found

@@ -1,0 +1,139 @@
+"""PDF read as text: the share of sentences that are right, of characters, and pages a second.
+
+The files are made here, so every sentence in them is known: running text in one and two columns,
+vertical, turned, with running heads, tables, notes, hyphens, and every predefined CMap. A sentence
+is right where it is one of the sentences that localrag splits the text into, letter by letter.
+``--all`` compares pypdf, pdfminer.six and the text of PDFium as it is, where they are installed.
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from io import BytesIO
+from itertools import pairwise
+from pathlib import Path
+from time import process_time
+
+from bench.rates import rate
+from printed_documents import Made, made
+
+from localrag.corpus.readers.pdf import read_pdf
+from localrag.corpus.readers.types import Limits
+from localrag.corpus.types import Document
+from localrag.errors import InputError
+from localrag_indexes.analysis.sentences import split_sentences
+
+
+def with_localrag(data: bytes) -> str:
+    """The text as localrag reads it."""
+    for outcome in read_pdf("a.pdf", data, Limits()):
+        if isinstance(outcome, Document):
+            return outcome.text
+    return ""
+
+
+def with_pypdf(data: bytes) -> str:
+    """The text as pypdf gives it; localrag read PDF so until November 2026."""
+    from pypdf import PdfReader
+
+    return "\n".join(page.extract_text() for page in PdfReader(BytesIO(data)).pages)
+
+
+def with_pdfium(data: bytes) -> str:
+    """The text as PDFium gives it."""
+    import pypdfium2
+
+    return "\n".join(page.get_textpage().get_text_range() for page in pypdfium2.PdfDocument(data))
+
+
+def with_pdfminer(data: bytes) -> str:
+    """The text as pdfminer.six lays it out."""
+    from pdfminer.high_level import extract_text
+    from pdfminer.layout import LAParams
+
+    return str(extract_text(BytesIO(data), laparams=LAParams(detect_vertical=True)))
+
+
+@dataclass
+class _Figures:
+    right: int = 0
+    sentences: int = 0
+    characters: float = 0.0
+    order: float = 0.0
+    seconds: float = 0.0
+
+
+def _letters(text: str) -> str:
+    return "".join(text.split())
+
+
+def judge(read: Callable[[bytes], str], files: Sequence[Made], *, show: bool) -> _Figures:
+    """How much of some files is read right."""
+    figures = _Figures()
+    for file in files:
+        before = process_time()
+        try:
+            text = read(file.data)
+        except InputError as error:
+            text = ""
+            if show:
+                print(f"  {file.kind}: {error}")
+        figures.seconds += process_time() - before
+        found = [text[start:end] for start, end in split_sentences(text)]
+        known = set(found)
+        missing = [sentence for sentence in file.sentences if sentence not in known]
+        figures.right += len(file.sentences) - len(missing)
+        figures.sentences += len(file.sentences)
+        whole, wanted = _letters(text), [_letters(sentence) for sentence in file.sentences]
+        expected = sum(map(len, wanted))
+        blocks = (
+            SequenceMatcher(None, whole, "".join(wanted), autojunk=False).get_matching_blocks()
+            if len(whole) < 9_000
+            else []
+        )
+        figures.characters += sum(block.size for block in blocks) / max(expected, len(whole), 1)
+        places = [whole.find(sentence) for sentence in wanted]
+        pairs = list(pairwise(places))
+        figures.order += sum(0 <= a < b for a, b in pairs) / max(len(pairs), 1)
+        if show and missing:
+            print(f"  {file.kind}: {len(missing)} of {len(file.sentences)} sentences missing")
+            for sentence in missing[:3]:
+                print(f"    {sentence!r}")
+    return figures
+
+
+def main() -> None:
+    """Print a row for each reader."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--files", type=int, default=32)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--all", action="store_true", help="compare other readers")
+    parser.add_argument("--misses", action="store_true", help="show sentences that are missing")
+    parser.add_argument("--write", type=Path, help="a folder for the files")
+    options = parser.parse_args()
+    files = list(made(options.files, options.seed))
+    if options.write:
+        options.write.mkdir(parents=True, exist_ok=True)
+        for at, file in enumerate(files):
+            (options.write / f"{at:03}_{file.kind}.pdf").write_bytes(file.data)
+    readers = {"localrag": with_localrag}
+    if options.all:
+        readers |= {"pypdf": with_pypdf, "PDFium": with_pdfium, "pdfminer.six": with_pdfminer}
+    pages = sum(file.pages for file in files)
+    print(f"{len(files)} files, {pages} pages, {sum(len(f.sentences) for f in files)} sentences")
+    for name, read in readers.items():
+        try:
+            got = judge(read, files, show=options.misses and name == "localrag")
+        except ImportError:
+            print(f"{name}: not installed")
+            continue
+        print(
+            f"{name}: sentences right {rate(got.right, got.sentences)}, "
+            f"characters {got.characters / len(files):.3f}, order {got.order / len(files):.3f}, "
+            f"{pages / max(got.seconds, 1e-9):.1f} pages a second of the processor"
+        )
+
+
+if __name__ == "__main__":
+    main()

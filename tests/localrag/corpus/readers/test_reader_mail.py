@@ -1,0 +1,223 @@
+"""Messages: headers, bodies in every charset, and attachments as documents of their own."""
+
+import io
+import zipfile
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+from bench.office_files import msg
+
+from localrag.corpus.readers import Omission, ReadFailure, stream
+from localrag.corpus.types import Document
+
+BODY = "渡し舟は、朝六時に出る。\n予約は要らない。\n"
+
+
+def mail(body: str = BODY, **how: str) -> EmailMessage:
+    made = EmailMessage()
+    made["From"] = "管理者 <kanri@example.jp>"
+    made["To"] = "利用者 <riyo@example.jp>"
+    made["Cc"] = "控え <hikae@example.jp>"
+    made["Date"] = "Wed, 01 Apr 2026 09:00:00 +0900"
+    made["Subject"] = "舟の時刻"
+    made.set_content(body, **how)
+    return made
+
+
+def raw(head: bytes, body: bytes) -> bytes:
+    return b"From: a@example.jp\nSubject: s\nMIME-Version: 1.0\n" + head + b"\n\n" + body
+
+
+def all_of(tmp_path: Path, name: str, data: bytes) -> list[Document | ReadFailure | Omission]:
+    (tmp_path / name).write_bytes(data)
+    return list(stream(tmp_path / name))
+
+
+def test_headers_and_body(read_one) -> None:
+    document = read_one("a.eml", mail().as_bytes())
+    assert (document.kind, document.title) == ("eml", "舟の時刻")
+    assert document.text == (
+        "From: 管理者 <kanri@example.jp>\nTo: 利用者 <riyo@example.jp>\n"
+        "Cc: 控え <hikae@example.jp>\nDate: Wed, 01 Apr 2026 09:00:00 +0900\n"
+        f"Subject: 舟の時刻\n\n{BODY}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("charset", "cte"),
+    [
+        ("utf-8", "quoted-printable"),
+        ("utf-8", "base64"),
+        ("iso-2022-jp", "7bit"),
+        ("shift_jis", "base64"),
+        ("euc-jp", "8bit"),
+    ],
+)
+def test_every_charset(charset, cte, read_one) -> None:
+    assert BODY in read_one("a.eml", mail(charset=charset, cte=cte).as_bytes()).text
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"Content-Type: text/plain; charset=iso-2022-jp",
+        b"Content-Type: text/plain; charset=us-ascii",
+        b"X-Mailer: none",
+    ],
+)
+def test_characters_of_windows_in_jis(head, read_one) -> None:
+    jis = b"\x1b$B-!3t<02q<R\x1b(B \x1b$B-j\x1b(B\n"  # ①株式会社 ㈱
+    assert "①株式会社 ㈱" in read_one("a.eml", raw(head, jis)).text
+
+
+def test_a_charset_that_lies_is_not_believed(read_one) -> None:
+    head = b"Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit"
+    assert BODY in read_one("a.eml", raw(head, BODY.encode("cp932"))).text
+
+
+def test_utf_7_is_named_and_not_read(read_one) -> None:
+    document = read_one(
+        "a.eml", raw(b"Content-Type: text/plain; charset=utf-7", b"+ADw-script+AD4-")
+    )
+    assert "script" not in document.text
+    assert document.omissions == (Omission("bodies of messages in an unknown encoding"),)
+
+
+def test_headers_without_an_encoding(read_one) -> None:
+    data = "Subject: 舟の時刻\nFrom: 管理者\n\n舟は出る。\n".encode("cp932")
+    assert read_one("a.eml", data).title == "舟の時刻"
+
+
+def test_flowed_lines_are_joined(read_one) -> None:
+    head = b"Content-Type: text/plain; charset=utf-8; format=flowed; delsp=yes"
+    body = "渡し舟は、 \n朝六時に出る。\n> 前の \n> 文である。\n"
+    text = read_one("a.eml", raw(head, body.encode())).text
+    assert "渡し舟は、朝六時に出る。\n> 前の文である。\n" in text
+
+
+def test_hard_wrapped_lines_are_joined(read_one) -> None:
+    wrapped = "その後の渡し舟の運航については、管理者が別に定めるところによるものとし、利用\n"
+    wrapped += "者に対しては、桟橋の掲示板により、運航の三日前までに知らせるものとするので、\n"
+    wrapped += "利用者は、これを確かめること。\n"
+    text = read_one("a.eml", mail(wrapped).as_bytes()).text
+    assert "利用者に対しては" in text
+
+
+def test_plain_text_goes_before_the_page(read_one) -> None:
+    made = mail()
+    made.add_alternative("<p>頁の文である。</p>", subtype="html")
+    assert "頁の文" not in read_one("a.eml", made.as_bytes()).text
+
+
+def test_a_page_is_read_where_there_is_no_text(read_one) -> None:
+    page = '<meta charset="iso-2022-jp"><p>頁の文である。</p><script>x</script>'
+    made = mail(page, subtype="html", charset="utf-8")
+    text = read_one("a.eml", made.as_bytes()).text
+    assert "頁の文である。" in text
+    assert "script" not in text
+
+
+def test_attachments_are_documents_of_their_own(tmp_path: Path) -> None:
+    made = mail()
+    made.add_attachment("別紙の文。".encode("cp932"), "text", "plain", filename="別紙.txt")
+    made.add_attachment("また別紙の文。".encode(), "text", "plain", filename="別紙.txt")
+    made.add_attachment(b"\x89PNG", "image", "png", filename="図.png")
+    made.add_attachment(b"\xd0\xcf\x11\xe0", "application", "msword", filename="../x\n\u202e.doc")
+    inner = EmailMessage()
+    inner["From"], inner["Subject"] = "b@example.jp", "別件"
+    inner.set_content("別件の文である。")
+    made.add_attachment(inner)
+    found = all_of(tmp_path, "a.eml", made.as_bytes())
+    texts = {one.id: one.text for one in found if isinstance(one, Document)}
+    assert list(texts) == ["a.eml", "a.eml!別件.eml", "a.eml!別紙.txt", "a.eml!別紙 (2).txt"]
+    assert texts["a.eml!別紙.txt"] == "別紙の文。"
+    assert "別件の文である。" in texts["a.eml!別件.eml"]
+    assert Omission("attachments that are of no kind that is read") in found
+    (failure,) = [one for one in found if isinstance(one, ReadFailure)]
+    assert failure.source == "a.eml!x .doc"
+    assert "--convert" in failure.cure
+
+
+@pytest.mark.parametrize(
+    "disposition",
+    [
+        b"filename*=utf-8''%E5%88%A5%E7%B4%99.txt",
+        b"filename*0*=iso-2022-jp''%1B$BJL; filename*1*=%3bf%1B(B.txt",
+        b'filename="=?utf-8?B?5Yil57SZLnR4dA==?="',
+        'filename="別紙.txt"'.encode("cp932"),
+    ],
+)
+def test_names_of_attachments(disposition, tmp_path: Path) -> None:
+    data = raw(
+        b"Content-Type: text/plain; charset=utf-8\nContent-Disposition: attachment; " + disposition,
+        "別紙の文。".encode(),
+    )
+    documents = [one for one in all_of(tmp_path, "a.eml", data) if isinstance(one, Document)]
+    assert [one.id for one in documents] == ["a.eml", "a.eml!別紙.txt"]
+
+
+def test_a_zip_that_is_attached_is_read(tmp_path: Path) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("b.txt", "中の文。")
+    made = mail()
+    made.add_attachment(packed.getvalue(), "application", "zip", filename="c.zip")
+    found = all_of(tmp_path, "a.eml", made.as_bytes())
+    assert [one.id for one in found if isinstance(one, Document)] == ["a.eml", "a.eml!c.zip!b.txt"]
+
+
+@pytest.mark.parametrize("kind", [b"application/pkcs7-mime", b"multipart/encrypted; boundary=x"])
+def test_sealed_bodies_are_named(kind, read_one) -> None:
+    document = read_one("a.eml", raw(b"Content-Type: " + kind, b"MIIB"))
+    assert document.omissions == (Omission("encrypted or sealed bodies of messages"),)
+    assert document.text == "From: a@example.jp\nSubject: s\n"
+
+
+def test_messages_in_messages_end(tmp_path: Path) -> None:
+    made = mail()
+    for number in range(9):
+        outer = EmailMessage()
+        outer["From"], outer["Subject"] = "a@example.jp", f"段{number}"
+        outer.set_content(f"段{number}の文である。")
+        outer.add_attachment(made)
+        made = outer
+    found = all_of(tmp_path, "a.eml", made.as_bytes())
+    assert sum(isinstance(one, Document) for one in found) == 6
+    assert Omission("messages inside more than five others") in found
+
+
+def test_a_file_without_headers_is_no_message(read_failure) -> None:
+    assert "no headers" in read_failure("a.eml", "ただの文である。\n").cause
+
+
+def test_many_parts_are_refused(read_failure) -> None:
+    data = raw(b"Content-Type: multipart/mixed; boundary=b", b"--b\n\n" * 300_000)
+    assert "memory" in read_failure("a.eml", data).cause
+
+
+@pytest.mark.parametrize("code_page", [0, 932])
+def test_messages_of_outlook(code_page, tmp_path: Path) -> None:
+    pytest.importorskip("olefile")
+    data = msg(
+        "舟の時刻",
+        BODY.replace("\n", "\r\n"),
+        copies="控え",
+        code_page=code_page,
+        attachments={"別紙.txt": "別紙の文。".encode()},
+    )
+    document, attached = all_of(tmp_path, "a.msg", data)
+    assert isinstance(document, Document)
+    assert (document.kind, document.title) == ("msg", "舟の時刻")
+    assert document.text == (
+        "From: 管理者\nTo: 利用者\nCc: 控え\nDate: Wed, 01 Apr 2026 00:00:00 +0000\n"
+        f"Subject: 舟の時刻\n\n{BODY}"
+    )
+    assert isinstance(attached, Document)
+    assert (attached.id, attached.text) == ("a.msg!別紙.txt", "別紙の文。")
+
+
+@pytest.mark.parametrize("data", [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", msg("s", "b")[:900]])
+def test_a_damaged_message_of_outlook_is_told(data, read_failure) -> None:
+    pytest.importorskip("olefile")
+    assert "damaged" in read_failure("a.msg", data).cause

@@ -1,0 +1,217 @@
+"""PDF read as text: sentences over lines, columns and pages; what is left out; what is not read."""
+
+import random
+
+import pytest
+from printed_documents import KINDS, Text
+from printed_pages import CMAPS, PrintedPages
+
+from localrag.corpus.readers import Omission, stream
+from localrag.corpus.readers.pdf import ImageLine, read_pdf
+from localrag.corpus.readers.types import Limits
+from localrag.corpus.types import Document
+from localrag.errors import InputError
+from localrag_indexes.analysis.sentences import split_sentences
+
+FEE = "渡し場の使用料は、一回につき三百円とする。"
+
+
+def read(pages: PrintedPages, **options) -> Document:
+    (document,) = (
+        one
+        for one in read_pdf("a.pdf", pages.to_bytes(), Limits(), **options)
+        if isinstance(one, Document)
+    )
+    return document
+
+
+def left_out(pages: PrintedPages) -> dict[str, int]:
+    outcomes = read_pdf("a.pdf", pages.to_bytes(), Limits())
+    return {one.what: one.count for one in outcomes if isinstance(one, Omission)}
+
+
+def sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in split_sentences(text)]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_sentence_of_a_kind_of_page(kind, seed):
+    rng = random.Random(seed)
+    made = Text(rng)
+    found = set(sentences(read(kind(rng, made)).text))
+    assert [sentence for sentence in made.made if sentence not in found] == []
+
+
+@pytest.mark.parametrize("cmap", [*CMAPS, "Identity"])
+@pytest.mark.parametrize("vertical", [False, True])
+def test_predefined_cmaps(cmap, vertical):
+    pages = PrintedPages(cmap)
+    pages.page()
+    pages.text(300, 780, FEE, vertical=vertical)
+    assert read(pages).text == FEE
+
+
+def test_a_font_that_names_no_character_is_named_and_not_stored(read_failure):
+    pages = PrintedPages("unmapped")
+    pages.page()
+    pages.text(60, 780, FEE)
+    failure = read_failure("a.pdf", pages.to_bytes())
+    assert "do not say which characters" in failure.cause
+    assert "OCR" in failure.cure
+
+
+def test_a_picture_is_read_by_what_is_given():
+    pages = PrintedPages()
+    pages.page()
+    pages.text(60, 780, FEE)
+    pages.page()
+    seen = []
+
+    def ocr(image):
+        seen.append(image.size)
+        return [ImageLine("待合所は、夜間は閉める。", 250, 200, 1300, 245, 0.9)]
+
+    document = read(pages, read_image=ocr)
+    assert document.text.endswith("待合所は、夜間は閉める。")
+    assert seen == [(2480, 3509)]
+    assert document.metadata["pages_read_by_ocr"] == "2:0.90"
+    assert "pages_without_text" not in document.metadata
+    assert document.passages[-1].locator.page == 2
+
+
+HALVES = (
+    "民法第七百九条は、「故意又は過失によって他人の権利又は法律上保護され",
+    "る利益を侵害した者は、これによって生じた損害を賠償する責任を負う。」と定める。",
+)
+
+
+@pytest.mark.parametrize(
+    ("head", "foot"),
+    [
+        ("意見書（案）", "- {n} -"),
+        ("", "{n}/2"),
+        ("", "第{n}頁"),
+        ("Draft", "Page {n} of 2"),
+        ("", "（{n}）"),
+        ("令和八年（ワ）第一号", "{n}"),
+        ("", "― {n} ―"),
+    ],
+)
+def test_a_sentence_runs_over_running_heads_and_page_numbers(head, foot):
+    pages = PrintedPages()
+    for number, half in enumerate(HALVES, 1):
+        pages.page()
+        if head:
+            pages.text(60, 800, head)
+        pages.text(60, 740, half)
+        pages.text(280, 40, foot.format(n=number))
+    document = read(pages)
+    assert document.text == "".join(HALVES)
+    assert left_out(pages) == {"running heads, feet and page numbers": 4 if head else 2}
+    (passage,) = document.passages
+    assert passage.header == "a 1–2頁"
+    assert document.metadata["page_starts"] == f"0,{len(HALVES[0])}"
+
+
+def test_headings_that_count_stay():
+    pages = PrintedPages()
+    for number in range(1, 5):
+        pages.page()
+        pages.text(60, 780, f"様式第{number}号", 14)
+        pages.text(60, 740, FEE)
+        pages.text(280, 40, f"{number}")
+    assert [f"様式第{number}号" in read(pages).text for number in range(1, 5)] == [True] * 4
+
+
+def test_the_head_of_a_table_on_every_page_is_kept_once():
+    pages = PrintedPages()
+    for page in range(3):
+        pages.page()
+        for row, cells in enumerate(
+            [("区分", "額", "期限"), *(("桟橋", f"{page}{n}円", "月末") for n in range(4))]
+        ):
+            for x, cell in zip((70, 220, 400), cells, strict=True):
+                pages.text(x, 780 - row * 22, cell)
+    text = read(pages).text
+    assert text.splitlines()[:2] == ["区分\t額\t期限", "桟橋\t00円\t月末"]
+    assert text.count("区分") == 1
+    assert text.count("桟橋") == 12
+
+
+def test_hyphens():
+    pages = PrintedPages()
+    pages.page()
+    for at, line in enumerate(
+        [
+            "The harbour board may withdraw the authori-",
+            "zation of a well-known ferry master, and a well-",
+            "known keeper may then take over the stage.",
+        ]
+    ):
+        pages.text(60, 780 - at * 14, line)
+    assert read(pages).text == (
+        "The harbour board may withdraw the authorization of a well-known ferry master, "
+        "and a well-known keeper may then take over the stage."
+    )
+
+
+def test_a_stamp_across_pages_is_left_out():
+    pages = PrintedPages()
+    for half in HALVES:
+        pages.page()
+        pages.text(60, 740, half)
+        pages.text(150, 300, "写し", 80, angle=45)
+    assert read(pages).text == "".join(HALVES)
+
+
+def test_radicals_stay_as_the_file_has_them():
+    pages = PrintedPages()
+    pages.page()
+    pages.text(60, 780, "⼀⾦")
+    assert read(pages).text == "⼀⾦"
+
+
+def test_more_pages_than_can_be_held():
+    pages = PrintedPages()
+    for _ in range(50):
+        pages.page()
+    with pytest.raises(InputError, match="too much text"):
+        list(read_pdf("a.pdf", pages.to_bytes(), Limits(file_bytes=20_000)))
+
+
+def test_growth_of_work_with_lines():
+    # The pieces a page consists of are looked at a bounded number of times.
+    def steps(count: int) -> int:
+        import sys
+
+        pages = PrintedPages()
+        pages.page()
+        for at in range(count):
+            pages.text(60 + at % 7 * 70, 800 - at // 7 * 1.0, "桟橋", 3)
+        data, calls = pages.to_bytes(), 0
+
+        def count_call(*_):
+            nonlocal calls
+            calls += 1
+
+        sys.setprofile(count_call)
+        try:
+            list(read_pdf("a.pdf", data, Limits()))
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    assert steps(2_000) < 4 * steps(1_000)
+
+
+def test_a_file_that_changes_page_without_text(tmp_path):
+    pages = PrintedPages()
+    pages.page()
+    pages.page()
+    pages.text(60, 780, FEE)
+    (tmp_path / "a.pdf").write_bytes(pages.to_bytes())
+    document, *omitted = stream(tmp_path / "a.pdf")
+    assert document.metadata["pages_without_text"] == "1"
+    assert omitted == [Omission("pages without text", 1)]
+    assert document.passages[0].locator.page == 2
