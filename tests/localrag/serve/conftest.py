@@ -12,7 +12,8 @@ from tiny_models.scripted import ScriptedChat
 
 from localrag.config import ServeConfig
 from localrag.serve.desk import Desk
-from localrag.serve.guarding import GuardedDesk, Tokens
+from localrag.serve.guarding import GuardedDesk
+from localrag.serve.holders import Tokens
 from localrag.serve.http import application
 from localrag.session import Session
 from localrag.workspace import Workspace
@@ -42,7 +43,10 @@ Serve = Callable[..., Any]
 
 @pytest.fixture
 def serve(session: Session, tmp_path: Path) -> Serve:
-    """Opens the server, and gives a client of it; `token` goes with every request."""
+    """Opens the server, and gives a client of it; `token` goes with every request.
+
+    Without `tokens` it is the one that a server makes at its start.
+    """
 
     @asynccontextmanager
     async def open_(
@@ -53,11 +57,12 @@ def serve(session: Session, tmp_path: Path) -> Serve:
         **settings: Any,
     ) -> AsyncIterator[httpx.AsyncClient]:
         of = home.with_settings({"chat.model": "scripted"}) if model else home
+        if tokens is None:
+            tokens = Tokens(tmp_path / "none.toml")
+            token = tokens.started()
         async with Desk(of) as desk:
             limits = ServeConfig(**settings)
-            app = application(
-                GuardedDesk(desk, limits.queue), limits, tokens or Tokens(tmp_path / "none.toml")
-            )
+            app = application(GuardedDesk(desk, limits.queue), limits, tokens)
             async with httpx.AsyncClient(
                 transport=httpx.ASGITransport(app, raise_app_exceptions=False),
                 base_url="http://127.0.0.1",

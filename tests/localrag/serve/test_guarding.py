@@ -6,9 +6,12 @@ import logging
 import anyio
 import pytest
 
+from localrag.config import ServeConfig
 from localrag.errors import ConfigError, UsageError
 from localrag.serve.desk import Desk
-from localrag.serve.guarding import Gate, Holder, Refusing, Tokens
+from localrag.serve.entrance import Refusing
+from localrag.serve.guarding import Gate
+from localrag.serve.holders import Holder, Tokens
 from localrag.serve.http import serve as serve_for_ever
 from localrag.serve.listening import names_of
 
@@ -202,12 +205,20 @@ def test_other_machines_need_tokens_and_tls(session, tmp_path, monkeypatch, sett
     monkeypatch.setattr(type(session.workspace), "tokens", tmp_path / "tokens.toml")
     session = session.with_settings({f"serve.{name}": value for name, value in settings.items()})
     with pytest.raises(UsageError, match=words):
-        serve_for_ever(session, lambda _: None)
+        serve_for_ever(session, lambda *_: None)
 
 
 def test_a_server_has_the_names_of_its_address_and_others():
-    assert names_of("127.0.0.1", "") == {"127.0.0.1", "localhost", "::1"}
-    assert names_of("10.0.0.2", " Law.Office ,") == {"10.0.0.2", "law.office"}
+    own = {"127.0.0.1", "localhost", "::1"}
+    assert names_of(ServeConfig()) == own
+    assert names_of(ServeConfig(names="Tunnel")) == {*own, "tunnel"}
+    assert names_of(ServeConfig(host="10.0.0.2", names=" Law.Office ,")) == {
+        "10.0.0.2",
+        "law.office",
+    }
+    # What other machines call it is known to them alone; a proxy says what it likes.
+    assert not names_of(ServeConfig(host="0.0.0.0"))  # noqa: S104 - a name, never listened on
+    assert not names_of(ServeConfig(proxy="127.0.0.1"))
 
 
 def test_the_command_line_makes_a_token(cli, sample):

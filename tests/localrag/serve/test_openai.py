@@ -17,7 +17,10 @@ ASKED = [{"role": "user", "content": QUESTION}]
 def client_of():
     def make(http):
         return openai.AsyncOpenAI(
-            api_key="none", base_url="http://127.0.0.1/v1", http_client=http, max_retries=0
+            api_key=http.headers["authorization"].removeprefix("Bearer "),
+            base_url="http://127.0.0.1/v1",
+            http_client=http,
+            max_retries=0,
         )
 
     return make

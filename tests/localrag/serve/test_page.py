@@ -7,13 +7,17 @@ import pytest
 from lxml import html
 
 from localrag.forgetting import forget_corpus
-from localrag.serve.guarding import Tokens
+from localrag.serve.holders import Tokens
 from localrag.session import Session
 from localrag.workspace import Workspace
 
 from .conftest import QUESTION, WaitingChat
 
-BROWSER = {"accept": "text/html,*/*", "accept-language": "ja,en;q=0.5"}
+BROWSER = {
+    "accept": "text/html,*/*",
+    "accept-language": "ja,en;q=0.5",
+    "origin": "http://127.0.0.1",
+}
 
 
 def read(reply):
