@@ -229,3 +229,5 @@ def _log_requests() -> None:
     LOG.handlers = [logging.StreamHandler()]
     LOG.setLevel(logging.INFO)
     LOG.propagate = False
+    # uvicorn warns of whatever is no request, as often as a client likes.
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)

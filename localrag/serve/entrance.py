@@ -195,8 +195,8 @@ class Guard:
         kind, _blank, token = headers.get("authorization", "").partition(" ")
         session = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
         holder = None
-        if kind.lower() == "bearer":
-            holder = self._rules.tokens.holder(token.strip())
+        if kind.lower() == "bearer" and (token := token.strip()):
+            holder = self._rules.tokens.holder(token)
         elif session and (holder := self._sessions.holder(session)):
             _require_own_form(scope["method"], headers)
         elif self._rules.of_owner:

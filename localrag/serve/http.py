@@ -18,7 +18,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import TypeAdapter, ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -176,6 +176,7 @@ def application(
             ValidationError: _on_invalid,
             HTTPException: _on_http,
             Gone: _on_gone,
+            ClientDisconnect: _on_gone,
             Exception: _on_unforeseen,
         },
     )

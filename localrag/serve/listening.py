@@ -29,6 +29,9 @@ LOOPBACK = "127.0.0.1"
 _LOOPBACK = (LOOPBACK, "localhost", "::1")
 # Bytes and lines of the head of a request, at most.
 _HEAD, _HEADERS = 16_384, 100
+_LENGTH = b"content-length"
+# Headers of which a second one could be read in the place of the first.
+_ONCE = (_LENGTH, b"transfer-encoding", b"host", b"authorization")
 _BACKLOG = 128
 # struct ucred: process, user and group of who connects.
 _PEER = struct.Struct("3i")
@@ -287,14 +290,19 @@ def _require_plain(received: bytes) -> None:
     lines = (head if end else head.removesuffix(b"\r")).split(b"\r\n")
     if any(b"\r" in line or b"\n" in line or b"\0" in line for line in lines):
         raise h11.RemoteProtocolError("A line ends otherwise than by CR LF.")
-    _request, *headers = lines
+    request, *headers = lines
+    if end and not request.endswith((b" HTTP/1.1", b" HTTP/1.0")):
+        raise h11.RemoteProtocolError("The request is of another protocol.", 505)
     if len(headers) > _HEADERS:
         raise h11.RemoteProtocolError("There are too many headers.", 431)
     if any(line[:1] in (b" ", b"\t") for line in headers):
         raise h11.RemoteProtocolError("A header is folded.")
-    names = [line.partition(b":")[0].strip().lower() for line in headers]
-    lengths = names.count(b"content-length")
-    if lengths > 1 or (lengths and b"transfer-encoding" in names):
+    fields = [line.partition(b":") for line in headers]
+    names = [name.strip().lower() for name, _colon, _value in fields]
+    if any(names.count(name) > 1 for name in _ONCE):
+        raise h11.RemoteProtocolError("A header that can be there once comes twice.")
+    if b"transfer-encoding" in names and _LENGTH in names:
         raise h11.RemoteProtocolError("The body has two lengths.")
-    if names.count(b"transfer-encoding") > 1 or names.count(b"host") > 1:
-        raise h11.RemoteProtocolError("A header that is one comes twice.")
+    lengths = [value for name, (_, _, value) in zip(names, fields, strict=True) if name == _LENGTH]
+    if end and not all(value.strip().isdigit() for value in lengths):
+        raise h11.RemoteProtocolError("The length of the body is no number.")

@@ -1,13 +1,21 @@
 """A desk on the sample corpus, the server around it, and clients in this process."""
 
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import pytest
+import uvicorn
 from tiny_models.scripted import ScriptedChat
 
 from localrag.config import ServeConfig
@@ -15,9 +23,12 @@ from localrag.serve.desk import Desk
 from localrag.serve.guarding import GuardedDesk
 from localrag.serve.holders import Tokens
 from localrag.serve.http import application
+from localrag.serve.listening import opened_door
 from localrag.session import Session
 from localrag.workspace import Workspace
 from localrag_models.chat import Finish
+
+from ...patience import PATIENCE
 
 QUESTION = "渡し舟を運航してはならない水位の基準は何か。"
 
@@ -71,6 +82,57 @@ def serve(session: Session, tmp_path: Path) -> Serve:
                 yield client
 
     return open_
+
+
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """A folder of this account alone whose path is short enough for a Unix socket."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def listening(short: Path) -> Callable[..., Any]:
+    """Serves an application on a Unix socket as the doors do; gives the socket's path."""
+
+    @asynccontextmanager
+    async def open_(
+        app: Any, patience: float = PATIENCE, lifespan: Any = "off"
+    ) -> AsyncIterator[Path]:
+        with opened_door("", 0, short / "s") as door:
+            server = uvicorn.Server(
+                uvicorn.Config(
+                    app,
+                    http=door.connections(patience),
+                    ws="none",
+                    lifespan=lifespan,
+                    log_config=None,
+                    timeout_graceful_shutdown=1,
+                )
+            )
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(partial(server.serve, sockets=[door.listening]))
+                try:
+                    yield short / "s"
+                finally:
+                    server.should_exit = True
+
+    return open_
+
+
+@pytest.fixture
+def as_another() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs a command as an account that has no right to anything of this one."""
+    if os.name == "nt" or os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("needs root and setpriv, to try it as another account")
+    switch = ["setpriv", "--reuid=65534", "--clear-groups"]
+    if subprocess.run([*switch, sys.executable, "-c", ""], check=False).returncode:
+        pytest.skip(f"another account cannot run {sys.executable}")
+
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*switch, *command], capture_output=True, text=True, check=False)
+
+    return run
 
 
 class WaitingChat(ScriptedChat):
