@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -133,6 +133,19 @@ def as_another() -> Callable[..., subprocess.CompletedProcess[str]]:
         return subprocess.run([*switch, *command], capture_output=True, text=True, check=False)
 
     return run
+
+
+async def answer(path: Path, *pieces: bytes) -> bytes:
+    """What comes back for some bytes, until the connection is closed."""
+    with anyio.fail_after(PATIENCE):
+        async with await anyio.connect_unix(path) as connection:
+            got = b""
+            with suppress(anyio.BrokenResourceError, anyio.EndOfStream):
+                for piece in pieces:
+                    await connection.send(piece)
+                while True:
+                    got += await connection.receive()
+            return got
 
 
 class WaitingChat(ScriptedChat):

@@ -6,7 +6,6 @@ import socket
 import stat
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -19,7 +18,7 @@ from starlette.routing import Route
 from localrag.errors import UsageError
 from localrag.serve.listening import opened_door
 
-from ...patience import PATIENCE
+from .conftest import answer
 
 HEAD = b"POST /echo HTTP/1.1\r\nHost: localhost\r\n"
 SIZED = HEAD + b"Content-Length: 5\r\n"
@@ -38,19 +37,6 @@ def echo():
     app = Starlette(routes=[Route("/echo", give_back, methods=["GET", "POST"])])
     app.state.read = read
     return app
-
-
-async def answer(path, *pieces):
-    """What comes back for some bytes, until the connection is closed."""
-    with anyio.fail_after(PATIENCE):
-        async with await anyio.connect_unix(path) as connection:
-            got = b""
-            with suppress(anyio.BrokenResourceError, anyio.EndOfStream):
-                for piece in pieces:
-                    await connection.send(piece)
-                while True:
-                    got += await connection.receive()
-            return got
 
 
 @pytest.mark.parametrize(
