@@ -55,7 +55,7 @@ from localrag.serve.desk import Desk, Refused
 from localrag.serve.entrance import LOG, Guard, Refusing, Rules, note_of
 from localrag.serve.fitting import CutJson, RestJson, fitted, rest
 from localrag.serve.holders import Holder, Tokens, allowed
-from localrag.serve.listening import LOOPBACK, Door, names_of, opened_door
+from localrag.serve.listening import LOOPBACK, Door, ended_in_order, names_of, opened_door
 from localrag.session import Session
 
 _AT = "/mcp"
@@ -165,7 +165,7 @@ def serve_http(
             on_start(door.address("http", _AT), made)
             await uvicorn.Server(config).serve(sockets=[door.listening])
 
-    with opened_door(LOOPBACK, port, socket) as door:
+    with opened_door(LOOPBACK, port, socket) as door, ended_in_order():
         made = tokens.started() if socket is None and not tokens else ""
         anyio.run(speak, door)
 
