@@ -7,7 +7,6 @@ made to send one. Whatever goes wrong, the reply names no path of this machine; 
 """
 
 import asyncio
-import json
 import logging
 import re
 import secrets
@@ -23,6 +22,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from localrag.harmless import json_text
 from localrag.language import _
 from localrag.serve.calls import Refusal
 from localrag.serve.holders import NOBODY, Holder, Sessions, Tokens
@@ -36,8 +36,6 @@ LOG = logging.getLogger("localrag_serve")
 """Takes a line of JSON for each request."""
 
 _ID = re.compile(r"[\w-]{1,64}", re.ASCII)
-# json.dumps escapes C0 itself. These end a line for some readers, turn it round, or hide in it.
-_CONTROLS = re.compile(r"[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _SECURITY = {
     "content-security-policy": "default-src 'none'; style-src 'self'; img-src data:; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -276,7 +274,7 @@ class Guard:
             line["problem"] = note.problem
         if self._rules.log_questions:
             line["asked"] = note.asked
-        LOG.info("%s", _as_line(line))
+        LOG.info("%s", json_text(line))
 
 
 def _require_own_form(method: str, headers: Headers) -> None:
@@ -296,12 +294,6 @@ def _of_other_site() -> Refusing:
         _("The request comes from a page of another site."),
         _("Open the page of this server itself."),
     )
-
-
-def _as_line(value: dict[str, object]) -> str:
-    """A value as one line of JSON, whatever stands in it."""
-    text = json.dumps(value, ensure_ascii=False)
-    return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 class _Reply:

@@ -48,7 +48,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from localrag import __version__
 from localrag.as_json.found import CorpusJson
 from localrag.config import ServeConfig
-from localrag.harmless import one_line
+from localrag.harmless import json_text, one_line
 from localrag.language import _
 from localrag.serve.calls import OR_NULL, WORK, AskCall, Refusal, ShowCall, as_whole, told
 from localrag.serve.desk import Desk, Refused
@@ -392,7 +392,7 @@ async def _answer(desk: Desk, context: _Context, call: AskCall, most: int) -> Ca
 
 
 def _told(value: dict[str, Any]) -> CallToolResult:
-    text = json.dumps(value, ensure_ascii=False)
+    text = json_text(value)
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=value)
 
 

@@ -391,7 +391,7 @@ async def test_figures_are_for_holders_of_every_corpus(serve, tokens):
 
 
 async def test_a_line_of_the_log_is_one_line(serve, caplog):
-    hostile = "a\n\r\u2028\u2029\x85\u202e\u200b{}"
+    hostile = "a\n\r\u2028\u2029\x85\u202e{}"
     with caplog.at_level(logging.INFO, "localrag_serve"):
         async with serve(log_questions=True) as client:
             await client.post("/search", json={"query": hostile})
