@@ -196,8 +196,8 @@ def _require_one_door(socket: Path | None, *of_port: object) -> None:
 def _tell_how_long() -> None:
     tell(
         _(
-            "Whoever has the token reads every corpus. It is valid until the server ends; one that "
-            "lasts: localrag serve --add-token NAME"
+            "Anyone with this token can read every corpus. It is valid until the server ends. One "
+            "that lasts: localrag serve --add-token NAME"
         )
     )
 
