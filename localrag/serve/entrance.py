@@ -3,7 +3,7 @@
 What a client sends is bounded before it is read: its size, and the time it takes. It has to show a
 token, or the session of a browser that has shown one; a socket of the owner's alone needs neither.
 A request has to come by a name of this machine, and from no page of another site: a browser can be
-made to send one. Whatever goes wrong, the reply names no path of this machine; the log does.
+made to send one. No reply names a path of this machine; the log does.
 """
 
 import asyncio

@@ -88,7 +88,7 @@ def _arguments() -> argparse.Namespace:
     made.add_argument("--rate", type=float, default=0.0, metavar="N", help="searches a second")
     made.add_argument("--minutes", type=float, default=0.0, metavar="N", help="of a mixed load")
     made.add_argument("--body", type=int, default=100, metavar="MB", help="that is too large (100)")
-    made.add_argument("--token", default="", help="of a workspace that has some; else the server makes one")
+    made.add_argument("--token", default="", help="a right one, of a workspace that has some")
     return made.parse_args()
 
 
