@@ -30,7 +30,7 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from localrag import language
-from localrag.harmless import harmless, one_line
+from localrag.harmless import harmless
 from localrag.language import LANGUAGES, _, ngettext
 from localrag.prompts import language_of
 from localrag.reading import wording
@@ -147,8 +147,6 @@ def _environment() -> Environment:
     made.globals |= {"_": _, "ngettext": ngettext, "wording": wording, "languages": LANGUAGES}
     # A screen reader reads a text in the voice of its language, whatever that of the page.
     made.globals["language_of"] = language_of
-    # Names come from files; one that broke off or turned round its line could pass for another.
-    made.filters["name"] = one_line
     return made
 
 

@@ -10,9 +10,11 @@ import pytest
 import localrag
 from localrag.conversations.store import Conversations
 from localrag.errors import NotFoundError, UsageError
-from localrag.forgetting import forget_conversation, forget_run
+from localrag.forgetting import forget_conversation, forget_documents, forget_run
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
+
+from ..prepared import prepared_texts
 
 Cli = Callable[..., Any]
 SECRET = "白浜商会の買収"
@@ -247,3 +249,13 @@ def test_a_law_by_its_title(cli: Cli, sample: Path) -> None:
     assert done.json["forgotten"] == ["599AC0000000001"]
     assert cli("show", "渡し舟法8条").code == 3
     assert holding(sample, "渡し舟事業者は、政令で定める資格") == []
+
+
+def test_what_a_model_made_of_a_document(home: Path) -> None:
+    workspace = prepared_texts(home)
+    corpora, runs = home / "corpora", home / "indexes"
+    assert holding(corpora, "Lake Anvil")
+    found = forget_documents(workspace, "main", ["lake.txt"])
+    assert found.rows > 0
+    assert holding(corpora, "Lake Anvil") == holding(runs, "Lake Anvil") == []
+    assert holding(corpora, "Otter Mill"), "what was made of others stays"

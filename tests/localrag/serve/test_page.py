@@ -231,7 +231,9 @@ async def test_names_in_documents_turn_no_line_round(serve, cli, home, tmp_path)
         client.headers.update(BROWSER)
         page = read(await client.get(await asked(client, "渡し舟の点検はいつ行うか")))
         place = page.xpath("//ol[@class='citations']//a/@href")[0]
-        shown = read(await client.get(place.partition("#")[0]))
+        reply = await client.get(place.partition("#")[0])
+        assert reply.status_code == 200
+        shown = read(reply)
     for name in (
         *page.xpath("//li/p/a/text()"),
         *shown.xpath("//h2/text() | //p[@class='place']//text()"),
