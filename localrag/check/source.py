@@ -30,8 +30,6 @@ from localrag_indexes.analysis.normalize import original_span
 _WHOLE_LINES = ("docx", "html", "pdf", "xlsx", "pptx", "csv", "eml", "msg")
 _FORMATS = (*_WHOLE_LINES, "text", "markdown")
 _TEXT_FILES = (".txt", ".text")
-# Between the name of a file and that of a file in it, in the source of a document.
-_WITHIN = "!"
 # How the reader of Word files begins a footnote or an endnote.
 _NOTE = re.compile("((?:文末)?注[^　\n]{1,8})　")
 _LONGEST = 5_000_000
