@@ -61,7 +61,10 @@ BAD_FILES = {
     "DOCX that is a text": ("a.docx", b"text", "begins like text", "suffix"),
     "deep JSON": ("a.json", b"[" * 100_000, "deep", "where it came from"),
     "JSON cut short": ("a.json", b'{"text": "a', "damaged", "complete"),
-    "no reader": ("a.csv", b"a,b", "no reader for .csv", ".xml"),
+    "no reader": ("a.exe", b"MZ", "no reader for .exe", ".xml"),
+    "old format": ("a.doc", b"\xd0\xcf\x11\xe0", "not read as it is", "--convert"),
+    "workbook that is no zip": ("a.xlsx", b"PK\x03\x04 and no more", "damaged", "Excel"),
+    "message without headers": ("a.eml", b"text\n", "no headers", "mail program"),
 }
 
 
