@@ -251,6 +251,7 @@ class CitationJson(TypedDict):
     not_yet: bool
     before_first: bool
     beside: bool
+    changes: str
     page: int
     last_page: int
     verified: bool

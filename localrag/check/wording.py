@@ -35,13 +35,13 @@ def counts(report: CheckReport) -> str:
 
 
 def place(found: Place, kind: str) -> str:
-    """Where something is in a text of a kind: page 2, line 40; paragraph 7; 注1, paragraph 8."""
+    """Where something is in a text of a kind: page 2, paragraph 4; 注1, paragraph 8."""
     if found.note:
         return _("{note}, paragraph {n:,}").format(note=found.note, n=found.line)
     if kind == "docx":
         return _("paragraph {n:,}").format(n=found.line)
     if found.page:
-        return _("page {page:,}, line {n:,}").format(page=found.page, n=found.line)
+        return _("page {page:,}, paragraph {n:,}").format(page=found.page, n=found.line)
     return _("line {n:,}").format(n=found.line)
 
 

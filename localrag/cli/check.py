@@ -8,7 +8,7 @@ import typer
 
 from localrag.cli.questions import AsOf, on, unicode
 from localrag.cli.session import CorpusName, Json
-from localrag.cli.terminal import emit, say, tell
+from localrag.cli.terminal import emit, say, say_text, tell
 from localrag.cli.verbs import app, verb
 from localrag.language import _
 
@@ -37,7 +37,7 @@ _SHOWN = 120
         "localrag check opinion.md --as-of 2024-04-01",
         "localrag check memo.md --method fact-check-localrag",
         "localrag check '渡し舟法第6条の届出は、20日以内にしなければならない。'",
-        "pdftotext brief.pdf - | localrag check - --json",
+        "localrag check brief.pdf --json",
     ],
     exit_codes=(0, 2, 3, 4, 5, 7, 8),
 )
@@ -124,7 +124,7 @@ def _print_finding(finding: "Finding", kind: str) -> None:
     say((place, "cyan"), "  ", (wording.verdict(finding), style))
     say(shorten(" ".join(finding.said.split()), _SHOWN), indent=2)
     if finding.diff:
-        say(*_marked(finding), indent=2)
+        say_text(*_marked(finding), indent=2)
     if finding.provision:
         say((wording.compared(finding), "dim"), indent=2)
 

@@ -10,7 +10,7 @@ import typer
 from localrag.cli.session import CorpusName, Json
 from localrag.cli.terminal import emit, say, tell
 from localrag.cli.verbs import app, verb
-from localrag.errors import UsageError
+from localrag.errors import UsageError, to_install
 from localrag.language import N_, _
 from localrag.session import Session
 
@@ -149,9 +149,8 @@ def _extra(extra: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         raise UsageError(
             N_("{package} is not installed."),
-            N_("Install it: pip install 'localrag[{extra}]'"),
+            to_install(extra),
             package=error.name,
-            extra=extra,
         ) from error
 
 

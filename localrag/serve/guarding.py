@@ -33,6 +33,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from localrag.durable import replace_text, storing
 from localrag.errors import ConfigError, NotFoundError, UsageError
+from localrag.harmless import json_text
 from localrag.inference.opening import embedder_id
 from localrag.language import N_, _
 from localrag.progress import ignore
@@ -534,7 +535,7 @@ class Guard:
         }
         if self._rules.log_questions:
             line["asked"] = note.asked
-        LOG.info("%s", json.dumps(line, ensure_ascii=False))
+        LOG.info("%s", json_text(line))
 
 
 class _Reply:

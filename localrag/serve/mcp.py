@@ -39,6 +39,7 @@ from pydantic_core import core_schema
 
 from localrag import __version__
 from localrag.as_json.found import CorpusJson
+from localrag.harmless import json_text
 from localrag.language import _
 from localrag.serve.calls import WORK, AskCall, Refusal, ShowCall, as_whole, told
 from localrag.serve.desk import Desk, Refused
@@ -285,7 +286,7 @@ async def _answer(desk: Desk, context: _Context, call: AskCall, most: int) -> Ca
 
 
 def _told(value: dict[str, Any]) -> CallToolResult:
-    text = json.dumps(value, ensure_ascii=False)
+    text = json_text(value)
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=value)
 
 

@@ -9,7 +9,6 @@ back.
 
 import asyncio
 import base64
-import json
 import secrets
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -25,6 +24,7 @@ from typing_extensions import TypedDict
 
 from localrag.as_json.found import AnswerJson
 from localrag.errors import NotFoundError, UsageError
+from localrag.harmless import json_text
 from localrag.language import N_
 from localrag.retrieval.query import MAX_CHARACTERS
 from localrag.serve.calls import MOST_BEFORE, AskCall, Refusal, ToldJson, as_whole
@@ -357,7 +357,7 @@ async def _stream(
 
 
 def _event(value: Mapping[str, Any]) -> str:
-    return f"data: {json.dumps(value, ensure_ascii=False)}\n\n"
+    return f"data: {json_text(value)}\n\n"
 
 
 async def _embed(request: Request) -> Response:

@@ -30,6 +30,7 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from localrag import language
+from localrag.harmless import harmless
 from localrag.language import LANGUAGES, _, ngettext
 from localrag.prompts import language_of
 from localrag.reading import wording
@@ -125,6 +126,11 @@ def _spoken(handler: Handler) -> Handler:
     return speak
 
 
+def _shown_harmless(value: Any) -> Any:
+    """What stands in a template, harmless; markup that a template has made stays."""
+    return harmless(value) if type(value) is str else value
+
+
 @cache
 def _environment() -> Environment:
     made = Environment(
@@ -133,6 +139,8 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        # A text on the page reorders nothing around it, and begins no line of its own.
+        finalize=_shown_harmless,
     )
     made.globals |= {"_": _, "ngettext": ngettext, "wording": wording, "languages": LANGUAGES}
     # A screen reader reads a text in the voice of its language, whatever that of the page.

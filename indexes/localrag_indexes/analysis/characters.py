@@ -114,7 +114,7 @@ def _plain_cluster(cluster: str) -> str:
         return character
     if unicodedata.decomposition(character).partition(" ")[0] in _KEPT_KINDS:
         return character
-    apart = unicodedata.normalize("NFKC", character)
+    apart = common(unicodedata.normalize("NFKC", character))
     # ´ is no blank with an accent.
     return character if apart[0] == " " and len(apart) > 1 else apart
 

@@ -25,7 +25,7 @@ from localrag.corpus.readers.running_heads import without_running_heads
 from localrag.corpus.readers.text import drop_controls, stem
 from localrag.corpus.readers.types import Limits, Omission
 from localrag.corpus.types import Document
-from localrag.errors import InputError
+from localrag.errors import InputError, to_install
 from localrag.language import N_
 from localrag_indexes.analysis.sentences import split_sentences
 
@@ -176,7 +176,7 @@ def _printed(data: bytes, limits: Limits, read_image: ReadImage | None) -> list[
     except ImportError as error:
         raise InputError(
             N_("Reading PDF needs pypdfium2."),
-            N_("pip install 'localrag[docs]'"),
+            to_install("docs"),
         ) from error
     most = min(limits.file_bytes, limits.memory_bytes // _BYTES_A_CHARACTER)
     too_much = InputError(
@@ -245,9 +245,9 @@ def _unpacks_to_too_much(data: bytes, most: int) -> bool:
                     piece = unpacked.decompress(given, _STEP)
                 except zlib.error:
                     break
-                if unpacked.eof:
-                    place = len(packed)
             taken += len(piece) * 4 + sum(piece.count(m) * size for m, size in _MARKS.items())
+            if unpacked is not None and unpacked.eof:
+                break
         if taken > most:
             return True
     return False

@@ -215,3 +215,25 @@ def test_a_file_that_changes_page_without_text(tmp_path):
     assert document.metadata["pages_without_text"] == "1"
     assert omitted == [Omission("pages without text", 1)]
     assert document.passages[0].locator.page == 2
+
+
+@pytest.mark.parametrize("content", [b"(a) Tj ", b"q ", b"0 0 m 1 1 l S "])
+def test_a_small_file_that_unpacks_to_millions_of_objects(content, read_failure):
+    import zlib
+
+    packed = zlib.compress(b"BT /L 9 Tf " + content * 3_000_000 + b" ET")
+    pages = PrintedPages()
+    pages.page()
+    data = pages.to_bytes().replace(
+        b"<< /Length 0 >>\nstream\n\nendstream",
+        b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream" % (len(packed), packed),
+    )
+    assert "too much text" in read_failure("a.pdf", data).cause
+
+
+def test_a_page_of_many_characters_is_read():
+    pages = PrintedPages()
+    pages.page()
+    for at in range(600):
+        pages.text(60, 800 - at, "渡し場" * 25, 1)
+    assert read(pages).text.count("渡し場") == 15_000
