@@ -119,7 +119,7 @@ async def test_documents_are_added_and_what_failed_is_told(workbench, until, tmp
         await until(pilot, lambda: "1 could not be entered" in shown(app))
         await pilot.press("enter")
         await until(pilot, lambda: "broken.xml" in shown(app))
-        assert "left out, not read: 1 files" in shown(app)
+        assert "left out, no reader for this kind of file: .mp3 1" in shown(app)
         await until(pilot, lambda: app.corpus == "own")
 
 
