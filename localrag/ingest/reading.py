@@ -106,7 +106,9 @@ def walk(
                 except OSError:
                     steps.unreadable.append(path)
     passed_over = (
-        PassedOver(str(path), reason, path.suffix.lower() or path.name)
+        PassedOver(
+            str(path), reason, "" if reason is _NOT_FOLLOWED else path.suffix.lower() or path.name
+        )
         for path, reason in steps.passed_over.items()
         if path not in found
     )
