@@ -88,7 +88,8 @@ def test_the_command_line(cli: Cli, corpus: str, line: tuple[str, ...]) -> None:
 
 def test_it_is_shown_and_removed_by_the_name_that_is_listed(cli: Cli, corpus: str) -> None:
     (listed,) = cli("list", corpus, "--json").json
-    assert "␊" in listed["id"]
+    assert unsafe(listed["id"]) == set()
+    assert "\n" not in listed["id"]
     shown = cli("show", listed["id"])
     assert (shown.code, unsafe(shown.out)) == (0, set())
     assert WORDS in shown.out
