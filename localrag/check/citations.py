@@ -90,7 +90,15 @@ def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
             return found(Verdict.FAILS, problem, passage)
     if passage and (problem := _heading(cited, passage, texts)):
         return found(Verdict.FAILS, problem, passage)
+    if _runs_backwards(targets, texts):
+        return found(Verdict.UNCHECKED, Fact(FactKind.RANGE_BACKWARDS, citation=said), passage)
     return found(Verdict.HOLDS, None, passage)
+
+
+def _runs_backwards(targets: Sequence[Target], texts: LawTexts) -> bool:
+    """Whether a range ends before it begins: 第七百十一条から第七百九条まで."""
+    ends = [texts.at(target) for target in (targets[0], targets[-1])] if targets else []
+    return len(ends) == 2 and ends[0] and ends[1] and ends[1].start < ends[0].start
 
 
 def _beside_law(finding: Finding, lacking: Resolution, texts: LawTexts) -> Finding:

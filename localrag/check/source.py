@@ -19,6 +19,7 @@ from localrag.question.english_citations import english_citations, english_place
 from localrag.question.laws import LawNamed, is_known_title, laws_named
 from localrag.reading.folding import Spelling
 from localrag.statutes.names import LawNames
+from localrag.statutes.notation import DASHES
 from localrag.statutes.typed import short_citations
 from localrag_indexes.analysis.normalize import original_span
 
@@ -60,7 +61,8 @@ _BARE = re.compile(
     rf"|[一二三四五六七八九十百千万億]++[条條](?:{_GOES_ON_AS_CITED}))"
     # Right behind an article (七〇九条二項) it needs none.
     rf"|{_NOT_BEFORE}(?<![の条條])(?:[一二三四五六七八九十]{{1,3}}|[0-9０-９]{{1,2}})項(?:{_GOES_ON_AS_CITED})"
-    rf"|(?:(?<=号[、・])|(?<=号(?:及び|又は|から)))[一二三四五六七八九十]{{1,3}}号"
+    rf"|(?:(?<=号[、，・と{DASHES}])|(?<=号(?:及び|又は|から|より|乃至))|(?<=号並びに)"
+    r"|(?<=号(?:および|または|ないし)))[一二三四五六七八九十]{1,3}号"
 )
 # 一八四条の二二項 is 第百八十四条の二第二項: a branch has no 項. Where a longer number is to be
 # cut, the law tells (`localrag.check.citations`); here the last digit is the paragraph.
