@@ -83,9 +83,11 @@ _OPEN = re.compile("「[^」]*$|（[^）]*$")
 # A column that is this much narrower than the next line was not filled.
 _ROOM_LEFT = 0.6
 _LATIN = re.compile("[A-Za-z0-9,;]")
+_RETURN = re.compile("\r\n?")
+_LINE_BREAK = re.compile("\r\n?|\n")
 # A contract, which means its own by a bare Article 5.
 _OWN_ENGLISH = re.compile(r"^[ \t]*(?:#+ *)?\**Article (\d{1,3})\b", re.IGNORECASE | re.MULTILINE)
-_ENGLISH = re.compile(r"\bArt", re.IGNORECASE)
+_ENGLISH = re.compile("(?<![A-Za-z])Art", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,7 @@ class Flow:
     def __init__(self, source: Source, names: LawNames) -> None:
         self.source = source
         spelling = Spelling(source.text, list(range(len(source.text) + 1)))
+        spelling.rewrite(_RETURN, lambda _: "\n")
         if source.kind not in _WHOLE_LINES:
             spelling.rewrite(_RUNS_ON, _joined(spelling.text, names))
         spelling.replace_spans(_in_english(spelling.text, names))
@@ -211,7 +214,7 @@ class Flow:
         spelling.rewrite(_CITED_ABOVE, lambda _: "同")
         self.text = spelling.text
         self._offsets = spelling.offsets
-        self._lines = [0, *(match.end() for match in re.finditer("\n", source.text))]
+        self._lines = [0, *(match.end() for match in _LINE_BREAK.finditer(source.text))]
 
     def place(self, start: int, end: int) -> Place:
         """Where a span of the flowing text stands in what is checked."""
