@@ -360,10 +360,10 @@ class _Scan:
     def take(self, chain: Chain, start: int, end: int) -> None:
         """Enter the chain that stands at a span."""
         frame = self._frame_at(start)
-        first = frame.chain
-        continued = None
         if chain.depth == _OF_ITEM and numbers_another(self._text, start):
             return
+        first = frame.chain
+        continued = None
         if first is None:
             continued = self._part_of_outer(frame, chain, end)
         elif not frame.gap and chain.depth > first.lowest:
@@ -455,6 +455,8 @@ class _Scan:
         frame = self._frames[-1]
         if len(frame.gap) > _LONGEST_JOIN:
             frame.chain = None
+        # What is no citation after all is part of the gap before the next one.
+        self._end = start
         return frame
 
     def _add(
