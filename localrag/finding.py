@@ -20,6 +20,7 @@ from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import StoredProvisions, order_of
 from localrag.statutes.resolver import CitationResolver, Resolution, Target, parse_target
 from localrag.wrapping import shorten
+from localrag_indexes.analysis.characters import plain
 
 LISTED = 10
 """Candidates that a message names, of those that can be meant."""
@@ -108,6 +109,7 @@ def _in_english(
     written: str, names: LawNames, resolver: CitationResolver
 ) -> tuple[Resolution, ...]:
     """Read Article 709 of the Civil Code, and Civil Code 709 and 710."""
+    written = plain(written)
     if bare := _ENGLISH_NUMBERS.fullmatch(written.strip()):
         written = f"Articles {bare['numbers']} of {bare['law']}"
     return tuple(cited_in_english(resolver, written, laws_named(written, names)))

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
-from unicodedata import normalize
 
 from localrag.batch.options import SERIES, follow_each_other, plain_label
 from localrag.corpus.readers.jsonl import numbered_lines
@@ -14,6 +13,7 @@ from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
+from localrag_indexes.analysis.normalize import without_blanks
 
 if TYPE_CHECKING:
     import _csv
@@ -211,7 +211,7 @@ def _lines(cell: str) -> list[str]:
 
 def _field(name: str) -> str:
     # 質　問: in a narrow column names are spread.
-    plain = "".join(normalize("NFKC", name).split()).casefold()
+    plain = without_blanks(name)
     # ご質問, 御質問, お問い合わせ
     for spelling in (plain, plain[1:] if plain.startswith(("ご", "御", "お")) else ""):
         if spelling in _BY_NAME:

@@ -6,11 +6,12 @@ What answers knows them as a, b, c …; who asked reads the labels that were wri
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
-from unicodedata import normalize
 
 from localrag.errors import InputError
 from localrag.language import N_
 from localrag.methods.choices import LABELS, labelled
+from localrag_indexes.analysis.characters import plain
+from localrag_indexes.analysis.normalize import unified
 
 _NUMBERS, _KANJI, _CIRCLED = "12345678", "一二三四五六七八", "①②③④⑤⑥⑦⑧"
 SERIES = (
@@ -86,7 +87,7 @@ def _unlabelled(options: tuple[str, ...]) -> Options:
 
 def plain_label(text: str) -> str:
     """Labels in plain characters, wide or not; one in a circle stays in it."""
-    return "".join(one if one in _CIRCLED else normalize("NFKC", one) for one in text)
+    return "".join(one if one in _CIRCLED else unified(one) for one in plain(text))
 
 
 def follow_each_other(labels: Sequence[str]) -> bool:

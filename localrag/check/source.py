@@ -21,6 +21,7 @@ from localrag.reading.folding import Spelling
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import DASHES
 from localrag.statutes.typed import short_citations
+from localrag_indexes.analysis.characters import PlainText
 from localrag_indexes.analysis.normalize import original_span
 
 # Formats in which a line is a whole paragraph; in the others a sentence may go on in the next one.
@@ -195,7 +196,7 @@ def _rising(starts: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class Flow:
-    """A text as it is read: lines that go on in the next one joined, citations written out.
+    """A text as it is read: in plain characters, lines that go on joined, citations written out.
 
     Attributes:
         text: as it is read; a line that ends in it ends a sentence.
@@ -204,7 +205,8 @@ class Flow:
 
     def __init__(self, source: Source, names: LawNames) -> None:
         self.source = source
-        spelling = Spelling(source.text, list(range(len(source.text) + 1)))
+        read = PlainText(source.text)
+        spelling = Spelling(read.text, list(read.offsets))
         spelling.rewrite(_RETURN, lambda _: "\n")
         if source.kind not in _WHOLE_LINES:
             spelling.rewrite(_RUNS_ON, _joined(spelling.text, names))

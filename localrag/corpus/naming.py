@@ -2,7 +2,7 @@
 
 Two names are the same when their folded forms are. Folding
 
-- takes compatibility forms apart and drops case, width and what is invisible (NFKC, casefold);
+- normalises (`localrag_indexes.analysis.normalize`): case, width, what is invisible;
 - writes old and variant forms of kanji as today's (澤 as 沢, 齋 as 斎, 髙 as 高, ヶ as ケ);
 - writes numbers in digits (第十三回 and 第１３回 as 第13回). A name that holds a numeral by chance
   (三菱) changes alike on both sides;
@@ -30,13 +30,12 @@ from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, in_digits
 # Forms met in names that the old forms of 常用漢字 leave out.
 _VARIANTS = str.maketrans("邉濵嶋嶌冨峯舘桒彥淸靑敎鴎槙ヶヵ♯", "辺浜島島富峰館桑彦清青教鷗槇ケカ#")
 _POSITIONAL = str.maketrans("〇零一二三四五六七八九壱弐参", "00123456789123")
-_DASHES = r"\-‐‑‒–—―−─━"
-_LONG_VOWEL = re.compile(f"(?<=[ぁ-ゖァ-ヺー])[{_DASHES}]")
-_DROPPED = re.compile(rf"[\s{_DASHES}~〜〰「」『』\"'“”‘’„‟«»‹›〈〉《》【】〝〟`´·・•‧=゠]")
+_LONG_VOWEL = re.compile("(?<=[ぁ-ゖァ-ヺー])-")
+_DROPPED = re.compile(r"[\s\-~「」『』\"'“”‘’„‟«»‹›〈〉《》【】〝〟`´・=゠]")
 _NUMERAL = re.compile(f"[0-9]*[{NUMERAL_CHARACTERS}][0-9{NUMERAL_CHARACTERS}]*")
 _DISAMBIGUATED = re.compile(r"(.+)\([^()]+\)", re.DOTALL)
 # Of Latin letters with their signs (C++, AT&T, F-15); that of an English genitive is none.
-_LATIN = r"[#+]{0,3}[a-z]+(?:(?:['’](?!s(?![a-z0-9]))|[&.\-‐])[a-z0-9]+)*[#+]*"
+_LATIN = r"[#+]{0,3}[a-z]+(?:(?:['’](?!s(?![a-z0-9]))|[&.\-])[a-z0-9]+)*[#+]*"
 _WORD = re.compile(rf"{_LATIN}|[0-9]+|[ァ-ヺー]+")
 
 

@@ -384,8 +384,9 @@ class Answerer:
             IndexUnusable: the index turned out to be damaged.
         """
         self._resources.write_down(query, self._method.name)
+        asked = self._resources.checked(query)
         query, read_as, trace = read_question(
-            self._resources.checked(query),
+            asked,
             self._resources,
             watch,
             with_model=self._method.needs_model,
@@ -394,19 +395,19 @@ class Answerer:
             retriever = self._resources.retriever
             of_laws = retriever.store.is_of_laws
             state = state_asked(query.text, retriever.names, of_laws=of_laws)
-        case = self._case(replace(query, text=state.text))
+        case = self._case(replace(query, text=state.text), asked)
         with self._resources.on_day(state.day) as resources:
             toolkit = Toolkit(resources, watch, trace)
             if told := state.facts(resources.retriever.store.as_of):
                 toolkit.note(STATE_ASKED, told)
-            if mark(query.text, query.options) in self._seen:
+            if mark(asked.text, asked.options) in self._seen:
                 toolkit.note("query-prompt", [Fact(FactKind.PROMPT_SAW_QUESTION)])
             try:
                 return replace(self._method.answer(case, toolkit), read_as=read_as)
             except ModelUnusable as error:
                 raise Unanswered(error, toolkit.trace) from error
 
-    def _case(self, query: Query) -> Case:
+    def _case(self, query: Query, asked: Query) -> Case:
         check(query)
         if not self._method.takes(query):
             raise UsageError(
@@ -426,7 +427,7 @@ class Answerer:
                     N_("Give the text of every option."),
                     label=label,
                 )
-        context = self._contexts.get(query, "") if self._method.reads_context else ""
+        context = self._contexts.get(asked, "") if self._method.reads_context else ""
         return Case(query, context, self._stages, self._settings)
 
 

@@ -21,6 +21,7 @@ from localrag.facts import Fact, FactKind
 from localrag.question.english_citations import english_citations
 from localrag.question.laws import LawNamed, laws_named
 from localrag.statutes.names import LawNames, NameMatch
+from localrag_indexes.analysis.characters import PlainText, plain
 from localrag_indexes.analysis.numerals import common_year, parse_numeral, parse_year
 
 _NUMBER = "[0-9０-９〇一二三四五六七八九十元]{1,4}"
@@ -106,7 +107,7 @@ class DaySaid(NamedTuple):
 
     Attributes:
         words: as written, with those that make it the day of a state.
-        start, end: their span in the question.
+        start, end: their span in the question, in plain characters.
         day: of a month or a year the last one, or today; None where no calendar has it.
         is_period: whether a month or a year is said.
     """
@@ -123,7 +124,7 @@ class StateAsked:
     """A question, and the state of the law that it is asked of.
 
     Attributes:
-        text: the question without the words for the state.
+        text: the question in plain characters, without the words for the state.
         said: the day of the law; None where it says none.
         former: the states it speaks of without a day.
         of_the_case: a day that it says, and not of the law; None where it says none.
@@ -169,6 +170,7 @@ def state_asked(question: str, names: LawNames, *, of_laws: bool = False) -> Sta
         of_laws: whether the corpus has no documents besides. Else a question that names no law is
             asked of no state: 2020年4月1日現在の町の人口.
     """
+    question = plain(question)
     laws = laws_named(question, names)
     is_of_law = bool(laws or (of_laws and names.rows))
     said = _state_said(question, laws) if is_of_law else None
@@ -186,7 +188,8 @@ def state_asked(question: str, names: LawNames, *, of_laws: bool = False) -> Sta
 
 def dates_in(text: str) -> Iterator[tuple[int, int]]:
     """The spans of dates, months and years in a Japanese text; 令和 alone is none."""
-    return (found.span() for found in _ANY_DATE.finditer(text))
+    read = PlainText(text)
+    return (read.span(*found.span()) for found in _ANY_DATE.finditer(read.text))
 
 
 def is_of_another_state(text: str, position: int) -> bool:

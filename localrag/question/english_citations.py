@@ -8,9 +8,11 @@ articles or behind them; what is of a treaty or of a contract is of no law befor
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from localrag.question.laws import LawNamed
+from localrag_indexes.analysis.characters import PlainText
 
 _PARAGRAPH = r"\((?P<bracketed>\d{1,3})\)"
 _ITEM = r"\((?P<roman>[ivx]{1,6})\)"
@@ -24,11 +26,11 @@ _CITATION = re.compile(
 )
 _CONJUNCTION = r", ?(?:and |or )?| (?:and|or|&) "
 # A hyphen is a range of paragraphs and items; in the number of an article it is a branch.
-_AND_OR_TO = rf"(?:{_CONJUNCTION}|(?P<range> (?:to|through|until) | ?[–—-] ?))"
+_AND_OR_TO = rf"(?:{_CONJUNCTION}|(?P<range> (?:to|through|until) | ?[―-] ?))"
 # Articles 709 to 715, from Article 709 to Article 715
 _AND = (
     rf"(?:{_CONJUNCTION}"
-    r"|(?P<range>(?: (?:to|through|until) | ?[–—] ?)(?:(?:Article|Art\.) ?)?))"
+    r"|(?P<range>(?: (?:to|through|until) | ?― ?)(?:(?:Article|Art\.) ?)?))"
 )
 # Articles 709, 710 and 715, but not what is counted: Articles 5 and 6, 30 days after.
 _AND_NUMBER = re.compile(
@@ -132,8 +134,14 @@ def english_citations(text: str, laws: Sequence[LawNamed]) -> Iterator[EnglishCi
             to the last one before, else to the next. Without laws only those are found that tell
             theirs (of this Agreement).
     """
+    read = PlainText(text)
+    text = read.text
     groups = list(_groups(text))
-    for group, (law, is_joined) in zip(groups, _laws_cited(text, groups, laws), strict=True):
+    given = {
+        replace(law, start=read.place(law.start), end=read.place(law.end)): law for law in laws
+    }
+    of_groups = _laws_cited(text, groups, list(given))
+    for group, (law, is_joined) in zip(groups, of_groups, strict=True):
         if law is None:
             continue
         start = group[0].start
@@ -141,13 +149,19 @@ def english_citations(text: str, laws: Sequence[LawNamed]) -> Iterator[EnglishCi
             text, law.end, start + 1
         )
         for one in group:
-            words = text[one.start : one.end]
-            yield EnglishCitation(one.start, words, law, one.place, is_joined, is_near)
+            start, end = read.span(one.start, one.end)
+            words = read.original[start:end]
+            cited = given.get(law, law)
+            yield EnglishCitation(start, words, cited, one.place, is_joined, is_near)
 
 
 def english_places(text: str) -> Iterator[EnglishPlace]:
     """The provisions cited in English, of whatever law: Art. 96."""
-    return (one for group in _groups(text) for one in group)
+    read = PlainText(text)
+    for group in _groups(read.text):
+        for one in group:
+            start, end = read.span(one.start, one.end)
+            yield one._replace(start=start, end=end)
 
 
 def _groups(text: str) -> Iterator[list[EnglishPlace]]:

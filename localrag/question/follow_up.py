@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from localrag.question import _english, _japanese
 from localrag.statutes.names import LawNames
 from localrag.statutes.typed import written_out
+from localrag_indexes.analysis.characters import plain
 
 MOST_BEFORE = 8
 """Earlier questions that are read, the last ones: a chain of follow-ups is hardly longer."""
@@ -55,7 +56,7 @@ class Rewritten:
     @property
     def changed(self) -> bool:
         """Whether it is to be read otherwise than it was asked."""
-        return self.text != self.asked
+        return self.text != plain(self.asked)
 
 
 def rewritten(question: str, history: Sequence[str], names: LawNames) -> Rewritten:
@@ -69,10 +70,10 @@ def rewritten(question: str, history: Sequence[str], names: LawNames) -> Rewritt
     """
     before = ""
     for earlier in history[-MOST_BEFORE:]:
-        plain = written_out(plain_end(earlier), names)
-        if not any(character.isalnum() for character in plain):
+        alone = written_out(plain_end(earlier), names)
+        if not any(character.isalnum() for character in alone):
             continue
-        before = _read(plain, before, names) or plain
+        before = _read(alone, before, names) or alone
     text = written_out(question, names)
     read = _read(_plain(text), before, names)
     return Rewritten(read, question, before) if read else Rewritten(text, question)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from localrag.statutes.names import LawNames, NameMatch, law_words
 from localrag.statutes.spoken import INNER_KANA
+from localrag_indexes.analysis.characters import PlainText
 from localrag_indexes.analysis.japanese import morphemes, sounds
 
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"
@@ -289,7 +290,7 @@ _ENGLISH_ORDER_BEHIND = re.compile(
 )
 # 人事院規則１１―４
 _NUMBERED_RULE = re.compile(
-    "人事院規則[ 　]?([0-9０-９〇一二三四五六七八九]+)[―—–‐－ー-]([0-9０-９〇一二三四五六七八九]+)"
+    "人事院規則[ 　]?([0-9０-９〇一二三四五六七八九]+)[―－ー-]([0-9０-９〇一二三四五六七八九]+)"
 )
 _IN_KANJI = str.maketrans("0123456789０１２３４５６７８９", 2 * "〇一二三四五六七八九")
 
@@ -319,14 +320,23 @@ def laws_named(text: str, names: LawNames, orders: Orders | None = None) -> tupl
         names: the laws of the corpus.
         orders: what stands under each of them; without it, the orders whose titles say so.
     """
-    under = orders or names.orders
-    plain = without_states(text)
+    read = PlainText(text)
+    found = _named_in(read.text, names, orders or names.orders)
+    if read.is_as_written:
+        return tuple(found)
+    return tuple(LawNamed(law.words, *read.span(law.start, law.end), law.law_ids) for law in found)
+
+
+def _named_in(text: str, names: LawNames, under: Orders) -> Iterator[LawNamed]:
+    sought = without_states(text)
     bases = list(
-        _outermost([*_present(plain, names), *_lacking(plain, names), *_in_english(plain, names)])
+        _outermost(
+            [*_present(sought, names), *_lacking(sought, names), *_in_english(sought, names)]
+        )
     )
     bases += [
         NameMatch(start, end, ())
-        for start, end in _entitled(plain)
+        for start, end in _entitled(sought)
         if all(end <= name.start or name.end <= start for name in bases)
     ]
     found = [_with_order(text, base, names, under) for base in bases]
@@ -336,9 +346,8 @@ def laws_named(text: str, names: LawNames, orders: Orders | None = None) -> tupl
         if (name := _order_alone(match, found, names, under)) is not None:
             found.append(name)
     found.sort(key=lambda name: name.start)
-    return tuple(
-        LawNamed(text[name.start : name.end], name.start, name.end, name.law_ids) for name in found
-    )
+    for name in found:
+        yield LawNamed(text[name.start : name.end], name.start, name.end, name.law_ids)
 
 
 def without_states(text: str) -> str:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 from typing import NamedTuple
-from unicodedata import normalize
 
 from localrag.reading.folding import LONGEST, NOTE, RANGE, fold_value
 from localrag.reading.interval import Interval
+from localrag_indexes.analysis.normalize import normalize
 
 Day = tuple[int, int, int]
 """Year (astronomical: 0 is 1 BC), month, day; compared only, so the 31st stands for any end."""
@@ -287,7 +287,7 @@ def read(text: str, predicate: str = "") -> Date | Period | None:
 
 def read_day(text: str) -> date | None:
     """The one day that a text is: 2020-04-01, 令和2年4月1日, 令和二年四月一日; else None."""
-    plain = normalize("NFKC", text).strip()
+    plain = normalize(text).strip()
     with suppress(ValueError):
         return date.fromisoformat(plain)
     found = read(plain)

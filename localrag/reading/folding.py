@@ -21,7 +21,7 @@ _OPENING, _CLOSING = "(〈<\\[〔《【", ")〉>\\]〕》】"
 NOTE = rf"[{_OPENING}][^{_OPENING}{_CLOSING}]{{0,80}}[{_CLOSING}]?"
 """A note in brackets, quotation marks not among them; the closing one may be missing."""
 
-RANGE = r" ?(?:から|より|[-‐‑–—―−~〜ー]) ?"
+RANGE = r" ?(?:から|より|[-~ー]) ?"
 """What joins the ends of a range."""
 
 _COUNTED = re.compile(rf"[{NUMERAL_CHARACTERS}]{{1,16}}(?=年|か月|ヶ月|箇月|月|日|世紀)")
@@ -156,7 +156,7 @@ _MONTHS = [
 ]
 _MONTH = rf"({'|'.join(_MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
 _DAY = r"([0-9]{1,2})(?:st|nd|rd|th)?"
-_DAYS = rf"{_DAY}(?: ?[-–—] ?{_DAY})?"
+_DAYS = rf"{_DAY}(?: ?- ?{_DAY})?"
 _YEAR = r"(?:,? ([0-9]{4})(?![0-9]|[,.][0-9]))?"
 _DAY_FIRST = re.compile(rf"\b{_DAYS} (?:of )?{_MONTH}{_YEAR}")
 _MONTH_FIRST = re.compile(rf"\b{_MONTH} {_DAYS}(?![0-9]){_YEAR}")

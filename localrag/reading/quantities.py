@@ -129,7 +129,7 @@ def _patterns() -> _Patterns:
 def _shape(number: str, unit: str) -> str:
     return (
         rf"(?P<about>{_ABOUT})?(?P<nth>第)?(?P<currency>{_CURRENCY})?"
-        rf"(?<![0-9.,a-z\-])(?P<number>{number})(?:[~〜–\-](?P<last>{_ARABIC}))?"
+        rf"(?<![0-9.,a-z\-])(?P<number>{number})(?:[~\-](?P<last>{_ARABIC}))?"
         rf"(?![0-9]) ?(?P<unit>{unit})(?P<th>目)?(?P<bound>{_BOUND})?(?P<of>(?:満点)?中)?"
     )
 

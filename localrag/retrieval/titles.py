@@ -6,8 +6,9 @@ belong to the name. What is too short or too common to be a name is passed over.
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable
+
+from localrag_indexes.analysis.normalize import unified
 
 _KANJI, _KATAKANA, _HIRAGANA = "㐀-鿿々〇", "ァ-ヺー", "ぁ-ゖ"
 _JAPANESE = re.compile(f"[{_KANJI}{_KATAKANA}{_HIRAGANA}]")
@@ -90,13 +91,13 @@ class Titles:
 
 
 def bare(title: str) -> str:
-    """A title as names are compared: in NFKC, without the disambiguator in brackets."""
+    """A title as names are compared: in common characters, without the disambiguator."""
     written = _written(title)
     return _DISAMBIGUATOR.sub("", written) or written if written.endswith(")") else written
 
 
 def _written(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).split())
+    return " ".join(unified(text).split())
 
 
 def _first_word(name: str) -> str:

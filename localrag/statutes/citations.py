@@ -24,6 +24,7 @@ from localrag.statutes.notation import (
     read_subitem,
 )
 from localrag.statutes.other_numbers import numbers_another
+from localrag_indexes.analysis.characters import PlainText
 
 
 class LawKind(StrEnum):
@@ -141,7 +142,7 @@ def law_part_before(text: str, position: int, floor: int, names: LawNames | None
     """Return the law written right before `position`, looking back no further than `floor`.
 
     Args:
-        text: of a law, or a question.
+        text: of a law, or a question, in plain characters.
         position: where a citation begins.
         floor: where what stands before it begins.
         names: whose titles count, however they end.
@@ -309,6 +310,22 @@ def find_citations(text: str, names: LawNames | None = None) -> list[ProvisionCi
         text: of a law, or a question.
         names: whose titles count, however they end.
     """
+    plain = PlainText(text)
+    found = _found_in(plain.text, names)
+    return found if plain.is_as_written else [_as_written(one, plain) for one in found]
+
+
+def _as_written(cited: ProvisionCitation, plain: PlainText) -> ProvisionCitation:
+    """A citation with its places in the text as it is, and what stands there."""
+    start, end = plain.span(cited.start, cited.end)
+    law = cited.law
+    if law is not NO_LAW:
+        begin, until = plain.span(law.start, law.end)
+        law = law._replace(start=begin, end=until)
+    return cited._replace(start=start, end=end, text=plain.original[start:end], law=law)
+
+
+def _found_in(text: str, names: LawNames | None) -> list[ProvisionCitation]:
     scan = _Scan(text, names)
     position = 0
     while (start := START.search(text, position)) is not None:

@@ -9,7 +9,7 @@ from localrag.corpus.links import Definition
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document
 from localrag.statutes._structure import BLOT, Nesting, Tables, without_asides
 from localrag.statutes.notation import caption_of
-from localrag.statutes.provisions import Innermost, outside_in
+from localrag.statutes.provisions import Innermost, in_plain_characters, outside_in
 
 _QUOTED = r"「[^「」\n]{1,60}」"
 _QUOTED_LIST = rf"{_QUOTED}(?:(?:、|又は|及び|若しくは|並びに){_QUOTED})*+"
@@ -90,6 +90,7 @@ def extract_definitions(document: Document) -> list[Definition]:
     """Find the definitions of a statute, in reading order; none for other documents."""
     if document.kind != "law":
         return []
+    document, read = in_plain_characters(document)
     at = Innermost(outside_in(document)).at
     text = document.text
     nesting, tables = Nesting(text), Tables(document)
@@ -105,7 +106,7 @@ def extract_definitions(document: Document) -> list[Definition]:
         }
     )
     return [
-        Definition(document.id, at(start), text[start:end], start, end, scope)
+        Definition(document.id, at(start), text[start:end], *read.span(start, end), scope)
         for start, end, scope in found
         # What stands in quotation marks, or in a table of words to be replaced, is to be read in
         # another provision and defines nothing here.

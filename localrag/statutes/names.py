@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from localrag.corpus.naming import fold
 from localrag.corpus.types import LawRow
+from localrag_indexes.analysis.characters import PlainText, plain
 from localrag_indexes.analysis.numerals import parse_numeral, parse_year
 
 _ORDER_SUFFIXES = ("施行令", "施行規則", "施行細則", "施行法")
@@ -50,7 +51,11 @@ class NameMatch(NamedTuple):
 
 
 class LawNames:
-    """The names of the laws of one corpus; immutable, picklable, cheap to build."""
+    """The names of the laws of one corpus; immutable, picklable, cheap to build.
+
+    A method that takes a position takes a text in plain characters
+    (`localrag_indexes.analysis.characters`); the others take any.
+    """
 
     def __init__(self, rows: Iterable[LawRow]) -> None:
         self.rows: Mapping[str, LawRow] = {row.law_id: row for row in rows}
@@ -79,10 +84,13 @@ class LawNames:
     def lookup(self, name: str) -> tuple[str, ...]:
         """Ids of the laws with exactly this title, abbreviation or law number, in any spelling."""
         name = name.strip()
-        if found := self._ids.get(name) or self._ids.get(_plain(name)):
+        if found := self._ids.get(name):
             return found
         if name in self.rows:
             return (name,)
+        name = _printed(name)
+        if found := self._ids.get(name):
+            return found
         number = _LAW_NUMBER.fullmatch(name)
         return self._numbers.get(_number_key(number), ()) if number else ()
 
@@ -112,7 +120,7 @@ class LawNames:
 
     def is_title(self, name: str) -> bool:
         """Whether this is the title of a law, not an abbreviation."""
-        return any(_plain(self.title(law_id)) == name for law_id in self._ids.get(name, ()))
+        return any(_printed(self.title(law_id)) == name for law_id in self._ids.get(name, ()))
 
     def near(self, word: str) -> tuple[str, ...]:
         """The names that one slip parts from a word: one character wrong, more, less, or swapped.
@@ -139,20 +147,23 @@ class LawNames:
 
     def find_names(self, text: str) -> list[NameMatch]:
         """Names and law numbers in a text, in order, the longest where several overlap."""
+        read = PlainText(text)
         found = [
             match
-            for last in self._last.finditer(text)
-            if (match := self.ending_at(text, last.end())) is not None
+            for last in self._last.finditer(read.text)
+            if (match := self.ending_at(read.text, last.end())) is not None
         ]
-        found += [number for number in self.find_numbers(text) if number.law_ids]
-        return list(_outermost(found))
+        found += [number for number in self._numbers_in(read.text) if number.law_ids]
+        return [_as_written(match, read) for match in _outermost(found)]
 
     def find_numbers(self, text: str) -> list[NameMatch]:
         """Numbers of laws in a text, in order; without ids where the corpus lacks the law."""
-        return [
-            NameMatch(match.start(), match.end(), self._numbers.get(_number_key(match), ()))
-            for match in _LAW_NUMBER.finditer(text)
-        ]
+        read = PlainText(text)
+        return [_as_written(match, read) for match in self._numbers_in(read.text)]
+
+    def _numbers_in(self, text: str) -> Iterator[NameMatch]:
+        for match in _LAW_NUMBER.finditer(text):
+            yield NameMatch(*match.span(), self._numbers.get(_number_key(match), ()))
 
     def title_around(self, text: str, start: int, end: int) -> int:
         """End of the title that begins at `start` and goes on after `end`, else `end`.
@@ -182,13 +193,13 @@ class LawNames:
 
     @cached_property
     def _title_ends(self) -> frozenset[str]:
-        return frozenset(_plain(row.title)[-1:] for row in self.rows.values())
+        return frozenset(_printed(row.title)[-1:] for row in self.rows.values())
 
     @cached_property
     def _numbers(self) -> dict[str, tuple[str, ...]]:
         numbers: dict[str, tuple[str, ...]] = {}
         for row in self.rows.values():
-            if match := _LAW_NUMBER.fullmatch(row.law_num):
+            if match := _LAW_NUMBER.fullmatch(plain(row.law_num)):
                 key = _number_key(match)
                 numbers[key] = (*numbers.get(key, ()), row.law_id)
         return numbers
@@ -220,12 +231,13 @@ class LawNames:
 
     def _named_by(self, row: LawRow) -> tuple[str, ...]:
         for suffix in _ORDER_SUFFIXES:
-            base, found, _ = row.title.partition(suffix)
+            base, found, _ = plain(row.title).partition(suffix)
             if found and base in self._ids:
                 return tuple(id_ for id_ in self._ids[base] if id_ != row.law_id)
-        first = next(iter(self.find_names(row.title.rstrip())), None)
+        title = plain(row.title)
+        first = next(iter(self.find_names(title.rstrip())), None)
         if first is None or first.start or row.law_id in first.law_ids:
-            first = next((m for m in self._within(row.title) if row.law_id not in m.law_ids), None)
+            first = next((m for m in self._within(title) if row.law_id not in m.law_ids), None)
         return first.law_ids if first and first.start == 0 else ()
 
     def _within(self, title: str) -> Iterator[NameMatch]:
@@ -246,7 +258,7 @@ class LawNames:
         return None
 
     def _plain_title(self, law_id: str) -> str:
-        return _plain(self.title(law_id))
+        return _printed(self.title(law_id))
 
 
 @cache
@@ -315,7 +327,7 @@ def _names(rows: Iterable[LawRow]) -> dict[str, tuple[str, ...]]:
 
     abbreviated: list[tuple[str, str]] = []
     for row in rows:
-        title = _plain(row.title)
+        title = _printed(row.title)
         if title:
             enter(title, (row.law_id,))
         if (numbered := _NUMBERED_TITLE.fullmatch(title)) is not None:
@@ -324,6 +336,7 @@ def _names(rows: Iterable[LawRow]) -> dict[str, tuple[str, ...]]:
                 enter(numbered[1].translate(_IN_HIRAGANA), (row.law_id,))
         abbreviated += [(title, name) for name in row.abbreviations.split(",") if name]
     abbreviated += [(title, name) for title, names in customary().items() for name in names]
+    abbreviated = [(title, plain(name)) for title, name in abbreviated]
     entered: dict[str, list[str]] = defaultdict(list)
     for title, name in abbreviated:
         for suffix in ("", *_ORDER_SUFFIXES):
@@ -341,13 +354,21 @@ def _common_beginning(one: str, other: str) -> str:
     return min(one, other, key=len)
 
 
-def _plain(title: str) -> str:
-    return title.removesuffix("抄").rstrip(" 　")
+def _printed(title: str) -> str:
+    """A title in plain characters, without the mark that some of the law is left out (抄)."""
+    return plain(title).removesuffix("抄").rstrip(" 　")
+
+
+def _as_written(match: NameMatch, read: PlainText) -> NameMatch:
+    """A match with its place in the text as it is."""
+    if read.is_as_written:
+        return match
+    return NameMatch(*read.span(match.start, match.end), match.law_ids)
 
 
 def may_be_same_number(one: str, other: str) -> bool:
     """Whether two law numbers are one, however they are written, as far as both can be read."""
-    first, second = _LAW_NUMBER.fullmatch(one), _LAW_NUMBER.fullmatch(other)
+    first, second = (_LAW_NUMBER.fullmatch(plain(number)) for number in (one, other))
     return first is None or second is None or _number_key(first) == _number_key(second)
 
 

@@ -2,12 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Protocol
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator, Passage
 from localrag.statutes.names import LawNames
+from localrag_indexes.analysis.characters import PlainText
 
 _DEPTHS = {ARTICLES: 0, PARAGRAPHS: 1, ITEMS: 2}
 _WHOLE_LAW = Locator()
@@ -82,6 +84,18 @@ class Provisions:
                 self._articles[document.id, locator.division].append(locator.article)
             elif (outer := container(locator)) is not None:
                 self._children[document.id, outer].append(locator)
+
+
+def in_plain_characters(document: Document) -> tuple[Document, PlainText]:
+    """A statute with its text and passages in plain characters, and the way back."""
+    read = PlainText(document.text)
+    if read.is_as_written:
+        return document, read
+    passages = []
+    for passage in document.passages:
+        start, end = read.place(passage.start), read.place(passage.end)
+        passages.append(replace(passage, text=read.text[start:end], start=start, end=end))
+    return replace(document, text=read.text, passages=tuple(passages)), read
 
 
 def outside_in(document: Document) -> list[Passage]:

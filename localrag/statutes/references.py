@@ -19,8 +19,15 @@ from localrag.statutes.citations import (
 )
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import SUPPLEMENT
-from localrag.statutes.provisions import Innermost, Provisions, deleted_row, outside_in
+from localrag.statutes.provisions import (
+    Innermost,
+    Provisions,
+    deleted_row,
+    in_plain_characters,
+    outside_in,
+)
 from localrag.statutes.readings import find_readings
+from localrag_indexes.analysis.characters import PlainText
 
 REFERS = "refers"
 APPLIES = "applies-mutatis-mutandis"
@@ -79,6 +86,7 @@ def extract_references(document: Document, names: LawNames) -> list[Reference]:
     """
     if document.kind != "law":
         return []
+    document, read = in_plain_characters(document)
     extraction = _Extraction(document, names)
     cited = list(extraction.citations())
     found = [
@@ -87,7 +95,14 @@ def extract_references(document: Document, names: LawNames) -> list[Reference]:
         *extraction.readings(cited),
         *extraction.delegations(),
     ]
+    if not read.is_as_written:
+        found = [_as_written(one, read) for one in found]
     return sorted(found, key=lambda reference: (reference.start, reference.end))
+
+
+def _as_written(reference: Reference, read: PlainText) -> Reference:
+    start, end = read.span(reference.start, reference.end)
+    return replace(reference, start=start, end=end)
 
 
 class _Extraction:

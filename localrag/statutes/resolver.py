@@ -20,6 +20,7 @@ from localrag.statutes.provisions import (
 )
 from localrag.statutes.spoken import SpokenLaws
 from localrag.statutes.typed import read_typed
+from localrag_indexes.analysis.characters import PlainText
 from localrag_indexes.analysis.numerals import parse_numeral, parse_year
 
 __all__ = [
@@ -115,6 +116,8 @@ class CitationResolver:
             definitions: names that hold in this text ("法"), and the ids of their laws.
             laws: what tells the laws of the citations, where those that the text speaks of do not.
         """
+        read = PlainText(text)
+        text = read.text
         if locator is None:
             # In free text a wide blank is a blank; in a law it sets off labels.
             text = text.replace("　", " ")
@@ -139,7 +142,7 @@ class CitationResolver:
                 continue
             citing[-1] = place.law
             found += self._resolutions(citation, place, locator)
-        return found
+        return found if read.is_as_written else [_as_written(one, read) for one in found]
 
     def _resolutions(
         self, citation: ProvisionCitation, place: CitedPlace, here: Locator | None
@@ -266,6 +269,20 @@ def parse_target(text: str, names: LawNames, provisions: ProvisionLookup) -> tup
     text = text.strip()
     if len(text) > _LONGEST_TARGET:
         return ()
+    read = PlainText(text)
+    found = _parsed(read.text, names, provisions)
+    if read.is_as_written:
+        return found
+    # What was written out has no place of its own in what was typed.
+    return tuple(
+        _as_written(one, read)
+        if read.text[one.start : one.end] == one.text
+        else replace(one, start=0, end=len(text))
+        for one in found
+    )
+
+
+def _parsed(text: str, names: LawNames, provisions: ProvisionLookup) -> tuple[Resolution, ...]:
     law_id, _, path = text.replace("#", " ", 1).partition(" ")
     if law_id in names.rows:
         return _in_law(text, law_id, path.strip(), names, provisions)
@@ -398,6 +415,12 @@ def _number(locator: Locator) -> str:
 
 def _found(text: str, targets: Iterable[Target]) -> Resolution:
     return Resolution(0, len(text), text, tuple(targets))
+
+
+def _as_written(one: Resolution, read: PlainText) -> Resolution:
+    """A resolution with its place in the text as it is, and what stands there."""
+    start, end = read.span(one.start, one.end)
+    return replace(one, start=start, end=end, text=read.original[start:end])
 
 
 def _columns(members: Sequence[Sequence[Target]]) -> Iterator[list[Target]]:

@@ -21,6 +21,7 @@ from localrag.statutes.notation import (
     read_subitem,
 )
 from localrag.statutes.short_names import NAME_LETTER, ShortNames, short_names
+from localrag_indexes.analysis.characters import PlainText, plain
 from localrag_indexes.analysis.numerals import to_kanji
 
 _LONGEST_NAME, _LONGEST_PART, _DIGITS = 120, 300, 4
@@ -42,7 +43,7 @@ _SIGNS = _CIRCLED | _ROMAN
 _SIGN = r"[①-⑳㉑-㉟㊱-㊿Ⅰ-Ⅻ]"
 
 _DASH = rf" ?{TO} ?"
-_AND = rf" ?(?:、?{AND}|[、,・･;/&]|と|や) ?"
+_AND = rf" ?(?:、?{AND}|[、,・;/&]|と|や) ?"
 # 94条の2項 is the second paragraph of 94条.
 _BRANCHES = rf"(?: ?[のノ之] ?{NUMBER}(?!{ANOTHER_WORD})(?! ?[項号]))*+"
 _FIRST = rf"(?:第 ?)?{NUMBER}{_BRANCHES}"
@@ -71,7 +72,7 @@ _JOIN = re.compile(
     rf"|(?P<blank> )|(?={_SIGN})"
 )
 _UNTIL = re.compile(" ?(?:まで|迄)")
-_HYPHEN = re.compile(" ?[‐‑−-] ?")
+_HYPHEN = re.compile(" ?- ?")
 _LINK = re.compile(" ?の? ?")
 _BEHIND = re.compile(
     "各[号項]|(?:の|、)?(?:本文|ただし書き?|但書き?|前段|後段|柱書き?|各号列記以外の部分)"
@@ -88,7 +89,7 @@ _ENDS_LIKE_A_LAW = re.compile(r"[^\W0-9](?:法|令|規則)$")
 _NUMBER_BEGINS = re.compile(rf"(?<![のノ之第0-9])(?:第 ?)?{NUMBER}")
 # In a sentence without the law: 27条①, 27条の2Ⅰ, 709〜724条, 5・6条; 27の2① where no 問27 goes on.
 _SHORT_IN_ITSELF = re.compile(
-    rf"{_FIRST} ?条{_BRANCHES}(?: ?{_FIRST} ?項)?{_SIGN}|{_FIRST}(?:{_DASH}|[・･]|及び){_FIRST} ?条"
+    rf"{_FIRST} ?条{_BRANCHES}(?: ?{_FIRST} ?項)?{_SIGN}|{_FIRST}(?:{_DASH}|・|及び){_FIRST} ?条"
     rf"|(?<![{NAME_LETTER}]){_FIRST}{_SIGN}"
 )
 # 民二第1234号 is a letter of an office, 民事局第二課.
@@ -102,7 +103,7 @@ class Typed(NamedTuple):
     """What somebody typed, as statutes would cite it.
 
     Attributes:
-        text: written out, with what follows the citations as it was typed.
+        text: written out, with what follows the citations in plain characters.
         backwards: whether a range in it ends before it begins.
         branched: whether 27-2 in it, which would be such a range, is read as 27条の2.
     """
@@ -122,9 +123,10 @@ class Heading(NamedTuple):
 def read_typed(typed: str, names: LawNames) -> Typed:
     """Write out what somebody typed to see provisions: 民 709, 会社356①二, 5・6条.
 
-    What is written as statutes do, and what does not begin with a citation, stays as it is.
+    What is written as statutes do, and what does not begin with a citation, stays as it is, in
+    plain characters (`localrag_indexes.analysis.characters`).
     """
-    typed = _closed_up(typed, short_names(names))
+    typed = _closed_up(plain(typed), short_names(names))
     reading = _Reader(typed, short_names(names), running=False).read(0)
     if reading is None or not reading.is_short:
         return Typed(typed)
@@ -135,10 +137,11 @@ def written_out(question: str, names: LawNames) -> str:
     """Write out the short citations in a question: 刑199条は is 刑法第199条は.
 
     In a sentence a short name counts right before a number only, and a number only where nothing
-    else is counted by it. What is nothing but a citation is read like one: 民 709.
+    else is counted by it. What is nothing but a citation is read like one: 民 709. All of it is
+    given back in plain characters.
     """
     short = short_names(names)
-    question = _closed_up(question, short)
+    question = _closed_up(plain(question), short)
     if not _NUMBER_BEGINS.search(question):
         return question
     whole = _Reader(question, short, running=False).read(0)
@@ -159,15 +162,20 @@ def _closed_up(text: str, short: ShortNames) -> str:
 
 def short_citations(text: str, names: LawNames) -> list[tuple[int, int, str]]:
     """The short citations in running text: their spans, in order, and how statutes write them."""
-    if not _NUMBER_BEGINS.search(text):
+    read = PlainText(text)
+    if not _NUMBER_BEGINS.search(read.text):
         return []
-    pieces = _in_sentences(text, short_names(names))
-    return [piece for piece in pieces if text[piece[0] : piece[1]] != piece[2]]
+    pieces = _in_sentences(read.text, short_names(names))
+    return [
+        (*read.span(start, end), written)
+        for start, end, written in pieces
+        if read.text[start:end] != written
+    ]
 
 
 def read_headings(text: str) -> tuple[Heading, ...]:
     """Read 第三編第五章, 3編5章 as headings from the outermost; empty where it is anything else."""
-    narrow = text.translate(_NARROW)
+    narrow = plain(text).translate(_NARROW)
     if not _HEADINGS.fullmatch(narrow):
         return ()
     try:
@@ -183,6 +191,7 @@ def read_part(typed: str, names: LawNames) -> tuple[str, tuple[Heading, ...]]:
     """Read a law and the headings of a part of it: 民法 第三編第五章, 民3編; else nothing."""
     if len(typed) > _LONGEST_PART:
         return "", ()
+    typed = plain(typed)
     found = _HEADINGS_AT_THE_END.search(typed.translate(_NARROW))
     word = typed[: found.start()].strip() if found else ""
     some = word if word in names.rows or _ENDS_LIKE_A_LAW.search(word) else ""

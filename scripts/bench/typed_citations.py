@@ -63,7 +63,7 @@ def main() -> None:
     with open_laws(arguments.data, arguments.work.resolve()) as retriever:
         store, names = retriever.store, retriever.names
         provisions = StoredProvisions(store, names)
-        known = list(_provisions(store, names))
+        known = list(provisions_of(store, names))
         print(f"{'notation':<11}{'n':>6}  {'right':<23}for example")
         for notation, write in NOTATIONS.items():
             draw.shuffle(known)
@@ -72,9 +72,12 @@ def main() -> None:
             wrong = []
             for cited, text in rows:
                 meant = {cited.target}
-                if notation in _OF_TWO and cited.next:
+                if notation in OF_TWO and cited.next:
                     meant.add(Target(cited.target.law_id, cited.next))
-                if _read(text, names, provisions, in_question=notation == "sentence") != meant:
+                if (
+                    read_as_typed(text, names, provisions, in_question=notation == "sentence")
+                    != meant
+                ):
                     wrong.append((cited, text))
             right = rate(len(rows) - len(wrong), len(rows))
             print(f"{notation:<11}{len(rows):>6}  {right:<23}{rows[0][1][:40] if rows else ''}")
@@ -82,7 +85,7 @@ def main() -> None:
                 print("   ", text, cited.title, cited.place.path)
 
 
-def _read(
+def read_as_typed(
     text: str, names: LawNames, provisions: StoredProvisions, *, in_question: bool
 ) -> set[Target]:
     """The provisions that a citation leads to; none where one of them can be several."""
@@ -95,7 +98,7 @@ def _read(
     return {one.candidates[0] for one in read}
 
 
-def _provisions(store: CorpusStore, names: LawNames) -> Iterator[Cited]:
+def provisions_of(store: CorpusStore, names: LawNames) -> Iterator[Cited]:
     """Articles, paragraphs and items of main provisions; what a law prints twice is left out."""
     short = short_names(names)
     for law_id in names.rows:
@@ -178,7 +181,8 @@ def _in_a_sentence(cited: Cited) -> str:
     return f"なぜ{article}{rest}が適用されるのか。" if _short(cited) else ""
 
 
-_OF_TWO = ("range", "list")
+OF_TWO = ("range", "list")
+"""Notations that name a provision and the one after it."""
 NOTATIONS: Mapping[str, Callable[[Cited], str]] = {
     "statutes": lambda cited: cite(cited.title, cited.place),
     "arabic": lambda cited: cite(cited.title, cited.place, arabic=True),

@@ -52,6 +52,7 @@ RUNS = {
     "fact_check": ["--misses", "--sentences=100"],
     "cited_first": ["--laws=2", "--count=2", "--misses"],
     "typed_citations": ["--count=3", "--misses"],
+    "folding": ["--count=1", "--misses"],
     "streaming": ["--tokens=20", "--runs=1"],
     "serve": [
         "--home={home}",

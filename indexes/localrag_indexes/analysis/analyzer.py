@@ -88,7 +88,7 @@ class Analyzer:
     that an index made with another analyzer is recognised.
     """
 
-    id = "ja-en/1"
+    id = "ja-en/2"
 
     def terms(self, text: str) -> list[str]:
         """Cut `text` into terms, in order, stop words and punctuation left out."""

@@ -5,27 +5,47 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-# With NUL, at which C libraries stop, and lone surrogates, which no encoding can write.
-_INVISIBLE = re.compile(
-    "[\x00\ud800-\udfff\u00ad\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]"
+from localrag_indexes.analysis.characters import (
+    LONG_VOWEL,
+    SIMPLE_CHARACTERS,
+    common,
+    visible,
 )
 
-SIMPLE = re.compile(
-    "[\t\n\u0020-\u007e\u3000-\u3029\u3041-\u3096\u30a1-\u30fe\u3400-\u9fff\uff01-\uff5e]+"
-)
-"""Runs of characters that each normalise to one, whatever stands before: most of any text."""
+SIMPLE = re.compile(f"[{SIMPLE_CHARACTERS}]+")
+"""Runs of characters that each normalise to one: most of any text."""
 # Those of them that normalise to another one.
-_CHANGED = re.compile("[A-Z\u3000\uff01-\uff5e]")
+_CHANGED = re.compile("[A-Z\u3000\u301c\uff01-\uff5e]")
+
+
+def unified(text: str) -> str:
+    """Return `text` in NFKC, with one form for each kind of punctuation; its case stays.
+
+    Invisible characters and variation selectors are left out. A dash is ``-``, and ``ー`` where it
+    stands for a long vowel; a wave is ``~``.
+    """
+    return visible(_one_form(_with_long_vowels(text)))
 
 
 def normalize(text: str) -> str:
-    """Return `text` in NFKC, case-folded, without invisible characters and variant selectors."""
+    """Return `text` as `unified` writes it, case-folded."""
+    text = _with_long_vowels(text)
     if SIMPLE.fullmatch(text):
         # To replace the few different characters that change takes a fifth of the time.
         for character in set(_CHANGED.findall(text)):
-            text = text.replace(character, unicodedata.normalize("NFKC", character).casefold())
+            text = text.replace(character, _one_form(character).casefold())
         return text
-    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text).casefold())
+    return visible(_one_form(text).casefold())
+
+
+def _with_long_vowels(text: str) -> str:
+    """Write ー for a hyphen that stands for it; nothing moves."""
+    return LONG_VOWEL.sub("ー", text) if "-" in text or "－" in text else text
+
+
+def _one_form(text: str) -> str:
+    form = unicodedata.normalize("NFKC", common(text))
+    return form.replace("―", "-").replace("〜", "~")
 
 
 def without_blanks(text: str) -> str:
@@ -39,8 +59,8 @@ def letters_of(text: str) -> str:
 
 
 def compact(text: str) -> str:
-    """Return `text` in NFKC with nothing between its words; its case stays."""
-    return "".join(unicodedata.normalize("NFKC", text).split())
+    """Return `text` as `unified` does, with nothing between its words."""
+    return "".join(unified(text).split())
 
 
 def normalize_with_offsets(text: str) -> tuple[str, Sequence[int]]:
@@ -54,6 +74,7 @@ def normalize_with_offsets(text: str) -> tuple[str, Sequence[int]]:
     normal = normalize(text)
     if normal == text:
         return text, range(len(text) + 1)
+    text = _with_long_vowels(text)
     parts: list[str] = []
     offsets: list[int] = []
 

@@ -3,9 +3,11 @@
 import re
 from functools import lru_cache
 
+from localrag_indexes.analysis.normalize import normalize
+
 _SPELLINGS = str.maketrans(
-    "〇零一二三四五六七八九壱弐参拾０１２３４５６７８９",
-    "00123456789123十0123456789",
+    "〇零一二三四五六七八九壱弐参拾",
+    "00123456789123十",
 )
 _SMALL_UNITS = {"千": 1000, "百": 100, "十": 10}
 _LARGE_UNITS = {"兆": 10**12, "億": 10**8, "万": 10**4}
@@ -24,7 +26,7 @@ _NUMERAL = re.compile(
     "".join(f"(?:({_BELOW_TEN_THOUSAND}){unit})?" for unit in _LARGE_UNITS)
     + f"({_BELOW_TEN_THOUSAND})?"
 )
-_GROUPED = re.compile(r"[0-9]{1,3}(?:[,，][0-9]{3})+")
+_GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+")
 
 
 @lru_cache(maxsize=4096)
@@ -32,13 +34,12 @@ def parse_numeral(text: str) -> int:
     """Read a whole number below 10^16.
 
     Takes multiplicative kanji (三十六, 二千万), positional kanji (一九九一, 五〇三), formal kanji
-    (壱, 弐, 参, 拾), ASCII and full-width digits, digits grouped by commas, and mixtures
-    (3億2千万).
+    (壱, 弐, 参, 拾), digits in any form (⑱), digits grouped by commas, and mixtures (3億2千万).
 
     Raises:
         ValueError: the text is not one such numeral from end to end.
     """
-    plain = _GROUPED.sub(_without_commas, text.translate(_SPELLINGS))
+    plain = _GROUPED.sub(_without_commas, normalize(text).translate(_SPELLINGS))
     match = _NUMERAL.fullmatch(plain)
     if not plain or match is None:
         raise ValueError(f"not a numeral: {text[:40]!r}")
@@ -90,7 +91,7 @@ def to_kanji(number: int) -> str:
 
 
 def _without_commas(match: re.Match[str]) -> str:
-    return match[0].replace(",", "").replace("，", "")
+    return match[0].replace(",", "")
 
 
 def _below_ten_thousand(text: str) -> int:

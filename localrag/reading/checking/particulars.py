@@ -122,12 +122,12 @@ _PAUSE = re.compile(r"[。\n]|\. ")
 _YEARS = re.compile(r"[0-9]{1,2}年")
 # 3年（一定の事業の完了に必要な期間を定めるものは、5年）を超える期間: brackets that give no year.
 _YEARS_NOTED = re.compile(r"[0-9]{1,2}年[（(](?![^（）()]*(?:明治|大正|昭和|平成|令和|[0-9]{4}年))")
-_RANGE = re.compile(r"[~〜–\-]")
+_RANGE = re.compile(r"[~\-]")
 _MONTH, _TIMES = UNITS["か月"], UNITS["倍"]
 
 # English citations have no reader yet: article 27-2, paragraph (1), item (ii).
 _ENGLISH_PLACE = re.compile(
-    r"\b(?P<article>art(?:icle|\.)|section|sec\.|§) ?(?P<number>[0-9]+(?:[-–][0-9]+)*)"
+    r"\b(?P<article>art(?:icle|\.)|section|sec\.|§) ?(?P<number>[0-9]+(?:-[0-9]+)*)"
     r"|\b(?P<paragraph>para(?:graph|\.)) ?\(?(?P<of>[0-9]+)\)?"
     r"|\b(?P<item>item) ?\(?(?P<letter>[0-9]+|[ivx]+)\)?"
 )
@@ -215,7 +215,7 @@ def _provisions(folded: Folded) -> Iterator[CitedProvision]:
         return
     for match in _ENGLISH_PLACE.finditer(folded.text):
         if match["article"]:
-            locator = Locator(article=re.sub("[-–]", "_", match["number"]))
+            locator = Locator(article=match["number"].replace("-", "_"))
         elif match["paragraph"]:
             locator = Locator(paragraph=match["of"])
         else:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
-from unicodedata import normalize
 
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
@@ -15,6 +14,7 @@ from localrag.config import explain
 from localrag.config_sources import change_setting
 from localrag.errors import UsageError
 from localrag.language import LANGUAGES, N_, _
+from localrag_indexes.analysis.normalize import unified
 from localrag_tui.shell.keys import bench_key, key_of
 from localrag_tui.shell.look import THEMES
 from localrag_tui.widgets.form import Field, Form, WrongField
@@ -29,7 +29,7 @@ _SWITCH = {"auto": _AUTO, "on": _ON, "off": _OFF}
 
 def _number(typed: str) -> int:
     """A number of passages as it was meant: １０ is 10."""
-    meant = normalize("NFKC", typed).strip()
+    meant = unified(typed).strip()
     if not meant.isascii() or not meant.isdecimal() or not 1 <= int(meant) <= 1000:
         raise UsageError(
             N_("{value} is no number of passages."),
