@@ -16,7 +16,8 @@ def wait_for(condition: Callable[[], object], told: Callable[[], object] = lambd
     """
     deadline = time.monotonic() + PATIENCE
     while not _holds(condition):
-        assert time.monotonic() < deadline, f"it did not come to pass: {told()}"
+        if time.monotonic() > deadline:
+            raise AssertionError(f"it did not come to pass: {told()}")
         time.sleep(0.01)
 
 

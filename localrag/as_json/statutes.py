@@ -33,6 +33,7 @@ class DocumentJson(TypedDict):
     followed: str
     not_yet: bool
     before_first: bool
+    old: bool
     metadata: dict[str, str]
 
 
@@ -216,6 +217,7 @@ def _document(document: DocumentInfo) -> DocumentJson:
         "followed": document.followed,
         "not_yet": document.not_yet,
         "before_first": document.before_first,
+        "old": document.old,
         "metadata": dict(document.metadata),
     }
 
@@ -345,6 +347,7 @@ class HistoryJson(TypedDict):
 
     title: str
     versions: list[VersionJson]
+    notes: list["FactJson"]
 
 
 class FactJson(TypedDict):
@@ -362,6 +365,7 @@ class ComparisonJson(TypedDict):
     after: StateJson
     changes: list[ChangeJson]
     left_out: list[FactJson]
+    notes: list[FactJson]
 
 
 def history_as_json(found: History) -> HistoryJson:
@@ -376,6 +380,7 @@ def history_as_json(found: History) -> HistoryJson:
             }
             for version in found.versions
         ],
+        "notes": [cast(FactJson, fact.stored()) for fact in found.notes],
     }
 
 
@@ -386,6 +391,7 @@ def comparison_as_json(found: Comparison) -> ComparisonJson:
         "after": _state(found.after),
         "changes": [_change(change) for change in found.changes],
         "left_out": [cast(FactJson, fact.stored()) for fact in found.left_out],
+        "notes": [cast(FactJson, fact.stored()) for fact in found.notes],
     }
 
 

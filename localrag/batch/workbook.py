@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from zipfile import BadZipFile, ZipFile
 
 from localrag.batch.columns import ABOVE, Header, Record, find_header
-from localrag.errors import InputError
+from localrag.errors import InputError, to_install
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
 
@@ -93,7 +93,7 @@ def unpack(stream: IO[bytes], name: str, aside: Path | None = None) -> Sheet:
     except ImportError as error:
         raise InputError(
             N_("Reading a workbook of Excel needs openpyxl."),
-            N_("pip install 'localrag[office]'"),
+            to_install("office"),
         ) from error
     _require_workbook(stream, name)
     with warnings.catch_warnings(), ExitStack() as opened:

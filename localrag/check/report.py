@@ -142,6 +142,7 @@ def _template() -> "Template":
         loader=PackageLoader("localrag", "check"),
         undefined=StrictUndefined,
         autoescape=True,
+        finalize=lambda value: harmless(value) if type(value) is str else value,
         trim_blocks=True,
     )
     return environment.get_template("report.html.jinja")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from localrag.check import wording
 from localrag.check.types import CheckReport, Finding, Verdict
 from localrag.corpus.readers.text import drop_controls
-from localrag.errors import InputError
+from localrag.errors import InputError, to_install
 from localrag.language import N_, _
 
 if TYPE_CHECKING:
@@ -47,9 +47,7 @@ def commented(report: CheckReport, original: Path | None = None) -> bytes:
     try:
         import docx
     except ImportError as error:
-        raise InputError(
-            N_("Writing DOCX needs python-docx."), N_("pip install 'localrag[docs]'")
-        ) from error
+        raise InputError(N_("Writing DOCX needs python-docx."), to_install("docs")) from error
     if report.kind == "docx" and original is not None:
         document = docx.Document(str(original))
     else:

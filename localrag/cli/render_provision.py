@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from localrag.cli.render import cut
-from localrag.cli.terminal import aside, colon, say, tell
+from localrag.cli.terminal import aside, colon, say, say_text, tell
 from localrag.contents import Contents, Part
 from localrag.corpus.knowledge import KnownTriple
 from localrag.corpus.types import Locator
+from localrag.harmless import one_line
 from localrag.language import N_, _
 from localrag.provision import LookedUp, Provision, ProvisionLink, ProvisionReadings
 from localrag.reading import wording
@@ -198,7 +199,7 @@ def _print_known(known: Sequence[KnownTriple], most: int | None) -> None:
     if known:
         _heading(_("Known besides"), len(known))
     for passage_id, triple in known[:most]:
-        say(*cut(triple.text), (f"  {passage_id}", "dim"), indent=2)
+        say_text(*cut(triple.text), (f"  {one_line(passage_id)}", "dim"), indent=2)
     _print_rest(len(known), most)
 
 

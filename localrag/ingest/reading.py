@@ -15,9 +15,10 @@ from localrag.corpus.readers import Limits, LineBlock, Mark, Omission, ReadFailu
 from localrag.corpus.rows import DocumentRows, prepare
 from localrag.corpus.store import FileRecord
 from localrag.corpus.types import Document
-from localrag.errors import InputError, NotFoundError, StorageError
+from localrag.errors import InputError, NotFoundError, NoWorkers, StorageError
+from localrag.harmless import one_line
 from localrag.language import N_
-from localrag_indexes.errors import IndexingError
+from localrag_indexes.errors import IndexingError, WorkerNotStarted
 from localrag_indexes.parallel import map_stream
 
 
@@ -316,9 +317,47 @@ def _laid_out(outcome: readers.Outcome) -> Outcome:
     if not isinstance(outcome, Document):
         return outcome
     try:
-        return prepare(outcome)
+        return prepare(_plainly_named(outcome))
     except InputError as error:
         return ReadFailure(outcome.source, error)
+
+
+def _plainly_named(document: Document) -> Document:
+    """The document with names that are one line each and hide nothing; its text stays as it is.
+
+    The name of a file may hold line breaks, and what reorders or hides others. Subjects of triples
+    are texts.
+    """
+    names = (
+        document.id,
+        document.title,
+        document.source,
+        *(section.title for section in document.sections),
+        *(
+            f"{p.id}{p.locator.section}{p.header if p.triple is None else ''}"
+            for p in document.passages
+        ),
+    )
+    if one_line(every := "".join(names)) == every:
+        return document
+    id_ = one_line(document.id)
+    return replace(
+        document,
+        id=id_,
+        title=one_line(document.title),
+        source=one_line(document.source),
+        sections=tuple(replace(one, title=one_line(one.title)) for one in document.sections),
+        passages=tuple(
+            replace(
+                one,
+                id=one_line(one.id),
+                document_id=id_,
+                header=one_line(one.header) if one.triple is None else one.header,
+                locator=replace(one.locator, section=one_line(one.locator.section)),
+            )
+            for one in document.passages
+        ),
+    )
 
 
 def in_processes(
@@ -327,10 +366,13 @@ def in_processes(
     """Do the work of reading in other processes, in order; see `map_stream`.
 
     Raises:
-        StorageError: a process was killed.
+        NoWorkers: a process could not start.
+        StorageError: one was killed.
     """
     try:
         yield from map_stream(work, items, workers)
+    except WorkerNotStarted as error:
+        raise NoWorkers(error) from error
     except IndexingError as error:
         raise StorageError(
             N_("Reading stopped: {problem}."),

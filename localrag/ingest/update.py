@@ -167,7 +167,7 @@ def undo_update(workspace: Workspace, corpus: str, *, dry_run: bool = False) -> 
         if not number:
             raise NotFoundError(
                 N_("There is no update of corpus {name!r} that could be undone."),
-                N_("The last one can be, once. See what it holds: localrag list"),
+                N_("The last one can be, once. See what it holds: localrag list {name}"),
                 name=corpus,
             )
         made = datetime.fromtimestamp(number / 1e9, UTC).isoformat(timespec="seconds")

@@ -37,7 +37,8 @@ from localrag.reading.types import Answer, Stage, Unanswered
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import analyzer, check, checked
-from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Query, Trace
+from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Query, StageRecord, Trace
+from localrag.retrieval.units import old_texts
 from localrag.statutes.names import LawNames
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatModel
@@ -403,7 +404,8 @@ class Answerer:
             if mark(asked.text, asked.options) in self._seen:
                 toolkit.note("query-prompt", [Fact(FactKind.PROMPT_SAW_QUESTION)])
             try:
-                return replace(self._method.answer(case, toolkit), read_as=read_as)
+                answer = replace(self._method.answer(case, toolkit), read_as=read_as)
+                return answer if asked.history else _with_age(answer, resources)
             except ModelUnusable as error:
                 raise Unanswered(error, toolkit.trace) from error
 
@@ -485,3 +487,14 @@ def answering_method(config: Config) -> Method:
             method=chosen.name,
         )
     return chosen
+
+
+def _with_age(answer: Answer, resources: Resources) -> Answer:
+    """The answer with a note of the laws whose text it quotes is old; once in a conversation."""
+    quoted = (one.passage_id.rpartition("#")[0] for one in answer.citations if one.verified)
+    with resources.reading:
+        told = old_texts(resources.retriever.store, quoted)
+    if not told:
+        return answer
+    stages = (StageRecord(STATE_ASKED, (), 0.0, tuple(told)), *answer.trace.stages)
+    return replace(answer, trace=replace(answer.trace, stages=stages))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from operator import attrgetter
 from typing import NamedTuple
 
 from localrag.statutes.names import LawNames, NameMatch, law_words
@@ -166,13 +167,16 @@ def _english_names(text: str) -> Iterator[_EnglishName]:
         for pattern in data.english
         for match in pattern.finditer(text)
     ]
+    found.sort(key=attrgetter("start"))
+    starts = [name.start for name in found]
+    yield from found
     for match in _ENGLISH_TITLE.finditer(text):
         begin = _NOT_A_TITLE.match(text, match.start(), match.end())
         start = begin.end() if begin else match.start()
-        alone = " " not in text[start : match.end()]
-        if not alone and all(match.end() <= one.start or one.end <= start for one in found):
-            found.append(_EnglishName(start, match.end(), ""))
-    yield from found
+        before = bisect_left(starts, match.end()) - 1
+        is_free = before < 0 or found[before].end <= start
+        if is_free and " " in text[start : match.end()]:
+            yield _EnglishName(start, match.end(), "")
 
 
 def _of_its_country(text: str, name: _EnglishName) -> _EnglishName:

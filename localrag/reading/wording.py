@@ -218,7 +218,12 @@ def moved() -> str:
 
 
 def state(
-    date: str, followed: str = "", *, not_yet: bool = False, before_first: bool = False
+    date: str,
+    followed: str = "",
+    *,
+    not_yet: bool = False,
+    before_first: bool = False,
+    old: bool = False,
 ) -> str:
     """What is said of the wording of a law that is quoted.
 
@@ -227,7 +232,11 @@ def state(
         followed: the day from which the corpus has another one; "" for none.
         not_yet: it is not in force on the day whose law was asked for.
         before_first: the corpus lacks the wording of that day.
+        old: it is from long before that day, and it is to be told here.
     """
+    if old:
+        told = state(date, followed, not_yet=not_yet, before_first=before_first)
+        return _("{state}; later amendments may be missing").format(state=told)
     if before_first:
         return _("the corpus has no state of this day; this one is in force from {date}").format(
             date=date
@@ -244,7 +253,13 @@ def state_of(law: "DocumentInfo") -> str:
     date = law.metadata.get("date", "")
     if not date:
         return ""
-    return state(date, law.followed, not_yet=law.not_yet, before_first=law.before_first)
+    return state(
+        date,
+        law.followed,
+        not_yet=law.not_yet,
+        before_first=law.before_first,
+        old=law.old,
+    )
 
 
 def remarks(citation: Citation) -> list[str]:

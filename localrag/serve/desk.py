@@ -7,7 +7,6 @@ that the model is in memory once.
 """
 
 import asyncio
-import json
 import os
 import signal
 import threading
@@ -30,6 +29,7 @@ import anyio.to_thread
 from localrag import language
 from localrag.as_json.found import CorpusJson
 from localrag.errors import LocalragError, NotFoundError
+from localrag.harmless import json_text
 from localrag.inference.opening import named, open_embedder
 from localrag.ingest.state import opened_from
 from localrag.language import N_
@@ -140,7 +140,7 @@ class Reader:
                 result = EVERY[name].do(self._corpus(call), call)
             except LocalragError as error:
                 return Refusal.of(error)
-            return json.dumps(result, ensure_ascii=False, allow_nan=False).encode()
+            return json_text(result, allow_nan=False).encode()
 
     def close(self) -> None:
         """Let go of the corpora."""

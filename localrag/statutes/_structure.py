@@ -227,7 +227,8 @@ class Tables:
         articles = [passage for passage in document.passages if passage.layer == ARTICLES]
         self._articles = [(passage.start, passage.locator.division) for passage in articles]
         self._article_starts = [start for start, _ in self._articles]
-        self._replacing: dict[int, bool] = {}
+        self._replacing = [match.span() for match in _REPLACING.finditer(document.text)]
+        self._replacing_ends = [end for _, end in self._replacing]
 
     def cite_other_laws(self, position: int) -> bool:
         """Whether it stands in a row of an appendix, or of a table of words to be replaced."""
@@ -275,9 +276,7 @@ class Tables:
         return at >= 0 and self._articles[at][1].startswith("appendix")
 
     def _replaces(self, row: int) -> bool:
-        if row not in self._replacing:
-            at = bisect_right(self._article_starts, row) - 1
-            head = self._article_starts[at] if at >= 0 else 0
-            found = _REPLACING.search(self._text, max(head, row - _LONGEST_TABLE), row)
-            self._replacing[row] = found is not None
-        return self._replacing[row]
+        at = bisect_right(self._article_starts, row) - 1
+        head = self._article_starts[at] if at >= 0 else 0
+        last = bisect_right(self._replacing_ends, row) - 1
+        return last >= 0 and self._replacing[last][0] >= max(head, row - _LONGEST_TABLE)

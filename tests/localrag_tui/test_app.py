@@ -150,7 +150,8 @@ class Terminal:
     def wait_for(self, pattern):
         deadline = time.monotonic() + PATIENCE
         while not re.search(pattern, self.said):
-            assert time.monotonic() < deadline, self.said[-2000:]
+            if time.monotonic() > deadline:
+                raise AssertionError(self.said[-2000:])
             if select.select([self.master], [], [], 0.1)[0]:
                 try:
                     self.said += os.read(self.master, 65536).decode(errors="replace")

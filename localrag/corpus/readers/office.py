@@ -11,7 +11,7 @@ from localrag.corpus.readers.prose import Heading, prose
 from localrag.corpus.readers.text import drop_controls, stem
 from localrag.corpus.readers.types import Limits
 from localrag.corpus.types import Document
-from localrag.errors import InputError
+from localrag.errors import InputError, to_install
 from localrag.language import N_
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def read_docx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     except ImportError as error:
         raise InputError(
             N_("Reading DOCX needs python-docx."),
-            N_("pip install 'localrag[docs]'"),
+            to_install("docs"),
         ) from error
     damaged = InputError(
         N_("The DOCX is damaged."),
@@ -105,7 +105,7 @@ def read_pdf(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     except ImportError as error:
         raise InputError(
             N_("Reading PDF needs pypdf."),
-            N_("pip install 'localrag[docs]'"),
+            to_install("docs"),
         ) from error
     logging.getLogger("pypdf").addHandler(_QUIET)
     encrypted = InputError(

@@ -31,7 +31,7 @@ def test_a_sample_is_answered(bench: Any, scripted: Any) -> None:
     assert (found.sampled, found.failed) == (19, 0)
     assert len(set(answers.asked)) == 20, "the first one only gets it going"
     assert (found.prompt, found.completion) == (10_000, 700)
-    assert 0 < found.seconds < 10
+    assert found.seconds > 0
     positions = sorted(TEXTS.index(text) for text in answers.asked)
     assert positions[0] < 25
     assert positions[-1] > 75

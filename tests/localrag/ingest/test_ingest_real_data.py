@@ -75,5 +75,4 @@ def test_references_point_at_provisions_and_stand_where_they_say(filled: Workspa
 def test_adding_again_reads_nothing(filled: Workspace, files: list[Path]) -> None:
     report = add(filled, "main", files)
     assert (report.files_unchanged, report.added, report.replaced) == (len(files), 0, 0)
-    assert report.seconds < 3
     assert index(filled, "main").skipped

@@ -1,5 +1,3 @@
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +11,8 @@ from localrag.reading.checking import (
     covers,
     mismatches,
 )
+
+from ...growth import assert_linear
 
 QUESTION = "When was the Fennimore refractor finished?"
 LENS = "The main instrument is the Fennimore refractor, a telescope with a lens of 41 centimetres."
@@ -353,13 +353,12 @@ def test_a_claim_too_long_to_be_one_is_not_carried():
     assert kinds(CLAIM, "港" * 100_000) == ["date", "name"]
 
 
-def test_a_claim_against_ten_sentences_takes_no_time():
-    sentences = [f"{DUTY[:-1]}、第{number}条の{BAN}" for number in range(1, 11)]
-    mismatches("渡し守は第3条により届出をしなければならない。", sentences)
-    since = time.process_time()
-    for number in range(10):
-        mismatches(f"渡し守は第{number + 1}条により届出をしなければならない。", sentences)
-    assert (time.process_time() - since) / 10 < 0.1
+def test_a_claim_is_compared_with_many_sentences_in_linear_time():
+    def compare(size):
+        sentences = [f"{DUTY[:-1]}、第{number}条の{BAN}" for number in range(1, size + 1)]
+        mismatches("渡し守は第3条により届出をしなければならない。", sentences)
+
+    assert_linear(compare, 10)
 
 
 WORDS = [

@@ -109,14 +109,19 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         await until(pilot, lambda: "120 rows · 120 to ask · about" in shown(app))
         assert not out.exists()
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: "out.jsonl: Reading and checking" in shown(app))
-        assert "There is no run yet" not in shown(app)
-        await until(pilot, lambda: len(lines(out)) >= 3)
-        # It stands still until the key is pressed, and is not done before it.
-        started = psutil.Process().children(recursive=True)
-        for process in started:
-            process.suspend()
+        started: list[psutil.Process] = []
+
+        def held() -> bool:
+            """Suspend the batch at once: it goes on, and ends, while the screen is painted."""
+            if len(lines(out)) >= 3:
+                started.extend(psutil.Process().children(recursive=True))
+                for process in started:
+                    process.suspend()
+            return bool(started)
+
+        await until(pilot, held)
         await until(pilot, lambda: re.search(r"out\.jsonl +running", shown(app)))
+        assert "There is no run yet" not in shown(app)
         await pilot.press("x")
         for process in started:
             process.resume()
@@ -125,7 +130,6 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         stopped = len(lines(out))
         assert stopped < 120
         await pilot.press("s")
-        await until(pilot, lambda: "out.jsonl: Reading and checking" in shown(app))
         await until(pilot, lambda: "120 / 120" in shown(app))
         await until(pilot, lambda: not app.jobs.running)
         await until(pilot, lambda: "out.jsonl: " not in shown(app))

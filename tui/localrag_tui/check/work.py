@@ -90,6 +90,7 @@ def as_sheet(report: CheckReport) -> Sheet:
         followed="",
         not_yet=False,
         before_first=False,
+        old=False,
     )
     text = harmless(report.text).replace("\t", "　")
     return Sheet(document, 0, date.fromisoformat(report.as_of), text, (), ())

@@ -7,6 +7,8 @@ import pytest
 from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
+from localrag.errors import to_install
+
 SENTENCE = "灯台は夜の海を照らし、船はその光を頼りに港へ向かう。"
 
 
@@ -166,4 +168,4 @@ def test_pdf_that_cannot_be_read(read_failure):
 def test_a_missing_extra_is_named(suffix, module, read_failure, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, module, None)
     magic = b"%PDF-" if suffix == ".pdf" else b"PK\x03\x04"
-    assert read_failure(f"a{suffix}", magic).cure == "pip install 'localrag[docs]'"
+    assert read_failure(f"a{suffix}", magic).cure == str(to_install("docs"))
