@@ -197,9 +197,7 @@ class _Heard:
         """The next law spoken of before a place, where names and citations stand in one row."""
         named = self._named[self._next] if self._next < len(self._named) else None
         cited = self._cited[0] if self._cited else None
-        if cited is not None and cited.end <= position and (
-            named is None or cited.end < named.end
-        ):
+        if cited is not None and cited.end <= position and (named is None or cited.end < named.end):
             return self._cited.popleft()
         if named is not None and named.end <= position:
             self._next += 1
