@@ -68,8 +68,11 @@ def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
     passage = texts.at(targets[0]) if targets else None
     if not cited.basis.is_of_day:
         return found(Verdict.UNCHECKED, Fact(FactKind.OF_ANOTHER_DAY))
-    if cited.basis.is_own:
+    if cited.basis.is_own and cited.basis.has_own is None:
         return found(Verdict.UNCHECKED, Fact(FactKind.OWN_ARTICLE))
+    if cited.basis.is_own:
+        lacking = None if cited.basis.has_own else Fact(FactKind.OWN_ARTICLE_LACKING)
+        return found(Verdict.FAILS if lacking else Verdict.HOLDS, lacking)
     for lacking in cited.resolutions:
         if lacking.problem is not None:
             return _beside_law(found(*_missing(cited, lacking, flow, texts, said)), lacking, texts)

@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
+from localrag.check.own_articles import OwnArticles, names_itself
 from localrag.check.words import with_kanji_conjunctions
+from localrag.corpus.types import Locator
 from localrag.question.as_of import is_of_another_state, laws_in_any_state
 from localrag.question.laws import LawNamed
-from localrag.statutes.citations import LawKind, ProvisionCitation
+from localrag.statutes.citations import LawKind, ProvisionCitation, find_citations
 from localrag.statutes.names import LawNames
 from localrag.statutes.resolver import CitationResolver, Law, Resolution, Target
 from localrag.statutes.spoken import SpokenLaws, is_bylaw
@@ -74,6 +76,8 @@ class Basis(NamedTuple):
         names_law: whether a law is named right there, be it as 同法; 法 alone names none.
         is_certain: whether the text names the law there.
         is_own: whether it is taken for an article of the text itself.
+        is_beside_law: whether its line speaks of a law before.
+        has_own: whether the text has it; None where that is not told, or it is of a law.
         is_of_day: whether the corpus has the state that is meant, and it is that of the day.
         is_other_state: whether the text speaks of a state by what changed it (旧民法).
     """
@@ -85,6 +89,8 @@ class Basis(NamedTuple):
     is_of_day: bool = True
     is_own: bool = False
     is_other_state: bool = False
+    is_beside_law: bool = False
+    has_own: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +235,7 @@ class WrittenLaws(SpokenLaws):
         own = {in_digits(match["n"]) for match in _OWN_ARTICLE.finditer(text)}
         self._has_articles = {"1", "2"} <= own or self._has_headings(text)
         self._own_articles = own if self._has_articles else frozenset()
+        self.own = OwnArticles(text) if self._has_articles else None
         self._bases: list[Basis] = []
         self._cited_last = Law(())
 
@@ -243,6 +250,7 @@ class WrittenLaws(SpokenLaws):
         """Return the law of a citation that begins a list."""
         part = citation.law
         names_law = part.kind in (LawKind.NAMED, LawKind.SAME)
+        is_itself = bool(self.own and part.text and names_itself(self._text, part.end))
         goes_back = part.kind is LawKind.NONE and citation.text.startswith("同")
         if goes_back and self._bases:
             law, is_certain = self._cited_last, self._was_certain
@@ -251,6 +259,8 @@ class WrittenLaws(SpokenLaws):
             if not citation.locator.article:
                 # 第2項: the law is that of what was cited before.
                 is_certain = self._was_certain
+        elif is_itself:
+            law, is_certain, names_law = Law(()), True, False
         else:
             law, is_certain = self._written(citation), True
         name = self._named_at(part.end)
@@ -269,6 +279,7 @@ class WrittenLaws(SpokenLaws):
                 is_certain,
                 is_own=own,
                 is_other_state=is_other,
+                is_beside_law=own and bool(self._heard.in_line(citation.start)[0]),
             )
         )
         if law.is_told:
@@ -305,6 +316,28 @@ class WrittenLaws(SpokenLaws):
         is_missing = any(one.problem for one in listed)
         return number in self._own_articles and (is_missing or int(number) < int(last or 0))
 
+    def own_place(self, citation: ProvisionCitation, last: Locator | None) -> Locator | None:
+        """The provision of the text itself that a citation means; None where code does not tell."""
+        if self.own is None or self.own.is_attached(citation.start):
+            return None
+        return self.own.place(citation, last)
+
+    def has_own(self, citation: ProvisionCitation, place: Locator | None) -> bool | None:
+        """Whether the text itself has what a citation means; None where code does not tell.
+
+        What it lacks may be of a law that its paragraph speaks of, unless it is called its own.
+        """
+        if self.own is None or place is None:
+            return None
+        has = self.own.has(place)
+        if has and citation.last is not None:
+            has = self.own.has(replace(citation.last, article=citation.last.article or place.article))
+        is_said_by_number = citation.locator.article and not citation.article_word
+        if has is False and is_said_by_number and self.basis(citation.start).is_beside_law:
+            begins = citation.law.end if citation.law.text else citation.start
+            return False if names_itself(self._text, begins) else None
+        return has
+
     def is_inside_a_name(self, citation: ProvisionCitation) -> bool:
         """Whether the citation is part of a law's title."""
         part = citation.law
@@ -334,6 +367,8 @@ class WrittenLaws(SpokenLaws):
     def _law_of_bare(self, start: int) -> tuple[Law, bool, bool]:
         """The law of a citation that names none; whether the text tells it, and by its name."""
         before = self._word_before(start)
+        if self.own and (self.own.is_attached(start) or names_itself(self._text, start)):
+            return Law(()), True, False
         if before and (before["of"] or not self._is_english(*before.span("word"))):
             word, word_end = before["word"], before.end("word")
             if name := self._named_at(word_end):
@@ -416,6 +451,8 @@ def _article_of(resolutions: Sequence[Resolution]) -> str:
 def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> list[Cited]:
     """The citations of a flowing text, in order."""
     resolved = resolver.resolve(text, laws=laws)
+    written = {one.start: one for one in find_citations(text)} if laws.own else {}
+    last_own: Locator | None = None
     found: list[Cited] = []
     for (start, end), group in groupby(resolved, lambda one: (one.start, one.end)):
         members, basis = list(group), laws.basis(start)
@@ -435,6 +472,9 @@ def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> li
             if basis.is_own:
                 # A small corpus may have an article of that number, which is not meant.
                 members = [replace(one, candidates=()) for one in members]
+            if basis.is_own and laws.own and start in written:
+                last_own = laws.own_place(written[start], last_own)
+                basis = basis._replace(has_own=laws.has_own(written[start], last_own))
             found.append(Cited(begin, until, text[begin:end], tuple(members), basis, parts))
     return found
 

@@ -484,6 +484,7 @@ class FactKind(Enum):
 
     # check: what does not hold.
     CLAIM_CONTRADICTED = N_("a sentence of the corpus has something else in the place of {words}")
+    OWN_ARTICLE_LACKING = N_("the text itself has no such article, paragraph or item")
     PROVISION_LACKING = N_("{law} has no such provision; beside it there is: {near}")
     PROVISION_LACKING_ALONE = N_("{law} has no such provision")
     PART_LACKING = N_("{provision} has no {part}")
