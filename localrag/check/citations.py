@@ -46,7 +46,11 @@ _HALVES = re.compile(
 _UNDER = re.compile(rf"(?P<heading>{HEADING})(?:第[ 　]?)?{COUNT}[ 　]?[条條]")
 _CAPTION = re.compile(r"[（(]([^（）()\n]{2,60})[）)]")
 _LISTED = 5
-_LACKING = (FactKind.PROVISION_LACKING, FactKind.PROVISION_LACKING_ALONE)
+_LACKING = (
+    FactKind.PROVISION_LACKING,
+    FactKind.PROVISION_LACKING_ALONE,
+    FactKind.NOT_IN_OLD_TEXT,
+)
 
 
 def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
@@ -216,6 +220,8 @@ def _missing(
     there = [texts.at(target) for target in around(texts.store, one)]
     near = tuple(texts.cited(passage) for passage in there if passage)
     title = texts.names.title(one.cited[0].law_id) if one.cited else ""
+    if one.cited and (day := texts.may_be_later(one.cited[0])):
+        return Verdict.UNCHECKED, Fact(FactKind.NOT_IN_OLD_TEXT, law=title, day=day)
     if near:
         return verdict, Fact(FactKind.PROVISION_LACKING, law=title, near=near)
     return verdict, Fact(FactKind.PROVISION_LACKING_ALONE, law=title)
@@ -239,6 +245,9 @@ def _part(part: str, cited: Cited, target: Target, texts: LawTexts) -> tuple[Ver
     if not cited.basis.is_certain:
         return Verdict.UNCHECKED, Fact(FactKind.LAW_UNTOLD, citation=cited.text)
     provision = texts.cited(passage)
+    if day := texts.may_be_later(target):
+        told = Fact(FactKind.PART_NOT_IN_OLD_TEXT, provision=provision, part=part, day=day)
+        return Verdict.UNCHECKED, told
     if target.locator.division:
         # Of a supplement texts of laws often leave out the exceptions.
         return Verdict.UNCHECKED, Fact(FactKind.PART_LACKING, provision=provision, part=part)
