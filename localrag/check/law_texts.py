@@ -17,7 +17,6 @@ from localrag.statutes.notation import caption_of
 from localrag.statutes.provisions import StoredProvisions, order_of
 from localrag.statutes.resolver import CitationResolver, Target
 
-
 # A text that is so many years older than the day may have been amended.
 _YEARS_PAST = 5
 # So much further than the last number of a text those go that amendments add.

@@ -331,7 +331,9 @@ class WrittenLaws(SpokenLaws):
             return None
         has = self.own.has(place)
         if has and citation.last is not None:
-            has = self.own.has(replace(citation.last, article=citation.last.article or place.article))
+            has = self.own.has(
+                replace(citation.last, article=citation.last.article or place.article)
+            )
         is_said_by_number = citation.locator.article and not citation.article_word
         if has is False and is_said_by_number and self.basis(citation.start).is_beside_law:
             begins = citation.law.end if citation.law.text else citation.start

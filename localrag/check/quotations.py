@@ -164,13 +164,11 @@ def _before(
     """What a quotation is said to be of by what stands before it in its sentence."""
     floor = sentences.start(start - 1)
     found = _last_list(cited, floor, start)
-    if not found and is_said:
+    said_before = text[max(floor, start - _REACH) : start - 1]
+    if not found and is_said and not said_before.strip(" 　「『そこで同すなわち、"):
         # 民法第709条を見る。「…」と定められている。
-        if start - floor < _REACH and not text[floor : start - 1].strip(
-            " 　「『そこで同すなわち、"
-        ):
-            line = text.rfind("\n", max(0, start - _REACH), start) + 1
-            found = _last_list(cited, line or max(0, start - _REACH), start)[-1:]
+        line = text.rfind("\n", max(0, start - _REACH), start) + 1
+        found = _last_list(cited, line or max(0, start - _REACH), start)[-1:]
     if not found:
         return ()
     last = found[-1]

@@ -1,8 +1,7 @@
 """Numbers with 号 that are cited and are those of no provision: of cases, laws, notices, bills.
 
-令和3年（ワ）第12345号, 平成15年法律第57号及び第58号, 基発0331第3号, 議案第5号、第6号. An item has such
-a number, too. It is none where the words right before it, or the list that it goes on, number
-something else.
+令和3年（ワ）第12345号, 平成15年法律第57号及び第58号, 基発0331第3号, 議案第5号、第6号. An item has
+such a number, too. What the words right before a number name, or those before its list, tells.
 """
 
 import re
@@ -12,13 +11,16 @@ from localrag.statutes.notation import AND, TO
 _NUMBER = "(?:[〇零一二三四五六七八九十百千]{1,12}+|[0-9０-９]{1,9}+)"
 _NUMBERED = rf"(?:第[ 　]?)?{_NUMBER}[ 　]?号"
 _YEAR = (
-    r"(?:(?:明治|大正|昭和|平成|令和|[明大昭平令MTSHRＭＴＳＨＲ])[ 　]?(?:元|{number})"
-    r"|(?<![0-9０-９])[12１２][0-9０-９]{{3}})[ 　]?年?[ 　]?"
-).format(number=_NUMBER)
+    rf"(?:(?:明治|大正|昭和|平成|令和|[明大昭平令MTSHRＭＴＳＨＲ])[ 　]?(?:元|{_NUMBER})"
+    r"|(?<![0-9０-９])[12１２][0-9０-９]{3})[ 　]?年?[ 　]?"
+)
 _OPEN, _CLOSE = r"[ 　]?[（(][ 　]?", r"[ 　]?[)）][ 　]?"
 # What courts write for the kind of a case: ワ, オ, わ, 行ヒ, 家, 特わ, 手ワ.
 _KIND = "(?:[一-鿿]{0,2}[ぁ-んァ-ヶ]{1,3}|家|受|許|執|判|措|納|秩|再|企|船|財)"
-_OF_CASE = rf"(?:{_YEAR}{_OPEN}[一-鿿ぁ-んァ-ヶ]{{1,4}}{_CLOSE}|(?<![条項号]){_OPEN}{_KIND}{_CLOSE}|[㋐-㋾])"
+_OF_CASE = (
+    rf"(?:{_YEAR}{_OPEN}[一-鿿ぁ-んァ-ヶ]{{1,4}}{_CLOSE}"
+    rf"|(?<![条項号]){_OPEN}{_KIND}{_CLOSE}|[㋐-㋾])"
+)
 # 昭和31年文部省令, 令和3年ワ: what has its number in a year.
 _OF_YEAR = rf"(?:{_YEAR}度?[一-鿿ァ-ヶー・]{{0,30}}+)"
 _THING = (
