@@ -10,7 +10,7 @@ from typing import NamedTuple
 from localrag.errors import InputError
 from localrag.language import N_
 from localrag.methods.choices import LABELS, labelled
-from localrag_indexes.analysis.characters import plain
+from localrag_indexes.analysis.characters import PlainText, plain
 from localrag_indexes.analysis.normalize import unified
 
 _NUMBERS, _KANJI, _CIRCLED = "12345678", "一二三四五六七八", "①②③④⑤⑥⑦⑧"
@@ -72,11 +72,14 @@ def read_options(options: object) -> Options:
 
 def _unlabelled(options: tuple[str, ...]) -> Options:
     """The options without the labels that their texts begin with, where all do, in their order."""
-    found = [match for option in options if (match := _LED.fullmatch(option.strip()))]
+    read = [PlainText(option.strip()) for option in options]
+    found = [match for option in read if (match := _LED.fullmatch(option.text))]
     if len(found) < len(options) or len(found) < 2:
         return Options(options)
     labels = tuple(next(filter(None, match.groups())) for match in found)
-    texts = tuple(match["text"] for match in found)
+    texts = tuple(
+        option.written(*match.span("text")) for option, match in zip(read, found, strict=True)
+    )
     plain = plain_label("".join(labels))
     # 1 日, 2 週間: a figure apart from what it counts.
     counting = found[0]["apart"] and plain[0] in _NUMBERS + _KANJI

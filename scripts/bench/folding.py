@@ -1,11 +1,11 @@
 """Citations written with unusual characters: how many are read as those with common ones.
 
 Provisions are drawn from the 327 laws (``--seed``) and written in each notation of
-``typed_citations.py``, and with the number of the law in brackets. Then one kind of character is
-put in, wherever a writer could have it: an invisible one between any two, a variation selector
-behind a kanji, a radical for a kanji, and for each comma, dot, dash, blank and bracket another of
-its kind. A citation is right if `localrag show` (``sentence``: `localrag ask`) is led to the same
-provisions. Citations that are not read in common characters are left out.
+``typed_citations.py``, and with the law in quotation marks or its number in brackets. Then one kind
+of character is put in, wherever a writer could have it: an invisible one between any two, a
+variation selector behind a kanji, a radical for a kanji, and for each comma, dot, dash, blank and
+bracket another of its kind. A citation is right if `localrag show` (``sentence``: `localrag ask`)
+is led to the same provisions. Citations that are not read in common characters are left out.
 """
 
 import random
@@ -35,8 +35,12 @@ ALIKE = {
     "waves": ("〜", "～~∼〰–—―－−‒─ー"),
     "blanks": (" ", "\u00a0\u2002\u2003\u2009\u202f\u205f\u3000"),
     "brackets": ("（", "(﹙︵❨⦅｟［[〔﹝【"),
+    "quotes": ("「", "｢﹁『﹃【︻《︽〈︿［[〔"),
 }
-_CLOSING = dict(zip("(﹙︵❨⦅｟［[〔﹝【", ")﹚︶❩⦆｠］]〕﹞】", strict=True))
+_CLOSING = dict(
+    zip("(﹙︵❨⦅｟［[〔﹝【｢﹁『﹃︻《︽〈︿", ")﹚︶❩⦆｠］]〕﹞】｣﹂』﹄︼》︾〉﹀", strict=True)
+)
+_PAIRS = {"brackets": "）", "quotes": "」"}
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
 
 
@@ -84,7 +88,10 @@ def _notations(names: LawNames) -> Mapping[str, Callable[[Cited], str]]:
         number = names.rows[cited.target.law_id].law_num
         return f"{cited.title}（{number}）{cite('', cited.place, arabic=True)}" if number else ""
 
-    return {**NOTATIONS, "numbered": numbered}
+    def quoted(cited: Cited) -> str:
+        return f"「{cited.title}」{cite('', cited.place, arabic=True)}"
+
+    return {**NOTATIONS, "numbered": numbered, "quoted": quoted}
 
 
 def _meant(
@@ -112,7 +119,10 @@ def _written_otherwise(text: str, draw: random.Random) -> Iterator[tuple[str, st
     for kind, (common, others) in ALIKE.items():
         for other in others if common in text else ():
             changed = text.replace(common, other)
-            yield kind, changed.replace("）", _CLOSING[other]) if kind == "brackets" else changed
+            yield (
+                kind,
+                changed.replace(_PAIRS[kind], _CLOSING[other]) if kind in _PAIRS else changed,
+            )
     for kind, form in _FORMS.items():
         if (changed := form(text)) != text:
             yield kind, changed

@@ -35,7 +35,8 @@ SIMPLE_CHARACTERS = (
 """Most characters of any text, as such a class: each is read as it is, and normalises to one."""
 
 _ROMAN = "Ⅰ-Ⅿⅰ-ⅿ"
-_CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳㉑㉒㉓㉔㉕㉖㉗㉘㉙㉚㉛㉜㉝㉞㉟㊱㊲㊳㊴㊵㊶㊷㊸㊹㊺㊻㊼㊽㊾㊿"
+CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳㉑㉒㉓㉔㉕㉖㉗㉘㉙㉚㉛㉜㉝㉞㉟㊱㊲㊳㊴㊵㊶㊷㊸㊹㊺㊻㊼㊽㊾㊿"
+"""Numbers in circles, from 1 to 50; they number paragraphs and items."""
 _OTHER_CIRCLED = (
     "❶❷❸❹❺❻❼❽❾❿⓫⓬⓭⓮⓯⓰⓱⓲⓳⓴", "➀➁➂➃➄➅➆➇➈➉", "➊➋➌➍➎➏➐➑➒➓", "⓵⓶⓷⓸⓹⓺⓻⓼⓽⓾",
 )  # fmt: skip
@@ -59,12 +60,12 @@ _ALIKE = {
     "］": "⟧",
 }
 _COMMON = {other: one for one, others in _ALIKE.items() for other in others}
-_COMMON |= {other: one for row in _OTHER_CIRCLED for other, one in zip(row, _CIRCLED, strict=False)}
+_COMMON |= {other: one for row in _OTHER_CIRCLED for other, one in zip(row, CIRCLED, strict=False)}
 # Japanese laws print these four in another form than the one that Unicode names.
 _OF_JAPAN = str.maketrans("戶黑靑黃", "戸黒青黄")
 # Marks of notes, and what is told apart by its size.
 _KEPT_KINDS = ("<super>", "<sub>", "<fraction>")
-_KEPT = frozenset("…‥") | frozenset(_CIRCLED)
+_KEPT = frozenset("…‥") | frozenset(CIRCLED)
 _MARKS = "\u0300-\u034e\u0350-\u036f\u3099\u309a\uff9e\uff9f"
 # What the folding leaves as it is, the commonest of it.
 _USUAL = f"{SIMPLE_CHARACTERS}\r…―①-⑳{_ROMAN}‘’“”αβ×÷→■□●◆▼※"
@@ -122,6 +123,8 @@ _DIGIT, _NUMERAL = "0-9０-９", "〇一二三四五六七八九十百千"
 _KANJI_DIGIT = "〇一二三四五六七八九"
 _JAPANESE = "ぁ-ゖァ-ヺー一-鿿々〇"
 _THOUSANDS = f"(?:[{_DIGIT}]|[{_KANJI_DIGIT}]{{3}})"
+_OPENING, _CLOSING = "［\\[〔【《〈", "］\\]〕】》〉"
+_INSIDE = f"[^{_OPENING}{_CLOSING}\n]"
 _Rule = tuple[str, re.Pattern[str], Callable[[re.Match[str]], str]]
 LONG_VOWEL = re.compile("[-－](?<=[ァ-ヺー].)(?=[ァ-ヺ])(?:(?<=[ァ-ヺー]{2}.)|(?=[ァ-ヺ]{2}))")
 """A hyphen for a long vowel: サ－ビス. イ－ハ is a range, and laws write メチル―エチル."""
@@ -148,6 +151,25 @@ _RULES: tuple[_Rule, ...] = (
         re.compile(rf"\((?<=[{_JAPANESE}{_DIGIT}]\()([^()\n{_JAPANESE}]{{0,400}}+[{_JAPANESE}][^()\n]{{0,400}}+)\)"),
         lambda match: f"（{match[1]}）",
     ),
+    # 民法［明治29年法律第89号］709条, 【民法】709条
+    (
+        "号",
+        re.compile(
+            f"[{_OPENING}]((?:明治|大正|昭和|平成|令和){_INSIDE}{{2,60}}号{_INSIDE}{{0,60}})[{_CLOSING}]"
+        ),
+        lambda match: f"（{match[1]}）",
+    ),
+    *(
+        (
+            opening,
+            re.compile(
+                f"{re.escape(opening)}({_INSIDE}{{1,80}}[法令則憲律例])[{_CLOSING}]"
+                f"(?=[ 　]?の?(?:第|附則|別表|[{_DIGIT}{_NUMERAL}]))"
+            ),
+            lambda match: f"「{match[1]}」",
+        )
+        for opening in "［[〔【《〈"
+    ),
     *((dash, LONG_VOWEL, lambda _: "ー") for dash in "-－"),
     (
         "ー",
@@ -169,7 +191,7 @@ _RULES: tuple[_Rule, ...] = (
         for zero in "○◯"
     ),
 )
-_SIGN = re.compile(f"[{_CIRCLED}]")
+_SIGN = re.compile(f"[{CIRCLED}]")
 # 令和⑱年, 第⑱条, ⑱条; not the ① before an entry of a list, 条件 or 項目.
 _COUNTING = re.compile(
     f"{_SIGN.pattern}(?:(?<=第.)(?=[条條項号章編節款目])|(?=[条條](?![例約理件文])|項(?!目))"
@@ -194,7 +216,7 @@ class PlainText:
         if _UNUSUAL.search(original):
             self._replace(_CLUSTER, lambda match: _plain_cluster(match[0]))
         if _SIGN.search(self.text):
-            self._replace(_COUNTING, lambda match: str(_CIRCLED.index(match[0]) + 1))
+            self._replace(_COUNTING, lambda match: str(CIRCLED.index(match[0]) + 1))
         for sign, pattern, written in _RULES:
             if sign in self.text:
                 self._replace(pattern, written)

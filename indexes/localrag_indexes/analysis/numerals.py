@@ -3,12 +3,12 @@
 import re
 from functools import lru_cache
 
-from localrag_indexes.analysis.normalize import normalize
+from localrag_indexes.analysis.characters import CIRCLED, plain
 
 _SPELLINGS = str.maketrans(
-    "〇零一二三四五六七八九壱弐参拾",
-    "00123456789123十",
-)
+    "〇零一二三四五六七八九壱弐参拾０１２３４５６７８９",
+    "00123456789123十0123456789",
+) | {ord(sign): str(number) for number, sign in enumerate(CIRCLED, 1)}
 _SMALL_UNITS = {"千": 1000, "百": 100, "十": 10}
 _LARGE_UNITS = {"兆": 10**12, "億": 10**8, "万": 10**4}
 _DIGITS = "〇一二三四五六七八九"
@@ -26,7 +26,7 @@ _NUMERAL = re.compile(
     "".join(f"(?:({_BELOW_TEN_THOUSAND}){unit})?" for unit in _LARGE_UNITS)
     + f"({_BELOW_TEN_THOUSAND})?"
 )
-_GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+")
+_GROUPED = re.compile(r"[0-9]{1,3}(?:[,，][0-9]{3})+")
 
 
 @lru_cache(maxsize=4096)
@@ -39,9 +39,9 @@ def parse_numeral(text: str) -> int:
     Raises:
         ValueError: the text is not one such numeral from end to end.
     """
-    plain = _GROUPED.sub(_without_commas, normalize(text).translate(_SPELLINGS))
-    match = _NUMERAL.fullmatch(plain)
-    if not plain or match is None:
+    digits = _GROUPED.sub(_without_commas, plain(text).translate(_SPELLINGS))
+    match = _NUMERAL.fullmatch(digits)
+    if not digits or match is None:
         raise ValueError(f"not a numeral: {text[:40]!r}")
     *large, rest = match.groups()
     total = _below_ten_thousand(rest) if rest else 0
@@ -91,7 +91,7 @@ def to_kanji(number: int) -> str:
 
 
 def _without_commas(match: re.Match[str]) -> str:
-    return match[0].replace(",", "")
+    return match[0].replace(",", "").replace("，", "")
 
 
 def _below_ten_thousand(text: str) -> int:
