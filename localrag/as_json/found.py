@@ -248,6 +248,7 @@ class CitationJson(TypedDict):
     not_yet: bool
     before_first: bool
     beside: bool
+    changes: str
     verified: bool
     problem: str
 

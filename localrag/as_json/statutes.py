@@ -121,6 +121,7 @@ class ProvisionJson(TypedDict):
     referred_by: list[LinkJson]
     reads: list[ReadingsJson]
     read_by: list[LinkJson]
+    changed_by: list[PassageJson]
     as_read: AsReadJson | None
     terms: list[TermJson]
     known: list[KnownJson]
@@ -178,6 +179,7 @@ def provision_as_json(view: Provision) -> ProvisionJson:
         "referred_by": [_link(link) for link in view.referred_by],
         "reads": [_readings(readings) for readings in view.reads],
         "read_by": [_link(link) for link in view.read_by],
+        "changed_by": list(map(passage_as_json, view.changed_by)),
         "as_read": None if view.as_read is None else _as_read(view.as_read),
         "terms": [
             {"term": term.term, "scope": term.scope, "passage": passage_as_json(term.passage)}

@@ -89,6 +89,11 @@ def _print_text(view: Provision) -> None:
         return
     for line in view.passage.text.split("\n"):
         say(line, indent=2)
+    for by in view.changed_by:
+        say("")
+        say((wording.changed(), "bold yellow"), (by.header, "bold cyan"), (f"  {by.id}", "dim"))
+        for line in by.text.split("\n"):
+            say(line, indent=2)
 
 
 def _print_contents(contents: Contents) -> None:

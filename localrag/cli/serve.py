@@ -73,8 +73,8 @@ def mcp(
     session.workspace.require()
     session = session.with_settings({"corpus": corpus or None})
     if not http:
-        if port is not None or socket is not None:
-            raise UsageError(N_("--port and --socket are for --http."), N_("Add --http."))
+        if port is not None or socket is not None or as_json:
+            raise UsageError(N_("--port, --socket and --json are for --http."), N_("Add --http."))
         serve_stdio(session)
         return
     _require_one_door(socket, port)

@@ -33,10 +33,7 @@ _SHOWN = (
 
 
 OLD_AFTER = 24
-"""Months before the day asked for, from which on a text is called old.
-
-Of the 327 laws of the archive that localrag is tested with 175 have a younger one in November 2026.
-"""
+"""Months before the day asked for, from which on a text is called old."""
 
 Indexed = dict[tuple[str, str, str], list[int]]
 """Layer, header and text of passages, and the keys by which indexes know them."""

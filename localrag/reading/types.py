@@ -78,6 +78,8 @@ class Citation:
         not_yet: whether that wording is not in force on the day whose law was asked for.
         before_first: whether the law had another wording on that day, which the corpus lacks.
         beside: whether it is of another law than those the question names: it answers nothing.
+        changes: the label of a provision quoted before it that it has read or applied otherwise
+            for the time being (当分の間); "" where it was not added for that.
         verified: whether the quote was found in the passage by code.
         problem: why it was rejected; None when verified.
     """
@@ -92,6 +94,7 @@ class Citation:
     not_yet: bool = False
     before_first: bool = False
     beside: bool = False
+    changes: str = ""
     verified: bool = False
     problem: Fact | None = None
 

@@ -276,7 +276,19 @@ def remarks(citation: Citation) -> list[str]:
         )
     if citation.beside:
         told.append(beside())
+    if citation.changes:
+        told.append(changes(citation.changes))
     return told
+
+
+def changed() -> str:
+    """What stands before the provision that has the one above it read otherwise."""
+    return _("For the time being it is read or applied otherwise, by: ")
+
+
+def changes(label: str) -> str:
+    """What is said of a provision that has another one read otherwise for the time being."""
+    return _("changes for the time being how {provision} applies").format(provision=label)
 
 
 def beside() -> str:

@@ -23,6 +23,7 @@ RUNS = {
     "ingest": ["--workers=1"],
     "readers": [],
     "references": ["--all-laws"],
+    "changed_provisions": ["--sample=2"],
     "jlawcite_edges": ["--draw=1"],
     "jsquad": ["--limit=2"],
     "delegated_rules": ["--show"],
