@@ -6,7 +6,7 @@ article. A citation of one is looked up here, and never in a law.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from localrag.corpus.types import Locator
@@ -139,7 +139,7 @@ def _rising(text: str) -> Iterator[_Article]:
         yield _Article(number, start, end)
 
 
-def _order(number: str) -> Sequence[int]:
+def _order(number: str) -> list[int]:
     return [int(part) for part in number.split("_") if part.isdecimal()]
 
 

@@ -232,6 +232,7 @@ class Desk:
     def _close(self) -> None:
         self._threads.shutdown()
         self._here.close()
+        self._checks.close()
         if self._embedder is not None:
             self._embedder.close()
         for seat in self._seats:

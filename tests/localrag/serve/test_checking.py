@@ -18,7 +18,7 @@ VERY_LONG = "「渡し舟法」第一条「第二条」" * 7_000
 def checking() -> list[psutil.Process]:
     """The processes of this one that check texts."""
     children = psutil.Process().children(recursive=True)
-    return [one for one in children if "anyio.to_process" in " ".join(one.cmdline())]
+    return [one for one in children if "spawn_main" in " ".join(one.cmdline())]
 
 
 async def test_a_long_text_is_checked_and_what_is_listed_is_bounded(serve) -> None:
