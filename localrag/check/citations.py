@@ -75,8 +75,9 @@ def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
     if cited.basis.is_own and cited.basis.has_own is None:
         return found(Verdict.UNCHECKED, Fact(FactKind.OWN_ARTICLE))
     if cited.basis.is_own:
-        lacking = None if cited.basis.has_own else Fact(FactKind.OWN_ARTICLE_LACKING)
-        return found(Verdict.FAILS if lacking else Verdict.HOLDS, lacking)
+        if cited.basis.has_own:
+            return found(Verdict.HOLDS, None)
+        return found(Verdict.FAILS, Fact(FactKind.OWN_ARTICLE_LACKING))
     for lacking in cited.resolutions:
         if lacking.problem is not None:
             return _beside_law(found(*_missing(cited, lacking, flow, texts, said)), lacking, texts)
@@ -104,8 +105,10 @@ def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
 
 def _runs_backwards(targets: Sequence[Target], texts: LawTexts) -> bool:
     """Whether a range ends before it begins: 第七百十一条から第七百九条まで."""
-    ends = [texts.at(target) for target in (targets[0], targets[-1])] if targets else []
-    return len(ends) == 2 and ends[0] and ends[1] and ends[1].start < ends[0].start
+    if not targets:
+        return False
+    first, last = texts.at(targets[0]), texts.at(targets[-1])
+    return first is not None and last is not None and last.start < first.start
 
 
 def _beside_law(finding: Finding, lacking: Resolution, texts: LawTexts) -> Finding:
