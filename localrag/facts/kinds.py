@@ -484,8 +484,17 @@ class FactKind(Enum):
 
     # check: what does not hold.
     CLAIM_CONTRADICTED = N_("a sentence of the corpus has something else in the place of {words}")
+    OWN_ARTICLE_LACKING = N_("the text itself has no such article, paragraph or item")
     PROVISION_LACKING = N_("{law} has no such provision; beside it there is: {near}")
     PROVISION_LACKING_ALONE = N_("{law} has no such provision")
+    NOT_IN_OLD_TEXT = N_(
+        "the corpus only has the text of {law} of {day}, which has no such provision; a later text "
+        "may have it"
+    )
+    PART_NOT_IN_OLD_TEXT = N_(
+        "the corpus only has {provision} as of {day}, which has no {part}; "
+        "a later text may have one"
+    )
     PART_LACKING = N_("{provision} has no {part}")
     PART_OF_STATE = N_("{provision} has no {part}; in the state of {day} it has one")
     UNDER_ANOTHER_HEADING = N_("the provision does not stand in {heading}; it stands in {under}")

@@ -26,7 +26,7 @@ from pydantic_core import PydanticUseDefault, core_schema
 # Before Python 3.12 Pydantic makes schemas of this one alone.
 from typing_extensions import TypedDict
 
-from localrag.as_json.checks import CheckJson, check_as_json
+from localrag.as_json.checks import MOST_LISTED, CheckJson, check_as_json
 from localrag.as_json.found import (
     AnswerJson,
     CorpusJson,
@@ -262,7 +262,7 @@ def _diff(corpus: Corpus, call: DiffCall) -> ComparisonJson:
 
 
 def _check(corpus: Corpus, call: CheckCall) -> CheckJson:
-    return check_as_json(corpus.check(call.text))
+    return check_as_json(corpus.check(call.text), MOST_LISTED)
 
 
 class ToldJson(TypedDict):

@@ -16,6 +16,7 @@ from localrag.inference.opening import embedder_id
 from localrag.language import _
 from localrag.progress import ignore
 from localrag.serve.calls import TOLD, AskCall, Call, ToldJson
+from localrag.serve.checking import is_long_check
 from localrag.serve.desk import Desk, Refused
 from localrag.serve.entrance import Refusing, note_of
 from localrag.serve.holders import Holder, allowed
@@ -99,6 +100,8 @@ class GuardedDesk:
         self.embedder = embedder_id(desk.session.workspace, desk.session.config())
         self.looking = Gate("looking-up", desk.readers, queue)
         self.asking = Gate("asking", desk.questions, queue)
+        # As many as wait at most: the desk gives each holder a turn.
+        self.checking = Gate("checking", max(1, queue), 0)
 
     def corpora(self, holder: Holder) -> list[str]:
         """The corpora that a client may use, by their names."""
@@ -108,11 +111,16 @@ class GuardedDesk:
         """Carry out a call that needs no model, and give the JSON of its result.
 
         Raises:
+            Gone: a long text is to be checked, and the client does not wait for it.
             Refused: it has none, or the client may not use the corpus.
             Refusing: too many wait.
         """
         call = self.allowed(request, call)
         with noting(request):
+            if is_long_check(call):
+                async with self.checking.passed():
+                    work = self.desk.carry_out(name, call, note_of(request).holder.name)
+                    return await _while_there(request, work)
             async with self.looking.passed():
                 return await self.desk.carry_out(name, call)
 

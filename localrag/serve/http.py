@@ -152,7 +152,7 @@ def application(
         tokens: one of them is needed, unless the door is the owner's.
         of_owner: whether the account of this process alone reaches the door.
     """
-    metrics = Metrics((desk.looking, desk.asking))
+    metrics = Metrics((desk.looking, desk.asking, desk.checking))
 
     async def show_metrics(request: Request) -> Response:
         if note_of(request).holder.corpora is not None:

@@ -318,7 +318,7 @@ async def _call_tool(desk: Desk, context: _Context, asked: CallToolRequestParams
         call = allowed(desk, holder, call)
         if isinstance(call, AskCall) and desk.writes(call):
             return await _answer(desk, context, call, most)
-        return _told(fitted(json.loads(await desk.carry_out(asked.name, call)), most))
+        return _told(fitted(json.loads(await desk.carry_out(asked.name, call, holder.name)), most))
     except ValidationError as error:
         return _problem(_invalid(error))
     except Refused as refused:
@@ -352,7 +352,7 @@ async def _go_on(desk: Desk, holder: Holder, asked: MoreCall) -> CallToolResult:
     given = {name: of for name, of in asked.arguments.items() if name not in _Asked.model_fields}
     call = WORK[asked.tool].takes.model_validate_json(json.dumps(given))
     call = allowed(desk, holder, call)
-    whole = json.loads(await desk.carry_out(asked.tool, call))
+    whole = json.loads(await desk.carry_out(asked.tool, call, holder.name))
     try:
         return _told(rest(whole, asked.part, asked.start, asked.characters))
     except LookupError:

@@ -57,6 +57,7 @@ RUNS = {
     "typed_citations": ["--count=3", "--misses"],
     "folding": ["--count=1", "--misses"],
     "streaming": ["--tokens=20", "--runs=1"],
+    "check_growth": ["--sizes", "200", "400", "--searches=2"],
     "serve": [
         "--home={home}",
         "--clients=2",
@@ -166,7 +167,7 @@ def test_it_runs(
         request.getfixturevalue("small_disk")
     if name == "sockets" and not all(map(can_run, ("strace", "unshare"))):
         pytest.skip("needs strace, and the right to take a network away (Linux)")
-    if name == "serve":
+    if name in ("serve", "check_growth"):
         request.getfixturevalue("loopback")
     monkeypatch.setenv("LOCALRAG_SHARED_DATA", str(data))
     # Without a vocabulary the models are small.

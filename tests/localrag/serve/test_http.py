@@ -310,7 +310,10 @@ async def test_what_was_looked_up_is_remembered_as_long_as_the_corpus_is_the_sam
 
 
 async def test_what_is_remembered_of_long_calls_is_not_their_text(session, monkeypatch):
-    monkeypatch.setattr("localrag.serve.desk.Reader.carry_out", lambda *_: b"{}")
+    async def checked(*_: object) -> bytes:
+        return b"{}"
+
+    monkeypatch.setattr("localrag.serve.desk.Checks.carry_out", checked)
     async with Desk(session) as desk:
         tracemalloc.start()
         for number in range(30):
