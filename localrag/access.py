@@ -42,23 +42,36 @@ def make_folder(folder: Path) -> None:
     folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def open_file(path: Path, mode: str, buffering: int = -1) -> IO[bytes]:
+def open_file(path: Path, mode: str, buffering: int = -1, *, private: bool = False) -> IO[bytes]:
     """Open a file to write bytes; one that is made is its owner's alone.
 
     Args:
         path: of the file.
         mode: as for `open`: "wb", "xb", "ab", "a+b".
         buffering: as for `open`.
+        private: so is one that is there already, and a link is refused.
 
     Raises:
         OSError: as `open`.
     """
-    opened = open(path, mode, buffering, opener=_opener)  # noqa: SIM115 - Path has no opener
+    opener = _private_opener if private else _opener
+    opened = open(path, mode, buffering, opener=opener)  # noqa: SIM115 - Path has no opener
     return cast(IO[bytes], opened)
 
 
 def _opener(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
+
+
+def _private_opener(path: str, flags: int) -> int:
+    descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    if _KNOWS_MODES and os.fstat(descriptor).st_mode & _OTHERS:
+        try:
+            os.fchmod(descriptor, 0o600)
+        except OSError:
+            os.close(descriptor)
+            raise
+    return descriptor
 
 
 def readers(settings: Path) -> Readers:

@@ -16,6 +16,7 @@ import os
 import shutil
 import tarfile
 import tomllib
+from collections import deque
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -120,30 +121,50 @@ class BackupReport:
     tokens_left_out: int = 0
 
 
-def back_up(workspace: Workspace, target: Path, corpus: str = "") -> BackupReport:
-    """Write a backup, in the place of the file that may be there.
+def back_up(
+    workspace: Workspace, target: Path, corpus: str = "", *, force: bool = False
+) -> BackupReport:
+    """Write a backup, in the place of an earlier one that may be there.
+
+    The file is its owner's alone. A link is replaced, and what it leads to stays as it is.
 
     Args:
         workspace: what to back up.
         target: the file.
         corpus: only this one, for `restore_corpus`; "" for everything.
+        force: replace the file also where it is no backup.
 
     Raises:
         WorkspaceError: there is no workspace.
-        UsageError: the file would lie in the workspace, or a folder is in its place.
+        UsageError: the file would lie in the workspace, a folder is in its place, or a file that
+            is no backup.
         StorageError: it cannot be written, or a file of the workspace cannot be read; the backup
             that was there before stays.
     """
     workspace.require()
     if corpus:
         workspace.corpus(corpus).require()
-    target = target.expanduser().resolve()
+    target = target.expanduser()
+    # The file itself may be a link, which is replaced.
+    target = target.parent.resolve() / target.name
     with storing(target, _FREE):
-        is_folder = target.is_dir()
-    if is_folder or target.is_relative_to(workspace.home.resolve()):
+        there = target.exists() or target.is_symlink()
+        is_other = there and not (target.is_file() or target.is_symlink())
+    if (
+        is_other
+        or target.is_dir()
+        or not target.name
+        or target.is_relative_to(workspace.home.resolve())
+    ):
         raise UsageError(
             N_("{path} cannot be the file of the backup."),
             N_("Name a file outside the workspace."),
+            path=target,
+        )
+    if there and not force and not _is_backup(target):
+        raise UsageError(
+            N_("There is a file {path}, which localrag backup has not written."),
+            N_("Name another file, or replace it with --force."),
             path=target,
         )
     files: dict[str, _File] = {}
@@ -152,7 +173,7 @@ def back_up(workspace: Workspace, target: Path, corpus: str = "") -> BackupRepor
     with (
         storing(target, _FREE),
         work_folder(target.with_name(f".{target.name[:60]}.backing-up"), busy, _FREE) as aside,
-        replacing(target, aside / "backup") as out,
+        replacing(target, aside / "backup", only_new=not there, private=True) as out,
         tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar,
     ):
         for path in _kept(workspace, corpus):
@@ -167,6 +188,19 @@ def back_up(workspace: Workspace, target: Path, corpus: str = "") -> BackupRepor
         )
         _write_manifest(tar, manifest)
     return _report(target, manifest, vanished=tuple(vanished))
+
+
+def _is_backup(path: Path) -> bool:
+    """Whether a file ends as `back_up` ends its files; what it holds is passed over."""
+    try:
+        with tarfile.open(path, "r:") as tar:
+            last = deque(tar, maxlen=1)
+            if not last or last[0].name != _MANIFEST:
+                return False
+            _manifest(path, tar, last[0])
+    except (tarfile.TarError, EOFError, OSError, InputError):
+        return False
+    return True
 
 
 def restore(workspace: Workspace, source: Path) -> BackupReport:

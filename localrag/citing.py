@@ -107,6 +107,9 @@ def _provision(store: CorpusStore, view: Provision) -> Iterator[Block]:
         yield paragraph(Strong(_("It is deleted: the law keeps its number alone.")))
     if view.as_read is None:
         yield Quotation(view.passage.text)
+        for by in view.changed_by:
+            yield paragraph(Strong(wording.changed()), cited(store, by))
+            yield Quotation(by.text)
     else:
         yield paragraph(Strong(wording.made_by_code(view.as_read)))
         yield Quotation("".join(read + of for read, of in wording.as_read(view.as_read)))

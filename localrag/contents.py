@@ -83,7 +83,8 @@ def part_called(
     if not law_ids:
         raise NotFoundError(
             N_("The corpus has no law called {law}."),
-            N_("localrag list shows the laws of the corpus."),
+            N_("See its laws: localrag list {corpus} --kind law"),
+            corpus=store.corpus,
             law=law,
         )
     found = sections_called(store, law_ids, headings)

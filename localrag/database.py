@@ -460,7 +460,7 @@ def checking_layer() -> str:
     except Exception as error:
         raise LocalragError(
             N_("The installed apsw lacks {extension}, an extension of SQLite ({problem})."),
-            "pip install --force-reinstall --only-binary :all: apsw",
+            Fact(FactKind.TO_INSTALL_AGAIN, packages="--only-binary :all: apsw"),
             extension=_CHECKING,
             problem=error,
         ) from error

@@ -17,9 +17,10 @@ from localrag import access
 from localrag.asked_journal import checked, journal_of
 from localrag.config import Config, load
 from localrag.conversations.store import Conversations
+from localrag.corpus.states import is_old
 from localrag.corpus.store import CorpusStore
 from localrag.database import checking_layer
-from localrag.errors import LocalragError
+from localrag.errors import LocalragError, to_install
 from localrag.facts import Fact, FactKind
 from localrag.ingest.state import writing
 from localrag.language import N_, _
@@ -97,8 +98,10 @@ def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[F
     """
     yield Finding("python", Health.GOOD, _said(sys.version.split()[0]))
     yield _try("sqlite", _sqlite)
-    yield _try("dictionary", _dictionary, "pip install --force-reinstall fugashi unidic-lite")
-    yield _try("tantivy", _tantivy, "pip install --force-reinstall tantivy")
+    yield _try(
+        "dictionary", _dictionary, Fact(FactKind.TO_INSTALL_AGAIN, packages="fugashi unidic-lite")
+    )
+    yield _try("tantivy", _tantivy, Fact(FactKind.TO_INSTALL_AGAIN, packages="tantivy"))
     yield from _extras()
     home = _try("workspace", lambda: _workspace(workspace), "localrag init")
     yield home
@@ -117,6 +120,7 @@ def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[F
     yield from _models_of_settings(workspace, config)
     for name in workspace.corpora():
         yield _try(f"store {name}", lambda name=name: _store(workspace, name))  # type: ignore[misc]
+        yield from _laws(workspace, name)
         yield _index(workspace, name)
         yield from _vectors(workspace, name, config)
         yield from _layers(workspace, name, config)
@@ -156,7 +160,7 @@ def _said(words: object) -> Fact:
     return Fact(FactKind.SAID, words=str(words))
 
 
-def _try(check: str, look: Callable[[], Fact], cure: str = "") -> Finding:
+def _try(check: str, look: Callable[[], Fact], cure: str | Fact = "") -> Finding:
     try:
         return Finding(check, Health.GOOD, look())
     except LocalragError as error:
@@ -192,8 +196,7 @@ def _extras() -> Iterator[Finding]:
         missing = [module for module in modules if find_spec(module) is None]
         if missing:
             detail = Fact(FactKind.NOT_INSTALLED, packages=tuple(missing))
-            cure = f"pip install 'localrag[{extra}]'"
-            yield Finding(f"extra {extra}", Health.ABSENT, detail, cure)
+            yield Finding(f"extra {extra}", Health.ABSENT, detail, to_install(extra))
         else:
             yield Finding(f"extra {extra}", Health.GOOD, Fact(FactKind.INSTALLED))
 
@@ -297,6 +300,26 @@ def _models_of_settings(workspace: Workspace, config: Config) -> Iterator[Findin
     for setting, model, cause, cure in check_models(workspace, config):
         health = Health.BROKEN if cause else Health.GOOD
         yield Finding(setting, health, _said(cause or model), cure)
+
+
+def _laws(workspace: Workspace, name: str) -> Iterator[Finding]:
+    """How old the texts of the laws of a corpus are; nothing is found where it has none.
+
+    Of a law that is never amended the text is old and right: only where all texts are old, the
+    corpus surely is.
+    """
+    try:
+        with CorpusStore.open(workspace.corpus(name).store, read_only=True) as store:
+            ages, today = store.ages(), store.as_of
+    except LocalragError:
+        return  # The store says why.
+    if not ages.newest:
+        return
+    told = ages.told(today) or Fact(FactKind.LAWS_RECENT, laws=ages.laws, date=ages.newest)
+    if is_old(ages.newest, today):
+        yield Finding(f"laws {name}", Health.WARNING, told, Fact(FactKind.TO_UPDATE, corpus=name))
+    else:
+        yield Finding(f"laws {name}", Health.GOOD, told)
 
 
 def _index(workspace: Workspace, name: str) -> Finding:

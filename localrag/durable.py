@@ -75,32 +75,41 @@ def listed(folder: Path, pattern: str) -> list[Path]:
     return sorted(folder.glob(pattern))
 
 
-def replace_text(path: Path, text: str) -> None:
+def replace_text(path: Path, text: str, *, private: bool = False) -> None:
     """Write a small file in the place of the one before it; see `replacing`.
+
+    Args:
+        path: of the file.
+        text: what it is to hold.
+        private: as for `replacing`.
 
     Raises:
         OSError: it cannot be written; the one before it stays.
         ValueError: the text is not Unicode; likewise.
     """
     content = text.encode()
-    with replacing(path) as file:
+    with replacing(path, private=private) as file:
         file.write(content)
 
 
 @contextmanager
 def replacing(
-    path: Path, aside: Path | None = None, *, only_new: bool = False
+    path: Path, aside: Path | None = None, *, only_new: bool = False, private: bool = False
 ) -> Iterator[IO[bytes]]:
     """Open a file that takes the place of another once it is written and on the disk.
 
     Several processes may do so at once: one of them is last. The permissions of the file before
-    are kept, and a link is followed. Where the block fails, the file before stays.
+    are kept, and a link is followed; not so with `private`. Where the block fails, the file before
+    stays.
 
     Args:
         path: of the file, which need not exist.
         aside: where the new file grows, on the same disk, for a file so large that a kill while
             it is written should leave its remains in a known place. Only one may use it at a time.
         only_new: replace none, not even one that comes while this one is written.
+        private: the new file is its owner's alone, whatever others may do with the one before. A
+            link is replaced, and what it leads to stays as it is: for all that is written outside
+            the workspace.
 
     Raises:
         FileExistsError: with `only_new`, there is one.
@@ -108,13 +117,14 @@ def replacing(
     """
     if only_new:
         _require_free(path)
-    target = Path(os.path.realpath(path))
+    target = path.absolute() if private else Path(os.path.realpath(path))
     # A name of its own for every writer: two that share one write into each other's file.
     unfinished = aside or target.with_name(f".{os.urandom(8).hex()}.new")
     try:
         with open_file(unfinished, "wb" if aside else "xb") as file:
-            with suppress(FileNotFoundError):
-                unfinished.chmod(target.stat().st_mode & 0o7777)
+            if not private:
+                with suppress(FileNotFoundError):
+                    unfinished.chmod(target.stat().st_mode & 0o7777)
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -20,9 +20,9 @@ from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import ClassVar
 
-from localrag.facts import Fact
+from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
-from localrag_indexes.errors import IndexingError
+from localrag_indexes.errors import IndexingError, WorkerNotStarted
 
 
 class LocalragError(Exception):
@@ -109,10 +109,26 @@ def _told(value: object, named: Set[str]) -> object:
             return value
 
 
+def to_install(extra: str) -> Fact:
+    """The cure where an extra of localrag is not installed, with a network and without one."""
+    return Fact(FactKind.TO_INSTALL, extra=extra)
+
+
 class UsageError(LocalragError):
     """The request itself is malformed."""
 
     exit_code = 2
+
+
+class NoWorkers(UsageError):  # noqa: N818 - the name says what is missing
+    """No process that shares the work can start, as the program is written.
+
+    Args:
+        error: why.
+    """
+
+    def __init__(self, error: WorkerNotStarted) -> None:
+        super().__init__(error.args[0], error.cure, **error.fields)
 
 
 class FileExistsAlready(UsageError):  # noqa: N818 - the name says what is there

@@ -98,8 +98,9 @@ def _resolutions(store: CorpusStore, written: str, names: LawNames) -> tuple[Res
             N_("{written!r} names no provision, document or subject of the corpus."),
             N_(
                 "Write a law and an article (localrag show 渡し舟法8条), the id of a passage or a "
-                "document (localrag list NAME), or the name of a subject of triples."
+                "document (localrag list {corpus}), or the name of a subject of triples."
             ),
+            corpus=store.corpus,
             written=shorten(written, _LONGEST),
         )
     return resolutions
@@ -277,7 +278,10 @@ def laws_called(store: CorpusStore, name: str) -> tuple[str, ...]:
     found = (name,) if name in names.rows else names.lookup(name)
     if not found:
         raise NotFoundError(
-            N_("The corpus has no law {name!r}."), N_("localrag list shows what it has."), name=name
+            N_("The corpus has no law {name!r}."),
+            N_("See its laws: localrag list {corpus} --kind law"),
+            name=name,
+            corpus=store.corpus,
         )
     return found
 
@@ -313,13 +317,17 @@ def _not_found(
     """The error that says what is not there and what is there around it."""
     problem = resolution.problem
     if not resolution.nearest:
-        cure = N_("localrag list shows the laws of the corpus.")
+        cure = N_("See its laws: localrag list {corpus} --kind law")
         unread = (FactKind.NUMBER_UNREAD, FactKind.RANGE_BACKWARDS)
         if problem is not None and problem.kind in unread:
             cure = N_("Write a provision as 709条の2第1項, and a day with --as-of.")
         near = next(slips([resolution], written, names), None)
         return NotFoundError(
-            N_("{written!r}: {problem}."), near or cure, written=written, problem=problem
+            N_("{written!r}: {problem}."),
+            near or cure,
+            written=written,
+            problem=problem,
+            corpus=store.corpus,
         )
     dates = {store.document(t.law_id).metadata.get("date", "") for t in resolution.nearest}
     if problem is not None and problem.kind is not FactKind.NO_SUCH_PROVISION:

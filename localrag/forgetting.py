@@ -1,4 +1,4 @@
-"""Forgetting for good: a conversation, a run, or a corpus with all that was made of it.
+"""Forgetting for good: a conversation, a run, documents, or a corpus with all that was made of it.
 
 What `localrag remove` or the workbench deletes can stand in free pages of a database for a while.
 Here those pages are overwritten (SQLite's ``secure_delete``), the file is written anew without
@@ -7,21 +7,32 @@ is up to the disk: one that spreads writes (SSD), a snapshot or a backup may kee
 """
 
 import glob
+import json
 import os
 import shutil
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 from localrag.batch import registry
 from localrag.batch.document import rows_beside
 from localrag.batch.folder import BatchFolder
 from localrag.conversations.store import Conversations
+from localrag.corpus.store import CorpusStore
 from localrag.durable import storing
 from localrag.errors import NotFoundError, UsageError
 from localrag.evaluation.record import recorded
+from localrag.finding import laws_called
 from localrag.ingest.remove import remove_corpus
+from localrag.ingest.state import writing
 from localrag.language import N_
-from localrag.workspace import Workspace
+from localrag.prepare.index import layers_begun
+from localrag.prepare.layers import METADATA, DerivedLayer
+from localrag.prepare.preparing import tell_apart
+from localrag.workspace import CorpusPaths, Workspace
 
 _CHUNK = 1 << 20
 
@@ -61,6 +72,126 @@ def forget_corpus(workspace: Workspace, corpus: str) -> list[Path]:
     quoted = [path for one in batches for path in (one.out, *BatchFolder(one.out).documents())]
     remove_corpus(workspace, corpus, before=_overwrite)
     return [path for path in quoted if path.exists()]
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What becomes of documents that are forgotten.
+
+    Attributes:
+        documents: their ids; of a law all its states go.
+        rows: what a model made of them, or with them; it goes, too.
+        stays: files and conversations that quote them, and stay: answers of batches, runs, and
+            numbers of conversations.
+    """
+
+    documents: tuple[str, ...]
+    rows: int
+    stays: tuple[Path | int, ...]
+
+
+def forget_documents(
+    workspace: Workspace, corpus: str, names: Sequence[str], *, dry_run: bool = False
+) -> Forgotten:
+    """Forget documents of a corpus, and what removed documents have left in it.
+
+    The indexes of the corpus and of its layers go as a whole: their files hold words of all
+    documents side by side. So does what would undo the last update.
+
+    Args:
+        workspace: where the corpus lies.
+        corpus: its name.
+        names: ids of documents, or what a law is called; none to wipe what is removed already.
+        dry_run: only tell what would go.
+
+    Raises:
+        NotFoundError: there is no such corpus or document; nothing is removed.
+        BusyError: another process is writing to the corpus, or reads it for long.
+        StorageError: a file cannot be written or removed.
+    """
+    place = workspace.corpus(corpus)
+    place.require()
+    with writing(place), CorpusStore.open(place.store) as store:
+        documents = tuple(dict.fromkeys(_document_called(store, name) for name in names))
+        layers = [DerivedLayer(place, name) for name in layers_begun(place)]
+        if dry_run:
+            rows = sum(row.document in documents for layer in layers for row in layer.rows())
+            return Forgotten(documents, rows, tuple(_quoting(workspace, documents)))
+        store.forget(documents)
+        rows = sum(map(partial(_forget_rows, place, documents), layers))
+        with storing(place.store):
+            told_apart = DerivedLayer(place, METADATA)
+            if documents and told_apart.is_there:
+                tell_apart(store, told_apart)
+            for path in place.store.parent.glob("update-*.undo"):
+                _forget_file(path)
+        for folder in (place.layer_words, place.layer_vectors, place.indexes):
+            _forget_folder(folder)
+    return Forgotten(documents, rows, tuple(_quoting(workspace, documents)))
+
+
+def _document_called(store: CorpusStore, name: str) -> str:
+    """The id of the document that a name calls: an id, or the title of a law.
+
+    Raises:
+        NotFoundError: there is none.
+        UsageError: there are several.
+    """
+    try:
+        return store.document(name).id
+    except NotFoundError:
+        laws = laws_called(store, name) if store.is_of_laws or store.laws() else ()
+        if not laws:
+            raise
+    if len(laws) > 1:
+        raise UsageError(
+            N_("{name!r} can mean {n:,} laws."),
+            N_("Give the id of one: {ids}"),
+            name=name,
+            n=len(laws),
+            ids=", ".join(laws),
+        )
+    return laws[0]
+
+
+def _forget_rows(place: CorpusPaths, documents: Collection[str], layer: DerivedLayer) -> int:
+    """Remove the rows of a layer that were made of documents, and their bytes; how many went."""
+    path = place.layers / f"{layer.name}.jsonl"
+    with layer.opened(), storing(path), path.open("r+b") as before:
+        gone = layer.drop(documents)
+        if gone:
+            # The rows that stay are in a new file by now.
+            _fill(before)
+    return gone
+
+
+def _quoting(workspace: Workspace, documents: Collection[str]) -> Iterator[Path | int]:
+    """What quotes documents and stays: answers of batches, files of runs, conversations."""
+    if not documents:
+        return
+    marks = [json.dumps(id_, ensure_ascii=False)[1:-1].encode() + b"#" for id_ in documents]
+    # Of answers for office programs the rows tell.
+    batches = [batch.out for batch in registry.known(workspace) if batch.out.exists()]
+    runs = [path for path in workspace.runs.rglob("*") if path.is_file()]
+    for path in dict.fromkeys((*batches, *runs)):
+        if _holds(path, marks):
+            yield path
+    if workspace.conversations.exists():
+        with Conversations.open(workspace) as conversations:
+            for conversation in conversations.list():
+                quoted = {
+                    citation.passage_id.rpartition("#")[0]
+                    for turn in conversations.turns(conversation.id)
+                    if turn.answer is not None
+                    for citation in turn.answer.citations
+                }
+                if quoted.intersection(documents):
+                    yield conversation.id
+
+
+def _holds(path: Path, marks: Sequence[bytes]) -> bool:
+    with storing(path), path.open("rb") as file:
+        return any(mark in line for line in file for mark in marks)
 
 
 def set_aside(workspace: Workspace, place: Path) -> list[Path]:
@@ -148,9 +279,15 @@ def _overwrite(root: Path) -> None:
         if path.is_symlink() or not path.is_file() or path.stat().st_nlink > 1:
             continue
         with path.open("r+b") as file:
-            left = path.stat().st_size
-            while left > 0:
-                left -= file.write(bytes(min(left, _CHUNK)))
-            file.flush()
-            with suppress(OSError):
-                os.fsync(file.fileno())
+            _fill(file)
+
+
+def _fill(file: IO[bytes]) -> None:
+    """Write zeros over all that an open file holds."""
+    left = os.fstat(file.fileno()).st_size
+    file.seek(0)
+    while left > 0:
+        left -= file.write(bytes(min(left, _CHUNK)))
+    file.flush()
+    with suppress(OSError):
+        os.fsync(file.fileno())

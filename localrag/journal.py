@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 from localrag.access import open_file
 from localrag.durable import flush_folder, replacing
 from localrag.errors import LocalragError, StorageError
+from localrag.harmless import json_text
 from localrag.language import N_
 
 Row = TypeVar("Row")
@@ -131,7 +132,8 @@ class Journal(Generic[Row]):
         Raises:
             StorageError: the disk is full; the lines stay as they are.
         """
-        with self._failures(), self.path.open("rb") as old, replacing(self.path, aside) as new:
+        with self._failures(), ExitStack() as at_once, self.path.open("rb") as old:
+            new = at_once.enter_context(replacing(self.path, aside, private=True))
             for offset in offsets:
                 old.seek(offset)
                 new.write(old.readline())
@@ -140,7 +142,9 @@ class Journal(Generic[Row]):
         """Open it to be added to; what a kill left unfinished is dropped."""
         with ExitStack() as undone, self._failures():
             # Unbuffered: what was written has left this process.
-            self._file = undone.enter_context(open_file(self.path, "a+b", buffering=0))
+            self._file = undone.enter_context(
+                open_file(self.path, "a+b", buffering=0, private=True)
+            )
             size = self._file.seek(0, os.SEEK_END)
             self.end = _end_of_whole_lines(self._file, size)
             self.torn = self.end < size
@@ -182,7 +186,7 @@ class Journal(Generic[Row]):
 
 def _as_line(row: Any) -> bytes:
     # Half of a surrogate pair in a text cannot be UTF-8; it becomes an escape, which is JSON too.
-    return json.dumps(row, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
+    return json_text(row).encode() + b"\n"
 
 
 def _end_of_whole_lines(file: IO[bytes], size: int) -> int:

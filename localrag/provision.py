@@ -16,7 +16,15 @@ from localrag.errors import NotFoundError
 from localrag.finding import LISTED, by_id, find, names_of, some, subject_of, targets_of
 from localrag.language import N_
 from localrag.statutes.appendices import label_of
-from localrag.statutes.applied import ReadText, ReadWords, as_read, is_told, reaches, words_of
+from localrag.statutes.applied import (
+    ReadText,
+    ReadWords,
+    as_read,
+    changed_by,
+    is_told,
+    reaches,
+    words_of,
+)
 from localrag.statutes.delegations import filled_points
 from localrag.statutes.notation import cite
 from localrag.statutes.provisions import deleted_row
@@ -125,6 +133,8 @@ class Provision:
         reads: the provisions of which it has words read otherwise (読替え), in reading order.
         read_by: what has words of it read otherwise.
         as_read: its text as one of these has it read, where that is asked for.
+        changed_by: what has it read or applied otherwise for the time being (当分の間): it is shown
+            with it.
     """
 
     passage: Passage
@@ -139,6 +149,7 @@ class Provision:
     read_by: tuple[ProvisionLink, ...] = ()
     as_read: ReadText | None = None
     delegations: tuple[Delegation, ...] = ()
+    changed_by: tuple[Passage, ...] = ()
 
     @property
     def is_deleted(self) -> bool:
@@ -283,6 +294,7 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
             ],
         ),
         delegations=tuple(_delegations(store, document, locator)),
+        changed_by=changed_by(store, passage),
     )
 
 

@@ -309,6 +309,7 @@ class Corpus:
         """
         from localrag.question.as_of import state_asked
         from localrag.retrieval.types import STATE_ASKED, StageRecord
+        from localrag.retrieval.units import old_texts
 
         if k is not None and k < 1:
             raise UsageError(
@@ -318,12 +319,15 @@ class Corpus:
         retriever = self.retriever
         state = state_asked(asked.text, retriever.names, of_laws=retriever.store.is_of_laws)
         asked = replace(asked, text=state.text)
-        if state.day is None or self.config.retrieval.day:
-            found, shown = self.retriever.search(asked, k), self.retriever.store.as_of
-        else:
-            with self.as_of(state.day) as then:
-                found, shown = then.retriever.search(asked, k), state.day
-        if not (told := state.facts(shown)):
+        with ExitStack() as then:
+            if state.day is not None and not self.config.retrieval.day:
+                retriever = then.enter_context(self.as_of(state.day)).retriever
+            found, store = retriever.search(asked, k), retriever.store
+            told = [
+                *state.facts(store.as_of),
+                *old_texts(store, (hit.passage.document_id for hit in found.hits)),
+            ]
+        if not told:
             return found
         stages = (StageRecord(STATE_ASKED, (), 0.0, tuple(told)), *found.trace.stages)
         return replace(found, trace=replace(found.trace, stages=stages))

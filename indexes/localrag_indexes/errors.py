@@ -5,6 +5,7 @@ IndexingError          an index cannot be built or used
 ├── IndexMissing       there is none in the folder
 ├── IndexDamaged       a file of it is missing, cut short or changed; names the file
 ├── IndexVersionError  it was written by another version, or with another analyzer or model
+├── WorkerNotStarted   a process that shares the work cannot start; names the cure
 ├── IndexTooLarge      building it, or loading it, takes more memory than there is
 └── PackageMissing     a package that this kind of index needs is not installed
 
@@ -111,6 +112,23 @@ class IndexTooLarge(IndexingError):  # noqa: N818 - the name says the state
             needed=needed / 1e6,
             free=free / 1e6,
         )
+
+
+class WorkerNotStarted(IndexingError):  # noqa: N818 - the name says what happened
+    """A process that shares the work ended as it started.
+
+    Args:
+        cause: what went wrong, a sentence; a message marked with `N_`.
+        cure: what to do about it, likewise.
+        fields: the values that both name.
+
+    Attributes:
+        cure: as above.
+    """
+
+    def __init__(self, cause: str, cure: str, /, **fields: object) -> None:
+        super().__init__(cause, **fields)
+        self.cure = cure
 
 
 class PackageMissing(IndexingError):  # noqa: N818 - the name says the state

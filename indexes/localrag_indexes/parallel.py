@@ -3,19 +3,22 @@
 import gc
 import multiprocessing
 import os
+import re
 import signal
+import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing.context import SpawnContext
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from localrag_indexes.errors import N_, IndexingError
+from localrag_indexes.errors import N_, IndexingError, WorkerNotStarted
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -58,7 +61,8 @@ def map_stream(
             the work is done in this process.
 
     Raises:
-        IndexingError: a worker process was killed.
+        WorkerNotStarted: a worker process ended before it did any work.
+        IndexingError: one was killed.
     """
     if not isinstance(workers, int):
         yield from workers.map_stream(work, items)
@@ -72,12 +76,7 @@ def map_stream(
     try:
         yield from _in_order(partial(_submit, pool), items, workers * _IN_FLIGHT_PER_WORKER)
     except BrokenProcessPool as error:
-        raise IndexingError(
-            N_(
-                "a worker process was killed, most likely because memory ran out: "
-                "use fewer workers, or free some memory"
-            )
-        ) from error
+        raise _why_broken(context.started) from error
     finally:
         # The pool would wait for every worker, for ever if one was killed with a lock in its hand
         # or was just starting when the pool broke. None has anything left to do.
@@ -85,6 +84,56 @@ def map_stream(
             if worker.is_alive():
                 worker.kill()
         pool.shutdown(cancel_futures=True)
+
+
+# How a script keeps from a worker, which imports it, what only the script itself is to do.
+_GUARD = re.compile(r"__name__\s*==|==\s*__name__")
+# So long the system may take to note how a process ended, in seconds.
+_ENDING = 5
+
+
+def _why_broken(workers: Sequence[BaseProcess]) -> IndexingError:
+    """Say why worker processes are gone: a signal ended one, or one failed as it started.
+
+    Each worker first imports the program that started it. A program without a guard would start
+    workers again in there; Python forbids it, and the worker ends with an exit code.
+    """
+    for worker in workers:
+        worker.join(_ENDING)
+        if worker.exitcode is not None and worker.exitcode != 0:
+            break
+    if not any((worker.exitcode or 0) > 0 for worker in workers):
+        return IndexingError(
+            N_(
+                "a worker process was killed, most likely because memory ran out: "
+                "use fewer workers, or free some memory"
+            )
+        )
+    program = getattr(sys.modules.get("__main__"), "__file__", None) or "<stdin>"
+    try:
+        guarded = bool(_GUARD.search(Path(program).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return WorkerNotStarted(
+            N_(
+                "A worker process could not start: it imports the program, and {program} is no "
+                "file."
+            ),
+            N_(
+                'Save the program as a file with its calls below if __name__ == "__main__":, or '
+                "use one worker."
+            ),
+            program=program,
+        )
+    if guarded:
+        return WorkerNotStarted(
+            N_("A worker process ended as it started; its error is printed above."),
+            N_("Mend what the error names, or use one worker."),
+        )
+    return WorkerNotStarted(
+        N_("A worker process could not start: it imports {program}, which calls localrag again."),
+        N_('Put the calls in {program} below if __name__ == "__main__":, or use one worker.'),
+        program=program,
+    )
 
 
 def map_threads(

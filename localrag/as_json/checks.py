@@ -1,5 +1,6 @@
 """What a check of a text has found, as JSON."""
 
+from collections.abc import Sequence
 from typing import NotRequired, cast
 
 # Before Python 3.12 Pydantic makes schemas of this one alone.
@@ -7,6 +8,7 @@ from typing_extensions import TypedDict
 
 from localrag.as_json.statutes import FactJson, OmissionJson, omissions_as_json
 from localrag.check import CheckReport, Finding, Place
+from localrag.check.wording import WORST_FIRST
 
 
 class PlaceInTextJson(TypedDict):
@@ -48,7 +50,10 @@ class FindingJson(TypedDict):
 
 
 class CheckJson(TypedDict):
-    """A text and all that was found in it: the JSON of ``localrag check``."""
+    """A text and what was found in it: the JSON of ``localrag check``.
+
+    `counts` counts every finding; `left_out` counts those that `findings` does not list.
+    """
 
     name: str
     kind: str
@@ -58,10 +63,23 @@ class CheckJson(TypedDict):
     omissions: list[OmissionJson]
     findings: list[FindingJson]
     read_by_ocr: list[float]
+    left_out: int
 
 
-def check_as_json(report: CheckReport) -> CheckJson:
-    """Give the JSON of ``localrag check``."""
+MOST_LISTED = 1_000
+"""Findings that a server lists of one text, at most."""
+# Characters of them in all: words of the text, and of the provisions.
+_MOST_CHARACTERS = 400_000
+
+
+def check_as_json(report: CheckReport, most: int | None = None) -> CheckJson:
+    """Give the JSON of ``localrag check``.
+
+    Args:
+        report: what was found.
+        most: findings that are listed at most, the worst first; None for all of them.
+    """
+    listed = report.findings if most is None else _worst(report.findings, most)
     return {
         "name": report.name,
         "kind": report.kind,
@@ -70,7 +88,8 @@ def check_as_json(report: CheckReport) -> CheckJson:
         "counts": {verdict.value: count for verdict, count in report.counts.items()},
         "read_by_ocr": list(report.confidences),
         "omissions": omissions_as_json(report.omissions),
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [_finding(finding) for finding in listed],
+        "left_out": len(report.findings) - len(listed),
     }
 
 
@@ -79,6 +98,23 @@ def _place(place: Place) -> PlaceInTextJson:
     if not place.note:
         del found["note"]
     return cast(PlaceInTextJson, found)
+
+
+def _worst(findings: Sequence[Finding], most: int) -> list[Finding]:
+    """The findings that matter most, in the order of the text, up to so many characters."""
+    ranked = sorted(range(len(findings)), key=lambda at: WORST_FIRST.index(findings[at].verdict))
+    left, chosen = _MOST_CHARACTERS, []
+    for at in ranked[:most]:
+        left -= _size(findings[at])
+        if left < 0 and chosen:
+            break
+        chosen.append(at)
+    return [findings[at] for at in sorted(chosen)]
+
+
+def _size(finding: Finding) -> int:
+    diff = sum(len(part.said) + len(part.law) for part in finding.diff)
+    return len(finding.said) + len(finding.evidence) + len(finding.provision) + diff
 
 
 def _finding(finding: Finding) -> FindingJson:

@@ -257,6 +257,7 @@ class CitationJson(TypedDict):
     before_first: bool
     beside: bool
     confidence: float | None
+    changes: str
     page: int
     last_page: int
     verified: bool

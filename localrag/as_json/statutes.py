@@ -45,6 +45,7 @@ class DocumentJson(TypedDict):
     followed: str
     not_yet: bool
     before_first: bool
+    old: bool
     metadata: dict[str, str]
     omissions: list[OmissionJson]
 
@@ -133,6 +134,7 @@ class ProvisionJson(TypedDict):
     referred_by: list[LinkJson]
     reads: list[ReadingsJson]
     read_by: list[LinkJson]
+    changed_by: list[PassageJson]
     as_read: AsReadJson | None
     terms: list[TermJson]
     known: list[KnownJson]
@@ -190,6 +192,7 @@ def provision_as_json(view: Provision) -> ProvisionJson:
         "referred_by": [_link(link) for link in view.referred_by],
         "reads": [_readings(readings) for readings in view.reads],
         "read_by": [_link(link) for link in view.read_by],
+        "changed_by": list(map(passage_as_json, view.changed_by)),
         "as_read": None if view.as_read is None else _as_read(view.as_read),
         "terms": [
             {"term": term.term, "scope": term.scope, "passage": passage_as_json(term.passage)}
@@ -229,6 +232,7 @@ def _document(document: DocumentInfo) -> DocumentJson:
         "followed": document.followed,
         "not_yet": document.not_yet,
         "before_first": document.before_first,
+        "old": document.old,
         "metadata": {key: said for key, said in document.metadata.items() if key != OMISSIONS},
         "omissions": omissions_as_json(document.omissions),
     }
@@ -372,6 +376,7 @@ class HistoryJson(TypedDict):
 
     title: str
     versions: list[VersionJson]
+    notes: list["FactJson"]
 
 
 class FactJson(TypedDict):
@@ -389,6 +394,7 @@ class ComparisonJson(TypedDict):
     after: StateJson
     changes: list[ChangeJson]
     left_out: list[FactJson]
+    notes: list[FactJson]
 
 
 def history_as_json(found: History) -> HistoryJson:
@@ -403,6 +409,7 @@ def history_as_json(found: History) -> HistoryJson:
             }
             for version in found.versions
         ],
+        "notes": [cast(FactJson, fact.stored()) for fact in found.notes],
     }
 
 
@@ -413,6 +420,7 @@ def comparison_as_json(found: Comparison) -> ComparisonJson:
         "after": _state(found.after),
         "changes": [_change(change) for change in found.changes],
         "left_out": [cast(FactJson, fact.stored()) for fact in found.left_out],
+        "notes": [cast(FactJson, fact.stored()) for fact in found.notes],
     }
 
 

@@ -211,6 +211,9 @@ def _lines(cell: str) -> list[str]:
 
 def _field(name: str) -> str:
     # 質　問: in a narrow column names are spread.
+    if "\0" in name:
+        # UTF-16 without its mark, read as UTF-8: a NUL that does not count would hide it.
+        return name
     plain = without_blanks(name)
     # ご質問, 御質問, お問い合わせ
     for spelling in (plain, plain[1:] if plain.startswith(("ご", "御", "お")) else ""):

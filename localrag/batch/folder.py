@@ -40,10 +40,17 @@ class BatchFolder:
             StorageError: it cannot be looked up.
         """
         try:
-            named = out.expanduser().resolve()
+            named = out.expanduser()
+            named = named.parent.resolve() / named.name
+            path = rows_beside(named)
+            if link := next((one for one in (named, path) if one.is_symlink()), None):
+                raise UsageError(
+                    N_("{out} is a link, and answers follow none."),
+                    N_("Name the file itself with --out."),
+                    out=link,
+                )
             if named.exists() and not named.is_file():
                 raise UsageError(N_("{out} is not a file."), N_("Name a file with --out."), out=out)
-            path = rows_beside(named)
             asked = questions.expanduser().resolve() if isinstance(questions, Path) else None
             if asked in (named, path):
                 raise UsageError(

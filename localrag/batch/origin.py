@@ -194,7 +194,7 @@ def write(path: Path, origin: Origin) -> None:
         StorageError: the disk is full or the folder cannot be written.
     """
     with storing(path, N_("Free some space, or choose another folder with --out.")):
-        replace_text(path, json.dumps(origin, ensure_ascii=False, indent=1))
+        replace_text(path, json.dumps(origin, ensure_ascii=False, indent=1), private=True)
 
 
 def _in_words(value: object) -> str:

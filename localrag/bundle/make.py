@@ -26,7 +26,7 @@ from localrag.bundle import installer, parts, signature, wheels
 from localrag.bundle.parts import Part
 from localrag.config import load
 from localrag.durable import flush_folder, locked, replace_text, replacing, storing
-from localrag.errors import BusyError, FileExistsAlready, UsageError
+from localrag.errors import BusyError, FileExistsAlready, UsageError, to_install
 from localrag.inference.opening import named
 from localrag.ingest.reading import walk
 from localrag.language import N_
@@ -241,7 +241,7 @@ def _require_extra() -> None:
     if find_spec("cyclonedx") is None or find_spec("minisign") is None:
         raise UsageError(
             N_("To make a bundle the extra {extra!r} is needed."),
-            N_("pip install 'localrag[{extra}]'"),
+            to_install("bundle"),
             extra="bundle",
         )
 
@@ -479,7 +479,7 @@ def _pack(files: Path, target: Path, aside: Path) -> None:
     found = sorted(
         path.relative_to(files).as_posix() for path in files.rglob("*") if path.is_file()
     )
-    with replacing(target, aside) as out, tarfile.open(fileobj=out, mode="w") as tar:
+    with replacing(target, aside, private=True) as out, tarfile.open(fileobj=out, mode="w") as tar:
         for name in [*first, *(name for name in found if name not in first)]:
             info = tarfile.TarInfo(name)
             info.size, info.mode = (files / name).stat().st_size, 0o644

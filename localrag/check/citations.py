@@ -46,7 +46,11 @@ _HALVES = re.compile(
 _UNDER = re.compile(rf"(?P<heading>{HEADING})(?:第[ 　]?)?{COUNT}[ 　]?[条條]")
 _CAPTION = re.compile(r"[（(]([^（）()\n]{2,60})[）)]")
 _LISTED = 5
-_LACKING = (FactKind.PROVISION_LACKING, FactKind.PROVISION_LACKING_ALONE)
+_LACKING = (
+    FactKind.PROVISION_LACKING,
+    FactKind.PROVISION_LACKING_ALONE,
+    FactKind.NOT_IN_OLD_TEXT,
+)
 
 
 def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
@@ -68,8 +72,12 @@ def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
     passage = texts.at(targets[0]) if targets else None
     if not cited.basis.is_of_day:
         return found(Verdict.UNCHECKED, Fact(FactKind.OF_ANOTHER_DAY))
-    if cited.basis.is_own:
+    if cited.basis.is_own and cited.basis.has_own is None:
         return found(Verdict.UNCHECKED, Fact(FactKind.OWN_ARTICLE))
+    if cited.basis.is_own:
+        if cited.basis.has_own:
+            return found(Verdict.HOLDS, None)
+        return found(Verdict.FAILS, Fact(FactKind.OWN_ARTICLE_LACKING))
     for lacking in cited.resolutions:
         if lacking.problem is not None:
             return _beside_law(found(*_missing(cited, lacking, flow, texts, said)), lacking, texts)
@@ -90,7 +98,17 @@ def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
             return found(Verdict.FAILS, problem, passage)
     if passage and (problem := _heading(cited, passage, texts)):
         return found(Verdict.FAILS, problem, passage)
+    if _runs_backwards(targets, texts):
+        return found(Verdict.UNCHECKED, Fact(FactKind.RANGE_BACKWARDS, citation=said), passage)
     return found(Verdict.HOLDS, None, passage)
+
+
+def _runs_backwards(targets: Sequence[Target], texts: LawTexts) -> bool:
+    """Whether a range ends before it begins: 第七百十一条から第七百九条まで."""
+    if not targets:
+        return False
+    first, last = texts.at(targets[0]), texts.at(targets[-1])
+    return first is not None and last is not None and last.start < first.start
 
 
 def _beside_law(finding: Finding, lacking: Resolution, texts: LawTexts) -> Finding:
@@ -205,6 +223,8 @@ def _missing(
     there = [texts.at(target) for target in around(texts.store, one)]
     near = tuple(texts.cited(passage) for passage in there if passage)
     title = texts.names.title(one.cited[0].law_id) if one.cited else ""
+    if one.cited and (day := texts.may_be_later(one.cited[0])):
+        return Verdict.UNCHECKED, Fact(FactKind.NOT_IN_OLD_TEXT, law=title, day=day)
     if near:
         return verdict, Fact(FactKind.PROVISION_LACKING, law=title, near=near)
     return verdict, Fact(FactKind.PROVISION_LACKING_ALONE, law=title)
@@ -228,6 +248,9 @@ def _part(part: str, cited: Cited, target: Target, texts: LawTexts) -> tuple[Ver
     if not cited.basis.is_certain:
         return Verdict.UNCHECKED, Fact(FactKind.LAW_UNTOLD, citation=cited.text)
     provision = texts.cited(passage)
+    if day := texts.may_be_later(target):
+        told = Fact(FactKind.PART_NOT_IN_OLD_TEXT, provision=provision, part=part, day=day)
+        return Verdict.UNCHECKED, told
     if target.locator.division:
         # Of a supplement texts of laws often leave out the exceptions.
         return Verdict.UNCHECKED, Fact(FactKind.PART_LACKING, provision=provision, part=part)

@@ -1,6 +1,7 @@
 """The laws of a corpus as a check asks for them: provisions, their words, their other states."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -13,8 +14,13 @@ from localrag.history.comparing import Change, ChangeKind, compare
 from localrag.provision import citation_of, is_deleted
 from localrag.statutes.names import LawNames, former_titles
 from localrag.statutes.notation import caption_of
-from localrag.statutes.provisions import StoredProvisions
+from localrag.statutes.provisions import StoredProvisions, order_of
 from localrag.statutes.resolver import CitationResolver, Target
+
+# A text that is so many years older than the day may have been amended.
+_YEARS_PAST = 5
+# So much further than the last number of a text those go that amendments add.
+_ARTICLES_ADDED, _INNER_ADDED = 30, 10
 
 
 class Stood(NamedTuple):
@@ -41,7 +47,8 @@ class LawTexts:
     def __init__(self, store: CorpusStore) -> None:
         self.store = store
         self.names = LawNames.from_rows(store.laws())
-        self.resolver = CitationResolver(self.names, StoredProvisions(store, self.names))
+        self._provisions = StoredProvisions(store, self.names)
+        self.resolver = CitationResolver(self.names, self._provisions)
         self.document = lru_cache(maxsize=512)(store.document)
         self.at = lru_cache(maxsize=4096)(self._at)
         self.cited = lru_cache(maxsize=4096)(self._cited)
@@ -69,6 +76,38 @@ class LawTexts:
     def state(self, law_id: str) -> str:
         """The day from which the text of a law is in force; "" where that is not known."""
         return self.document(law_id).metadata.get("date", "")
+
+    def may_be_later(self, target: Target) -> str:
+        """The day of a text so old that a later one may have what it lacks; "" of any other.
+
+        What amendments add stands close to what is there: no later text has a 第九千条.
+        """
+        day = self.state(target.law_id)
+        if not day or self.document(target.law_id).followed or not self._is_in_reach(target):
+            return ""
+        since = date.fromisoformat(day)
+        is_past = (self.store.as_of - since).days > _YEARS_PAST * 365.25
+        return day if is_past else ""
+
+    def _is_in_reach(self, target: Target) -> bool:
+        """Whether an amendment may add a provision, by the numbers of those that are there."""
+        law_id, place = target.law_id, target.locator
+        articles = self._provisions.articles(law_id, place.division)
+        if place.article and place.article not in articles:
+            main, *branches = order_of(place.article)
+            orders = [order_of(number) for number in articles]
+            last = max((order[0] for order in orders if order), default=0)
+            beside = [order[-1] for order in orders if order[:-1] == [main, *branches[:-1]]]
+            in_reach = not branches or branches[-1] <= max(beside, default=1) + _ARTICLES_ADDED
+            return in_reach and main <= last + _ARTICLES_ADDED
+        outer, wanted = Locator(place.division, place.article), place.paragraph
+        inside = self._provisions.children(law_id, outer)
+        if place.item and any(one.paragraph == place.paragraph for one in inside):
+            outer, wanted = replace(outer, paragraph=place.paragraph), place.item
+            inside = self._provisions.children(law_id, outer)
+        numbers = [order_of(one.item or one.paragraph)[:1] for one in inside]
+        last = max((number for row in numbers for number in row), default=0)
+        return order_of(wanted)[:1] <= [last + _INNER_ADDED]
 
     def told(self, passage: Passage | None) -> tuple[str, str, str]:
         """A provision as a finding tells it: its citation, its id and its state; "" of none."""

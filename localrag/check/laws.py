@@ -7,15 +7,18 @@ itself, as contracts do, it is of the text.
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
+from localrag.check.own_articles import OwnArticles, names_itself
 from localrag.check.words import with_kanji_conjunctions
+from localrag.corpus.types import Locator
 from localrag.question.as_of import is_of_another_state, laws_in_any_state
 from localrag.question.laws import LawNamed
-from localrag.statutes.citations import LawKind, ProvisionCitation
+from localrag.statutes.citations import LawKind, ProvisionCitation, find_citations
 from localrag.statutes.names import LawNames
 from localrag.statutes.resolver import CitationResolver, Law, Resolution, Target
 from localrag.statutes.spoken import SpokenLaws, is_bylaw
@@ -52,6 +55,8 @@ _OWN_HEADING = re.compile(
     re.MULTILINE,
 )
 
+_LINE_BEGINS = re.compile(r"(?:^|\n)[# *　\t]*$")
+_LONGEST_INDENT = 40
 # 第五条第一項ただし書, and 各号 that the citation itself takes in.
 _PART = (
     r"ただし書き?|但し?書き?|本文(?![書献])|[前後]段(?![階落差])|柱書き?|(?:各号)?列記以外の部分"
@@ -71,6 +76,8 @@ class Basis(NamedTuple):
         names_law: whether a law is named right there, be it as 同法; 法 alone names none.
         is_certain: whether the text names the law there.
         is_own: whether it is taken for an article of the text itself.
+        is_beside_law: whether its line speaks of a law before.
+        has_own: whether the text has it; None where that is not told, or it is of a law.
         is_of_day: whether the corpus has the state that is meant, and it is that of the day.
         is_other_state: whether the text speaks of a state by what changed it (旧民法).
     """
@@ -82,6 +89,8 @@ class Basis(NamedTuple):
     is_of_day: bool = True
     is_own: bool = False
     is_other_state: bool = False
+    is_beside_law: bool = False
+    has_own: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +136,81 @@ class _Spoken(NamedTuple):
     is_certain: bool = True
 
 
+class _Heard:
+    """The laws that a text has spoken of up to a place; places are asked in order.
+
+    Args:
+        named: where the text names laws, in order.
+        lines: where its lines begin, in order.
+    """
+
+    # So many laws are remembered, and so many of a paragraph: who reads knows no more of them.
+    _MOST, _MOST_OF_LINE = 200, 20
+
+    def __init__(self, named: Sequence[_Spoken], lines: Sequence[int]) -> None:
+        self._named = named
+        self._cited: deque[_Spoken] = deque()
+        self._next = 0
+        self._lines = lines
+        self._line = -1
+        self._recent: dict[Law, _Spoken] = {}
+        self._here: dict[Law, None] = {}
+        self._is_certain_here = False
+
+    def speak(self, spoken: _Spoken) -> None:
+        """Enter a citation, which ends behind those entered before."""
+        self._cited.append(spoken)
+
+    def recent(self, position: int) -> Iterable[_Spoken]:
+        """The laws spoken of before a place, each as it was last, the last one first."""
+        self._go_to(position)
+        return reversed(self._recent.values())
+
+    def last_of(self, position: int, law: Law) -> _Spoken | None:
+        """What was said of a law last before a place."""
+        self._go_to(position)
+        return self._recent.get(law)
+
+    def in_line(self, position: int) -> tuple[Sequence[Law], bool]:
+        """The laws spoken of in the line of a place and before it, the last one first.
+
+        Returns:
+            They, and whether one of them is told for certain.
+        """
+        self._go_to(position)
+        return list(reversed(self._here)), self._is_certain_here
+
+    def _go_to(self, position: int) -> None:
+        self._turn_to_line(position)
+        while (spoken := self._take(position)) is not None:
+            self._recent.pop(spoken.law, None)
+            self._recent[spoken.law] = spoken
+            if len(self._recent) > self._MOST:
+                del self._recent[next(iter(self._recent))]
+            if spoken.end > self._line:
+                self._here.pop(spoken.law, None)
+                self._here[spoken.law] = None
+                self._is_certain_here |= spoken.is_certain
+                if len(self._here) > self._MOST_OF_LINE:
+                    del self._here[next(iter(self._here))]
+
+    def _turn_to_line(self, position: int) -> None:
+        line = self._lines[bisect_right(self._lines, position) - 1]
+        if line != self._line:
+            self._line, self._here, self._is_certain_here = line, {}, False
+
+    def _take(self, position: int) -> _Spoken | None:
+        """The next law spoken of before a place, where names and citations stand in one row."""
+        named = self._named[self._next] if self._next < len(self._named) else None
+        cited = self._cited[0] if self._cited else None
+        if cited is not None and cited.end <= position and (named is None or cited.end < named.end):
+            return self._cited.popleft()
+        if named is not None and named.end <= position:
+            self._next += 1
+            return named
+        return None
+
+
 class WrittenLaws(SpokenLaws):
     """The laws of a whole text, as far as it has been read: citations are asked for in order.
 
@@ -143,12 +227,15 @@ class WrittenLaws(SpokenLaws):
         self._mentions = names.find_names(text)
         self._starts = [name.start for name in self.named]
         self._titled = [name.start for name in self._mentions]
-        self._spoken = [self._spoken_at(name) for name in self.named]
-        self._positions = [one.end for one in self._spoken]
+        spoken = sorted((self._spoken_at(name) for name in self.named), key=lambda one: one.end)
+        self._first_named = spoken[0].end if spoken else len(text) + 1
+        self._heard = _Heard(spoken, [0, *(end.end() for end in re.finditer("\n", text))])
         self.defined = self._definitions_of(self.named)
+        self._longest_defined = max(map(len, self.defined), default=0)
         own = {in_digits(match["n"]) for match in _OWN_ARTICLE.finditer(text)}
         self._has_articles = {"1", "2"} <= own or self._has_headings(text)
         self._own_articles = own if self._has_articles else frozenset()
+        self.own = OwnArticles(text) if self._has_articles else None
         self._bases: list[Basis] = []
         self._cited_last = Law(())
 
@@ -157,12 +244,13 @@ class WrittenLaws(SpokenLaws):
         headings = list(_OWN_HEADING.finditer(text))
         numbers = [in_digits(heading["n"]) for heading in headings]
         follow = any(next_ == str(int(n) + 1) for n, next_ in pairwise(numbers) if n.isdecimal())
-        return follow and not self._until(headings[0].start())
+        return follow and self._first_named > headings[0].start()
 
     def law_of(self, citation: ProvisionCitation) -> Law:
         """Return the law of a citation that begins a list."""
         part = citation.law
         names_law = part.kind in (LawKind.NAMED, LawKind.SAME)
+        is_itself = bool(self.own and part.text and names_itself(self._text, part.end))
         goes_back = part.kind is LawKind.NONE and citation.text.startswith("同")
         if goes_back and self._bases:
             law, is_certain = self._cited_last, self._was_certain
@@ -171,6 +259,8 @@ class WrittenLaws(SpokenLaws):
             if not citation.locator.article:
                 # 第2項: the law is that of what was cited before.
                 is_certain = self._was_certain
+        elif is_itself:
+            law, is_certain, names_law = Law(()), True, False
         else:
             law, is_certain = self._written(citation), True
         name = self._named_at(part.end)
@@ -189,18 +279,19 @@ class WrittenLaws(SpokenLaws):
                 is_certain,
                 is_own=own,
                 is_other_state=is_other,
+                is_beside_law=own and bool(self._heard.in_line(citation.start)[0]),
             )
         )
         if law.is_told:
-            self._speak(_Spoken(citation.end, law, is_other, is_certain))
+            self._heard.speak(_Spoken(citation.end, law, is_other, is_certain))
         return law
 
     def _goes_on_with_another(self, citation: ProvisionCitation, law: Law) -> bool:
         """Whether 同条, 同法 or a bare article is of a law spoken of in another state, or 旧法."""
         if citation.law.kind is LawKind.NAMED:
             return _STATE_OF_ONE.fullmatch(citation.law.text) is not None
-        before = reversed(self._until(citation.start))
-        return next((one.is_other_state for one in before if one.law == law), False)
+        said = self._heard.last_of(citation.start, law)
+        return said is not None and said.is_other_state
 
     @property
     def _was_certain(self) -> bool:
@@ -224,6 +315,30 @@ class WrittenLaws(SpokenLaws):
         number, last = _article_of(listed), _article_of(before.resolutions)
         is_missing = any(one.problem for one in listed)
         return number in self._own_articles and (is_missing or int(number) < int(last or 0))
+
+    def own_place(self, citation: ProvisionCitation, last: Locator | None) -> Locator | None:
+        """The provision of the text itself that a citation means; None where code does not tell."""
+        if self.own is None or self.own.is_attached(citation.start):
+            return None
+        return self.own.place(citation, last)
+
+    def has_own(self, citation: ProvisionCitation, place: Locator | None) -> bool | None:
+        """Whether the text itself has what a citation means; None where code does not tell.
+
+        What it lacks may be of a law that its paragraph speaks of, unless it is called its own.
+        """
+        if self.own is None or place is None:
+            return None
+        has = self.own.has(place)
+        if has and citation.last is not None:
+            has = self.own.has(
+                replace(citation.last, article=citation.last.article or place.article)
+            )
+        is_said_by_number = citation.locator.article and not citation.article_word
+        if has is False and is_said_by_number and self.basis(citation.start).is_beside_law:
+            begins = citation.law.end if citation.law.text else citation.start
+            return False if names_itself(self._text, begins) else None
+        return has
 
     def is_inside_a_name(self, citation: ProvisionCitation) -> bool:
         """Whether the citation is part of a law's title."""
@@ -254,12 +369,14 @@ class WrittenLaws(SpokenLaws):
     def _law_of_bare(self, start: int) -> tuple[Law, bool, bool]:
         """The law of a citation that names none; whether the text tells it, and by its name."""
         before = self._word_before(start)
+        if self.own and (self.own.is_attached(start) or names_itself(self._text, start)):
+            return Law(()), True, False
         if before and (before["of"] or not self._is_english(*before.span("word"))):
             word, word_end = before["word"], before.end("word")
             if name := self._named_at(word_end):
                 return _law_of(name, self._names), True, True
-            for called in sorted(self.defined, key=len, reverse=True):
-                if word.endswith(called) and (law := self._definition(called, start)):
+            for size in range(min(len(word), self._longest_defined), 0, -1):
+                if law := self._definition(word[-size:], start):
                     return law, True, True
             is_like_a_law = _LIKE_A_LAW.search(word) is not None or is_bylaw(word)
             is_word_alone = not _JOINS.search(word) and not _STATE_WORD.search(word)
@@ -268,10 +385,8 @@ class WrittenLaws(SpokenLaws):
         if self._has_articles:
             return Law(()), False, False
         law = self._spoken_of(start)
-        line = self._text.rfind("\n", 0, start) + 1
-        here = [one for one in self._until(start) if one.end > line]
-        is_only = len({one.law for one in here}) == 1
-        return law, is_only and any(one.is_certain for one in here), False
+        here, is_certain = self._heard.in_line(start)
+        return law, len(here) == 1 and is_certain, False
 
     def _is_english(self, start: int, end: int) -> bool:
         """Whether a word stands in an English sentence, and is no name in it."""
@@ -279,19 +394,17 @@ class WrittenLaws(SpokenLaws):
 
     def _spoken_of(self, position: int) -> Law:
         """What a bare article can be of: the laws of its paragraph, else the one spoken of last."""
-        line = self._text.rfind("\n", 0, position) + 1
-        here = [one for one in self._until(position) if one.end > line]
+        here, _ = self._heard.in_line(position)
         if not here:
-            last = self._last_spoken(position)
+            last = next(iter(self._heard.recent(position)), None)
             return last.law if last else Law(())
-        if not here[-1].law.ids:
-            return here[-1].law
-        ids = dict.fromkeys(id_ for one in reversed(here) for id_ in one.law.ids)
-        return self._law(tuple(ids))
+        if not here[0].ids:
+            return here[0]
+        return self._law(tuple(dict.fromkeys(id_ for law in here for id_ in law.ids)))
 
     def _acts(self, position: int) -> Law | None:
         """Return what 法 can mean: the act spoken of last, or that of the order spoken of."""
-        for one in reversed(self._until(position)):
+        for one in self._heard.recent(position):
             if not one.law.ids or self._names.is_act(one.law.ids[0]):
                 return one.law
             if parents := self._names.parents(one.law.ids[0]):
@@ -299,23 +412,11 @@ class WrittenLaws(SpokenLaws):
         return None
 
     def _mentioned(self, position: int, fits: Callable[[str], bool]) -> Law | None:
-        for one in reversed(self._until(position)):
+        for one in self._heard.recent(position):
             title = self._names.title(one.law.ids[0]) if one.law.ids else one.law.name
             if fits(title):
                 return one.law
         return None
-
-    def _until(self, position: int) -> Sequence[_Spoken]:
-        return self._spoken[: bisect_right(self._positions, position)]
-
-    def _last_spoken(self, position: int) -> _Spoken | None:
-        at = bisect_right(self._positions, position)
-        return self._spoken[at - 1] if at else None
-
-    def _speak(self, spoken: _Spoken) -> None:
-        at = bisect_right(self._positions, spoken.end)
-        self._positions.insert(at, spoken.end)
-        self._spoken.insert(at, spoken)
 
     def _spoken_at(self, name: LawNamed) -> _Spoken:
         is_other = is_of_another_state(self._text, name.start)
@@ -323,8 +424,9 @@ class WrittenLaws(SpokenLaws):
 
     def _definition(self, name: str, position: int) -> Law | None:
         """The law that a text calls so from a place before this one on."""
-        since = [law for at, law in self.defined.get(name, ()) if at < position]
-        return since[-1] if since else None
+        said = self.defined.get(name, ())
+        at = bisect_left(said, position, key=lambda one: one[0])
+        return said[at - 1][1] if at else None
 
     def _definitions_of(self, named: Iterable[LawNamed]) -> Mapping[str, list[tuple[int, Law]]]:
         defined: dict[str, list[tuple[int, Law]]] = {}
@@ -351,6 +453,8 @@ def _article_of(resolutions: Sequence[Resolution]) -> str:
 def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> list[Cited]:
     """The citations of a flowing text, in order."""
     resolved = resolver.resolve(text, laws=laws)
+    written = {one.start: one for one in find_citations(text)} if laws.own else {}
+    last_own: Locator | None = None
     found: list[Cited] = []
     for (start, end), group in groupby(resolved, lambda one: (one.start, one.end)):
         members, basis = list(group), laws.basis(start)
@@ -358,10 +462,9 @@ def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> li
         if is_listed and laws.goes_over_to_own(members, found[-1]):
             basis = basis._replace(is_own=True)
         begin = basis.name_start if basis.start == start else start
-        line = text.rfind("\n", 0, start) + 1
         is_heading = (
             basis.is_own
-            and not text[line:start].strip("# *　\t")
+            and _LINE_BEGINS.search(text, max(0, start - _LONGEST_INDENT), start)
             and text[end : end + 1] in ("", *"（( 　\n")
         )
         if not is_heading:
@@ -371,6 +474,9 @@ def citations_of(text: str, laws: WrittenLaws, resolver: CitationResolver) -> li
             if basis.is_own:
                 # A small corpus may have an article of that number, which is not meant.
                 members = [replace(one, candidates=()) for one in members]
+            if basis.is_own and laws.own and start in written:
+                last_own = laws.own_place(written[start], last_own)
+                basis = basis._replace(has_own=laws.has_own(written[start], last_own))
             found.append(Cited(begin, until, text[begin:end], tuple(members), basis, parts))
     return found
 

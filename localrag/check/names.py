@@ -52,7 +52,7 @@ def _numbered(name: LawNamed, flow: Flow, texts: LawTexts) -> Finding | None:
         or not _GOES_ON.match(flow.text, opening.end() + numbers[0].end)
     ):
         return None
-    number = flow.text[opening.end() :][: numbers[0].end]
+    number = flow.text[opening.end() : opening.end() + numbers[0].end]
     place = flow.place(name.start, opening.end() + numbers[0].end)
     by_number = numbers[0].law_ids
     verdict: Verdict = Verdict.UNCHECKED

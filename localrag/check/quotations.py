@@ -7,7 +7,7 @@ called wrong.
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -64,6 +64,8 @@ _HEAD = re.compile(
 )
 # So many letters are more than a word of the law that is used.
 _SENTENCE, _CLAUSE, _WORDS = 24, 16, 12
+_LONGEST_LIST, _LONGEST_BRACKETS = 50, 400
+_CLOSES = re.compile(r"[)）\n]")
 _ALIKE, _VERY_ALIKE = 0.55, 0.8
 
 
@@ -85,10 +87,11 @@ class Quoted(NamedTuple):
 def quotations_of(text: str, cited: Sequence[Cited]) -> list[Quoted]:
     """Find what a flowing text quotes and the provisions that it quotes it from, in order."""
     blocks = list(_blocks(text, cited))
+    starts = [block.start for block in blocks]
     marked = [
         quoted
         for quoted in _marked(text, cited, _Sentences(text))
-        if not any(block.start <= quoted.start < block.end for block in blocks)
+        if not (at := bisect_right(starts, quoted.start)) or quoted.start >= blocks[at - 1].end
     ]
     return sorted([*blocks, *marked], key=lambda quoted: quoted.start)
 
@@ -138,7 +141,7 @@ def _behind(text: str, end: int, cited: Sequence[Cited]) -> tuple[Cited, ...]:
     opening = _BRACKETED.match(text, end)
     if opening is None:
         return ()
-    closing = re.compile(r"[)）\n]").search(text, opening.end())
+    closing = _CLOSES.search(text, opening.end(), opening.end() + _LONGEST_BRACKETS)
     if closing is None:
         return ()
     inside = text[opening.end() : closing.start()]
@@ -160,12 +163,12 @@ def _before(
 ) -> tuple[Cited, ...]:
     """What a quotation is said to be of by what stands before it in its sentence."""
     floor = sentences.start(start - 1)
-    found = [one for one in cited_within(cited, floor, start) if one.end < start]
-    if not found and is_said:
+    found = _last_list(cited, floor, start)
+    said_before = text[max(floor, start - _REACH) : start - 1]
+    if not found and is_said and not said_before.strip(" 　「『そこで同すなわち、"):
         # 民法第709条を見る。「…」と定められている。
-        line = text.rfind("\n", 0, start) + 1
-        if not text[floor : start - 1].strip(" 　「『そこで同すなわち、"):
-            found = [one for one in cited_within(cited, line, start) if one.end < start][-1:]
+        line = text.rfind("\n", max(0, start - _REACH), start) + 1
+        found = _last_list(cited, line or max(0, start - _REACH), start)[-1:]
     if not found:
         return ()
     last = found[-1]
@@ -174,16 +177,32 @@ def _before(
         return ()
     if not is_said and not _LEADS.search(between[-1:]):
         return ()
-    return tuple(one for one in found if one.basis.start == last.basis.start) or (last,)
+    return found
+
+
+def _last_list(cited: Sequence[Cited], floor: int, end: int) -> tuple[Cited, ...]:
+    """The citation that ends last before a place, and those that are listed with it."""
+    at = bisect_left(cited, end, key=lambda one: one.start) - 1
+    while at >= 0 and cited[at].end >= end:
+        at -= 1
+    found: list[Cited] = []
+    while at >= 0 and cited[at].start >= floor and len(found) < _LONGEST_LIST:
+        if found and cited[at].basis.start != found[0].basis.start:
+            break
+        found.append(cited[at])
+        at -= 1
+    return tuple(reversed(found))
 
 
 def _blocks(text: str, cited: Sequence[Cited]) -> Iterator[Quoted]:
     """Block quotations, of what the line before them cites, else their own last line or label."""
     for match in _BLOCK.finditer(text):
         start, end = match.start(), match.end()
-        above_end = len(text[:start].rstrip())
+        above_end = start
+        while above_end > 0 and text[above_end - 1].isspace():
+            above_end -= 1
         above = text.rfind("\n", 0, above_end) + 1
-        before = [one for one in cited_within(cited, above, above_end) if one.end <= above_end]
+        before = _last_list(cited, above, above_end + 1)
         labels = tuple(one for one in cited_within(cited, start, end) if _is_label(text, one))
         opened = _OPENS_BLOCK.search(text, above, above_end) is not None
         if source := _closing(text, cited, start, end):
@@ -191,9 +210,7 @@ def _blocks(text: str, cited: Sequence[Cited]) -> Iterator[Quoted]:
             if last_line > start:
                 yield Quoted(start, last_line, (source,), True)
         elif opened and before and not _OTHER_SPEAKER.search(text, before[-1].end, above_end):
-            last = before[-1]
-            of = tuple(one for one in before if one.basis.start == last.basis.start)
-            yield Quoted(start, end, of, True)
+            yield Quoted(start, end, before, True)
         elif labels:
             yield Quoted(start, end, labels, True)
 

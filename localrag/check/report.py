@@ -10,6 +10,7 @@ from localrag import language
 from localrag.check import word_file, wording
 from localrag.check.types import CheckReport, Finding
 from localrag.check.wording import WORST_FIRST
+from localrag.corpus.readers.word import WORD_SUFFIXES
 from localrag.errors import UsageError
 from localrag.export.files import opened
 from localrag.export.markdown import markdown
@@ -19,7 +20,7 @@ from localrag.language import N_, _
 if TYPE_CHECKING:
     from jinja2 import Template
 
-_SUFFIXES = (".html", ".htm", ".md", ".docx")
+_SUFFIXES = (".html", ".htm", ".md", *WORD_SUFFIXES)
 
 
 def known_suffix(path: Path) -> str:
@@ -51,7 +52,8 @@ def write_report(
 
     Raises:
         FileExistsAlready: there is such a file, and it may not be replaced.
-        UsageError: there is no such form, a folder is in its place, or it is the text itself.
+        UsageError: there is no such form, it is not that of the original, a folder is in its
+            place, or it is the text itself.
         InputError: python-docx is missing.
         StorageError: the file cannot be written.
     """
@@ -60,7 +62,15 @@ def write_report(
         raise UsageError(
             N_("{path} is the text itself."), N_("Name another file for the report."), path=path
         )
-    if suffix == ".docx":
+    if suffix in WORD_SUFFIXES:
+        # Word opens no file whose name tells another form than the one it has.
+        own = original.suffix.lower() if original and report.kind == "docx" else ".docx"
+        if suffix != own:
+            raise UsageError(
+                N_("The report with comments is a copy of the text, in the form {own}."),
+                N_("Name it {own}, or .html or .md."),
+                own=own,
+            )
         content = word_file.commented(report, original)
     else:
         written = markdown(wording.blocks(report)) if suffix == ".md" else html(report)
@@ -143,6 +153,7 @@ def _template() -> "Template":
         loader=PackageLoader("localrag", "check"),
         undefined=StrictUndefined,
         autoescape=True,
+        finalize=lambda value: harmless(value) if type(value) is str else value,
         trim_blocks=True,
     )
     return environment.get_template("report.html.jinja")

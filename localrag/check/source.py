@@ -22,6 +22,7 @@ from localrag.question.english_citations import english_citations, english_place
 from localrag.question.laws import LawNamed, is_known_title, laws_named
 from localrag.reading.folding import Spelling
 from localrag.statutes.names import LawNames
+from localrag.statutes.notation import DASHES
 from localrag.statutes.typed import short_citations
 from localrag_indexes.analysis.characters import PlainText
 from localrag_indexes.analysis.normalize import original_span
@@ -30,8 +31,6 @@ from localrag_indexes.analysis.normalize import original_span
 _WHOLE_LINES = ("docx", "html", "pdf", "image", "xlsx", "pptx", "csv", "eml", "msg")
 _FORMATS = (*_WHOLE_LINES, "text", "markdown")
 _TEXT_FILES = (".txt", ".text")
-# Between the name of a file and that of a file in it, in the source of a document.
-_WITHIN = "!"
 # How the reader of Word files begins a footnote or an endnote.
 _NOTE = re.compile("((?:文末)?注[^　\n]{1,8})　")
 _LONGEST = 5_000_000
@@ -69,7 +68,8 @@ _BARE = re.compile(
     rf"|[一二三四五六七八九十百千万億]++[条條](?:{_GOES_ON_AS_CITED}))"
     # Right behind an article (七〇九条二項) it needs none.
     rf"|{_NOT_BEFORE}(?<![の条條])(?:[一二三四五六七八九十]{{1,3}}|[0-9０-９]{{1,2}})項(?:{_GOES_ON_AS_CITED})"
-    rf"|(?:(?<=号[、・])|(?<=号(?:及び|又は|から)))[一二三四五六七八九十]{{1,3}}号"
+    rf"|(?:(?<=号[、，・と{DASHES}])|(?<=号(?:及び|又は|から|より|乃至))|(?<=号並びに)"
+    r"|(?<=号(?:および|または|ないし)))[一二三四五六七八九十]{1,3}号"
 )
 # 一八四条の二二項 is 第百八十四条の二第二項: a branch has no 項. Where a longer number is to be
 # cut, the law tells (`localrag.check.citations`); here the last digit is the paragraph.
@@ -90,9 +90,11 @@ _OPEN = re.compile("「[^」]*$|（[^）]*$")
 # A column that is this much narrower than the next line was not filled.
 _ROOM_LEFT = 0.6
 _LATIN = re.compile("[A-Za-z0-9,;]")
+_RETURN = re.compile("\r\n?")
+_LINE_BREAK = re.compile("\r\n?|\n")
 # A contract, which means its own by a bare Article 5.
 _OWN_ENGLISH = re.compile(r"^[ \t]*(?:#+ *)?\**Article (\d{1,3})\b", re.IGNORECASE | re.MULTILINE)
-_ENGLISH = re.compile(r"\bArt", re.IGNORECASE)
+_ENGLISH = re.compile("(?<![A-Za-z])Art", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +232,7 @@ class Flow:
         self.source = source
         read = PlainText(source.text)
         spelling = Spelling(read.text, list(read.offsets))
+        spelling.rewrite(_RETURN, lambda _: "\n")
         if source.kind not in _WHOLE_LINES:
             spelling.rewrite(_RUNS_ON, _joined(spelling.text, names))
         spelling.replace_spans(_in_english(spelling.text, names))
@@ -238,7 +241,7 @@ class Flow:
         spelling.rewrite(_CITED_ABOVE, lambda _: "同")
         self.text = spelling.text
         self._offsets = spelling.offsets
-        self._lines = [0, *(match.end() for match in re.finditer("\n", source.text))]
+        self._lines = [0, *(match.end() for match in _LINE_BREAK.finditer(source.text))]
 
     def place(self, start: int, end: int) -> Place:
         """Where a span of the flowing text stands in what is checked."""

@@ -22,7 +22,7 @@ from localrag.corpus.readers import Limits
 from localrag.corpus.readers.package import Package, child, name, number, parsed, value
 from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.word import words_of
-from localrag.errors import InputError
+from localrag.errors import InputError, to_install
 from localrag.language import N_, _
 
 _AUTHOR, _INITIALS = "localrag", "lr"
@@ -79,9 +79,7 @@ def _copy(report: CheckReport) -> bytes:
     try:
         import docx
     except ImportError as error:
-        raise InputError(
-            N_("Writing DOCX needs python-docx."), N_("pip install 'localrag[docs]'")
-        ) from error
+        raise InputError(N_("Writing DOCX needs python-docx."), to_install("docs")) from error
     document = docx.Document()
     for text in report.text.split("\n"):
         document.add_paragraph(drop_controls(text))

@@ -34,6 +34,7 @@ from localrag.session import Session
     examples=[
         "localrag ask 渡し舟を運航してはならない水位の基準は何か。",
         "localrag ask 'When was the Fennimore refractor finished?'",
+        "localrag ask 敷金 返還 いつ",
         "localrag ask - --json < question.txt",
         "localrag ask --after 渡し舟を運航してはならない水位の基準は何か。 その罰則は",
         "localrag --set chat.model=qwen3-8b ask 渡し守になるには何が要るか。",
@@ -45,7 +46,11 @@ from localrag.session import Session
 def ask(
     context: typer.Context,
     question: Annotated[
-        str, typer.Argument(metavar="QUESTION", help="The question; - reads standard input.")
+        list[str],
+        typer.Argument(
+            metavar="QUESTION",
+            help="The question; several words are joined; - reads standard input.",
+        ),
     ],
     option: Options = None,
     after: After = None,

@@ -8,7 +8,7 @@ import typer
 
 from localrag.cli.questions import AsOf, on, unicode
 from localrag.cli.session import CorpusName, Json
-from localrag.cli.terminal import emit, say, tell
+from localrag.cli.terminal import emit, say, say_text, tell
 from localrag.cli.verbs import app, verb
 from localrag.language import _
 
@@ -124,7 +124,7 @@ def _print_finding(finding: "Finding", kind: str) -> None:
     say((place, "cyan"), "  ", (wording.verdict(finding), style))
     say(shorten(" ".join(finding.said.split()), _SHOWN), indent=2)
     if finding.diff:
-        say(*_marked(finding), indent=2)
+        say_text(*_marked(finding), indent=2)
     if finding.provision:
         say((wording.compared(finding), "dim"), indent=2)
 

@@ -2,13 +2,14 @@
 
 import os
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from localrag.cli.questions import unicode
-from localrag.cli.session import Json, complete_corpus
+from localrag.cli.session import Json, complete_corpus, indexing
 from localrag.cli.terminal import confirm, emit, say, tell
 from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
@@ -30,17 +31,21 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before.")]
 def backup(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the file also where it is no backup.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Write everything but the models into one file, while the workspace is in use.
 
-    Corpora, indexes, conversations, runs, settings, prompts and datasets. A file that is there is
-    replaced once the new one is whole. It is not encrypted: keep it where others cannot read it.
+    Corpora, indexes, conversations, runs, settings, prompts and datasets. An earlier backup of the
+    same name is replaced once the new one is whole; any other file is refused without --force. The
+    file can be read by its owner alone. It is not encrypted: keep it where others cannot read it.
     """
     from localrag.backup import back_up
 
     session: Session = context.obj
-    report = back_up(session.workspace, file)
+    report = back_up(session.workspace, file, force=force)
     if as_json:
         emit(_as_json(report))
         return
@@ -118,6 +123,9 @@ def _as_json(report: "BackupReport") -> dict[str, object]:
         "localrag forget --run answers.jsonl --yes",
         "localrag forget --run eval/lawqa/2026-01-30T10-00-00",
         "localrag forget --corpus trial",
+        "localrag forget --document memo.docx --document 契約書.pdf --corpus office",
+        "localrag forget --document memo.docx --dry-run",
+        "localrag forget --removed --corpus office",
     ],
     exit_codes=(0, 2, 3, 5, 6, 7),
 )
@@ -135,24 +143,50 @@ def forget(
     corpus: Annotated[
         str,
         typer.Option(
-            help="A corpus, with its index and its vectors.",
+            help="A corpus, with its index and its vectors; with --document the one that holds it.",
             metavar="CORPUS",
             autocompletion=complete_corpus,
         ),
     ] = "",
+    document: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A document by its id (localrag list CORPUS), or a law by its title; may be "
+            "repeated.",
+            metavar="NAME",
+        ),
+    ] = None,
+    removed: Annotated[
+        bool,
+        typer.Option("--removed", help="What documents removed before have left in a corpus."),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Of documents: only tell what would go.")
+    ] = False,
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Remove a conversation, a run or a corpus for good.
+    """Remove a conversation, a run, documents or a corpus for good.
 
-    What they held is overwritten, in the databases too, before it is removed. Backups, copies and
-    the files that documents were read from are not touched; nor can a disk be made to forget that
-    keeps older versions by itself (snapshots, SSDs).
+    What they held is overwritten, in the databases too, before it is removed. `forget` cannot
+    delete backups, copies, the files that documents were read from, or older versions that a disk
+    keeps by itself (snapshots, SSDs).
+
+    With documents go the indexes of their corpus, whose files hold the words of all: run
+    localrag index afterwards. Answers and conversations that quote them stay, and are named.
     """
-    if sum(map(bool, (conversation, run, corpus))) != 1:
+    of_documents = bool(document or removed)
+    named = (bool(conversation), bool(run), of_documents or bool(corpus))
+    if sum(named) != 1 or (dry_run and not document):
         raise UsageError(
-            N_("Name one: a conversation, a run or a corpus."), N_("localrag forget --help")
+            N_("Name one: a conversation, a run, documents or a corpus."),
+            N_("localrag forget --help"),
         )
+    if of_documents:
+        _forget_documents(
+            context.obj, corpus, document or [], yes=yes, dry_run=dry_run, as_json=as_json
+        )
+        return
     from localrag import forgetting
 
     workspace = (session := context.obj).workspace.require()
@@ -178,15 +212,68 @@ def forget(
         return
     say(_("{what} is forgotten").format(what=what))
     for path in aside:
-        tell(
-            (_("note: "), "yellow"),
-            _("{path}, which a restore has set aside, may hold it still: remove it, too.").format(
-                path=path
-            ),
-        )
+        tell((_("note: "), "yellow"), _kept_aside(path))
     for path in stays:
         tell(
             _("Answers that quote it stay: {path}. To forget them too: {verb}").format(
                 path=path, verb=f"localrag forget --run {path}"
             )
         )
+
+
+def _forget_documents(
+    session: Session, corpus: str, names: list[str], *, yes: bool, dry_run: bool, as_json: bool
+) -> None:
+    from localrag import forgetting
+
+    opened = session.corpus(corpus).require()
+    forget_them = partial(
+        forgetting.forget_documents, session.workspace, opened.name, tuple(map(unicode, names))
+    )
+    opened.close()
+    found = forget_them(dry_run=True)
+    if not dry_run:
+        what = _(", ").join(found.documents) or _("what was removed from {corpus}")
+        question = _("Forget {what} for good?").format(what=what.format(corpus=opened.name))
+        confirm(question, yes=yes, refused=N_("Nothing was removed."))
+        found = forget_them()
+    place = session.workspace.corpus(opened.name).store
+    aside = [] if dry_run else forgetting.set_aside(session.workspace, place)
+    if as_json:
+        emit(
+            {
+                "corpus": opened.name,
+                "forgotten": list(found.documents),
+                "dry_run": dry_run,
+                "rows": found.rows,
+                "stays": [one if isinstance(one, int) else str(one) for one in found.stays],
+                "set_aside": list(map(str, aside)),
+            }
+        )
+        return
+    told = _("would be forgotten: {what}") if dry_run else _("{what} is forgotten")
+    for id_ in found.documents or [_("what was removed before")]:
+        say(told.format(what=id_))
+    if found.rows:
+        say(_("with {n:,} rows that a model has made of it").format(n=found.rows))
+    for path in aside:
+        tell((_("note: "), "yellow"), _kept_aside(path))
+    for one in found.stays:
+        is_talk = isinstance(one, int)
+        verb = (
+            f"localrag forget --conversation {one}" if is_talk else f"localrag forget --run {one}"
+        )
+        quoting = _("conversation {n}").format(n=one) if is_talk else one
+        tell(
+            _("Answers that quote it stay: {path}. To forget them too: {verb}").format(
+                path=quoting, verb=verb
+            )
+        )
+    if not dry_run:
+        say(_("Next, bring the index up to date: "), (indexing(session, opened.name), "bold"))
+
+
+def _kept_aside(path: Path) -> str:
+    return _("{path}, which a restore has set aside, may hold it still: remove it, too.").format(
+        path=path
+    )

@@ -8,11 +8,11 @@ import typer
 
 from localrag.cli.questions import unicode
 from localrag.cli.session import CorpusName, Json, Ray, complete_corpus, indexing
-from localrag.cli.terminal import columns, confirm, emit, emit_all, say, table, tell
+from localrag.cli.terminal import colon, columns, confirm, emit, emit_all, say, table, tell
 from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
 from localrag.language import N_, _
-from localrag.session import Session
+from localrag.session import Corpus, Session
 
 
 @verb(
@@ -183,7 +183,8 @@ def list_(
 ) -> None:
     """List the corpora of the workspace, or the documents of one corpus.
 
-    Corpora come with their number of documents and passages and the state of their indexes.
+    Corpora come with their number of documents and passages and the state of their indexes. A note
+    says how many laws have an old text, and which one is the oldest.
     """
     session: Session = context.obj
     if corpus:
@@ -219,12 +220,15 @@ def remove(
 ) -> None:
     """Remove documents from a corpus, or a whole corpus.
 
-    The files they were read from are not touched. Adding such a file again brings it back.
+    They are found no more once the corpus is indexed again. Their words can stay in free space of
+    the file of the corpus, and in the index until then: localrag forget --document removes a
+    document for good, forget --removed wipes what was removed before. The files that documents were
+    read from are not touched. Adding such a file again brings it back.
     """
     if bool(documents) == everything:
         raise UsageError(
             N_("Name documents, or the whole corpus with --all."),
-            N_("See: localrag list"),
+            N_("See the documents: localrag list CORPUS"),
         )
     session: Session = context.obj
     opened = session.corpus(corpus).require()
@@ -242,6 +246,11 @@ def remove(
     else:
         removed = _("corpus {corpus}: {n:,} documents removed")
         say(removed.format(corpus=name, n=len(set(documents or []))))
+        tell(
+            _("Words of them can stay in the file of the corpus. To wipe them: {verb}").format(
+                verb=f"localrag forget --removed --corpus {name}"
+            )
+        )
         say(_("Next, bring the index up to date: "), (indexing(session, name), "bold"))
 
 
@@ -257,6 +266,9 @@ def _list_corpora(session: Session, *, as_json: bool) -> None:
             [_(_HEADINGS[name]) for name in found[0]],
             [[_told(cast(int | str, value)) for value in row.values()] for row in found],
         )
+        for name in workspace.corpora():
+            with session.corpus(name) as opened:
+                _tell_ages(opened)
     else:
         tell(
             _("There is no corpus yet. Add documents: localrag add PATH, or localrag add --sample")
@@ -266,6 +278,12 @@ def _list_corpora(session: Session, *, as_json: bool) -> None:
 def _told(value: int | str) -> str:
     """A cell of the list of corpora: a number, how an index is, or a name."""
     return f"{value:,}" if isinstance(value, int) else _(_STATES.get(value, value))
+
+
+def _tell_ages(corpus: Corpus) -> None:
+    """Say so where laws of a corpus, which is open, have an old text."""
+    if told := corpus.store.ages().told(corpus.store.as_of):
+        tell((_("note: "), "yellow"), f"{corpus.name}{colon()}{told}")
 
 
 def _list_documents(session: Session, corpus: str, kind: str | None, *, as_json: bool) -> None:
@@ -281,6 +299,7 @@ def _list_documents(session: Session, corpus: str, kind: str | None, *, as_json:
                     for d in documents
                 ),
             )
+            _tell_ages(opened)
 
 
 @verb(

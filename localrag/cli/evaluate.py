@@ -365,7 +365,7 @@ def compare(
 
     Both must be finished.
     """
-    from localrag.cli.terminal import emit, say
+    from localrag.cli.terminal import emit, say_text
     from localrag.evaluation import comparison
     from localrag.evaluation.record import evaluation_of, find
 
@@ -377,4 +377,4 @@ def compare(
     if as_json:
         emit(comparison.as_json(compared))
     else:
-        say(comparison.markdown(compared))
+        say_text(comparison.markdown(compared))

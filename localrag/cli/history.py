@@ -6,7 +6,7 @@ import typer
 
 from localrag.cli.questions import AsOf, day, on, unicode
 from localrag.cli.session import CorpusName, Json
-from localrag.cli.terminal import colon, emit, say
+from localrag.cli.terminal import colon, emit, say, say_text, tell
 from localrag.cli.verbs import app, verb
 from localrag.language import _
 from localrag.session import Session
@@ -62,6 +62,8 @@ def history(
                 say(line, indent=2)
         if version.change is not None:
             _print_change(version.change)
+    for fact in found.notes:
+        tell((_("note: "), "yellow"), str(fact))
 
 
 @verb(
@@ -86,6 +88,9 @@ def diff(
     Every article that was added, deleted, changed or given another number is listed in the order of
     the later state, with what changed in it by paragraph and item. Widths of characters, blanks and
     printed numbers do not count as changes.
+
+    Where the corpus has one text for both days it cannot tell whether the law changed between
+    them, and leaves with exit code 3. A text that is much older than its day is named.
     """
     from localrag.as_json.statutes import comparison_as_json
     from localrag.history.comparing import CHANGES
@@ -100,6 +105,8 @@ def diff(
     say((title, "bold cyan"), f"  {_date(found.before)} → {_date(found.after)}")
     for fact in found.left_out:
         say((str(fact), "dim"))
+    for fact in found.notes:
+        tell((_("note: "), "yellow"), str(fact))
     if not found.changes:
         say(_("Nothing changed."))
     for change in found.changes:
@@ -123,7 +130,7 @@ def _print_change(change: "Change") -> None:
             say((difference.place, "dim"), indent=2)
         for side, sign, style in sides:
             if side:
-                say((f"{sign}{side.text}", style), indent=2)
+                say_text((f"{sign}{side.text}", style), indent=2)
 
 
 def _date(state: "DocumentInfo") -> str:

@@ -7,7 +7,7 @@ import typer
 
 from localrag.cli.questions import AsOf, on
 from localrag.cli.session import Json, complete_corpus
-from localrag.cli.terminal import aside, colon, emit, say
+from localrag.cli.terminal import aside, colon, emit, say, say_text
 from localrag.cli.verbs import app, verb
 from localrag.facts import Fact, FactKind
 from localrag.language import _, ngettext
@@ -129,7 +129,7 @@ def _print(name: str, found: "Overview") -> None:
         where = _(", ").join(map(value_name, summary.labels)) or _("all documents")
         n = summary.questions
         rests = ngettext("{n:,} question", "{n:,} questions", n).format(n=n)
-        say((where, "cyan"), aside(rests), colon(), summary.text)
+        say_text((where, "cyan"), aside(rests), colon(), summary.text)
     if len(found.summaries) > _SUMMARIES:
         left = len(found.summaries) - _SUMMARIES
         say(_("{n:,} more summaries: --json").format(n=left))

@@ -168,7 +168,7 @@ def _propose(session: Session, corpus: Corpus, out: Path | None) -> None:
         )
     found = propose_categories(session.workspace, corpus.name, corpus.config)
     with storing(out):
-        replace_text(out, as_toml(found))
+        replace_text(out, as_toml(found), private=True)
     for key, category in found.items():
         say((key, "bold"), f": {category.about}: {', '.join(category.values)}")
     say(

@@ -1,6 +1,7 @@
 """The options that `search` and `ask` share, and the query they make."""
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -94,7 +95,7 @@ Rerank = Annotated[
 
 def read_query(
     store: "CorpusStore",
-    text: str,
+    words: Sequence[str],
     options: list[str] | None,
     laws: list[str] | None,
     law_types: list[str] | None,
@@ -105,6 +106,17 @@ def read_query(
 ) -> "Query":
     """Put a query together from the command line.
 
+    Args:
+        store: the corpus.
+        words: of the question, joined by blanks; ``-`` alone reads standard input.
+        options: as for `Query`.
+        laws: as for `filters_of`.
+        law_types: likewise.
+        layers: likewise.
+        date_from: a day as a person writes it; "" for none.
+        date_to: likewise.
+        where: as for `filters_of`.
+
     Raises:
         UsageError: a date, a layer or a label is not valid, or a text is not UTF-8.
         NotFoundError: a law of ``--law`` or a type of ``--type`` is not in the corpus.
@@ -112,6 +124,7 @@ def read_query(
     from localrag.finding import filters_of
     from localrag.retrieval.types import Query
 
+    text = " ".join(words)
     return Query(
         text=unicode(sys.stdin.read() if text == "-" else text),
         options=tuple(map(unicode, options or ())),

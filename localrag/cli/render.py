@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 
 from localrag.as_json.found import SNIPPET
-from localrag.cli.terminal import aside, colon, say, tell
+from localrag.cli.terminal import aside, colon, say, say_text, tell
 from localrag.language import _, ngettext
 from localrag.question.laws import LawNamed
 from localrag.reading import wording
@@ -93,9 +93,9 @@ def print_answer(answer: Answer) -> None:
     if answer.absent:
         say((_("not in this corpus: "), "bold red"), *cut("、".join(answer.absent), "bold"))
     if answer.label:
-        say((f"{answer.label} ", "bold green"), (answer.text, "bold"))
+        say_text((f"{answer.label} ", "bold green"), (answer.text, "bold"))
     elif answer.is_concluded and answer.text:
-        say(*cut(answer.text, "bold"))
+        say_text(*cut(answer.text, "bold"))
     status = _(wording.STATUSES[answer.status])
     say((status, _STYLES[answer.status]), f"{colon()}{_verdict(answer)}")
     if answer.derivation:
@@ -103,21 +103,21 @@ def print_answer(answer: Answer) -> None:
     if answer.claims:
         say("")
     for claim in answer.claims:
-        say(claim.text, (f" {_marks(answer, claim)}", "bold"))
+        say_text(claim.text, (f" {_marks(answer, claim)}", "bold"))
         if claim.moved:
             say((wording.moved(), "dim"), indent=2)
         for one in claim.mismatches:
-            say(*cut(wording.mismatch(one.kind, one.written, claim.text), "yellow"), indent=2)
+            say_text(*cut(wording.mismatch(one.kind, one.written, claim.text), "yellow"), indent=2)
     for number, citation in enumerate(answer.citations, 1):
         if citation.verified:
             say("")
             say((f"[{number}] ", "bold"), *cut(citation.label, "bold cyan"))
-            say(*cut(citation.quote, most=_QUOTED), indent=4)
+            say_text(*cut(citation.quote, most=_QUOTED), indent=4)
             span = _("characters {start}-{end}").format(start=citation.start, end=citation.end)
             told = [citation.passage_id, span, *wording.remarks(citation)]
             say(("  ".join(told), "dim"), indent=4)
             if supplement := wording.supplement(answer, citation):
-                say(*cut(supplement, "dim"), indent=4)
+                say_text(*cut(supplement, "dim"), indent=4)
     for number, citation in enumerate(answer.citations, 1):
         if not citation.verified:
             say("")
@@ -127,7 +127,7 @@ def print_answer(answer: Answer) -> None:
                 *cut(citation.label or citation.passage_id),
                 aside(str(citation.problem)),
             )
-            say(*cut(citation.quote, most=_QUOTED), indent=4)
+            say_text(*cut(citation.quote, most=_QUOTED), indent=4)
 
 
 def cut(text: str, style: str = "", most: int = SNIPPET) -> list[tuple[str, str]]:
@@ -175,7 +175,7 @@ def _print_derivation(answer: Answer, derivation: Derivation) -> None:
     for number, step in enumerate(derivation.steps, 1):
         say((f"{number}. ", "bold"), *_found(answer, step))
     for computation in derivation.computed:
-        say("=> ", *cut(computation, most=_QUOTED))
+        say_text("=> ", *cut(computation, most=_QUOTED))
 
 
 def _found(answer: Answer, step: Step) -> list[tuple[str, str]]:

@@ -152,7 +152,10 @@ def _print_passed_over(report: AddReport) -> None:
         return
     n = len(report.passed_over)
     words = ngettext("left out, {n:,} file:", "left out, {n:,} files:", n)
-    say(words.format(n=n))
+    kinds = _(", ").join(
+        f"{count:,} {one_line(suffix)}" for suffix, count in sorted(report.unsupported.items())
+    )
+    say(f"{words.format(n=n)} {kinds}")
     cures = dict.fromkeys(one.cure for one in report.passed_over)
     for one in report.passed_over[:_NAMED]:
         say(f"  {one_line(one.source)}{colon()}{one.cause}")

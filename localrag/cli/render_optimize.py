@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from localrag.cli.terminal import colon, duration, say, table, tell
+from localrag.cli.terminal import colon, duration, say, say_text, table, tell
 from localrag.errors import UsageError, WorkspaceError
 from localrag.facts import Fact
 from localrag.language import N_, _, ngettext
@@ -179,7 +179,7 @@ def print_prompt(prompt: OptimisedPrompt, outcome: Outcome | None) -> None:
     say((prompt.name, "bold"))
     if prompt.is_edited or prompt.is_seed:
         say((_(_EDITED if prompt.is_edited else _SEED), "yellow"))
-    say(prompt.text, indent=2)
+    say_text(prompt.text, indent=2)
     say("")
     for name, value in prompt.provenance.items():
         say((f"{_(name)}{colon()}", "bold"), _stated(name, value))
@@ -192,7 +192,7 @@ def print_prompt(prompt: OptimisedPrompt, outcome: Outcome | None) -> None:
             (_("candidate {n}").format(n=number), "bold"),
             f"  {candidate.score:.3f}, {_made(candidate)}{mark}",
         )
-        say(candidate.text, indent=2)
+        say_text(candidate.text, indent=2)
 
 
 def prompt_as_json(prompt: OptimisedPrompt, outcome: Outcome | None) -> dict[str, Any]:

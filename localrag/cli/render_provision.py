@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from localrag.cli.render import cut
-from localrag.cli.terminal import aside, colon, say, tell
+from localrag.cli.terminal import aside, colon, say, say_text, tell
 from localrag.contents import Contents, Part
 from localrag.corpus.knowledge import KnownTriple
 from localrag.corpus.types import Locator
 from localrag.corpus.wording import omission_notes
+from localrag.harmless import one_line
 from localrag.language import N_, _
 from localrag.provision import LookedUp, Provision, ProvisionLink, ProvisionReadings
 from localrag.reading import wording
@@ -93,6 +94,11 @@ def _print_text(view: Provision) -> None:
         return
     for line in view.passage.text.split("\n"):
         say(line, indent=2)
+    for by in view.changed_by:
+        say("")
+        say((wording.changed(), "bold yellow"), (by.header, "bold cyan"), (f"  {by.id}", "dim"))
+        for line in by.text.split("\n"):
+            say(line, indent=2)
 
 
 def _print_contents(contents: Contents) -> None:
@@ -205,7 +211,7 @@ def _print_known(known: Sequence[KnownTriple], most: int | None) -> None:
     if known:
         _heading(_("Known besides"), len(known))
     for passage_id, triple in known[:most]:
-        say(*cut(triple.text), (f"  {passage_id}", "dim"), indent=2)
+        say_text(*cut(triple.text), (f"  {one_line(passage_id)}", "dim"), indent=2)
     _print_rest(len(known), most)
 
 

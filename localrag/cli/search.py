@@ -33,6 +33,7 @@ from localrag.session import Session
     "search",
     examples=[
         "localrag search 渡し守の資格",
+        "localrag search 敷金 返還",
         "localrag search 登録の取消し --type Act --explain",
         "localrag search 罰金 --where kind=Act --where chapter=罰則",
         "localrag search 'founder of the observatory' -k 3 --json",
@@ -42,7 +43,11 @@ from localrag.session import Session
 def search(
     context: typer.Context,
     query: Annotated[
-        str, typer.Argument(metavar="QUERY", help="Words or a question; - reads standard input.")
+        list[str],
+        typer.Argument(
+            metavar="QUERY",
+            help="Words or a question; several words are joined; - reads standard input.",
+        ),
     ],
     option: Options = None,
     k: Annotated[

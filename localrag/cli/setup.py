@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from localrag.cli.session import CorpusName, Json
-from localrag.cli.terminal import colon, emit, say, table
+from localrag.cli.terminal import colon, emit, say, say_text, table
 from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
 from localrag.language import N_, _
@@ -179,6 +179,6 @@ def _prove_offline(*, as_json: bool) -> None:
             style = "bold red" if problem else "green"
             say((_("failed") if problem else _("done"), style), f"  {_(STEPS[step.name])}")
             if problem:
-                say(problem, indent=8)
+                say_text(problem, indent=8)
     if not proof.holds:
         raise typer.Exit(5)

@@ -88,6 +88,7 @@ class Options(argparse.Namespace):
     """What stands on a command line before its verb.
 
     Attributes:
+        homes, langs: the values of --home and --lang, one at most.
         home: the folder of the workspace; None where none is named.
         set: settings of this call, as they are written.
         lang: the language; "" where none is named.
@@ -95,8 +96,10 @@ class Options(argparse.Namespace):
         unknown: what follows the verb, and what is not known.
     """
 
+    homes: list[Path]
     home: Path | None
     set: list[str]
+    langs: list[str]
     lang: str
     verb: str | None
     unknown: list[str]
@@ -105,15 +108,20 @@ class Options(argparse.Namespace):
 def options(words: Sequence[str]) -> Options | None:
     """Read ``[--home FOLDER] [--set KEY=VALUE]… [--lang CODE] VERB …``; None for another line."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    parser.add_argument("--home", type=Path, default=os.environ.get("LOCALRAG_HOME") or None)
+    parser.add_argument("--home", type=Path, action="append", dest="homes", default=[])
     parser.add_argument("--set", action="append", default=[])
-    parser.add_argument("--lang", default="")
+    parser.add_argument("--lang", action="append", dest="langs", default=[])
     parser.add_argument("verb", nargs="?")
     parser.add_argument("unknown", nargs=argparse.REMAINDER)
     try:
         found, unknown = parser.parse_known_args(words, Options())
     except argparse.ArgumentError:
         return None
+    if max(len(found.homes), len(found.langs)) > 1:
+        return None  # Typer's own reading refuses it.
+    variable = os.environ.get("LOCALRAG_HOME")
+    found.home = found.homes[0] if found.homes else Path(variable) if variable else None
+    found.lang = "".join(found.langs)
     found.unknown = [*unknown, *found.unknown]
     return found
 

@@ -5,10 +5,8 @@ as plain text, so that neither Rich markup nor a terminal escape inside them can
 """
 
 import functools
-import json
 import logging
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +15,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from localrag.errors import StorageError, UsageError
-from localrag.harmless import harmless, one_line
+from localrag.harmless import harmless, json_text, one_line
 from localrag.language import N_, _
 
 if TYPE_CHECKING:
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
 PIPE_CLOSED = 141
 """Exit code when the reader of standard output went away (128 + SIGPIPE), as a shell expects."""
 
-# json.dumps escapes C0 itself.
-_CONTROLS_IN_JSON = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 # Without a terminal there is no edge to wrap at: a line of a file stays one line.
 _NO_EDGE = 100_000
 # So many rows tell how wide the columns of a long list are.
@@ -44,7 +40,15 @@ type_part = str | tuple[str, str]
 
 
 def say(*parts: type_part, indent: int = 0) -> None:
-    """Print one line of a result; a part is text, or text with a Rich style."""
+    """Print one line of a result; a part is text, or text with a Rich style.
+
+    A line break in a part is shown, and begins no line: names may hold some.
+    """
+    _print(_console(stderr=False), _in_one_line(parts), indent)
+
+
+def say_text(*parts: type_part, indent: int = 0) -> None:
+    """Print a text of a result, whose line breaks stay; otherwise as `say`."""
     _print(_console(stderr=False), parts, indent)
 
 
@@ -65,12 +69,15 @@ def tell_warnings() -> None:
 
 def tell(*parts: type_part) -> None:
     """Print one line for the user which is no part of the result."""
-    # A file name may hold line breaks; what follows one must not pass for a line of ours.
-    lines = [
+    _print(_console(stderr=True), _in_one_line(parts), 0)
+
+
+def _in_one_line(parts: Iterable[type_part]) -> list[type_part]:
+    # A name may hold line breaks; what follows one must not pass for a line of ours.
+    return [
         (one_line(part[0]), part[1]) if isinstance(part, tuple) else one_line(part)
         for part in parts
     ]
-    _print(_console(stderr=True), lines, 0)
 
 
 def tell_lines(mark: tuple[str, str], message: str, style: str = "") -> None:
@@ -100,7 +107,7 @@ def table(
     from rich.text import Text
 
     grid = Table(box=None, pad_edge=False, header_style="bold")
-    lines = [[Text(harmless(cell)) for cell in row] for row in rows]
+    lines = [[Text(one_line(cell)) for cell in row] for row in rows]
     for place, column in enumerate(columns):
         texts = [Text(column), *(line[place] for line in lines)]
         if folding is None:
@@ -156,7 +163,7 @@ class _Uncropped:
 def emit(value: Any) -> None:
     """Print `value` as JSON on standard output."""
     with _output_failures():
-        sys.stdout.write(_json(value) + "\n")
+        sys.stdout.write(json_text(value, indent=2) + "\n")
         sys.stdout.flush()
 
 
@@ -165,14 +172,11 @@ def emit_all(values: Iterable[Any]) -> None:
     with _output_failures():
         sys.stdout.write("[")
         for number, value in enumerate(values):
-            sys.stdout.write(("," if number else "") + "\n  " + _json(value).replace("\n", "\n  "))
+            sys.stdout.write(
+                ("," if number else "") + "\n  " + json_text(value, indent=2).replace("\n", "\n  ")
+            )
         sys.stdout.write("\n]\n")
         sys.stdout.flush()
-
-
-def _json(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    return _CONTROLS_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def failure(cause: str, cure: str = "") -> None:

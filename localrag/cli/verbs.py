@@ -2,6 +2,7 @@
 
 import errno
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from inspect import cleandoc
@@ -102,9 +103,12 @@ class _Explained:
         """Read the arguments.
 
         Raises:
-            UsageError: there are more than it takes, or a file or a folder may not be read.
+            UsageError: there are more than it takes, an option is given twice that takes one value,
+                or a file or a folder may not be read.
         """
         ctx.allow_extra_args = True
+        if not ctx.resilient_parsing:
+            self._require_once(ctx, args)
         for param in self.get_params(ctx):  # type: ignore[attr-defined]
             about = param.type_descriptor.parameter_info
             if about.readable:
@@ -121,6 +125,20 @@ class _Explained:
                 command=ctx.command_path,
             )
         return rest
+
+    def _require_once(self, ctx: "Context", args: list[str]) -> None:
+        """Refuse an option that is given twice: the last value would silently be the only one."""
+        parser = self.make_parser(ctx)  # type: ignore[attr-defined]
+        _values, _rest, order = parser.parse_args(args=list(args))
+        for param, times in Counter(order).items():
+            choice = not getattr(param, "is_flag", False) or param.secondary_opts
+            if times > 1 and choice and param.param_type_name == "option" and not param.multiple:
+                raise UsageError(
+                    N_("{option} is given {times} times, and takes one value."),
+                    N_("Give it once."),
+                    option=max(param.opts, key=len),
+                    times=times,
+                )
 
 
 def _require_readable(values: Iterable[object]) -> None:

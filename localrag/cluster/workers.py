@@ -20,7 +20,7 @@ from typing import Any, Self, TypeVar, cast
 from localrag import language
 from localrag.cluster.carrying import Parcel, Shelf, chunks_of, marked
 from localrag.config import Config
-from localrag.errors import ModelUnusable, NotFoundError, UsageError
+from localrag.errors import ModelUnusable, NotFoundError, UsageError, to_install
 from localrag.language import N_
 from localrag.reading.watching import Cancelled
 from localrag.workspace import Workspace
@@ -103,7 +103,7 @@ class Cluster:
             ray: Any = import_module("ray")
         except ImportError as error:
             raise UsageError(
-                N_("Work on several machines needs Ray."), N_("pip install 'localrag[ray]'")
+                N_("Work on several machines needs Ray."), to_install("ray")
             ) from error
         where: dict[str, Any] = {"address": address}
         if address == LOCAL:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -10,10 +11,11 @@ from unicodedata import is_normalized, normalize
 from localrag.corpus.facets import Facets, facets_of
 from localrag.corpus.memory import Answer, Memory
 from localrag.corpus.rows import locator_of, passage_id
-from localrag.corpus.states import INFO, DocumentInfo, info
+from localrag.corpus.states import INFO, OLD_AFTER, DocumentInfo, info
 from localrag.corpus.types import Locator
 from localrag.database import Database, Row
 from localrag.errors import NotFoundError
+from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag_indexes.analysis.normalize import without_blanks
 
@@ -21,6 +23,38 @@ from localrag_indexes.analysis.normalize import without_blanks
 _TITLES = 50_000
 # Documents listed at once: a page in memory, and no writer waits for who reads slowly.
 _PAGE = 1_000
+
+
+class Ages(NamedTuple):
+    """How old the texts of the laws of a corpus are.
+
+    Attributes:
+        laws: how many there are.
+        old: how many have an old text; see `DocumentInfo.old`.
+        newest: the day from which the newest text is in force (ISO); "" where no day is known.
+        oldest: the title of the law with the oldest text; "" where none is old.
+        since: the day from which that is in force.
+    """
+
+    laws: int
+    old: int
+    newest: str
+    oldest: str
+    since: str
+
+    def told(self, day: date) -> Fact | None:
+        """What is told of them on a day; None where none is old."""
+        if not self.old:
+            return None
+        return Fact(
+            FactKind.TEXTS_OLD,
+            old=self.old,
+            laws=self.laws,
+            months=OLD_AFTER,
+            day=day.isoformat(),
+            law=self.oldest,
+            date=self.since,
+        )
 
 
 class Titled(NamedTuple):
@@ -61,6 +95,22 @@ class Browsing:
         self._memory = Memory(database)
         self._facets = Facets(database, {})
         self._facets_made_of: tuple[int, int] | None = None
+
+    @property
+    def corpus(self) -> str:
+        """The name of the corpus: its folder has it."""
+        return self._db.path.parent.name
+
+    def ages(self) -> "Ages":
+        """How old the texts of its laws are on the day that it shows."""
+        laws, old, newest = self._db.rows(
+            "SELECT count(*), coalesce(sum(old), 0), coalesce(max(state), '') FROM shown"
+            " WHERE kind = 'law'"
+        )[0]
+        oldest = self._db.row(
+            "SELECT title, state FROM shown WHERE kind = 'law' AND old ORDER BY state LIMIT 1"
+        )
+        return Ages(laws, old, newest, *(oldest or ("", "")))
 
     def holding(self) -> AbstractContextManager[None]:
         """Keep documents and passages that are looked up, for who asks for them again and again.
@@ -284,8 +334,9 @@ class Browsing:
         if key is None:
             raise NotFoundError(
                 N_("The corpus has no document {document_id!r}."),
-                N_("See what it has: localrag list"),
+                N_("See its documents: localrag list {corpus}"),
                 document_id=document_id,
+                corpus=self.corpus,
             )
         return key
 

@@ -45,6 +45,10 @@ class Derived(Browsing):
         rows = {row[0]: row for row in self._rows_by_key(links.REFERENCES, "refs.key", wanted)}
         return [links.reference_of(self._db, rows[key]) for key in wanted if key in rows]
 
+    def changes_to(self, document_id: str, locator: Locator) -> list[Reference]:
+        """List what has an article, or something of it, read otherwise for the time being."""
+        return links.changes_to(self._db, self._require_work(document_id), locator.path)
+
     def reads_from(self, document_id: str, locator: Locator) -> list[Reference]:
         """List what a provision, and what stands inside it, has read otherwise (読替え)."""
         return readings.reads_from(self._db, self._require(document_id), locator.path)

@@ -44,7 +44,8 @@ class Reference:
         kind: ``refers``; ``applies-mutatis-mutandis`` (準用); ``delegates``, where a provision
             leaves something to an order (政令で定める); ``delegated-by``, where a provision of an
             order fills in what the target left to it; ``reads``, where it has words of the target
-            read otherwise, see `localrag.corpus.readings`.
+            read otherwise, see `localrag.corpus.readings`; ``changes``, where it has the target
+            read or applied otherwise for the time being, see `changes_to`.
         law_id: the law referred to; empty where the corpus lacks it or several are possible.
         law_name: its title, or its name as cited; of delegations the kind of order.
         target: the provision; the empty locator for the law as a whole, and of delegations. The
@@ -223,7 +224,8 @@ def references_from(
     """
     rows = database.rows(
         f"{REFERENCES} WHERE refs.document = ? AND refs.source >= ? AND refs.source < ?"
-        ' AND (? IS NULL OR refs.kind = ?) ORDER BY refs.start, refs."end", refs.key',
+        " AND (? IS NULL AND refs.kind <> 'changes' OR refs.kind = ?)"
+        ' ORDER BY refs.start, refs."end", refs.key',
         (document, *subtree(path), kind, kind),
     )
     return [reference_of(database, row) for row in rows]
@@ -231,11 +233,20 @@ def references_from(
 
 def references_to(database: Database, law: int, path: str) -> list[Reference]:
     """List the references to a provision or to something inside it, by document and place."""
+    return _reaching(database, law, path, "<>")
+
+
+def changes_to(database: Database, law: int, path: str) -> list[Reference]:
+    """List what has an article, or a part of it, read otherwise for the time being (当分の間)."""
+    return _reaching(database, law, path, "=")
+
+
+def _reaching(database: Database, law: int, path: str, changes: str) -> list[Reference]:
     rows = database.rows(
-        f"{REFERENCES} WHERE refs.key IN"  # noqa: S608 - a constant
+        f"{REFERENCES} WHERE refs.key IN"  # noqa: S608 - constants
         " (SELECT reference FROM reached WHERE law = ? AND place >= ? AND place < ?)"
         " AND EXISTS (SELECT 1 FROM shown WHERE shown.key = refs.document)"
-        " ORDER BY refs.document, refs.key",
+        f" AND refs.kind {changes} 'changes' ORDER BY refs.document, refs.key",
         (law, *subtree(path)),
     )
     return [reference_of(database, row) for row in rows]
@@ -258,6 +269,7 @@ def connections_from(database: Database, document: int, path: str, limit: int) -
         f"SELECT DISTINCT works.id, {_article('refs.target')}, refs.kind, refs.source"  # noqa: S608
         " FROM refs JOIN works ON works.key = refs.law"
         " WHERE refs.document = ? AND refs.source >= ? AND refs.source < ? AND refs.target <> ''"
+        " AND refs.kind <> 'changes'"
         " LIMIT ?",
         (document, *subtree(path), limit),
     )
@@ -270,7 +282,7 @@ def connections_to(database: Database, law: int, path: str, limit: int) -> list[
         f"SELECT DISTINCT shown.id, {_article('refs.source')}, refs.kind, place"  # noqa: S608
         " FROM reached JOIN refs ON refs.key = reference"
         " JOIN shown ON shown.key = refs.document"
-        " WHERE reached.law = ? AND place >= ? AND place < ? LIMIT ?",
+        " WHERE reached.law = ? AND place >= ? AND place < ? AND refs.kind <> 'changes' LIMIT ?",
         (law, *subtree(path), limit),
     )
     return [Connection(*row) for row in rows]

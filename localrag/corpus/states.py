@@ -22,14 +22,18 @@ from localrag_indexes.analysis.numerals import YEAR_BEFORE, common_year
 
 _STATES = (
     "CREATE TEMP VIEW states AS SELECT documents.key, works.id AS id, documents.id AS state_id,"
-    " state, state > '{day}' AS not_yet, shown_from, shown_until, work, title, kind, source,"
-    " characters, passages, metadata, mark FROM documents JOIN works ON works.key = work"
+    " state, state > '{day}' AS not_yet, state > '' AND state < '{long_before}' AS old, shown_from,"
+    " shown_until, work, title, kind, source, characters, passages, metadata, mark FROM documents"
+    " JOIN works ON works.key = work"
 )
 _SHOWN = (
     "CREATE TEMP VIEW shown AS SELECT * FROM states"
     " WHERE shown_from <= '{day}' AND '{day}' < shown_until"
 )
 
+
+OLD_AFTER = 24
+"""Months before the day asked for, from which on a text is called old."""
 
 Indexed = dict[tuple[str, str, str], list[int]]
 """Layer, header and text of passages, and the keys by which indexes know them."""
@@ -44,7 +48,24 @@ _SHARED = (
 def show(database: Database, day: date) -> None:
     """Let readers of this connection see every work as it is on a day."""
     for view in (_STATES, _SHOWN):
-        database.write(view.format(day=day.isoformat()))
+        database.write(view.format(day=day.isoformat(), long_before=_long_before(day).isoformat()))
+
+
+def is_old(state: str, day: date) -> bool:
+    """Whether a text that is in force from `state` on (ISO; "" for unknown) is old on a day.
+
+    Nothing in a corpus says that a law was not amended after the last text of it that was added.
+    """
+    return "" < state < _long_before(day).isoformat()
+
+
+def _long_before(day: date) -> date:
+    years, months = divmod(OLD_AFTER, 12)
+    ordinal = day.year * 12 + day.month - 1 - years * 12 - months
+    if ordinal < 12:
+        return date.min
+    # The last days of a month are not in every month.
+    return date(ordinal // 12, ordinal % 12 + 1, min(day.day, 28))
 
 
 def work_of(database: Database, id_: str) -> int:
@@ -82,6 +103,8 @@ class DocumentInfo:
         not_yet: whether its text is in force only after the day that the store shows.
         before_first: whether it is the earliest text that the corpus has, and the law had another
             one on the day that the store shows; it is not `not_yet`, then.
+        old: whether its text is from so long before the day that the store shows that the law may
+            well have been amended since (`OLD_AFTER`).
     """
 
     key: int
@@ -96,6 +119,7 @@ class DocumentInfo:
     followed: str
     not_yet: bool
     before_first: bool
+    old: bool
 
     @property
     def omissions(self) -> tuple[Omission, ...]:
@@ -105,7 +129,7 @@ class DocumentInfo:
 
 INFO = (
     "SELECT key, id, title, kind, source, characters, passages, metadata, state_id, shown_until,"
-    " not_yet, state, mark"
+    " not_yet, state, old, mark"
 )
 """What `info` is made of, of the views `shown` and `states`."""
 
@@ -136,7 +160,21 @@ def info(database: Database, row: Row) -> DocumentInfo:
         StoreError: it is not what was stored.
     """
     *told, mark = row
-    key, id_, title, kind, source, characters, passages, stored, state_id, until, later, day = told
+    (
+        key,
+        id_,
+        title,
+        kind,
+        source,
+        characters,
+        passages,
+        stored,
+        state_id,
+        until,
+        later,
+        day,
+        old,
+    ) = told
     database.require_marked((id_, state_id, title, kind, stored), mark, state_id)
     metadata = json.loads(stored)
     amended = bool(metadata.get("amending_law")) or _is_older(id_, day)
@@ -153,6 +191,7 @@ def info(database: Database, row: Row) -> DocumentInfo:
         "" if until == "~" else until,
         not_yet=bool(later) and not amended,
         before_first=bool(later) and amended,
+        old=bool(old),
     )
 
 

@@ -334,6 +334,43 @@ class CorpusStore(Lookups):
                 self._db.write("DELETE FROM documents WHERE key = ?", (key,))
             states.arrange(self._db, work)
 
+    def forget(self, document_ids: Iterable[str]) -> None:
+        """Remove documents, and every trace of them and of those removed before from the file.
+
+        A file that only they were read from is forgotten, too.
+
+        Raises:
+            NotFoundError: there is no such document; none is removed.
+            BusyError: another process reads for long, which keeps what it reads in the file.
+            StorageError: the disk has no room for a second copy of the file.
+        """
+        self._db.empty_log()
+        self._db.write("PRAGMA secure_delete = ON")
+        try:
+            with self.transaction():
+                files = set[int]()
+                for id_ in dict.fromkeys(document_ids):
+                    work = self._work(id_)
+                    files |= {
+                        file
+                        for (file,) in self._db.rows(
+                            "SELECT file FROM documents WHERE work = ? AND file IS NOT NULL",
+                            (work,),
+                        )
+                    }
+                    self.remove(id_)
+                    self._db.write("DELETE FROM linked_names WHERE id = ?", (id_,))
+                self._db.write_many(
+                    "DELETE FROM files WHERE key = ?"
+                    " AND NOT EXISTS (SELECT 1 FROM documents WHERE file = files.key)",
+                    ((file,) for file in files),
+                )
+                self.note_update(0)
+        finally:
+            # Of one that is gone already, a run that was stopped may have left words in the file.
+            self._db.write("VACUUM")
+            self._db.empty_log()
+
     def move(self, document_id: str, *, source: str, file: str) -> None:
         """Note that a document, unchanged, is now read from another place."""
         self._db.write(

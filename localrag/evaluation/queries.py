@@ -186,7 +186,7 @@ def make_queries(
                 corpus=corpus,
             )
         with storing(declaration):
-            replace_text(declaration, _declared(corpus, report.models, path))
+            replace_text(declaration, _declared(corpus, report.models, path), private=True)
     return report
 
 

@@ -11,7 +11,7 @@ from math import log, sqrt
 from statistics import fmean
 from typing import Any
 
-from localrag.errors import UsageError
+from localrag.errors import UsageError, to_install
 from localrag.language import N_
 
 RESAMPLES = 1_999
@@ -160,6 +160,6 @@ def _stats() -> Any:
         from scipy import stats
     except ImportError as error:
         raise UsageError(
-            N_("The statistics of an evaluation need scipy."), N_("pip install 'localrag[eval]'")
+            N_("The statistics of an evaluation need scipy."), to_install("eval")
         ) from error
     return stats

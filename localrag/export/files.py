@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from localrag.durable import remove_left_over, replacing
-from localrag.errors import FileExistsAlready, StorageError, UsageError
+from localrag.errors import FileExistsAlready, StorageError, UsageError, to_install
 from localrag.export.blocks import Block
 from localrag.export.markdown import markdown
 from localrag.export.word import write_word
@@ -48,7 +48,7 @@ def require_package(path: Path) -> None:
     if module and find_spec(module) is None:
         raise UsageError(
             N_("Writing {path} needs {package}."),
-            N_("pip install 'localrag[office]'"),
+            to_install("office"),
             path=path,
             package=package,
         )
@@ -95,7 +95,7 @@ def opened(path: Path, *, replace: bool) -> Iterator[IO[bytes]]:
                 path=path,
             )
         remove_left_over(path.parent)
-        with replacing(path, only_new=not replace) as file:
+        with replacing(path, only_new=not replace, private=True) as file:
             yield file
     except FileExistsError:
         raise FileExistsAlready(path) from None

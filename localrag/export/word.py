@@ -16,7 +16,7 @@ from localrag.export.blocks import (
     Strong,
     Struck,
 )
-from localrag.harmless import harmless
+from localrag.harmless import harmless, one_line
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -53,7 +53,7 @@ def write_word(blocks: Iterable[Block], file: IO[bytes]) -> None:
 def _add(document: "Document", block: Block, depth: int) -> None:
     match block:
         case Heading():
-            document.add_heading(harmless(block.text), block.level - 1)
+            document.add_heading(one_line(block.text), block.level - 1)
         case Paragraph():
             _write(_indented(document.add_paragraph(), depth), block.parts)
         case Quotation():
@@ -85,7 +85,9 @@ def _indented(paragraph: "WordParagraph", depth: int) -> "WordParagraph":
 
 def _write(paragraph: "WordParagraph", parts: Iterable[Inline]) -> None:
     for part in parts:
-        run = paragraph.add_run(harmless(part if isinstance(part, str) else part.text))
+        # Text may have several lines; a name has one.
+        text = harmless(part) if isinstance(part, str) else one_line(part.text)
+        run = paragraph.add_run(text)
         if isinstance(part, Strong):
             run.bold = True
         elif isinstance(part, Struck):

@@ -34,6 +34,21 @@ class FactKind(Enum):
 
     # retrieval: what a search left out or switched off.
     LAW_OF_DAY = N_("the law as of {day}; other states of it are passed over")
+    TEXT_OLD = N_(
+        "the text of {laws} in this corpus is more than {months} months older than {day}; later "
+        "amendments may be missing"
+    )
+    TEXTS_OLD = N_(
+        "{old:,} of {laws:,} laws have a text that is more than {months} months older than {day}, "
+        "the oldest is {law} of {date}; later amendments may be missing"
+    )
+    STATES_HELD = N_(
+        "this corpus has these texts of {law}: {days}; what was between and after them is not known"
+    )
+    LAST_STATE = N_(
+        "the last text of {law} in this corpus is of {date}; whether it changed by {day} is not "
+        "known"
+    )
     DAY_ASKED = N_("read as asked of the law as of {day} ({words})")
     PERIOD_ASKED = N_("read as asked of the law as of {day} ({words}: its last day, or today)")
     DAY_OF_THE_CASE = N_("{words} is taken for a day of the case: shown is the law as of {day}")
@@ -311,6 +326,7 @@ class FactKind(Enum):
     EXPOSED = N_("others can read or write {n:,} files and folders of it: {first}")
     JOURNAL_WHOLE = N_("{n:,} questions, nothing changed; the last line is {last}")
     CONVERSATIONS_SOUND = N_("sound, {n:,} conversations")
+    LAWS_RECENT = N_("{laws:,} laws, the newest text is of {date}")
     STORE_SOUND = N_("sound, {n:,} documents")
     UP_TO_DATE = N_("up to date, every byte as it was written")
     CHECKSUMS_ANEW = N_("all that has a mark is as it was stored; its checksums are written anew")
@@ -322,9 +338,18 @@ class FactKind(Enum):
 
     # what mends something, as a shell has it: the workbench has ways of its own
     TO_INDEX = N_("localrag index --corpus {corpus}")
+    TO_UPDATE = N_("localrag update FOLDER --corpus {corpus}")
     TO_REBUILD = N_("localrag index --corpus {corpus} --rebuild")
     TO_PREPARE = N_("localrag prepare --corpus {corpus} --layers {layers}")
     TO_EXAMINE = N_("localrag doctor")
+    TO_INSTALL = N_(
+        "Install it: pip install 'localrag[{extra}]'. Without a network, take it from a bundle: "
+        "localrag bundle make FOLDER --extra {extra} (docs/install.md)"
+    )
+    TO_INSTALL_AGAIN = N_(
+        "Install it again: pip install --force-reinstall {packages}. Without a network, run "
+        "install.py of the bundle again (docs/install.md)"
+    )
     TO_NAME_MODEL = N_(
         "Name one with --model, or set chat.model; what there is: localrag models list"
     )
@@ -365,12 +390,12 @@ class FactKind(Enum):
 
     # evaluation: what figures of answers in free text were made with.
     SIMILARITY_LEFT_OUT = N_(
-        "Similarity and the measures of derivations are left out: they need the extra {extra} "
-        "(pip install 'localrag[{extra}]')."
+        "Similarity and the measures of derivations are left out: they need the extra {extra}. "
+        "How to install it: localrag doctor"
     )
     METEOR_LEFT_OUT = N_(
-        "The measures of evidence are left out: they need the extra {extra} (pip install "
-        "'localrag[{extra}]')."
+        "The measures of evidence are left out: they need the extra {extra}. How to "
+        "install it: localrag doctor"
     )
     METEOR_MADE_WITH = N_("METEOR is that of NLTK {version}, as the official script takes it.")
     METEOR_WITHOUT_WORDNET = N_(
@@ -459,8 +484,17 @@ class FactKind(Enum):
 
     # check: what does not hold.
     CLAIM_CONTRADICTED = N_("a sentence of the corpus has something else in the place of {words}")
+    OWN_ARTICLE_LACKING = N_("the text itself has no such article, paragraph or item")
     PROVISION_LACKING = N_("{law} has no such provision; beside it there is: {near}")
     PROVISION_LACKING_ALONE = N_("{law} has no such provision")
+    NOT_IN_OLD_TEXT = N_(
+        "the corpus only has the text of {law} of {day}, which has no such provision; a later text "
+        "may have it"
+    )
+    PART_NOT_IN_OLD_TEXT = N_(
+        "the corpus only has {provision} as of {day}, which has no {part}; "
+        "a later text may have one"
+    )
     PART_LACKING = N_("{provision} has no {part}")
     PART_OF_STATE = N_("{provision} has no {part}; in the state of {day} it has one")
     UNDER_ANOTHER_HEADING = N_("the provision does not stand in {heading}; it stands in {under}")

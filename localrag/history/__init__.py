@@ -1,15 +1,15 @@
 """The states of a law: the Python twin of ``localrag history`` and ``localrag diff``."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from localrag.corpus.states import enacted
+from localrag.corpus.states import enacted, is_old
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.corpus.types import ARTICLES, Document, Locator, Passage
 from localrag.errors import NotFoundError, UsageError
-from localrag.facts import Fact
+from localrag.facts import Fact, FactKind
 from localrag.finding import find, laws_called
 from localrag.history.comparing import CHANGES, Change, compare, left_out
 from localrag.language import N_, _
@@ -23,12 +23,14 @@ class Comparison:
         before, after: the states.
         changes: in reading order.
         left_out: what only one of the texts has, as a whole: no change, for all one can tell.
+        notes: where a text is much older than the day it was asked for.
     """
 
     before: DocumentInfo
     after: DocumentInfo
     changes: tuple[Change, ...]
     left_out: tuple[Fact, ...] = ()
+    notes: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +50,17 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A provision through the states of its law, the earliest first."""
+    """A provision through the states of its law, the earliest first.
+
+    Attributes:
+        title: its heading.
+        versions: one for each text of the law that the corpus has.
+        notes: which texts these are; what lies between and behind them nobody here knows.
+    """
 
     title: str
     versions: tuple[Version, ...]
+    notes: tuple[Fact, ...] = ()
 
 
 _TYPES = {"AC": "法律", "CO": "政令"}
@@ -75,7 +84,9 @@ def headline(version: Version) -> str:
     """From when to when a state is in force, by what law, and what became of the provision."""
     state = version.state
     date = state.metadata.get("date") or _("without a date")
-    period = f"{date} – {state.followed}" if state.followed else _("since {date}").format(date=date)
+    period = f"{date} – {state.followed}"
+    if not state.followed:
+        period = _("from {date} on; the last text in this corpus").format(date=date)
     parts = [period]
     if law := amended_by(state):
         parts.append(_("amended by {law}").format(law=law))
@@ -113,22 +124,54 @@ def history(store: CorpusStore, target: str) -> History:
         change = _change_of(passage, documents[at - 1], documents[at])
         passage = _other_side(change, passage, documents[at])
         versions.append(Version(states[at], passage, change))
-    return History(shown.header, tuple(versions))
+    return History(shown.header, tuple(versions), (_held(states),))
 
 
 def diff(store: CorpusStore, law: str, before: date, after: date) -> Comparison:
     """Compare the states in which a law was on two days.
 
     Raises:
-        NotFoundError: the corpus has no such law, or no state of it that was in force on a day.
+        NotFoundError: the corpus has no such law, no state of it that was in force on a day, or
+            one state alone for both days: that says nothing of what changed.
         UsageError: the name can mean several laws.
     """
     states = store.states(_law(store, law))
-    one, other = (_on(states, day) for day in sorted((before, after)))
+    days = sorted((before, after))
+    one, other = (_on(states, day) for day in days)
     if one.key == other.key:
-        return Comparison(one, other, ())
+        raise NotFoundError(
+            N_(
+                "The corpus has one text of {title} for both days, that of {date}; whether the law "
+                "changed between them is not known."
+            ),
+            N_("It has the texts of: {dates}. Add that of the other day: localrag add PATH"),
+            title=one.title,
+            date=one.metadata.get("date") or _("an unknown day"),
+            dates=_(", ").join(filter(None, (state.metadata.get("date") for state in states)))
+            or _("an unknown day"),
+        )
     old, new = store.read(one.key), store.read(other.key)
-    return Comparison(one, other, compare(old, new), tuple(left_out(one, old, other, new)))
+    return Comparison(
+        one,
+        other,
+        compare(old, new),
+        tuple(left_out(one, old, other, new)),
+        tuple(_far_before((one, other), days)),
+    )
+
+
+def _held(states: Sequence[DocumentInfo]) -> Fact:
+    """Which texts of a law there are."""
+    days = tuple(state.metadata.get("date") or _("without a date") for state in states)
+    return Fact(FactKind.STATES_HELD, law=states[0].title, days=days)
+
+
+def _far_before(states: Sequence[DocumentInfo], days: Sequence[date]) -> Iterator[Fact]:
+    """What is told of texts that are much older than the day they were asked for."""
+    for state, day in zip(states, days, strict=True):
+        begun = state.metadata.get("date", "")
+        if is_old(begun, day):
+            yield Fact(FactKind.LAST_STATE, law=state.title, date=begun, day=day.isoformat())
 
 
 def _change_of(

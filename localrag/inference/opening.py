@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from localrag.config import ChatConfig, Config, EmbeddingConfig
 from localrag.errors import BusyError, LocalragError, ModelUnusable, StorageError
+from localrag.facts import FactKind
 from localrag.language import N_, _
 from localrag_models.errors import (
     BackendMissing,
@@ -318,7 +319,7 @@ CURES: dict[Cure, str] = {
     Cure.GET: N_("Get it: localrag models pull {name}"),
     Cure.GET_AGAIN: N_("Get it again: localrag models pull NAME"),
     Cure.HUB_ADDRESS: N_("Check the address given with --endpoint."),
-    Cure.INSTALL_PACKAGE: N_("Install it: pip install 'localrag[{extra}]'"),
+    Cure.INSTALL_PACKAGE: FactKind.TO_INSTALL.words,
     Cure.KNOWN_NAME: N_(
         "Set chat.model (or embedding.model) to openai:NAME with a name the server knows."
     ),

@@ -57,8 +57,8 @@ class AddReport:
         added, replaced, removed: counts.
         unchanged: of them as they were, in files that had to be read.
         files_unchanged: files that were not read again.
-        unsupported: files and links that are not read, by suffix.
-        passed_over: each of them, with its reason.
+        unsupported: files of a kind nobody reads, by suffix.
+        passed_over: each of them and each link that was not followed, with its reason.
         left_out: what files hold that was left out on purpose, and how many.
         scanned: files with pages that were read by OCR.
         named: what was read and is named all the same ("tracked insertions"), and how many.
@@ -95,7 +95,9 @@ class AddReport:
         """Take an event into account."""
         match event:
             case FilesFound():
-                self.unsupported = dict(Counter(one.suffix for one in event.passed_over))
+                self.unsupported = dict(
+                    Counter(one.suffix for one in event.passed_over if one.suffix)
+                )
                 self.passed_over = list(event.passed_over)
             case FileRead():
                 self.added += event.added

@@ -27,7 +27,7 @@ class PassedOver:
     Attributes:
         source: its path.
         problem: why it is not read, and how to have it read.
-        suffix: in lower case; the name where there is none.
+        suffix: in lower case; the name where there is none; "" of a link.
     """
 
     source: str

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from localrag.config import Config, Provisions
 from localrag.corpus.store import CorpusStore
-from localrag.errors import ModelUnusable, StorageError
+from localrag.errors import ModelUnusable, NoWorkers, StorageError
 from localrag.inference.opening import embedder_id, embedder_name, named, open_embedder
 from localrag.ingest.embedding import KeptVectors, embed
 from localrag.ingest.events import INDEXING, Event, FileFailed, Listener
@@ -35,7 +35,7 @@ from localrag.progress import Stopwatch, ignore
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes import bm25
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.errors import IndexingError, PackageMissing
+from localrag_indexes.errors import IndexingError, PackageMissing, WorkerNotStarted
 from localrag_indexes.generations import current, new_generation, sweep
 from localrag_indexes.parallel import Executor, Workers
 from localrag_models.errors import BackendMissing, Cure
@@ -380,6 +380,8 @@ def _failures_named(place: CorpusPaths) -> Iterator[None]:
         yield
     except PackageMissing:
         raise
+    except WorkerNotStarted as error:
+        raise NoWorkers(error) from error
     except (IndexingError, OSError) as error:
         cure = N_("Free space on the disk or memory, then: localrag index --corpus {corpus}")
         if isinstance(error, OSError) and error.errno != ENOSPC:

@@ -25,11 +25,12 @@ from localrag.corpus.readers.ocr import PaddleOcr, is_installed
 from localrag.corpus.rows import DocumentRows, prepare
 from localrag.corpus.store import FileRecord
 from localrag.corpus.types import PAGES_UNREADABLE, PAGES_WITHOUT_TEXT, Document
-from localrag.errors import InputError, NotFoundError, StorageError
+from localrag.errors import InputError, NotFoundError, NoWorkers, StorageError
+from localrag.harmless import one_line
 from localrag.ingest.events import READING_PAGES, PassedOver
 from localrag.language import N_
 from localrag.progress import Progress, Stopwatch
-from localrag_indexes.errors import IndexingError
+from localrag_indexes.errors import IndexingError, WorkerNotStarted
 from localrag_indexes.parallel import map_stream
 
 
@@ -73,6 +74,10 @@ class Walk:
             )
             yield str(path), problem
 
+    def links(self) -> Iterator[PassedOver]:
+        """The links that were not followed."""
+        return (one for one in self.passed_over if one.problem is _NOT_FOLLOWED)
+
     def covers(self, path: str) -> bool:
         """Whether a path lies below one of the roots."""
         return any(Path(path).is_relative_to(root) for root in self.roots)
@@ -113,7 +118,9 @@ def walk(
                 except OSError:
                     steps.unreadable.append(path)
     passed_over = (
-        PassedOver(str(path), reason, path.suffix.lower() or path.name)
+        PassedOver(
+            str(path), reason, "" if reason is _NOT_FOLLOWED else path.suffix.lower() or path.name
+        )
         for path, reason in steps.passed_over.items()
         if path not in found
     )
@@ -191,8 +198,10 @@ class _Steps:
                 self.unreadable.append(path)
 
 
+IS_LINK = N_("It is a link, and links inside a folder are not followed.")
+"""Why a link is left out."""
 _NOT_FOLLOWED = InputError(
-    N_("It is a link, and links inside a folder are not followed."),
+    IS_LINK,
     N_("Follow them with --follow-links, or add the file or folder that it leads to."),
 )
 _NO_FILE = InputError(N_("It is a device, a socket or a pipe."), N_("Add files and folders only."))
@@ -435,9 +444,47 @@ def _laid_out(outcome: readers.Outcome) -> Outcome:
     if not isinstance(outcome, Document):
         return outcome
     try:
-        return prepare(outcome)
+        return prepare(_plainly_named(outcome))
     except InputError as error:
         return ReadFailure(outcome.source, error)
+
+
+def _plainly_named(document: Document) -> Document:
+    """The document with names that are one line each and hide nothing; its text stays as it is.
+
+    The name of a file may hold line breaks, and what reorders or hides others. Subjects of triples
+    are texts.
+    """
+    names = (
+        document.id,
+        document.title,
+        document.source,
+        *(section.title for section in document.sections),
+        *(
+            f"{p.id}{p.locator.section}{p.header if p.triple is None else ''}"
+            for p in document.passages
+        ),
+    )
+    if one_line(every := "".join(names)) == every:
+        return document
+    id_ = one_line(document.id)
+    return replace(
+        document,
+        id=id_,
+        title=one_line(document.title),
+        source=one_line(document.source),
+        sections=tuple(replace(one, title=one_line(one.title)) for one in document.sections),
+        passages=tuple(
+            replace(
+                one,
+                id=one_line(one.id),
+                document_id=id_,
+                header=one_line(one.header) if one.triple is None else one.header,
+                locator=replace(one.locator, section=one_line(one.locator.section)),
+            )
+            for one in document.passages
+        ),
+    )
 
 
 def in_processes(
@@ -446,10 +493,13 @@ def in_processes(
     """Do the work of reading in other processes, in order; see `map_stream`.
 
     Raises:
-        StorageError: a process was killed.
+        NoWorkers: a process could not start.
+        StorageError: one was killed.
     """
     try:
         yield from map_stream(work, items, workers)
+    except WorkerNotStarted as error:
+        raise NoWorkers(error) from error
     except IndexingError as error:
         raise StorageError(
             N_("Reading stopped: {problem}."),

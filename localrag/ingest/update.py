@@ -20,7 +20,7 @@ from localrag.durable import storing
 from localrag.errors import InputError, NotFoundError, UsageError
 from localrag.ingest.entering import contradiction
 from localrag.ingest.events import COMPARING, READING, FileFailed, Listener
-from localrag.ingest.reading import FileToRead, Reader, Walk, contents, walk
+from localrag.ingest.reading import IS_LINK, FileToRead, Reader, Walk, contents, walk
 from localrag.ingest.state import writing
 from localrag.ingest.undo import (
     LawChange,
@@ -167,7 +167,7 @@ def undo_update(workspace: Workspace, corpus: str, *, dry_run: bool = False) -> 
         if not number:
             raise NotFoundError(
                 N_("There is no update of corpus {name!r} that could be undone."),
-                N_("The last one can be, once. See what it holds: localrag list"),
+                N_("The last one can be, once. See what it holds: localrag list {name}"),
                 name=corpus,
             )
         made = datetime.fromtimestamp(number / 1e9, UTC).isoformat(timespec="seconds")
@@ -222,6 +222,9 @@ class _Update:
         """
         for source, problem in self._walk.problems():
             self._fail_to_read(source, problem)
+        for link in self._walk.links():
+            problem = InputError(IS_LINK, N_("Name the file or folder that it leads to."))
+            self._fail_to_read(link.source, problem)
         tasks = [FileToRead(file, None) for file in self._walk.files]
         total, done = sum(task.file.bytes for task in tasks), 0
         for task, content in contents(reader, tasks, workers, self._tell_check):

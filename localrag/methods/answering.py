@@ -33,11 +33,14 @@ from localrag.question.as_of import state_asked
 from localrag.question.follow_up import Rewritten, plain_end, rewritten
 from localrag.question.laws import laws_named
 from localrag.reading.evidence import element
-from localrag.reading.types import Answer, Stage, Unanswered
+from localrag.reading.types import Answer, Citation, Stage, Unanswered
+from localrag.reading.verifier import verify
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import analyzer, check, checked
-from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Query, Trace
+from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Query, StageRecord, Trace
+from localrag.retrieval.units import old_texts
+from localrag.statutes.applied import changed_by
 from localrag.statutes.names import LawNames
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatModel
@@ -403,7 +406,9 @@ class Answerer:
             if mark(asked.text, asked.options) in self._seen:
                 toolkit.note("query-prompt", [Fact(FactKind.PROMPT_SAW_QUESTION)])
             try:
-                return replace(self._method.answer(case, toolkit), read_as=read_as)
+                answer = replace(self._method.answer(case, toolkit), read_as=read_as)
+                answer = _with_changes(answer, resources)
+                return answer if asked.history else _with_age(answer, resources)
             except ModelUnusable as error:
                 raise Unanswered(error, toolkit.trace) from error
 
@@ -485,3 +490,32 @@ def answering_method(config: Config) -> Method:
             method=chosen.name,
         )
     return chosen
+
+
+def _with_age(answer: Answer, resources: Resources) -> Answer:
+    """The answer with a note of the laws whose text it quotes is old; once in a conversation."""
+    quoted = (one.passage_id.rpartition("#")[0] for one in answer.citations if one.verified)
+    with resources.reading:
+        told = old_texts(resources.retriever.store, quoted)
+    if not told:
+        return answer
+    stages = (StageRecord(STATE_ASKED, (), 0.0, tuple(told)), *answer.trace.stages)
+    return replace(answer, trace=replace(answer.trace, stages=stages))
+
+
+def _with_changes(answer: Answer, resources: Resources) -> Answer:
+    """The answer with the provisions that have what it quotes read otherwise for the time being."""
+    added: dict[str, Citation] = {}
+    quoted = [one for one in answer.citations if one.verified]
+    with resources.reading:
+        store = resources.retriever.store
+        for one in quoted:
+            passage = store.by_id(one.passage_id)
+            for by in changed_by(store, passage, (one.start, one.end)) if passage else ():
+                there = any(by.id in (other.passage_id, *added) for other in quoted)
+                if not there:
+                    cited = Citation(by.id, by.text, changes=one.label, beside=one.beside)
+                    added[by.id] = verify(store, cited)
+    if not added:
+        return answer
+    return replace(answer, citations=(*answer.citations, *added.values()))

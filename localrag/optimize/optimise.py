@@ -19,7 +19,7 @@ from typing import Any
 from localrag.batch import origin as answers
 from localrag.batch.origin import Origin, weights
 from localrag.config import Config, MethodConfig
-from localrag.errors import UsageError
+from localrag.errors import UsageError, to_install
 from localrag.evaluation.datasets import loading
 from localrag.evaluation.types import Question, Questions
 from localrag.facts import Fact, FactKind
@@ -187,7 +187,7 @@ def optimise(
         StoreError, IndexUnusable, ModelUnusable: something cannot be used; what was done is kept.
     """
     if find_spec("gepa") is None:
-        raise UsageError(N_("GEPA is not installed."), N_("pip install 'localrag[optimize]'"))
+        raise UsageError(N_("GEPA is not installed."), to_install("optimize"))
     if not config.chat.model:
         raise UsageError(
             N_("The settings name no model that writes queries."),

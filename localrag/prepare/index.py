@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Self, cast
 from localrag.config import Config
 from localrag.corpus.store import CorpusStore
 from localrag.durable import locked
-from localrag.errors import BusyError, IndexUnusable, StorageError, UsageError
+from localrag.errors import BusyError, IndexUnusable, NoWorkers, StorageError, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.inference.opening import embedder_id, named, open_embedder
 from localrag.ingest.embedding import PlannedEntry, Window, embed_planned, windows_of
@@ -35,7 +35,7 @@ from localrag.retrieval.types import Filters
 from localrag.retrieval.units import between, where
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.bm25 import BM25Index, TextEntry, build
-from localrag_indexes.errors import IndexingError, IndexVersionError
+from localrag_indexes.errors import IndexingError, IndexVersionError, WorkerNotStarted
 from localrag_indexes.fusion import Scored
 from localrag_indexes.generations import current, new_generation
 from localrag_indexes.manifest import IndexManifest
@@ -559,6 +559,8 @@ def _damage_named(place: CorpusPaths) -> Iterator[None]:
 def _failures_named(place: CorpusPaths) -> Iterator[None]:
     try:
         yield
+    except WorkerNotStarted as error:
+        raise NoWorkers(error) from error
     except (IndexingError, OSError) as error:
         raise StorageError(
             N_("The layers of corpus {corpus!r} cannot be indexed ({problem})."),

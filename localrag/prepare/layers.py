@@ -293,6 +293,20 @@ class DerivedLayer:
             self._journal.keep(sorted(offsets.values()))
         return gone
 
+    def drop(self, documents: Collection[str]) -> int:
+        """Remove the rows made of some documents, also with others; returns how many went."""
+        kept, count = [], 0
+        for line in self._journal.lines():
+            count += 1
+            row = line.row
+            if row.document not in documents and not any(
+                place[0] in documents for place in row.rests_on
+            ):
+                kept.append(line.offset)
+        if len(kept) < count:
+            self._journal.keep(kept)
+        return count - len(kept)
+
     @contextmanager
     def opened(self) -> Iterator[None]:
         """Open it to be added to: one process at a time.

@@ -210,7 +210,7 @@ def prepare(
                 maker = _maker(name, store, place, model, chosen)
                 report = _Work(layer, maker, model, on_event).run(dry_run=dry_run)
                 if name == METADATA:
-                    _tell_apart(store, layer)
+                    tell_apart(store, layer)
             yield report
         if not dry_run:
             index_layers(workspace, corpus, config, store, partial(_tell, on_event))
@@ -335,7 +335,7 @@ def _categories(place: CorpusPaths, named: Categories | None) -> Categories:
     return before
 
 
-def _tell_apart(store: CorpusStore, layer: DerivedLayer) -> None:
+def tell_apart(store: CorpusStore, layer: DerivedLayer) -> None:
     """Let searches tell documents apart by what a model has found."""
     rows = ((row.document, row.labels) for row in layer.standing())
     with storing(store.facets_file.parent):

@@ -9,7 +9,7 @@ redundant. An embedder that gives all texts high cosines wants a higher threshol
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from localrag.errors import IndexUnusable
+from localrag.errors import IndexUnusable, to_install
 from localrag.language import N_
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def redundancy(vectors: "NDArray[np.float32]", threshold: float = ALIKE) -> Redu
     except ImportError as error:
         raise IndexUnusable(
             N_("To compare questions, {package} is needed."),
-            "pip install 'localrag[dense]'",
+            to_install("dense"),
             package="scipy",
         ) from error
     if len(vectors) > MOST:

@@ -9,6 +9,7 @@ there is none.
 """
 
 import re
+from bisect import bisect_left
 from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -206,14 +207,16 @@ def laws_in_any_state(text: str, names: LawNames) -> list[LawNamed]:
     return sorted(
         [
             *known,
-            *(
-                name
-                for name in others
-                if all(one.end <= name.start or name.end <= one.start for one in known)
-            ),
+            *(name for name in others if not _overlaps(known, name)),
         ],
         key=lambda name: name.start,
     )
+
+
+def _overlaps(known: Sequence[LawNamed], name: LawNamed) -> bool:
+    """Whether a name overlaps one of others, which stand in order and overlap none."""
+    at = bisect_left(known, name.end, key=lambda one: one.start)
+    return at > 0 and known[at - 1].end > name.start
 
 
 def _another_state(text: str, position: int) -> re.Match[str] | None:

@@ -22,7 +22,7 @@ _NUMBER = (
     rf"(?:,? ?(?:sub)?items? ?\(?(?P<item>\d{{1,3}}|[ivx]{{1,6}})\)?|{_ITEM})?"
 )
 _CITATION = re.compile(
-    rf"\b(?:(?P<several>Articles|Arts\.?)|Article|Art\.?) ?{_NUMBER}", re.IGNORECASE
+    rf"(?<![A-Za-z])(?:(?P<several>Articles|Arts\.?)|Article|Art\.?) ?{_NUMBER}", re.IGNORECASE
 )
 _CONJUNCTION = r", ?(?:and |or )?| (?:and|or|&) "
 # A hyphen is a range of paragraphs and items; in the number of an article it is a branch.

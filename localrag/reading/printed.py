@@ -15,6 +15,8 @@ from localrag.export.blocks import (
     items,
     paragraph,
 )
+from localrag.facts import FactKind
+from localrag.harmless import one_line
 from localrag.language import _
 from localrag.reading import wording
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Status, Step
@@ -40,6 +42,12 @@ def answer_blocks(answer: Answer, place: Place, shown: int | None = None) -> Ite
     told = list(map(str, wording.events(answer.trace, answer.absent)))
     if told and answer.status is Status.NOT_FOUND:
         yield items(told)
+    else:
+        yield from (
+            paragraph(str(event))
+            for event in answer.trace.events
+            if event.kind is FactKind.TEXT_OLD
+        )
     if answer.label:
         yield paragraph(Strong(answer.label), f" {answer.text}")
     # What the extractive reader says is its quotations, which follow.
@@ -65,7 +73,7 @@ def _claim(answer: Answer, claim: Claim) -> Item:
 
 
 def _citation(citation: Citation, place: str) -> Item:
-    head: list[Inline] = [place or citation.label or citation.passage_id]
+    head: list[Inline] = [one_line(place or citation.label or citation.passage_id)]
     if not citation.verified:
         head += [" ", Strong(_("rejected")), f": {citation.problem or ''}"]
     head += (f" · {remark}" for remark in wording.remarks(citation))

@@ -219,7 +219,12 @@ def moved() -> str:
 
 
 def state(
-    date: str, followed: str = "", *, not_yet: bool = False, before_first: bool = False
+    date: str,
+    followed: str = "",
+    *,
+    not_yet: bool = False,
+    before_first: bool = False,
+    old: bool = False,
 ) -> str:
     """What is said of the wording of a law that is quoted.
 
@@ -228,7 +233,11 @@ def state(
         followed: the day from which the corpus has another one; "" for none.
         not_yet: it is not in force on the day whose law was asked for.
         before_first: the corpus lacks the wording of that day.
+        old: it is from long before that day, and it is to be told here.
     """
+    if old:
+        told = state(date, followed, not_yet=not_yet, before_first=before_first)
+        return _("{state}; later amendments may be missing").format(state=told)
     if before_first:
         return _("the corpus has no state of this day; this one is in force from {date}").format(
             date=date
@@ -245,7 +254,13 @@ def state_of(law: "DocumentInfo") -> str:
     date = law.metadata.get("date", "")
     if not date:
         return ""
-    return state(date, law.followed, not_yet=law.not_yet, before_first=law.before_first)
+    return state(
+        date,
+        law.followed,
+        not_yet=law.not_yet,
+        before_first=law.before_first,
+        old=law.old,
+    )
 
 
 def remarks(citation: Citation) -> list[str]:
@@ -262,6 +277,8 @@ def remarks(citation: Citation) -> list[str]:
         )
     if citation.beside:
         told.append(beside())
+    if citation.changes:
+        told.append(changes(citation.changes))
     if citation.confidence is not None:
         told.append(read_by_ocr(citation.confidence))
     return told
@@ -276,6 +293,16 @@ def of_passage(passage: Passage) -> str:
     """What is said of the text of a passage beside its place; "" for nothing."""
     confidence = passage.locator.confidence
     return "" if confidence is None else read_by_ocr(confidence)
+
+
+def changed() -> str:
+    """What stands before the provision that has the one above it read otherwise."""
+    return _("For the time being it is read or applied otherwise, by: ")
+
+
+def changes(label: str) -> str:
+    """What is said of a provision that has another one read otherwise for the time being."""
+    return _("changes for the time being how {provision} applies").format(provision=label)
 
 
 def beside() -> str:

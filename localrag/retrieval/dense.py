@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from localrag.config import Config
 from localrag.corpus.lookups import Lookups
-from localrag.errors import IndexUnusable, UsageError
+from localrag.errors import IndexUnusable, UsageError, to_install
 from localrag.facts import Fact, FactKind
 from localrag.inference.opening import OFF, embedder_id, embedder_name, named, open_embedder
 from localrag.language import N_
@@ -163,7 +163,7 @@ def open_dense(
     except PackageMissing as error:
         raise IndexUnusable(
             N_("Search by meaning needs the package {package}."),
-            "pip install 'localrag[dense]'",
+            to_install("dense"),
             package=error.package,
         ) from error
     except IndexVersionError as error:

@@ -5,14 +5,14 @@ are indexed; a reference to a paragraph counts for its article. A unit is named 
 passage, and every stage gives scores to units. A query's filters say which may be found.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from localrag.config import RetrievalConfig
 from localrag.corpus.facets import KIND
 from localrag.corpus.lookups import Lookups
-from localrag.corpus.states import DocumentInfo
+from localrag.corpus.states import OLD_AFTER, DocumentInfo
 from localrag.corpus.types import Locator
 from localrag.errors import NotFoundError
 from localrag.facts import Fact, FactKind
@@ -24,6 +24,8 @@ from localrag_indexes.fusion import Scored, convex_combination, reciprocal_rank_
 # How filters are called that are none by facets, and so many values that each could have instead.
 _LAW, _TYPE, _DATE = "law", "type", "date"
 _SHOWN = 5
+# Laws that one note names.
+_NAMED = 5
 # A unit that shares no word with the question has a BM25 score of 0. A cosine has no such point:
 # those of one model lie close together, far from 0, so that they are measured from the least found.
 _FLOORS = (0.0, None)
@@ -175,6 +177,17 @@ def standing(store: Lookups, filters: Filters) -> Iterator[Fact]:
     told_for = store.facets.told_for if filters.where else None
     if told_for is not None and told_for != store.stamp:
         yield Fact(FactKind.METADATA_BEHIND)
+
+
+def old_texts(store: Lookups, document_ids: Iterable[str]) -> list[Fact]:
+    """One fact that names the laws of which a text is shown that is old on the day of the store."""
+    laws = [store.document(id_) for id_ in dict.fromkeys(document_ids)]
+    old = [f"{law.title} ({law.metadata['date']})" for law in laws if law.old]
+    if not old:
+        return []
+    named = (*old[:_NAMED], "…") if len(old) > _NAMED else tuple(old)
+    day = store.as_of.isoformat()
+    return [Fact(FactKind.TEXT_OLD, laws=named, months=OLD_AFTER, day=day)]
 
 
 def left(store: Lookups, filters: Filters) -> list[Fact]:

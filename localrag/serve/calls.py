@@ -6,17 +6,27 @@ up: nothing of it reaches a path, and no query language reads it.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
+from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    ValidationError,
+)
+from pydantic_core import PydanticUseDefault, core_schema
 
 # Before Python 3.12 Pydantic makes schemas of this one alone.
 from typing_extensions import TypedDict
 
-from localrag.as_json.checks import CheckJson, check_as_json
+from localrag.as_json.checks import MOST_LISTED, CheckJson, check_as_json
 from localrag.as_json.found import (
     AnswerJson,
     CorpusJson,
@@ -47,6 +57,7 @@ from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.query import MAX_CHARACTERS
 from localrag.retrieval.types import Query
 from localrag.session import Corpus, Session
+from localrag_indexes.errors import IndexingError
 
 
 def _day(value: object) -> object:
@@ -67,11 +78,33 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 Day = Annotated[date, BeforeValidator(_day)]
 """A day, written as its JSON schema says."""
 
+
+class _OrNull:
+    """Marks a field that need not be given: null in its place says the same."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        or_null = core_schema.nullable_schema(handler(source))
+        return core_schema.no_info_after_validator_function(_unless_null, or_null)
+
+
+def _unless_null(value: object) -> object:
+    if value is None:
+        raise PydanticUseDefault
+    return value
+
+
+OR_NULL = _OrNull()
+"""For `Annotated`: many clients send null for whatever they have no value for."""
+
 _Question = Annotated[str, Field(min_length=1, max_length=MAX_CHARACTERS)]
 _Written = Annotated[str, Field(min_length=1, max_length=2_000)]
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Several = Annotated[tuple[_Name, ...], Field(max_length=50)]
 _Label = Annotated[str, Field(max_length=200, pattern=r"^\s*[^\s=＝][^=＝]*[=＝][\s\S]*\S")]
+_Labels = Annotated[tuple[_Label, ...], Field(max_length=50)]
+_Layers = Annotated[tuple[Literal["articles", "passages", "triples"], ...], Field(max_length=50)]
 _LONGEST_TEXT = 100_000
 MOST_BEFORE = 50
 """Questions asked before, at most, that one may lean on."""
@@ -83,23 +116,24 @@ class Call(BaseModel):
     # Strict: what clients send is JSON, and a number is no day.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    corpus: str = Field(
-        "", max_length=64, description="Corpus to work on; the one of the settings where empty."
+    corpus: Annotated[str, Field(max_length=64), OR_NULL] = Field(
+        "", description="Corpus to work on; the one of the settings where empty."
     )
     as_of: Day | None = Field(None, description="The law as of this day; today where none is.")
 
 
 class _Filtered(Call):
-    law: _Several = Field((), description="Only these laws: ids, titles or abbreviations.")
-    type: _Several = Field((), description="Only laws of these types: Act, CabinetOrder …")
-    layer: tuple[Literal["articles", "passages", "triples"], ...] = Field(
-        (), max_length=50, description="Only these layers."
+    law: Annotated[_Several, OR_NULL] = Field(
+        (), description="Only these laws: ids, titles or abbreviations."
     )
+    type: Annotated[_Several, OR_NULL] = Field(
+        (), description="Only laws of these types: Act, CabinetOrder …"
+    )
+    layer: Annotated[_Layers, OR_NULL] = Field((), description="Only these layers.")
     date_from: Day | None = Field(None, description="Only texts of this day or later.")
     date_to: Day | None = Field(None, description="Only texts of this day or earlier.")
-    where: tuple[_Label, ...] = Field(
+    where: Annotated[_Labels, OR_NULL] = Field(
         (),
-        max_length=50,
         description="Only documents that are so, KEY=VALUE (kind=Act, ministry=総務省, "
         "chapter=罰則): of one key one of the values, of each key one.",
     )
@@ -134,11 +168,11 @@ class ShowCall(Call):
         description="A citation in any spelling (民法709条, 金商27の36), a range (民法709〜724条), "
         "a law or a part of it (民法 第三編第五章), or the id of a passage."
     )
-    most: Annotated[int, Field(ge=1, le=200), BeforeValidator(as_whole)] = Field(
+    most: Annotated[int, Field(ge=1, le=200), BeforeValidator(as_whole), OR_NULL] = Field(
         20, description="Provisions of a range that are shown."
     )
-    as_read_by: str = Field(
-        "", max_length=2_000, description="Provision by whose readings (読替え) it is read."
+    as_read_by: Annotated[str, Field(max_length=2_000), OR_NULL] = Field(
+        "", description="Provision by whose readings (読替え) it is read."
     )
 
 
@@ -172,13 +206,13 @@ class AskCall(_Filtered):
     """Answer a question with verbatim quotations that code has checked."""
 
     question: _Question = Field(description="The question.")
-    options: Annotated[tuple[_Written, ...], Field(max_length=10)] = Field(
+    options: Annotated[tuple[_Written, ...], Field(max_length=10), OR_NULL] = Field(
         (), description="Options of a multiple-choice question, for methods that choose."
     )
-    after: Annotated[tuple[_Question, ...], Field(max_length=MOST_BEFORE)] = Field(
+    after: Annotated[tuple[_Question, ...], Field(max_length=MOST_BEFORE), OR_NULL] = Field(
         (), description="Questions asked before, which this one may lean on; oldest first."
     )
-    model: bool = Field(
+    model: Annotated[bool, OR_NULL] = Field(
         True, description="Let the model of the settings write, if there is one; else quote only."
     )
 
@@ -228,7 +262,7 @@ def _diff(corpus: Corpus, call: DiffCall) -> ComparisonJson:
 
 
 def _check(corpus: Corpus, call: CheckCall) -> CheckJson:
-    return check_as_json(corpus.check(call.text))
+    return check_as_json(corpus.check(call.text), MOST_LISTED)
 
 
 class ToldJson(TypedDict):
@@ -317,9 +351,10 @@ class Refusal:
 
     Attributes:
         kind: the name of the error.
-        cause, cure: what went wrong and what to do about it, in words.
+        cause, cure: what went wrong and what to do about it, in words that name no path.
         code: the exit code that the command line would leave with.
         transient: whether the same call can succeed a little later.
+        within: all of it, with the paths, for the log; "" where there is none.
     """
 
     kind: str
@@ -327,16 +362,49 @@ class Refusal:
     cure: str
     code: int
     transient: bool = False
+    within: str = ""
 
     @classmethod
     def of(cls, error: LocalragError) -> "Refusal":
         """The refusal that an error is, in the language in use."""
         transient = isinstance(error, ModelUnusable) and error.transient
         kind = next(one.__name__ for one in type(error).__mro__ if one.__module__ == _ERRORS)
-        return cls(kind, error.cause, error.cure, error.exit_code, transient)
+        shown = copy(error)
+        shown.fields = {name: _placeless(value) for name, value in error.fields.items()}
+        cause, cure = map(_without_paths, (shown.cause, shown.cure))
+        within = str(error)
+        if within == f"{cause} {cure}".strip():
+            within = ""
+        return cls(kind, cause, cure, error.exit_code, transient, within)
 
     def __str__(self) -> str:
         return f"{self.cause} {self.cure}".strip()
 
 
 _ERRORS = LocalragError.__module__
+# A path from the root on, of two names at least, and its last name. Addresses of this server stay.
+_PATH = re.compile(
+    r"(?<![\w:/.~])(?:~|[A-Za-z]:)?[/\\](?!v1/)(?:[^\s/\\'\"`<>|:;,、。（）「」()]+[/\\])+"
+    r"([^\s/\\'\"`<>|:;,、。（）「」()]*)"
+)
+
+
+def _placeless(value: object) -> object:
+    """A value of an error without the folder in which a file is."""
+    match value:
+        case PurePath():
+            return value.name
+        case str() if PurePath(value).is_absolute():
+            return PurePath(value).name
+        case OSError(errno=int(number), strerror=str(reason), filename=str(file)):
+            return OSError(number, reason, PurePath(file).name)
+        case IndexingError():
+            inner = copy(value)
+            inner.fields = {name: _placeless(of) for name, of in value.fields.items()}
+            return inner
+        case _:
+            return value
+
+
+def _without_paths(text: str) -> str:
+    return _PATH.sub(lambda path: path[1] or "…", text)

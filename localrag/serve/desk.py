@@ -7,7 +7,6 @@ that the model is in memory once.
 """
 
 import asyncio
-import json
 import os
 import signal
 import threading
@@ -18,7 +17,6 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
-from datetime import date
 from functools import partial
 from hashlib import sha256
 from multiprocessing import get_context, parent_process
@@ -38,7 +36,6 @@ from localrag.reading import wording
 from localrag.reading.watching import Watch
 from localrag.retrieval.types import StageRecord
 from localrag.serve.calls import (
-    EVERY,
     AskCall,
     Call,
     Refusal,
@@ -48,14 +45,13 @@ from localrag.serve.calls import (
     session_of,
     writes,
 )
+from localrag.serve.checking import Checks, is_long_check
+from localrag.serve.reader import Reader, key_of
 from localrag.session import Corpus, Session
 from localrag.workspace import CorpusPaths
 
 if TYPE_CHECKING:
     from localrag_models.embedding import Embedder, Vectors
-
-# Corpora (of a day) that a process keeps open.
-_OPEN = 8
 
 
 class Refused(Exception):  # noqa: N818 - it says what became of the call
@@ -76,11 +72,6 @@ def _refusals() -> Iterator[None]:
         yield
     except LocalragError as error:
         raise Refused(Refusal.of(error)) from error
-
-
-def _key(session: Session, call: Call) -> tuple[object, ...]:
-    """What a corpus is opened for: the settings of a call, and the day that "today" is."""
-    return call.corpus, tuple(session.overrides.items()), date.today()
 
 
 def _written(place: CorpusPaths) -> tuple[tuple[int, int], ...]:
@@ -117,47 +108,6 @@ class _Remembered:
             self._bytes += len(result) + self._ENTRY
         while self._bytes > self._MOST:
             self._bytes -= len(self._kept.popitem(last=False)[1]) + self._ENTRY
-
-
-class Reader:
-    """Looks things up, one call after the other, and keeps the corpora open that it looked in."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._open: OrderedDict[object, Corpus] = OrderedDict()
-        self._working = threading.Lock()
-
-    def carry_out(self, name: str, call: Call, code: str) -> bytes | Refusal:
-        """Do the work of a call, and give its JSON in UTF-8.
-
-        Args:
-            name: of the work.
-            call: fits it.
-            code: of the language in which messages are written.
-        """
-        with self._working, language.using(code):
-            try:
-                result = EVERY[name].do(self._corpus(call), call)
-            except LocalragError as error:
-                return Refusal.of(error)
-            return json.dumps(result, ensure_ascii=False, allow_nan=False).encode()
-
-    def close(self) -> None:
-        """Let go of the corpora."""
-        with self._working:
-            for corpus in self._open.values():
-                corpus.close()
-            self._open.clear()
-
-    def _corpus(self, call: Call) -> Corpus:
-        session = session_of(self._session, call)
-        key = _key(session, call)
-        if key not in self._open:
-            self._open[key] = session.corpus(call.corpus)
-            if len(self._open) > _OPEN:
-                self._open.popitem(last=False)[1].close()
-        self._open.move_to_end(key)
-        return self._open[key]
 
 
 _reader: Reader
@@ -260,6 +210,7 @@ class Desk:
         self._threads = ThreadPoolExecutor(self.questions, thread_name_prefix="question")
         self._seats = [_Seat() for _ in range(self.questions)]
         self._remembered = _Remembered()
+        self._checks = Checks(session)
         self._choosing = threading.Lock()
         # To load a model takes seconds, in which questions find their seats.
         self._loading = threading.Lock()
@@ -281,6 +232,7 @@ class Desk:
     def _close(self) -> None:
         self._threads.shutdown()
         self._here.close()
+        self._checks.close()
         if self._embedder is not None:
             self._embedder.close()
         for seat in self._seats:
@@ -298,8 +250,13 @@ class Desk:
             initargs=(self.session, language.in_use()),
         )
 
-    async def carry_out(self, name: str, call: Call) -> bytes:
+    async def carry_out(self, name: str, call: Call, holder: str = "") -> bytes:
         """Look something up, and give the JSON of the result in UTF-8.
+
+        Args:
+            name: of the work.
+            call: fits it.
+            holder: the name of who asks; their long texts are checked one after the other.
 
         Raises:
             Refused: it has none.
@@ -314,9 +271,12 @@ class Desk:
         is_remembered = not isinstance(call, AskCall)
         if is_remembered and (known := self._remembered.get(key)):
             return known
-        work = _carry_out if self._processes else self._here.carry_out
         result: bytes | Refusal
-        result = await self._look_up(partial(work, name, call, code))
+        if is_long_check(call):
+            result = await self._checks.carry_out(call, code, holder)
+        else:
+            work = _carry_out if self._processes else self._here.carry_out
+            result = await self._look_up(partial(work, name, call, code))
         if isinstance(result, Refusal):
             raise Refused(result)
         if is_remembered:
@@ -372,7 +332,7 @@ class Desk:
 
     def _ask(self, call: AskCall, watch: _Following) -> ToldJson:
         session = session_of(self.session, call)
-        key = _key(session, call)
+        key = key_of(session, call)
         with self._choosing:
             seat = next((seat for seat in self._seats if seat.key == key), self._seats[0])
             self._seats.remove(seat)

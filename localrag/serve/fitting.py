@@ -6,7 +6,6 @@ in an object says most, and gets up to half of the room; the entries of a list g
 was done for a result (its trace) goes first.
 """
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, takewhile
@@ -14,6 +13,8 @@ from typing import Any
 
 # Before Python 3.12 Pydantic makes schemas of this one alone.
 from typing_extensions import TypedDict
+
+from localrag.harmless import json_text
 
 # A text of so many characters can be a name, and is never cut.
 _NAME = 200
@@ -202,7 +203,7 @@ class _Cutting:
 
 
 def _length(value: Any) -> int:
-    return len(json.dumps(value, ensure_ascii=False))
+    return len(json_text(value))
 
 
 def _least(value: Any) -> int:

@@ -6,9 +6,11 @@ failure is one object, which clients of the OpenAI protocol read as well.
 
 import asyncio
 import os
+import re
 import ssl
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -16,7 +18,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import TypeAdapter, ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -29,23 +31,15 @@ from localrag.language import N_, _
 from localrag.serve import openai, page
 from localrag.serve.calls import WORK, AskCall, Refusal, told
 from localrag.serve.desk import Desk, Refused
-from localrag.serve.guarding import (
-    Gone,
-    Guard,
-    GuardedDesk,
-    Metrics,
-    Refusing,
-    Rules,
-    Tokens,
-    note_of,
-    sent,
-)
+from localrag.serve.entrance import Guard, Refusing, Rules, note_of, sent
+from localrag.serve.guarding import Gone, GuardedDesk, Metrics, noting
+from localrag.serve.holders import Sessions, Tokens
 from localrag.serve.listening import (
+    Door,
     ended_in_order,
-    impatient,
     is_loopback,
     names_of,
-    opened,
+    opened_door,
 )
 from localrag.session import Session
 
@@ -57,30 +51,41 @@ _MOST_PROCESSES = 4
 _SOON = 10.0
 # Whoever has gone reads no status; the log does.
 _GONE = 499
+# What clients reach without a token; nothing of any corpus is there.
+_OPEN = frozenset({"/health", "/sign-in", "/style.css"})
 
 
-def serve(session: Session, on_start: Callable[[str], None]) -> None:
+def serve(
+    session: Session, on_start: Callable[[str, str], None], socket: Path | None = None
+) -> None:
     """Serve until the process is told to end.
 
     Args:
         session: the workspace and the settings.
-        on_start: given the address, when connections are taken.
+        on_start: given the address, and the token that was made because there was none, or "";
+            called when connections are taken.
+        socket: path of a Unix socket that its owner alone can connect to, without a token; else
+            the address of the settings is listened on, where every client needs one.
 
     Raises:
         UsageError: the address cannot be listened on, or not without tokens and TLS.
+        StorageError: the folder of the socket cannot be made.
         ConfigError: the settings or the tokens are not valid.
     """
     settings = session.config().serve
     tokens = Tokens(session.workspace.tokens)
-    _require_safe(settings, tokens)
+    if socket is None:
+        _require_safe(settings, tokens)
     processes = settings.processes or min(os.cpu_count() or 1, _MOST_PROCESSES)
-    listening = opened(settings.host, settings.port)
 
-    async def run() -> None:
+    async def run(door: Door) -> None:
         async with Desk(session, processes) as desk:
+            application_ = application(
+                GuardedDesk(desk, settings.queue), settings, tokens, of_owner=socket is not None
+            )
             config = uvicorn.Config(
-                application(GuardedDesk(desk, settings.queue), settings, tokens),
-                http=impatient(settings.patience),
+                application_,
+                http=door.connections(settings.patience),
                 ws="none",
                 lifespan="off",
                 log_config=None,
@@ -93,13 +98,12 @@ def serve(session: Session, on_start: Callable[[str], None]) -> None:
                 ssl_certfile=settings.certificate or None,
                 ssl_keyfile=settings.key or None,
             )
-            scheme = "https" if settings.certificate else "http"
-            host = f"[{settings.host}]" if ":" in settings.host else settings.host
-            on_start(f"{scheme}://{host}:{listening.getsockname()[1]}/")
-            await uvicorn.Server(config).serve(sockets=[listening])
+            on_start(door.address("https" if settings.certificate else "http"), made)
+            await uvicorn.Server(config).serve(sockets=[door.listening])
 
-    with listening, ended_in_order():
-        asyncio.run(run())
+    with opened_door(settings.host, settings.port, socket) as door, ended_in_order():
+        made = tokens.started() if socket is None and not tokens else ""
+        asyncio.run(run(door))
 
 
 def _require_safe(settings: ServeConfig, tokens: Tokens) -> None:
@@ -137,17 +141,22 @@ def _require_safe(settings: ServeConfig, tokens: Tokens) -> None:
         )
 
 
-def application(desk: GuardedDesk, settings: ServeConfig, tokens: Tokens) -> ASGIApp:
+def application(
+    desk: GuardedDesk, settings: ServeConfig, tokens: Tokens, *, of_owner: bool = False
+) -> ASGIApp:
     """Everything that is served, guarded.
 
     Args:
         desk: open as long as requests come.
         settings: the limits.
-        tokens: one of them is needed where there are any.
+        tokens: one of them is needed, unless the door is the owner's.
+        of_owner: whether the account of this process alone reaches the door.
     """
-    metrics = Metrics((desk.looking, desk.asking))
+    metrics = Metrics((desk.looking, desk.asking, desk.checking))
 
-    async def show_metrics(_: Request) -> Response:
+    async def show_metrics(request: Request) -> Response:
+        if note_of(request).holder.corpora is not None:
+            raise HTTPException(403, _("The token is for some corpora alone."))
         return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
     app = Starlette(
@@ -167,20 +176,26 @@ def application(desk: GuardedDesk, settings: ServeConfig, tokens: Tokens) -> ASG
             ValidationError: _on_invalid,
             HTTPException: _on_http,
             Gone: _on_gone,
+            ClientDisconnect: _on_gone,
             Exception: _on_unforeseen,
         },
     )
     app.state.desk = desk
     app.state.shelf = page.Shelf()
     app.state.tokens = tokens
+    app.state.sessions = Sessions()
+    # A redirection would repeat what a client says of the address of the server.
+    app.router.redirect_slashes = False
     rules = Rules(
         tokens,
-        names_of(settings.host, settings.names),
+        frozenset() if of_owner else names_of(settings),
         settings.max_body_kb * 1_000,
         settings.patience,
+        of_owner=of_owner,
+        open=_OPEN,
         log_questions=settings.log_questions,
     )
-    return Guard(app, rules, metrics, _refusing)
+    return Guard(app, rules, _refusing, metrics.count, app.state.sessions)
 
 
 def _route_of(name: str) -> Callable[[Request], Any]:
@@ -198,7 +213,8 @@ def _route_of(name: str) -> Callable[[Request], Any]:
 async def _corpora(request: Request) -> Response:
     desk: GuardedDesk = request.app.state.desk
     names = desk.corpora(note_of(request).holder)
-    return JSONResponse({"corpora": await desk.desk.corpora(names)})
+    with noting(request):
+        return JSONResponse({"corpora": await desk.desk.corpora(names)})
 
 
 async def _health(_: Request) -> Response:
@@ -221,7 +237,7 @@ async def _on_refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)
     refusal = error.refusal
     status = 503 if refusal.transient else _STATUSES.get(refusal.code, 500)
-    if status == 409 and request.url.path in openai.GIVES:
+    if status == 409 and request.url.path.startswith("/v1/"):
         status = 400  # Clients of OpenAI would try again.
     return _failure(request, status, refusal)
 
@@ -235,14 +251,7 @@ def _refusing(request: Request, error: Refusing) -> Response:
     if error.status == 401 and request.method == "GET" and page.wants_page(request):
         return RedirectResponse("/sign-in", 303)
     reply = _failure(request, error.status, error.refusal)
-    if error.retry_after:
-        reply.headers["retry-after"] = str(error.retry_after)
-    if error.status == 401:
-        reply.headers["www-authenticate"] = "Bearer"
-    if error.status == 408:
-        # Nobody waits for the rest. That of a large one is read and dropped, as long as it may
-        # take: whoever is cut off while sending reads no reply.
-        reply.headers["connection"] = "close"
+    reply.headers.update(dict(error.headers))
     return reply
 
 
@@ -355,9 +364,14 @@ def description() -> dict[str, Any]:
         if path in openai.STREAMED:
             content["text/event-stream"] = {}
         operation: dict[str, Any] = {
-            "operationId": path.strip("/").replace("/", "_"),
+            "operationId": re.sub(r"\W+", "_", path).strip("_"),
             "responses": {"200": {"description": "Done.", "content": content}, **failures},
         }
+        if named := re.findall(r"{(\w+)}", path):
+            operation["parameters"] = [
+                {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+                for name in named
+            ]
         if path in taken:
             operation["summary"] = str(taken[path].__doc__)
             operation["requestBody"] = {
@@ -368,7 +382,7 @@ def description() -> dict[str, Any]:
     return {
         "openapi": "3.1.0",
         "info": {"title": "localrag", "version": __version__},
-        "security": [{}, {"token": []}],
+        "security": [{"token": []}],
         "paths": paths,
         "components": {
             "schemas": {**schemas.get("$defs", {}), "Failure": _ERROR},

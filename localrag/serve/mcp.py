@@ -8,16 +8,21 @@ resource. What cannot be done is a result that says so.
 import json
 from collections.abc import Callable
 from functools import cache, partial
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import anyio
 import uvicorn
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp.shared.uri_template import UriTemplate
 from mcp_types import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
@@ -36,17 +41,24 @@ from mcp_types import (
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from localrag import __version__
 from localrag.as_json.found import CorpusJson
+from localrag.config import ServeConfig
+from localrag.harmless import json_text, one_line
 from localrag.language import _
-from localrag.serve.calls import WORK, AskCall, Refusal, ShowCall, as_whole, told
+from localrag.serve.calls import OR_NULL, WORK, AskCall, Refusal, ShowCall, as_whole, told
 from localrag.serve.desk import Desk, Refused
+from localrag.serve.entrance import LOG, Guard, Refusing, Rules, note_of
 from localrag.serve.fitting import CutJson, RestJson, fitted, rest
-from localrag.serve.listening import opened
+from localrag.serve.holders import Holder, Tokens, allowed
+from localrag.serve.listening import LOOPBACK, Door, ended_in_order, names_of, opened_door
 from localrag.session import Session
 
-_HOST = "127.0.0.1"
+_AT = "/mcp"
 _PROVISION = UriTemplate.parse("localrag://provision/{corpus}/{id}{?as_of}")
 _CORPORA, _MORE = "corpora", "more"
 _JSON = "application/json"
@@ -69,6 +81,7 @@ _Characters = Annotated[
         description="Characters of the result at most; what is cut stands in its `cut`.",
     ),
     BeforeValidator(as_whole),
+    OR_NULL,
 ]
 
 
@@ -96,7 +109,7 @@ class MoreCall(_Asked):
         description="The part to read, as `cut` names it, with a number for each *: "
         "referred_by, passage.text, hits.0.passage.text.",
     )
-    start: Annotated[int, Field(ge=0), BeforeValidator(as_whole)] = Field(
+    start: Annotated[int, Field(ge=0), BeforeValidator(as_whole), OR_NULL] = Field(
         0, description="The first entry, or character, that is given; counted from 0."
     )
 
@@ -115,31 +128,98 @@ def serve_stdio(session: Session) -> None:
     anyio.run(speak)
 
 
-def serve_http(session: Session, port: int, on_start: Callable[[], None]) -> None:
+def serve_http(
+    session: Session, port: int, on_start: Callable[[str, str], None], socket: Path | None = None
+) -> None:
     """Speak it over HTTP, at ``/mcp``, to programs of this machine alone.
 
     Args:
         session: the workspace and the settings.
-        port: on the loopback address.
-        on_start: called when connections are taken.
+        port: on the loopback address, where every client needs a token; 0 for any that is free.
+        on_start: given the address, and the token that was made because there was none, or "";
+            called when connections are taken.
+        socket: path of a Unix socket that its owner alone can connect to, without a token; it is
+            listened on in the place of the port.
 
     Raises:
-        UsageError: the port cannot be listened on.
+        UsageError: the port or the socket cannot be listened on.
+        StorageError: the folder of the socket cannot be made.
+        ConfigError: the settings or the tokens are not valid.
     """
+    settings = session.config().serve.model_copy(update={"host": LOOPBACK, "proxy": ""})
+    tokens = Tokens(session.workspace.tokens)
 
-    async def speak() -> None:
+    async def speak(door: Door) -> None:
         async with Desk(session) as desk:
             config = uvicorn.Config(
-                server_of(desk).streamable_http_app(host=_HOST),
+                application(desk, settings, tokens, of_owner=socket is not None),
+                http=door.connections(settings.patience),
+                ws="none",
                 log_config=None,
                 access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                limit_concurrency=settings.connections,
                 timeout_keep_alive=_KEPT_OPEN,
             )
-            on_start()
-            await uvicorn.Server(config).serve(sockets=[listening])
+            on_start(door.address("http", _AT), made)
+            await uvicorn.Server(config).serve(sockets=[door.listening])
 
-    with opened(_HOST, port) as listening:
-        anyio.run(speak)
+    with opened_door(LOOPBACK, port, socket) as door, ended_in_order():
+        made = tokens.started() if socket is None and not tokens else ""
+        anyio.run(speak, door)
+
+
+def application(
+    desk: Desk, settings: ServeConfig, tokens: Tokens, *, of_owner: bool = False
+) -> ASGIApp:
+    """The protocol over HTTP, guarded.
+
+    Args:
+        desk: open as long as requests come.
+        settings: the limits.
+        tokens: one of them is needed, unless the door is the owner's.
+        of_owner: whether the account of this process alone reaches the door.
+    """
+    # The guard knows the names of this server, and bounds what is sent.
+    unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    app = server_of(desk).streamable_http_app(
+        streamable_http_path=_AT, transport_security=unchecked
+    )
+    app.add_middleware(_OfHolder)
+    app.add_exception_handler(Refusing, _refusing)
+    app.router.redirect_slashes = False
+    rules = Rules(
+        tokens,
+        frozenset() if of_owner else names_of(settings),
+        settings.max_body_kb * 1_000,
+        settings.patience,
+        of_owner=of_owner,
+        log_questions=settings.log_questions,
+    )
+    return Guard(app, rules, _refusing, _uncounted)
+
+
+class _OfHolder:
+    """Says to the protocol who sends a request: a session is for the one alone who began it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            name = note_of(Request(scope)).holder.name
+            scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
+        await self._app(scope, receive, send)
+
+
+def _refusing(_request: Request, refusing: Exception) -> Response:
+    assert isinstance(refusing, Refusing)
+    return JSONResponse({"error": str(refusing.refusal)}, refusing.status, dict(refusing.headers))
+
+
+def _uncounted(_route: str, _status: int, _seconds: float) -> None:
+    """Nobody asks an agent's server for figures."""
 
 
 def server_of(desk: Desk) -> Server[Any]:
@@ -223,30 +303,56 @@ def _schema(kind: Any) -> dict[str, Any]:
 
 async def _call_tool(desk: Desk, context: _Context, asked: CallToolRequestParams) -> CallToolResult:
     given = dict(asked.arguments or {})
+    holder = _holder(context)
     try:
         if asked.name == _MORE:
-            return await _go_on(desk, MoreCall.model_validate_json(json.dumps(given)))
+            return await _go_on(desk, holder, MoreCall.model_validate_json(json.dumps(given)))
         bounds = {name: given.pop(name) for name in _Asked.model_fields if name in given}
         most = _Asked.model_validate_json(json.dumps(bounds)).characters
         if asked.name == _CORPORA:
-            found = await desk.corpora(desk.session.corpora())
+            found = await desk.corpora(holder.allowed(desk.session.corpora()))
             return _told(fitted({"corpora": found}, most))
         if asked.name not in WORK:
             raise MCPError(INVALID_PARAMS, _("There is no tool {name!r}.").format(name=asked.name))
         call = WORK[asked.name].takes.model_validate_json(json.dumps(given))
+        call = allowed(desk, holder, call)
         if isinstance(call, AskCall) and desk.writes(call):
             return await _answer(desk, context, call, most)
-        return _told(fitted(json.loads(await desk.carry_out(asked.name, call)), most))
+        return _told(fitted(json.loads(await desk.carry_out(asked.name, call, holder.name)), most))
     except ValidationError as error:
         return _problem(_invalid(error))
     except Refused as refused:
+        _note(context, refused.refusal)
         return _problem(refused.refusal)
+    except MCPError:
+        raise
+    except Exception:  # noqa: BLE001 - its words are for the log, and for no client
+        LOG.exception("%s", asked.name)
+        return _problem(_unforeseen())
 
 
-async def _go_on(desk: Desk, asked: MoreCall) -> CallToolResult:
+def _unforeseen() -> Refusal:
+    return Refusal("Unforeseen", _("An error nobody foresaw; the log of the server has it."), "", 1)
+
+
+def _holder(context: _Context) -> Holder:
+    """Who asks: over the network as the guard says; who has started the program may do all."""
+    return Holder() if context.request is None else note_of(context.request).holder
+
+
+def _note(context: _Context, refusal: Refusal) -> None:
+    """Keep for the log what a client is not shown of an error: the paths in it."""
+    if context.request is not None:
+        note_of(context.request).problem = refusal.within
+    elif refusal.within:
+        LOG.warning("%s", one_line(refusal.within))
+
+
+async def _go_on(desk: Desk, holder: Holder, asked: MoreCall) -> CallToolResult:
     given = {name: of for name, of in asked.arguments.items() if name not in _Asked.model_fields}
     call = WORK[asked.tool].takes.model_validate_json(json.dumps(given))
-    whole = json.loads(await desk.carry_out(asked.tool, call))
+    call = allowed(desk, holder, call)
+    whole = json.loads(await desk.carry_out(asked.tool, call, holder.name))
     try:
         return _told(rest(whole, asked.part, asked.start, asked.characters))
     except LookupError:
@@ -280,12 +386,13 @@ async def _answer(desk: Desk, context: _Context, call: AskCall, most: int) -> Ca
             answer = (await desk.ask(call, tell))["answer"]
             result = _told(fitted({**answer}, most))
         except Refused as refused:
+            _note(context, refused.refusal)
             result = _problem(refused.refusal)
     return result
 
 
 def _told(value: dict[str, Any]) -> CallToolResult:
-    text = json.dumps(value, ensure_ascii=False)
+    text = json_text(value)
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=value)
 
 
@@ -312,7 +419,7 @@ async def _list_templates(
 
 
 async def _read_resource(
-    desk: Desk, _context: _Context, asked: ReadResourceRequestParams
+    desk: Desk, context: _Context, asked: ReadResourceRequestParams
 ) -> ReadResourceResult:
     uri = str(asked.uri)
     named = _PROVISION.match(uri)
@@ -321,10 +428,15 @@ async def _read_resource(
     given = {name: value for name, value in named.items() if name != "id"}
     try:
         call = ShowCall.model_validate_json(json.dumps({**given, "citation": named["id"]}))
+        call = allowed(desk, _holder(context), call)
         text = (await desk.carry_out("show", call)).decode()
     except ValidationError as error:
         raise MCPError(INVALID_PARAMS, told(error)) from error
     except Refused as refused:
+        _note(context, refused.refusal)
         raise MCPError(INVALID_PARAMS, str(refused)) from refused
+    except Exception as error:
+        LOG.exception("%s", "show")
+        raise MCPError(INTERNAL_ERROR, str(_unforeseen())) from error
     content = TextResourceContents(uri=asked.uri, mime_type=_JSON, text=text)
     return ReadResourceResult(contents=[content])

@@ -9,7 +9,6 @@ back.
 
 import asyncio
 import base64
-import json
 import secrets
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -25,11 +24,13 @@ from typing_extensions import TypedDict
 
 from localrag.as_json.found import AnswerJson
 from localrag.errors import NotFoundError, UsageError
+from localrag.harmless import json_text
 from localrag.language import N_
 from localrag.retrieval.query import MAX_CHARACTERS
-from localrag.serve.calls import MOST_BEFORE, AskCall, Refusal, ToldJson, as_whole
+from localrag.serve.calls import MOST_BEFORE, OR_NULL, AskCall, Refusal, ToldJson, as_whole
 from localrag.serve.desk import Refused
-from localrag.serve.guarding import Gone, GuardedDesk, begun, note_of, sent
+from localrag.serve.entrance import note_of, sent
+from localrag.serve.guarding import Gone, GuardedDesk, begun, noting
 
 _OURS = "localrag"
 # Characters of a piece of a streamed reply.
@@ -42,7 +43,14 @@ _Whole = Annotated[int, BeforeValidator(as_whole)]
 
 
 class _Taken(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    """What clients send. What is not known has no effect, and is named: each server has its own."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+
+    @property
+    def unknown(self) -> list[str]:
+        """The names that say nothing here."""
+        return list(self.model_extra or ())
 
 
 _Objects = tuple[dict[str, Any], ...]
@@ -70,6 +78,11 @@ class _Message(_Taken):
     function_call: dict[str, Any] | None = None
     tool_calls: _Objects | None = None
     tool_call_id: str | None = None
+
+    @property
+    def all_unknown(self) -> list[str]:
+        parts = self.content if isinstance(self.content, tuple) else ()
+        return [*self.unknown, *(name for part in parts for name in part.unknown)]
 
     @property
     def text(self) -> str:
@@ -146,8 +159,16 @@ class ChatRequest(_Taken):
         known |= {"tool_choice", "function_call", "response_format", "modalities", "logprobs"}
         of_system = any(one.role in ("system", "developer") for one in self.messages)
         of_tools = any(one.of_tools for one in self.messages)
-        given = [name for name in sorted(self.model_fields_set - known) if getattr(self, name)]
-        return [*given, *(["system"] if of_system else []), *(["tool_calls"] if of_tools else [])]
+        fields = self.model_fields_set & type(self).model_fields.keys() - known
+        given = [name for name in fields if getattr(self, name)]
+        within = [name for one in self.messages for name in one.all_unknown]
+        for part in (self.stream_options, self.response_format):
+            within += part.unknown if part else []
+        return [
+            *sorted({*given, *self.unknown, *within}),
+            *(["system"] if of_system else []),
+            *(["tool_calls"] if of_tools else []),
+        ]
 
 
 class EmbeddingRequest(_Taken):
@@ -161,8 +182,9 @@ class EmbeddingRequest(_Taken):
             Field(min_length=1, max_length=2_048),
         ]
     )
-    encoding_format: Literal["float", "base64"] = "float"
-    input_type: Literal["query", "passage"] = Field(
+    encoding_format: Annotated[Literal["float", "base64"], OR_NULL] = "float"
+    dimensions: _Whole | None = Field(None, description="Those of the model: no vector is cut.")
+    input_type: Annotated[Literal["query", "passage"], OR_NULL] = Field(
         "passage", description="What the texts are: models are trained to tell the two apart."
     )
     user: str | None = None
@@ -215,6 +237,10 @@ class _EmbeddingUsage(TypedDict):
     total_tokens: int
 
 
+class _Ignored(TypedDict):
+    ignored: list[str]
+
+
 class Embeddings(TypedDict):
     """The vectors of texts, in their order; how many tokens they have is not counted: 0."""
 
@@ -222,6 +248,7 @@ class Embeddings(TypedDict):
     model: str
     data: list[_Embedding]
     usage: _EmbeddingUsage
+    localrag: _Ignored
 
 
 class _Model(TypedDict):
@@ -247,6 +274,7 @@ GIVES: Mapping[str, Any] = {
     "/v1/chat/completions": Completion,
     "/v1/embeddings": Embeddings,
     "/v1/models": Models,
+    "/v1/models/{id}": _Model,
 }
 """What they give."""
 STREAMED = ("/v1/chat/completions",)
@@ -357,7 +385,7 @@ async def _stream(
 
 
 def _event(value: Mapping[str, Any]) -> str:
-    return f"data: {json.dumps(value, ensure_ascii=False)}\n\n"
+    return f"data: {json_text(value)}\n\n"
 
 
 async def _embed(request: Request) -> Response:
@@ -366,8 +394,20 @@ async def _embed(request: Request) -> Response:
     if asked.model not in (_OURS, desk.embedder):
         raise _no_model(asked.model)
     texts = [asked.input] if isinstance(asked.input, str) else list(asked.input)
-    async with desk.asking.passed():
-        vectors = await desk.desk.embed(texts, queries=asked.input_type == "query")
+    with noting(request):
+        async with desk.asking.passed():
+            vectors = await desk.desk.embed(texts, queries=asked.input_type == "query")
+    if asked.dimensions not in (None, vectors.shape[1]):
+        raise Refused(
+            Refusal.of(
+                UsageError(
+                    N_("The vectors of {model} have {n:,} dimensions."),
+                    N_("Leave dimensions out."),
+                    model=desk.embedder,
+                    n=vectors.shape[1],
+                )
+            )
+        )
     rows: list[list[float] | str] = (
         [base64.b64encode(row.astype("<f4").tobytes()).decode() for row in vectors]
         if asked.encoding_format == "base64"
@@ -381,26 +421,39 @@ async def _embed(request: Request) -> Response:
             for place, row in enumerate(rows)
         ],
         "usage": {"prompt_tokens": 0, "total_tokens": 0},
+        "localrag": {"ignored": sorted(asked.unknown)},
     }
     return JSONResponse(reply)
 
 
 async def _models(request: Request) -> Response:
+    reply: Models = {"object": "list", "data": [_model(name) for name in _names(request)]}
+    return JSONResponse(reply)
+
+
+async def _one_model(request: Request) -> Response:
+    name = request.path_params["id"]
+    names = _names(request)
+    # A corpus that is left out is the usual one, where there is one.
+    if name not in names and not (name == _OURS and names):
+        raise _no_model(name)
+    return JSONResponse(_model(name))
+
+
+def _names(request: Request) -> list[str]:
+    """The models that a client may use: its corpora, and what embeds."""
     desk: GuardedDesk = request.app.state.desk
     names = [f"{_OURS}/{name}" for name in desk.corpora(note_of(request).holder)]
-    if desk.embedder:
-        names.append(desk.embedder)
-    reply: Models = {
-        "object": "list",
-        "data": [
-            {"id": name, "object": "model", "created": 0, "owned_by": _OURS} for name in names
-        ],
-    }
-    return JSONResponse(reply)
+    return [*names, desk.embedder] if names and desk.embedder else names
+
+
+def _model(name: str) -> _Model:
+    return {"id": name, "object": "model", "created": 0, "owned_by": _OURS}
 
 
 ROUTES = (
     Route("/v1/chat/completions", _complete, methods=["POST"]),
     Route("/v1/embeddings", _embed, methods=["POST"]),
     Route("/v1/models", _models),
+    Route("/v1/models/{id:path}", _one_model),
 )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache, wraps
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pydantic import ValidationError
@@ -30,12 +30,15 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from localrag import language
+from localrag.harmless import harmless
 from localrag.language import LANGUAGES, _, ngettext
 from localrag.prompts import language_of
 from localrag.reading import wording
 from localrag.serve.calls import AskCall, Refusal, ShowCall, ToldJson, told
 from localrag.serve.desk import Refused
-from localrag.serve.guarding import COOKIE, GuardedDesk, Holder, Refusing, begun, note_of
+from localrag.serve.entrance import COOKIE, Refusing, note_of
+from localrag.serve.guarding import GuardedDesk, begun
+from localrag.serve.holders import Holder, usual_for
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _LANGUAGE = "localrag-language"
@@ -125,6 +128,11 @@ def _spoken(handler: Handler) -> Handler:
     return speak
 
 
+def _shown_harmless(value: Any) -> Any:
+    """What stands in a template, harmless; markup that a template has made stays."""
+    return harmless(value) if type(value) is str else value
+
+
 @cache
 def _environment() -> Environment:
     made = Environment(
@@ -133,6 +141,8 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        # A text on the page reorders nothing around it, and begins no line of its own.
+        finalize=_shown_harmless,
     )
     made.globals |= {"_": _, "ngettext": ngettext, "wording": wording, "languages": LANGUAGES}
     # A screen reader reads a text in the voice of its language, whatever that of the page.
@@ -147,8 +157,9 @@ def _text(request: Request, template: str, **values: Any) -> str:
         "code": language.in_use(),
         "holder": holder.name,
         "corpora": desk.corpora(holder),
-        "corpus": desk.desk.usual,
+        "corpus": usual_for(desk.desk, holder),
         "question": "",
+        "quoted": "",
         "told": None,
         "beside": None,
         "refusal": None,
@@ -165,11 +176,13 @@ def _shown(request: Request, template: str, status: int = 200, **values: Any) ->
 
 def _linker(request: Request) -> Callable[..., str]:
     """Writes the address of this page with other parameters: what is read beside, the language."""
+    # Two slashes, or one and a backslash, would begin the name of another server.
+    path = "/" + quote(request.scope["path"].lstrip("/"), errors="replace")
 
     def link(**changed: str) -> str:
         now = {name: request.query_params.get(name, "") for name in ("at", "corpus")}
         wanted = {name: value for name, value in {**now, **changed}.items() if value}
-        return f"{request.url.path}?{urlencode(wanted)}"
+        return f"{path}?{urlencode(wanted, errors='replace')}"
 
     return link
 
@@ -211,6 +224,8 @@ async def _ask(request: Request) -> Response:
     call = AskCall(
         question=question, corpus=form.get("corpus", ""), model="without-model" not in form
     )
+    # It stays one of the corpus that is meant now, whatever is read beside it later.
+    call = request.app.state.desk.allowed(request, call)
     name = request.app.state.shelf.put(Kept(note_of(request).holder, call))
     return RedirectResponse(f"/answers/{name}#answer", 303)
 
@@ -228,7 +243,7 @@ async def _answer(request: Request) -> Response:
                 _awaited(request, kept, answering, language.in_use()), media_type="text/html"
             )
     beside = await _beside(request, kept.call.corpus)
-    return _shown(request, "read.html", **_of(kept), **beside)
+    return _shown(request, "read.html", **{**_of(kept), **beside})
 
 
 async def _answered(request: Request, kept: Kept) -> None:
@@ -240,7 +255,8 @@ async def _answered(request: Request, kept: Kept) -> None:
 
 
 def _of(kept: Kept) -> dict[str, Any]:
-    return {"question": kept.call.question, "told": kept.told, "corpus": kept.call.corpus}
+    of = kept.call.corpus
+    return {"question": kept.call.question, "told": kept.told, "corpus": of, "quoted": of}
 
 
 async def _awaited(
@@ -267,20 +283,30 @@ async def _awaited(
 
 @_spoken
 async def _sign_in(request: Request) -> Response:
-    """Take a token for the cookie of a browser, or ask for one."""
-    if request.method == "GET":
-        return _shown(request, "sign_in.html", wrong=False)
-    token = (await _form(request)).get("token", "").strip()
-    if request.app.state.tokens.holder(token) is None:
+    """Take a token, and give the browser a session for it; or ask for one.
+
+    The address that a server prints has the token in it: it is led on at once to one without. Where
+    another page leads there, nobody is signed in: it would be with the token of somebody else.
+    """
+    if request.method == "POST":
+        token = (await _form(request)).get("token", "").strip()
+    else:
+        token = request.query_params.get("token", "")
+        if not token or request.headers.get("sec-fetch-site", "none") != "none":
+            return _shown(request, "sign_in.html", wrong=False)
+    holder = request.app.state.tokens.holder(token)
+    if holder is None:
         return _shown(request, "sign_in.html", 401, wrong=True)
     reply = RedirectResponse("/", 303)
     secure = request.url.scheme == "https"
-    reply.set_cookie(COOKIE, token, httponly=True, secure=secure, samesite="strict")
+    session = request.app.state.sessions.begin(holder)
+    reply.set_cookie(COOKIE, session, httponly=True, secure=secure, samesite="strict")
     return reply
 
 
 @_spoken
-async def _sign_out(_: Request) -> Response:
+async def _sign_out(request: Request) -> Response:
+    request.app.state.sessions.end(request.cookies.get(COOKIE, ""))
     reply = RedirectResponse("/sign-in", 303)
     reply.delete_cookie(COOKIE)
     return reply

@@ -76,6 +76,38 @@ def words_of(store: Lookups, reference: Reference) -> tuple[ReadWords, ...]:
     return tuple(_words(store, reference, reading, spans) for reading in _readings(reference))
 
 
+def changed_by(store: Lookups, passage: Passage, span: Span | None = None) -> tuple[Passage, ...]:
+    """The provisions that have a provision read or applied otherwise for the time being (当分の間).
+
+    Args:
+        store: the corpus.
+        passage: the provision, or what it stands in.
+        span: of what is quoted of it, in characters of the law; None for all of it.
+
+    Returns:
+        Each provision once: the paragraph, or the smallest whole one, that says so.
+    """
+    law_id, place = passage.document_id, passage.locator
+    if not place.article:
+        return ()
+    start, end = span or (passage.start, passage.end)
+    found: dict[str, Passage] = {}
+    for reference in store.changes_to(law_id, Locator(place.division, place.article)):
+        source = reference.source
+        own = reference.document_id == law_id and source.article == place.article
+        if own and source.division == place.division:
+            continue
+        target = None if reference.target_end else store.at(law_id, reference.target)
+        if target is not None and (target.end <= start or end <= target.start):
+            continue
+        by = store.at(
+            reference.document_id, Locator(source.division, source.article, source.paragraph)
+        )
+        if by is not None:
+            found.setdefault(by.id, by)
+    return tuple(found.values())
+
+
 def reaches(reference: Reference, place: Locator) -> bool:
     """Whether a reference is to a provision, to one around it or to something inside it."""
     first, last = reference.target, reference.target_end

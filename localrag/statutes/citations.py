@@ -12,15 +12,18 @@ from typing import NamedTuple
 from localrag.corpus.types import Locator
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import (
+    AND,
     BEFORE_BARE_NUMBER,
     CHAIN,
     DEEPER,
     START,
     SUBITEM,
+    TO,
     Chain,
     read_chain,
     read_subitem,
 )
+from localrag.statutes.other_numbers import numbers_another
 from localrag_indexes.analysis.characters import PlainText
 
 
@@ -244,22 +247,20 @@ def _opening(text: str, end: int, floor: int) -> int:
 
 __all__ = ["LawKind", "LawPart", "ProvisionCitation", "find_citations"]
 
-_AND = (
-    r"(?:及び|又は|若しくは|並びに|および|または|もしくは|ならびに"
-    r"|及ビ|又ハ|若ハ|若クハ|並ニ|[及又並、，,・と])"
-)
+_AND = rf"(?:{AND}|[及又並、，,・とや])"
 _QUALIFIER = r"(?:各号列記以外の部分|柱書き?|本文|ただし書|但書|前段|後段|の規定)"
 # 民法第百三条から同第百五条まで, 民法第一編第百三条及び第三編第七百九条
 _OF_THE_SAME = rf"同?(?:{HEADING})?"
 _OF_THE_SAME_BEFORE = re.compile(rf"(?:(?:(?<![一-鿿])|(?<=[及又並]))同(?:{HEADING})?|{HEADING})$")
 _JOINED = re.compile(
-    rf"(?:{_QUALIFIER}(?:{_AND}{_QUALIFIER})*)?(?:まで)?(?:の規定)?[ 　]?"
+    rf"(?:{_QUALIFIER}(?:{_AND}{_QUALIFIER})*)?(?:まで|迄)?(?:の規定)?[ 　]?"
     rf"{_AND}{{1,2}}[ 　]?(?:{HEADING}{_AND}{{1,2}})*{_OF_THE_SAME}"
 )
-_TO = re.compile(rf"{_QUALIFIER}?[ 　]?(?:から|乃至|ないし|[～〜~―－—-])[ 　]?{_OF_THE_SAME}")
-_UNTIL = re.compile("まで")
+_TO = re.compile(rf"{_QUALIFIER}?[ 　]?[、，]?{TO}[、，]?[ 　]?{_OF_THE_SAME}")
+_UNTIL = re.compile("まで|迄")
 _BRACKETS = re.compile(r"[（）()]")
-_MORE_SUBITEMS = re.compile(rf"(から|{_AND})(?:({SUBITEM})|({DEEPER}))")
+_MORE_SUBITEMS = re.compile(rf"({TO}|{_AND})(?:({SUBITEM})|({DEEPER}))")
+_IS_RANGE = re.compile(TO)
 _ASIDE_FOLLOWS = re.compile(rf"{_QUALIFIER}?")
 # 第四十五条（第三号及び第四号を除く。）
 _PART_OF_OUTER = re.compile(
@@ -268,6 +269,8 @@ _PART_OF_OUTER = re.compile(
     r"(?:の[^。（）、\n]{1,20}に係る部分|に係る|(?:の場合)?(?:を除[くきい]|に限る)|にあ[つっ]ては)"
 )
 _LONGEST_JOIN = 40
+# How many levels stand above an item.
+_OF_ITEM = 2
 
 
 class ProvisionCitation(NamedTuple):
@@ -374,6 +377,8 @@ class _Scan:
     def take(self, chain: Chain, start: int, end: int) -> None:
         """Enter the chain that stands at a span."""
         frame = self._frame_at(start)
+        if chain.depth == _OF_ITEM and numbers_another(self._text, start):
+            return
         first = frame.chain
         continued = None
         if first is None:
@@ -396,7 +401,7 @@ class _Scan:
             continued = chain.after(first)
         law = self.found[frame.index].law if continued is not None else NO_LAW
         begins = self._begins(frame, start)
-        if continued is None and chain.depth == 2:
+        if continued is None and chain.depth == _OF_ITEM:
             law = table_before(self._text, start)
         elif continued is None:
             law = law_part_before(self._text, start, frame.end, self._names)
@@ -467,6 +472,8 @@ class _Scan:
         frame = self._frames[-1]
         if len(frame.gap) > _LONGEST_JOIN:
             frame.chain = None
+        # What is no citation after all is part of the gap before the next one.
+        self._end = start
         return frame
 
     def _add(
@@ -496,6 +503,8 @@ class _Scan:
         first = self.found[frame.index]
         if first.last is not None or first.last_word:
             return False
+        assert frame.chain is not None
+        chain = chain.of_the_same(frame.chain)
         until = _UNTIL.match(self._text, end)
         end = until.end() if until else end
         word = chain.item_word or chain.paragraph_word or chain.article_word
@@ -518,7 +527,7 @@ class _Scan:
             if more[3]:
                 subitem = f"{frame.chain.subitem.rpartition('.')[0]}.{subitem}"
             chain = frame.chain._replace(subitem=subitem)
-            if more[1] == "から":
+            if _IS_RANGE.fullmatch(more[1]):
                 if not self._range(frame, chain, more.end()):
                     break
             else:

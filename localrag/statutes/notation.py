@@ -26,6 +26,16 @@ NUMBER = rf"(?:[{_KANJI}]++|[{_DIGITS}]{{1,5}}+)"
 COUNT = rf"(?:[{_KANJI}万億]++|[{_DIGITS}]++(?:[万億][{_DIGITS}]{{0,8}}+){{0,2}}+)"
 BLANK = r"[ \u00a0]?"
 
+DASHES = "~～〜∼〰‐‑‒–—―−－─ー-"
+"""Every sign that people write between the ends of a range, for a class of a pattern."""
+TO = rf"(?:から|より|乃至は?|ないしは?|[{DASHES}])"
+"""What stands between the ends of a range."""
+AND = (
+    "(?:及び|又は|若しくは|並びに|且つ|および|または|もしくは|ならびに|かつ"
+    "|及ビ|又ハ|若ハ|若クハ|並ニ)"
+)
+"""The words between the members of a list."""
+
 # の二 after a number is a branch unless it begins another word: の一部, の三分の一, の二月.
 ANOTHER_WORD = (
     r"次[^条項号]|[分部般方時定体切人名月年日週回倍割個つ度種件者円級段重要類原因環態]"
@@ -43,15 +53,26 @@ _ITEM = rf"(?:第{BLANK})?+{COUNT}{BLANK}号{_BRANCHES}"
 _ITEM_WORD = rf"[同本各]号|この号|前(?:各|{NUMBER})?号|次号"
 
 # A katakana letter is a subitem only where it is no particle of a katakana law (第二号ニ規定スル).
-_LETTER = rf"[{IROHA}](?![ァ-ヴー]|[一-鿿]{{1,4}}[ァ-ヴ])"
+_LETTER = rf"[{IROHA}](?:(?=乃至)|(?![ァ-ヴー]|[一-鿿]{{1,4}}[ァ-ヴ]))"
 DEEPER = rf"{BLANK}[（(](?:{NUMBER}|[ivxｉｖｘⅰ-ⅻ]{{1,5}})[）)]"
 SUBITEM = rf"{_LETTER}(?:{DEEPER}){{0,3}}"
 
 # A bare number with 号 is an item only where the words around allow it: not 第一号被保険者, not
-# the 第二十五号 of a law number or a resolution.
+# the 第二十五号 of a law number or a resolution, nor 判タ第千号 and 基発0331第3号.
+_NO_NOUN = "(?=[^一-鿿々]|[及又若並且乃迄各中前後以等違所列該本但]|$)"
 _BARE_ITEM = (
-    rf"(?:(?<=[及又若並段文分中表欄])|(?<![一-鿿々]))第{BLANK}{NUMBER}{BLANK}号{_BRANCHES}"
-    r"(?=[^一-鿿々]|[及又若並各中前後以等違所列該本但]|$)"
+    rf"(?:(?<=[及又若並且段文分中表欄])|(?<=乃至)|(?<=号ー)|(?<![一-鿿々ァ-ヶーA-Za-z{_DIGITS}])"
+    rf"|(?<=[ノハビニヲリ]))第{BLANK}{NUMBER}{BLANK}号{_BRANCHES}{_NO_NOUN}"
+)
+# 2項 goes on with a list or a range without 第, and only there.
+_IN_A_LIST = "|".join(
+    f"(?<={word})"
+    for word in (
+        *("から", "より", "乃至", "乃至は", "ないし", "ないしは", "及び", "又は", "若しくは"),
+        *("並びに", "且つ", "および", "または", "もしくは", "ならびに", "かつ"),
+        f"[・、，,同とや及又並{DASHES}]",
+        f"[、，,{DASHES}][ 　]",
+    )
 )
 # Alone it is a word (法律の前文); with a number it is a place: 憲法前文第二項.
 _PREAMBLE = rf"前文(?={BLANK}(?:第{BLANK})?{NUMBER}{BLANK}項)"
@@ -59,7 +80,7 @@ START = re.compile(
     rf"(?=[第同本こ各別前次附{_DIGITS}法令則])(?:第{BLANK}{COUNT}{BLANK}[条條項号]|[同本][条條項号]|この[条項号]|各[項号]|別表|{_PREAMBLE}"
     rf"|前(?:各|{NUMBER})?[条條項号]|次{NUMBER}?[条條項号]|附則{BLANK}(?:第|別表|[前次同]|[{_DIGITS}])"
     rf"|(?=[{_DIGITS}])(?<![{_DIGITS}]){COUNT}{BLANK}[条條]|[法令則]{BLANK}(?=[{_KANJI}])[{_KANJI}万億]++[条條]"
-    rf"|(?:(?<=から)|(?<=及び)|(?<=又は)|(?<=[・、～〜同]))[{_DIGITS}]{{1,4}}+{BLANK}[項号])"
+    rf"|(?:{_IN_A_LIST})[{_DIGITS}]{{1,4}}+{BLANK}(?:項|号{_NO_NOUN}))"
 )
 """Where a citation can begin; what each branch opens with stands first, which takes a quarter.
 
@@ -128,6 +149,14 @@ class Chain(NamedTuple):
                 return self._replace(division=first.division)
             return self
         kept = 1 + 2 * self.depth
+        return Chain(*first[:kept], *self[kept:])
+
+    def of_the_same(self, first: "Chain") -> "Chain":
+        """Return it as the end of a range that `first` began: 第一号から同項第四号まで."""
+        same = (self.article_word[:1], self.paragraph_word[:1], self.item_word[:1])
+        if "同" not in same:
+            return self
+        kept = (3, 5, 7)[same.index("同")]
         return Chain(*first[:kept], *self[kept:])
 
     @property

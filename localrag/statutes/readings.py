@@ -20,6 +20,7 @@ from localrag.statutes._structure import Cells
 from localrag.statutes.provisions import Innermost, outside_in
 
 READS = "reads"
+CHANGES = "changes"
 
 _QUOTE = re.compile("[「」]")
 _AND = r"(?:、|及び|並びに|又は|若しくは)"
@@ -45,6 +46,19 @@ _LONGEST_WORD = 12
 _LONGEST_THESE = 200
 _LONGEST_BRACKETS = 600
 _LONGEST_TOPIC = 600
+
+
+# 第百十五条の規定の適用については、当分の間、…; 当分の間、第三条の規定にかかわらず、…;
+# 第五条の規定は、当分の間、適用しない; 第七条中「五年」とあるのは、当分の間、「三年」とする.
+_FOR_NOW = "当分の間"
+_CHANGED = re.compile(
+    r"(?:の規定)?(?:の適用について[はも]|にかかわらず|[はを]、当分の間、"
+    r"|中(?=「[^「」\n]{1,200}」とあるのは、当分の間))"
+)
+# Of these a sentence changes nothing: it applies them elsewhere, or has an old law go on.
+# 第二十二条において準用する第十六条の規定にかかわらず: of article 22 that is said.
+_APPLIED_THERE = re.compile(r"準用(?:する|される)$")
+_GOES_ON_SO = re.compile("準用(?:する|し)|効力を有する")
 
 
 class _Target(NamedTuple):
@@ -106,6 +120,56 @@ def find_readings(
             yield Reference(
                 document.id, here, told.start, told.end, READS, "", "", nowhere, reads=reads
             )
+
+
+def find_changes(document: Document, cited: Sequence[Reference]) -> Iterator[Reference]:
+    """Find the provisions that a statute has read otherwise for the time being (当分の間).
+
+    Args:
+        document: the statute.
+        cited: its references to provisions, in reading order.
+
+    Yields:
+        A reference of the kind ``changes`` for every provision, from the one that says so; each
+        once. Whoever quotes the provision quotes that one, too.
+    """
+    text, lists = document.text, _Lists(document.text, cited)
+    at = text.find(_FOR_NOW)
+    while at >= 0:
+        start = max(text.rfind("\n", 0, at), _sentence_before(text, at)) + 1
+        ends = (_SENTENCE_END.search(text, at), text.find("\n", at))
+        end = min(ends[0].end() if ends[0] else len(text), ends[1] if ends[1] >= 0 else len(text))
+        yield from _changed_in(text, start, end, lists)
+        at = text.find(_FOR_NOW, end)
+
+
+def _changed_in(text: str, start: int, end: int, lists: "_Lists") -> Iterator[Reference]:
+    """The provisions that one sentence changes."""
+    seen = set()
+    for said in _CHANGED.finditer(text, start, end):
+        if said[0].endswith("、当分の間、") and _GOES_ON_SO.search(text, said.end(), end):
+            continue
+        for target in lists.ending(said.start(), start):
+            of = target.reference
+            place = (of.law_id, of.target, of.target_end)
+            here, there = of.source, of.target
+            own = of.law_id == of.document_id and (
+                (here.division, here.article) == (there.division, there.article)
+            )
+            before = max(start, of.start - _LONGEST_WORD)
+            if own or _APPLIED_THERE.search(text, before, of.start):
+                continue
+            if of.law_id and of.target.article and place not in seen:
+                seen.add(place)
+                yield replace(of, kind=CHANGES)
+
+
+def _sentence_before(text: str, at: int) -> int:
+    """Where the sentence before a place ends, brackets and quotations apart; -1 for none."""
+    found = text.rfind("。", 0, at)
+    while found >= 0 and text[found + 1 : found + 2] in ("）", "」"):
+        found = text.rfind("。", 0, found)
+    return found
 
 
 class _Lists:

@@ -26,7 +26,7 @@ from localrag.statutes.provisions import (
     in_plain_characters,
     outside_in,
 )
-from localrag.statutes.readings import find_readings
+from localrag.statutes.readings import find_changes, find_readings
 from localrag_indexes.analysis.characters import PlainText
 
 REFERS = "refers"
@@ -78,7 +78,8 @@ def extract_references(document: Document, names: LawNames) -> list[Reference]:
     """All references of a statute, in reading order; none for other documents.
 
     To a provision whose words are read otherwise (読替え) there are two: as the text cites it, and
-    one of the kind ``reads`` with the words.
+    one of the kind ``reads`` with the words; to one that is read or applied otherwise for the time
+    being (当分の間) one of the kind ``changes`` besides.
 
     Left out are references to the provision they stand in (この条において), those of tables whose
     rows speak of laws that only a reader can tell, and those in the words of an amendment or of an
@@ -93,6 +94,7 @@ def extract_references(document: Document, names: LawNames) -> list[Reference]:
         *cited,
         *extraction.forms(),
         *extraction.readings(cited),
+        *find_changes(document, cited),
         *extraction.delegations(),
     ]
     if not read.is_as_written:

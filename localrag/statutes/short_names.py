@@ -10,6 +10,7 @@ from localrag.statutes.names import LawNames, customary
 NAME_LETTER = "一-鿿々ァ-ヶーA-Za-z0-9"
 """What short names are written with, as a class of a pattern."""
 
+_NAME_LETTER = re.compile(f"[{NAME_LETTER}]")
 _LONGEST = 30
 _KANJI = re.compile("[一-鿿々]+")
 _KANJI_OR_DIGIT = re.compile("[0-9一-鿿々]")
@@ -61,7 +62,10 @@ class ShortNames:
         start = match.start if match else end
         if text[end - 1 : end] in self._last:
             for at in range(max(0, end - _LONGEST), start):
-                alone = at == 0 or not re.match(f"[{NAME_LETTER}]", text[at - 1])
+                if text[at].isspace():
+                    # A name is found under its blanks, too, and does not begin with them.
+                    continue
+                alone = at == 0 or not _NAME_LETTER.match(text[at - 1])
                 if alone and self.full(text[at:end]):
                     return text[at:end]
         return text[start:end]

@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import (
+    AND,
     ANOTHER_WORD,
     COUNT,
     NUMBER,
     SUBITEM,
+    TO,
     read_number,
     read_subitem,
 )
@@ -40,8 +42,8 @@ _ROMAN = {letters: number for number, letters in enumerate(_LATIN, 1)} | {
 _SIGNS = _CIRCLED | _ROMAN
 _SIGN = r"[①-⑳㉑-㉟㊱-㊿Ⅰ-Ⅻ]"
 
-_DASH = r" ?(?:から|乃至|ないし|[~〜―ー-]) ?"
-_AND = r" ?(?:、?(?:及び|又は|若しくは|並びに|および|または|もしくは|ならびに)|[、,・;/&]|と) ?"
+_DASH = rf" ?{TO} ?"
+_AND = rf" ?(?:、?{AND}|[、,・;/&]|と|や) ?"
 # 94条の2項 is the second paragraph of 94条.
 _BRANCHES = rf"(?: ?[のノ之] ?{NUMBER}(?!{ANOTHER_WORD})(?! ?[項号]))*+"
 _FIRST = rf"(?:第 ?)?{NUMBER}{_BRANCHES}"
@@ -69,7 +71,7 @@ _JOIN = re.compile(
     rf"(?:(?P<range>{_DASH})|(?P<also>{_AND}))(?P<same>同 ?(?=第? ?{NUMBER}))?"
     rf"|(?P<blank> )|(?={_SIGN})"
 )
-_UNTIL = re.compile(" ?まで")
+_UNTIL = re.compile(" ?(?:まで|迄)")
 _HYPHEN = re.compile(" ?- ?")
 _LINK = re.compile(" ?の? ?")
 _BEHIND = re.compile(
@@ -90,6 +92,8 @@ _SHORT_IN_ITSELF = re.compile(
     rf"{_FIRST} ?条{_BRANCHES}(?: ?{_FIRST} ?項)?{_SIGN}|{_FIRST}(?:{_DASH}|・|及び){_FIRST} ?条"
     rf"|(?<![{NAME_LETTER}]){_FIRST}{_SIGN}"
 )
+# 民二第1234号 is a letter of an office, 民事局第二課.
+_OF_AN_OFFICE = re.compile("[一二三四五]第 ?[0-9]{1,6}号")
 _HEADING = re.compile(rf"(?:第 ?)?({NUMBER}) ?([編章節款目])({_BRANCHES})")
 _HEADINGS = re.compile(rf"(?:[ の]*{_HEADING.pattern})+ *")
 _HEADINGS_AT_THE_END = re.compile(rf"{_HEADINGS.pattern}$")
@@ -369,6 +373,8 @@ class _Reader:
             word, law, at = self._law(at)
         else:
             law = self._short.full(law)
+        if len(word) == 1 and _OF_AN_OFFICE.match(self.narrow, at):
+            return None
         division, found = "", _DIVISION.match(self.narrow, at)
         if found:
             division, at = _division(found), found.end()

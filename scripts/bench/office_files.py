@@ -45,12 +45,14 @@ class Made:
         name: of the file.
         content: its bytes.
         sentences: those that are to be found, as they are to be quoted.
+        shown: numbers and dates as they are to be in the text.
         named: what is not to be read, and how many.
     """
 
     name: str
     content: bytes
     sentences: list[str] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
     named: Counter[str] = field(default_factory=Counter)
 
 
@@ -67,7 +69,7 @@ class Writer:
         thing, subject = self.choice(_THINGS), self.choice(_SUBJECTS)
         return f"{thing}の{subject}は、" + self.choice(_ENDS).format(n=self._number)
 
-    def choice(self, among: Sequence[Any]) -> Any:
+    def choice(self, among: Sequence[str]) -> str:
         """One of several."""
         return self._random.choice(among)
 
@@ -94,7 +96,8 @@ def workbook(number: int, writer: Writer) -> Made:
         sheet.append([f"第{row}種", price, None, text])
         sheet.cell(row, 2).number_format = '#,##0"円"'
         sheet.cell(row, 3, 46_113 + row).number_format = '[$-411]ggge"年"m"月"d"日"'
-        made.sentences += [text, f"{price:,}円", f"令和8年4月{1 + row}日"]
+        made.sentences.append(text)
+        made.shown += [f"{price:,}円", f"令和8年4月{1 + row}日"]
     if number % 3 == 0:
         hidden = sheet.max_row + 1
         sheet.append(["", "", "", writer.sentence()])
@@ -329,7 +332,9 @@ def compound(content: dict[str, Any]) -> bytes:
     """A compound file (OLE) of streams and folders, as Outlook writes one."""
     entries: list[dict[str, Any]] = []
     _enter(entries, "Root Entry", content)
-    mini, mini_table, table, sectors = bytearray(), [], [], bytearray()
+    mini, sectors = bytearray(), bytearray()
+    mini_table: list[int] = []
+    table: list[int] = []
 
     def chain(data: bytes) -> int:
         begun, count = len(table), -(-len(data) // _SECTOR)
@@ -478,6 +483,10 @@ def missing(home: Path, made: Sequence[Made], report: dict[str, Any]) -> Iterato
             for omission in omissions_of(document.metadata):
                 named[document.id.partition("!")[0]][omission.what] += omission.count
         for one in made:
+            text = corpus.store.text(one.name) if one.shown else ""
+            for value in one.shown:
+                if value not in text:
+                    yield f"{one.name}: {value} is not in the text"
             for sentence in one.sentences:
                 hits = corpus.search(sentence, k=10).hits
                 if not any(

@@ -18,7 +18,7 @@ from localrag.corpus.types import Document, Locator
 from localrag.statutes.appendices import appendices, label_of
 from localrag.statutes.definitions import extract_definitions
 from localrag.statutes.names import LawNames
-from localrag.statutes.readings import READS
+from localrag.statutes.readings import CHANGES, READS
 from localrag.statutes.references import DELEGATES, extract_references
 
 _SOURCES = ("cited in main provisions", "cited in supplements and appendices")
@@ -59,7 +59,7 @@ def main() -> None:
         seconds[1] += time.process_time() - clock
         for reference in references:
             kinds[reference.kind, "in corpus" if reference.law_id else "outside"] += 1
-            if not reference.law_id or reference.kind in (DELEGATES, READS):
+            if not reference.law_id or reference.kind in (CHANGES, DELEGATES, READS):
                 continue
             division = reference.target.division
             if division.startswith("appendix") or label_of(division):

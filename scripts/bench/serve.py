@@ -12,8 +12,8 @@ machine, how the searches ended, and the memory of the server before and after.
 
 With ``--minutes`` the clients then do all that clients do and should not: searches, provisions,
 citations, histories, answers, checks, the page; replies read slowly or not at all, requests cut off
-or that never end, bodies of 100 MB, wrong tokens (where ``--token`` names a right one) and paths
-that lead elsewhere. Printed are the memory of each minute, and how the requests ended.
+or that never end, bodies of 100 MB, wrong tokens and paths that lead elsewhere. Printed are the
+memory of each minute, and how the requests ended.
 """
 
 import argparse
@@ -51,7 +51,8 @@ def main() -> None:
         home, corpus = given.work / "home", LAWS
     questions = _questions(given.data / "lawqa" / "train.jsonl")
     asked = cycle(questions) if given.repeat else _distinct(questions)
-    with _server(home, corpus) as (address, server):
+    with _server(home, corpus) as (address, token, server):
+        given.token = given.token or token
         asyncio.run(_search(address, asked, given, given.warm, 0.0))
         before, spent = _memory(server), _spent(server)
         began = time.perf_counter()
@@ -87,7 +88,7 @@ def _arguments() -> argparse.Namespace:
     made.add_argument("--rate", type=float, default=0.0, metavar="N", help="searches a second")
     made.add_argument("--minutes", type=float, default=0.0, metavar="N", help="of a mixed load")
     made.add_argument("--body", type=int, default=100, metavar="MB", help="that is too large (100)")
-    made.add_argument("--token", default="", help="of a workspace that has some")
+    made.add_argument("--token", default="", help="a right one, of a workspace that has some")
     return made.parse_args()
 
 
@@ -102,17 +103,18 @@ def _distinct(questions: Sequence[str]) -> Iterator[str]:
 
 
 @contextmanager
-def _server(home: Path, corpus: str) -> Iterator[tuple[str, psutil.Process]]:
-    """The address of a server in processes of its own, and the first of them."""
+def _server(home: Path, corpus: str) -> Iterator[tuple[str, str, psutil.Process]]:
+    """The address and the token of a server in processes of its own, and the first of them."""
     command = [sys.executable, "-m", "localrag", "--home", str(home), "--lang", "en"]
     command += ["--set", "embedding.model=off", "serve", "--port", "0", "--corpus", corpus]
+    command += ["--json"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as server:
         try:
             assert server.stdout is not None
-            # "localrag is at http://127.0.0.1:40001/"
-            yield server.stdout.readline().split()[-1], psutil.Process(server.pid)
+            started = json.loads("".join(iter(server.stdout.readline, "}\n")) + "}")
+            yield started["address"], started["token"], psutil.Process(server.pid)
         finally:
             server.terminate()
             server.wait()

@@ -342,7 +342,7 @@ def test_a_disk_that_is_full(sample: Path, backed_up: Path, small_disk: Any) -> 
     target.write_text("the one before")
     small_disk.fill()
     with pytest.raises(StorageError, match="No space left"):
-        back_up(workspace, target)
+        back_up(workspace, target, force=True)
     assert target.read_text() == "the one before"
     home = small_disk.folder / "home"
     with pytest.raises(StorageError, match="No space left"):
@@ -394,3 +394,31 @@ def test_what_a_killed_writer_has_stored_is_set_aside(sample: Path, tmp_path: Pa
     assert before is not None
     with CorpusStore.open(before / "corpus.sqlite") as corpus:
         assert "599AC0000000001" not in [document.id for document in corpus.documents()]
+
+
+def test_no_file_is_replaced_that_is_no_backup(cli: Cli, sample: Path, tmp_path: Path) -> None:
+    letter = tmp_path / "letter.tar"
+    letter.write_text("dear client")
+    refused = cli("backup", str(letter))
+    assert (refused.code, letter.read_text()) == (2, "dear client")
+    assert "--force" in refused.err
+    with tarfile.open(tmp_path / "photos.tar", "w") as other:
+        other.add(letter, "letter")
+    assert cli("backup", str(tmp_path / "photos.tar")).code == 2
+    assert cli("backup", str(letter), "--force").code == 0
+    assert cli("backup", str(letter)).code == 0, "an earlier backup makes room"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions and links are of POSIX")
+def test_a_backup_is_its_owners_alone_and_follows_no_link(
+    cli: Cli, backed_up: Path, tmp_path: Path
+) -> None:
+    backed_up.chmod(0o644)
+    link = tmp_path / "link.tar"
+    link.symlink_to(backed_up)
+    before = backed_up.read_bytes()
+    assert cli("backup", str(link)).code == 0
+    assert (link.is_symlink(), backed_up.read_bytes()) == (False, before)
+    assert cli("backup", str(backed_up)).code == 0
+    for path in (link, backed_up):
+        assert path.stat().st_mode & 0o777 == 0o600

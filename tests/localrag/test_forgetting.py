@@ -10,9 +10,11 @@ import pytest
 import localrag
 from localrag.conversations.store import Conversations
 from localrag.errors import NotFoundError, UsageError
-from localrag.forgetting import forget_conversation, forget_run
+from localrag.forgetting import forget_conversation, forget_documents, forget_run
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
+
+from ..prepared import prepared_texts
 
 Cli = Callable[..., Any]
 SECRET = "白浜商会の買収"
@@ -173,3 +175,87 @@ def test_one_thing_at_a_time(cli: Cli, home: Path) -> None:
     for given in ([], ["--conversation", "1", "--corpus", "main"]):
         assert cli("forget", *given, "--yes").code == 2
     assert UsageError.exit_code == 2
+
+
+@pytest.fixture
+def office(cli: Cli, home: Path, tmp_path: Path) -> Path:
+    """A corpus of a secret memo and another one."""
+    cli("init")
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "secret.md").write_text(f"# 覚書\n\n{SECRET}は四月である。\n", encoding="utf-8")
+    (folder / "other.md").write_text("# 手引\n\n渡し守は舟を操る。\n", encoding="utf-8")
+    assert cli("add", str(folder)).code == 0
+    assert cli("index").code == 0
+    return folder
+
+
+def test_a_document_is_gone_to_the_byte(cli: Cli, office: Path, home: Path) -> None:
+    assert holding(home)
+    dry = cli("forget", "--document", "secret.md", "--dry-run", "--json")
+    assert (dry.json["forgotten"], dry.json["dry_run"]) == (["secret.md"], True)
+    assert cli("forget", "--document", "secret.md").code == 2, "it is asked for"
+    assert holding(home)
+    done = cli("forget", "--document", "secret.md", "--yes")
+    assert done.code == 0, done.err
+    assert "localrag index" in done.out
+    assert holding(home) == []
+    assert holding(home, "secret.md") == []
+    assert cli("index").code == 0
+    assert holding(home) == []
+    assert cli("search", "渡し守").code == 0
+    assert [one["id"] for one in cli("list", "main", "--json").json] == ["other.md"]
+    findings = {one["check"]: one["health"] for one in cli("doctor", "--json").json}
+    assert findings["store main"] == findings["index main"] == "good"
+    assert cli("forget", "--document", "secret.md", "--yes").code == 3
+
+
+def test_what_was_removed_before_is_wiped(cli: Cli, office: Path, home: Path) -> None:
+    removed = cli("remove", "secret.md")
+    assert "localrag forget --removed --corpus main" in removed.err
+    assert cli("index").code == 0
+    assert holding(home), "remove alone leaves words in free space"
+    assert cli("forget", "--removed", "--yes").code == 0
+    assert holding(home) == []
+    assert cli("index").code == 0
+    assert cli("search", "渡し守").code == 0
+
+
+def test_several_documents_or_none(cli: Cli, office: Path, home: Path) -> None:
+    refused = cli("forget", "--document", "secret.md", "--document", "nothing.md", "--yes")
+    assert refused.code == 3
+    assert holding(home)
+    both = cli("forget", "--document", "secret.md", "--document", "other.md", "--yes", "--json")
+    assert both.json["forgotten"] == ["secret.md", "other.md"]
+    assert holding(home) == []
+
+
+def test_what_quotes_a_document_is_named(cli: Cli, office: Path, tmp_path: Path) -> None:
+    rows, out = tmp_path / "questions.jsonl", tmp_path / "answers.jsonl"
+    rows.write_text(json.dumps({"question": f"{SECRET}はいつか"}), encoding="utf-8")
+    assert cli("batch", str(rows), "--out", str(out)).code == 0
+    with localrag.open().corpus() as corpus:
+        answer = corpus.ask(f"{SECRET}はいつか")
+    with Conversations.open(Workspace.locate()) as conversations:
+        talk = conversations.new("舟").id
+        turn = conversations.begin(talk, Query(f"{SECRET}はいつか"), "main", "", "")
+        conversations.finish(turn.id, answer, 1.0)
+    done = cli("forget", "--document", "secret.md", "--yes", "--json")
+    assert done.json["stays"] == [str(out), talk]
+
+
+def test_a_law_by_its_title(cli: Cli, sample: Path) -> None:
+    done = cli("forget", "--document", "渡し舟法", "--yes", "--json")
+    assert done.json["forgotten"] == ["599AC0000000001"]
+    assert cli("show", "渡し舟法8条").code == 3
+    assert holding(sample, "渡し舟事業者は、政令で定める資格") == []
+
+
+def test_what_a_model_made_of_a_document(home: Path) -> None:
+    workspace = prepared_texts(home)
+    corpora, runs = home / "corpora", home / "indexes"
+    assert holding(corpora, "Lake Anvil")
+    found = forget_documents(workspace, "main", ["lake.txt"])
+    assert found.rows > 0
+    assert holding(corpora, "Lake Anvil") == holding(runs, "Lake Anvil") == []
+    assert holding(corpora, "Otter Mill"), "what was made of others stays"

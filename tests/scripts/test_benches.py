@@ -25,6 +25,7 @@ RUNS = {
     "readers": [],
     "references": ["--all-laws"],
     "ocr": ["--pages=1", "--only=150 dpi", "--lines=2"],
+    "changed_provisions": ["--sample=2"],
     "jlawcite_edges": ["--draw=1"],
     "jsquad": ["--limit=2"],
     "delegated_rules": ["--show"],
@@ -57,6 +58,7 @@ RUNS = {
     "typed_citations": ["--count=3", "--misses"],
     "folding": ["--count=1", "--misses"],
     "streaming": ["--tokens=20", "--runs=1"],
+    "check_growth": ["--sizes", "200", "400", "--searches=2"],
     "serve": [
         "--home={home}",
         "--clients=2",
@@ -166,7 +168,7 @@ def test_it_runs(
         request.getfixturevalue("small_disk")
     if name == "sockets" and not all(map(can_run, ("strace", "unshare"))):
         pytest.skip("needs strace, and the right to take a network away (Linux)")
-    if name == "serve":
+    if name in ("serve", "check_growth"):
         request.getfixturevalue("loopback")
     monkeypatch.setenv("LOCALRAG_SHARED_DATA", str(data))
     # Without a vocabulary the models are small.

@@ -114,7 +114,7 @@ def _plain_cluster(cluster: str) -> str:
         return character
     if unicodedata.decomposition(character).partition(" ")[0] in _KEPT_KINDS:
         return character
-    apart = unicodedata.normalize("NFKC", character)
+    apart = common(unicodedata.normalize("NFKC", character))
     # ´ is no blank with an accent.
     return character if apart[0] == " " and len(apart) > 1 else apart
 
@@ -148,7 +148,7 @@ _RULES: tuple[_Rule, ...] = (
     # 民法(明治29年法律第89号), not Code (民法).
     (
         "(",
-        re.compile(rf"\((?<=[{_JAPANESE}{_DIGIT}]\()([^()\n]*[{_JAPANESE}][^()\n]*)\)"),
+        re.compile(rf"\((?<=[{_JAPANESE}{_DIGIT}]\()([^()\n{_JAPANESE}]{{0,400}}+[{_JAPANESE}][^()\n]{{0,400}}+)\)"),
         lambda match: f"（{match[1]}）",
     ),
     # 民法［明治29年法律第89号］709条, 【民法】709条

@@ -12,7 +12,7 @@ from localrag.corpus.readers.scans import ScannedPage
 from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.types import Limits, Omission, OnlyImagesError
 from localrag.corpus.types import Document
-from localrag.errors import InputError
+from localrag.errors import InputError, to_install
 from localrag.language import N_
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def read_image(name: str, data: bytes, limits: Limits) -> Iterator[Document | Om
 def no_ocr() -> OnlyImagesError:
     """Why an image is not read, and what to do about it."""
     return OnlyImagesError(
-        N_("The file is an image, and images are not read here."),
-        N_("Install OCR: pip install 'localrag[ocr]' (and leave ingest.ocr = auto)"),
+        N_("The file is an image; without OCR, or with ingest.ocr = off, it is not read."),
+        to_install("ocr"),
     )
 
 

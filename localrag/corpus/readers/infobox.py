@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from localrag.corpus.readers.text import drop_controls
-from localrag.errors import InputError
+from localrag.errors import InputError, to_install
 from localrag.language import N_
 
 Parameter = tuple[str, Any]
@@ -68,7 +68,7 @@ class WikitextParser:
         except ImportError as error:
             raise InputError(
                 N_("Reading the infoboxes of Wikipedia needs mwparserfromhell."),
-                N_("pip install 'localrag[wikipedia]'"),
+                to_install("wikipedia"),
             ) from error
         self._parse = mwparserfromhell.parse
         self._templates = templates

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from joyokanji import convert
 
-from localrag.errors import InputError
+from localrag.errors import InputError, to_install
 from localrag.language import N_
 
 if TYPE_CHECKING:
@@ -222,10 +222,7 @@ def _is_coloured(image: "Image") -> bool:
 
 
 def _missing() -> InputError:
-    return InputError(
-        N_("Reading scanned pages needs rapidocr."),
-        N_("pip install 'localrag[ocr]'"),
-    )
+    return InputError(N_("Reading scanned pages needs rapidocr."), to_install("ocr"))
 
 
 def in_reading_order(lines: Sequence[Line], *, vertical: bool) -> list[Line]:

@@ -29,7 +29,7 @@ from localrag.corpus.readers.ooxml import is_encrypted, protected
 from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.types import Limits, Omission, ReadFailure
 from localrag.corpus.types import Document
-from localrag.errors import InputError
+from localrag.errors import InputError, to_install
 from localrag.language import N_
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def read_msg(
     except ImportError as error:
         raise InputError(
             N_("Reading a message of Outlook needs olefile."),
-            N_("pip install 'localrag[office]'"),
+            to_install("office"),
         ) from error
     if is_encrypted(data):
         raise protected()

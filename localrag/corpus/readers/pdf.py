@@ -28,7 +28,7 @@ from localrag.corpus.readers.scans import ScannedPage
 from localrag.corpus.readers.text import drop_controls, stem
 from localrag.corpus.readers.types import Limits, Omission, OnlyImagesError
 from localrag.corpus.types import PAGES_UNREADABLE, PAGES_WITHOUT_TEXT, Document
-from localrag.errors import InputError
+from localrag.errors import InputError, to_install
 from localrag.language import N_
 from localrag_indexes.analysis.sentences import split_sentences
 
@@ -165,15 +165,11 @@ def _nothing_read(pages: Sequence[Printed]) -> InputError:
         return InputError(
             N_("OCR found no text."), N_("Check the file in a viewer; scan it again with 300 dpi.")
         )
-    install = N_(
-        "Install OCR (pip install 'localrag[ocr]'; without a network see docs/ocr.md) and add the "
-        "file again."
-    )
     if any(page.is_unreadable for page in pages):
         return OnlyImagesError(
-            N_("The fonts of the PDF do not say which characters they show."), install
+            N_("The fonts of the PDF do not say which characters they show."), to_install("ocr")
         )
-    return OnlyImagesError(N_("The PDF holds no text, only images."), install)
+    return OnlyImagesError(N_("The PDF holds no text, only images."), to_install("ocr"))
 
 
 def _printed(data: bytes, limits: Limits) -> list[Printed]:
@@ -187,7 +183,7 @@ def _printed(data: bytes, limits: Limits) -> list[Printed]:
     except ImportError as error:
         raise InputError(
             N_("Reading PDF needs pypdfium2."),
-            N_("pip install 'localrag[docs]'"),
+            to_install("docs"),
         ) from error
     most = min(limits.file_bytes, limits.memory_bytes // _BYTES_A_CHARACTER)
     too_much = InputError(

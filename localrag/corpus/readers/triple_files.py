@@ -148,8 +148,10 @@ def holds_triples_tsv(lines: Lines) -> bool:
     try:
         cells = _first(lines)
     except InputError:
-        tabs = [line.count(b"\t") for line in lines.head() if _is_utf8(line)]
-        return not tabs or max(tabs) != 1
+        head = list(lines.head())
+        if any(b"\t" in line and not _is_utf8(line) for line in head):
+            return False
+        return max((line.count(b"\t") for line in head), default=0) != 1
     while not cells[-1]:
         cells.pop()
     columns = {_MEANT.get(cell.casefold(), cell.casefold()) for cell in cells}

@@ -17,7 +17,7 @@ from zipfile import BadZipFile, ZipFile
 from lxml import etree
 
 from localrag.corpus.readers.ooxml import is_strict, write_transitional
-from localrag.errors import InputError
+from localrag.errors import InputError, to_install
 from localrag.language import N_
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -76,7 +76,7 @@ def opened_workbook(
     except ImportError as error:
         raise InputError(
             N_("Reading a workbook of Excel needs openpyxl."),
-            N_("pip install 'localrag[office]'"),
+            to_install("office"),
         ) from error
     _require_workbook(stream, name, min(most, _UNPACKED))
     with warnings.catch_warnings(), ExitStack() as opened:

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import IO
 
 from localrag.corpus.readers.bounds import unpacked_member
+from localrag.corpus.readers.converting import LIST_OF_LAWS
 from localrag.corpus.readers.text import plain_name
 from localrag.corpus.readers.types import Limits, Omission, ReadFailure
 from localrag.corpus.types import Document
@@ -161,12 +162,12 @@ def _decoded(name: bytes, encoding: str) -> str:
 
 
 def _is_left_behind(name: str) -> bool:
-    """Whether macOS or Windows put a member there that nobody made."""
+    """Whether a member is nobody's document: of macOS, of Windows, or the list of e-Gov."""
     last = PurePosixPath(name).name
     return (
         name.startswith("__MACOSX/")
         or last.startswith((".", "~$"))
-        or last.casefold() in ("thumbs.db", "desktop.ini")
+        or last.casefold() in ("thumbs.db", "desktop.ini", LIST_OF_LAWS)
     )
 
 

@@ -11,7 +11,7 @@ from pydantic_core import PydanticSerializationError
 
 from localrag.access import make_folder
 from localrag.durable import replace_text, storing
-from localrag.errors import InputError, NotFoundError, WorkspaceError
+from localrag.errors import InputError, NotFoundError, WorkspaceError, to_install
 from localrag.evaluation.report.document import Block, Picture, ReportSection, ReportText, markdown
 from localrag.evaluation.report.figures import Figures, figures
 from localrag.evaluation.report.measured import answers_of
@@ -97,8 +97,8 @@ def write(evaluation: Evaluation, folder: Path) -> None:
         plot = plotted(report.figures)
         drawn = [Picture(PLOT, _("Scores with their 95 % intervals"))]
     except ImportError as error:
-        without = _("The plot was left out ({problem}). Add it: {command}").format(
-            problem=error, command="pip install 'localrag[eval]'"
+        without = _("The plot was left out ({problem}). {cure}").format(
+            problem=error, cure=to_install("eval")
         )
         drawn = [ReportText(without)]
         _log.warning(without)
@@ -107,9 +107,9 @@ def write(evaluation: Evaluation, folder: Path) -> None:
     with storing(folder, again):
         make_folder(folder)
         if plot:
-            replace_text(folder / PLOT, plot)
-        replace_text(folder / MARKDOWN, text)
-        replace_text(folder / JSON, written.decode())
+            replace_text(folder / PLOT, plot, private=True)
+        replace_text(folder / MARKDOWN, text, private=True)
+        replace_text(folder / JSON, written.decode(), private=True)
 
 
 def _is_there(folder: Path, written: bytes) -> bool:

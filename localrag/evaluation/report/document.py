@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from localrag import harmless
 from localrag.evaluation.statistics import Estimate
 
 if TYPE_CHECKING:
@@ -14,9 +15,8 @@ if TYPE_CHECKING:
 
 # An underscore or tilde inside a word is no markup, and names are full of them.
 _MARKUP = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")
-# C0, DEL and C1 speak to a terminal; the bidirectional controls reorder what a reader sees; a lone
-# surrogate cannot be encoded, and XML forbids the last two.
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+# Beside what `one_line` shows: XML forbids these.
+_NO_XML = re.compile(r"[\ufffe\uffff]")
 
 DASH = "–"
 """In the place of a figure that there is none of."""
@@ -116,7 +116,7 @@ def plain(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Text without line breaks and without characters that act instead of being shown."""
-    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
+    return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", harmless.one_line(" ".join(text.split())))
 
 
 def value(found: object) -> str:

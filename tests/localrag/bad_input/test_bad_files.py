@@ -61,7 +61,10 @@ BAD_FILES = {
     "DOCX that is a text": ("a.docx", b"text", "begins like text", "suffix"),
     "deep JSON": ("a.json", b"[" * 100_000, "deep", "where it came from"),
     "JSON cut short": ("a.json", b'{"text": "a', "damaged", "complete"),
-    "no reader": ("a.csv", b"a,b", "no reader for .csv", ".xml"),
+    "no reader": ("a.exe", b"MZ", "no reader for .exe", ".xml"),
+    "old format": ("a.doc", b"\xd0\xcf\x11\xe0", "not read as it is", "--convert"),
+    "workbook that is no zip": ("a.xlsx", b"PK\x03\x04 and no more", "damaged", "Excel"),
+    "message without headers": ("a.eml", b"text\n", "no headers", "mail program"),
 }
 
 
@@ -192,7 +195,7 @@ def test_links_that_lead_nowhere(cli: Cli, kept: Path, tmp_path: Path) -> None:
     (folder / "gone.txt").symlink_to("nowhere")
     (folder / "circle.txt").symlink_to("circle.txt")
     (folder / "good.txt").write_text("灯台である。", encoding="utf-8")
-    outcome = cli("add", str(folder))
+    outcome = cli("add", "--follow-links", str(folder))
     assert outcome.code == 4
     for name in ("gone.txt", "circle.txt"):
         assert f"{name}: It cannot be read" in outcome.err

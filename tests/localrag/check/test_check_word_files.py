@@ -14,7 +14,7 @@ import localrag
 from localrag.check import Verdict
 from localrag.check.report import html, write_report
 from localrag.corpus.readers import read
-from localrag.errors import InputError
+from localrag.errors import InputError, UsageError
 
 from ..word_parts import BY, cell, levels, notes, numbered, p, rows, t, word
 
@@ -196,6 +196,16 @@ def test_comments_in_a_strict_file(
         comments = new.read("word/localrag-comments.xml").decode()
     assert "purl.oclc.org/ooxml/officeDocument/relationships/comments" in written
     assert "purl.oclc.org/ooxml/wordprocessingml/main" in comments
+
+
+def test_a_report_on_a_template_is_a_template(corpus: localrag.Corpus, tmp_path: Path) -> None:
+    source = tmp_path / "form.dotx"
+    source.write_bytes(word(p(t(f"{WRONG}。"))))
+    report = corpus.check(source)
+    write_report(report, tmp_path / "checked.dotx", source)
+    assert zipfile.is_zipfile(tmp_path / "checked.dotx")
+    with pytest.raises(UsageError, match=r"in the form \.dotx"):
+        write_report(report, tmp_path / "checked.docx", source)
 
 
 def test_a_file_that_changed_after_the_check_gets_no_comments(

@@ -75,8 +75,8 @@ def test_every_verb_teaches(cli: Callable[..., Any], verb: str) -> None:
     assert outcome.code == 0
     for heading in ("Examples:", "Exit codes:"):
         assert heading in outcome.out
-    # What the workbench shows no program reads, and MCP is a protocol of its own.
-    assert ("--json" in outcome.out) == (verb not in ("tui", "mcp"))
+    # What the workbench shows no program reads.
+    assert ("--json" in outcome.out) == (verb != "tui")
     assert outcome.out.count(f"localrag {verb}") + outcome.out.count(f" {verb}\n") >= 2
 
 

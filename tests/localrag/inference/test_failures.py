@@ -51,7 +51,8 @@ def test_a_cure_names_our_setting() -> None:
 
 def test_a_package_is_named_with_the_extra_that_brings_it() -> None:
     error = as_ours(BackendMissing("none", Cure.INSTALL_PACKAGE, package="huggingface-hub"))
-    assert error.cure == "Install it: pip install 'localrag[hub]'"
+    assert "pip install 'localrag[hub]'" in error.cure
+    assert "localrag bundle make FOLDER --extra hub" in error.cure, "where there is no network"
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,23 @@ CHANGES = [
 REPEALED = ("repealed", "3", "", "2026-04-01")
 
 
+def test_a_link_in_an_archive_is_told_and_not_followed(
+    corpus: Workspace, archive: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside.xml"
+    outside.write_text("<Law/>", encoding="utf-8")
+    folder = tmp_path / "archives"
+    folder.mkdir()
+    archive.rename(folder / archive.name)
+    (folder / "link.xml").symlink_to(outside)
+    report = update(corpus, "main", [folder])
+    assert [(Path(one.source).name, "is a link" in one.cause) for one in report.failed] == [
+        ("link.xml", True)
+    ]
+    with pytest.raises(InputError):
+        update(corpus, "main", [folder], whole=True)
+
+
 @pytest.mark.parametrize("whole", [False, True])
 def test_an_update_and_its_undoing(corpus: Workspace, archive: Path, whole: bool) -> None:
     before = content(corpus)

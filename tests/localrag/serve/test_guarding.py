@@ -2,13 +2,18 @@
 
 import json
 import logging
+import re
+from urllib.parse import quote
 
 import anyio
 import pytest
 
+from localrag.config import ServeConfig
 from localrag.errors import ConfigError, UsageError
 from localrag.serve.desk import Desk
-from localrag.serve.guarding import Gate, Holder, Refusing, Tokens
+from localrag.serve.entrance import Refusing
+from localrag.serve.guarding import Gate
+from localrag.serve.holders import Holder, Sessions, Tokens
 from localrag.serve.http import serve as serve_for_ever
 from localrag.serve.listening import names_of
 
@@ -73,6 +78,7 @@ async def test_a_token_opens_its_corpora_alone(serve, tokens):
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
+        ({"sec-fetch-site": "same-site"}, 403),
         ({"host": "localhost:8080"}, 200),
         ({"host": "[::1]:8080"}, 200),
         ({"host": "evil.example"}, 421),
@@ -202,12 +208,20 @@ def test_other_machines_need_tokens_and_tls(session, tmp_path, monkeypatch, sett
     monkeypatch.setattr(type(session.workspace), "tokens", tmp_path / "tokens.toml")
     session = session.with_settings({f"serve.{name}": value for name, value in settings.items()})
     with pytest.raises(UsageError, match=words):
-        serve_for_ever(session, lambda _: None)
+        serve_for_ever(session, lambda *_: None)
 
 
 def test_a_server_has_the_names_of_its_address_and_others():
-    assert names_of("127.0.0.1", "") == {"127.0.0.1", "localhost", "::1"}
-    assert names_of("10.0.0.2", " Law.Office ,") == {"10.0.0.2", "law.office"}
+    own = {"127.0.0.1", "localhost", "::1"}
+    assert names_of(ServeConfig()) == own
+    assert names_of(ServeConfig(names="Tunnel")) == {*own, "tunnel"}
+    assert names_of(ServeConfig(host="10.0.0.2", names=" Law.Office ,")) == {
+        "10.0.0.2",
+        "law.office",
+    }
+    # What other machines call it is known to them alone; a proxy says what it likes.
+    assert not names_of(ServeConfig(host="0.0.0.0"))
+    assert not names_of(ServeConfig(proxy="127.0.0.1"))
 
 
 def test_the_command_line_makes_a_token(cli, sample):
@@ -219,5 +233,171 @@ def test_the_command_line_makes_a_token(cli, sample):
     assert cli("serve", "--add-token", "").code == 2, "an empty variable starts no server"
     assert cli("serve", "--corpus", "none").code == 3, "no other corpus answers in its place"
     assert cli("serve", "--for", "main").code == 2
+    assert cli("serve", "--add-token", "x", "--for", "").code == 2, "an empty variable is no corpus"
+    assert cli("serve", "--socket", "s", "--port", "0").code == 2
+    assert cli("mcp", "--port", "0").code == 2
     plain = cli("serve", "--add-token", "b")
     assert Tokens(sample / "tokens.toml").holder(plain.out.strip()) == Holder("b")
+
+
+PAGE = {"accept": "text/html", "origin": "http://127.0.0.1"}
+
+
+def test_a_session_ends_by_itself():
+    clock = [0.0]
+    sessions = Sessions(lambda: clock[0])
+    office = Holder("office", ("main",))
+    first = sessions.begin(office)
+    clock[0] = 6 * 3600
+    second = sessions.begin(office)
+    assert first != second
+    assert sessions.holder(first) == sessions.holder(second) == office
+    clock[0] = 12 * 3600
+    assert sessions.holder(first) is None
+    assert sessions.holder(second) == office
+    sessions.end(second)
+    assert sessions.holder(second) is None
+    assert sessions.holder("\ud800") is None
+
+
+def test_a_holder_ends_no_session_of_another():
+    sessions = Sessions()
+    kept, first = sessions.begin(Holder("office")), sessions.begin(Holder("guest"))
+    for _ in range(100):
+        last = sessions.begin(Holder("guest"))
+    assert sessions.holder(kept) == Holder("office")
+    assert sessions.holder(first) is None
+    assert sessions.holder(last) == Holder("guest")
+
+
+async def test_a_cookie_holds_a_session_and_never_the_token(serve, tokens):
+    token = tokens.add("office", [])
+    async with serve(tokens) as client:
+        client.headers.update(PAGE)
+        for signed_in in (
+            await client.post("/sign-in", data={"token": token}),
+            await client.get("/sign-in", params={"token": token}),
+        ):
+            told = signed_in.headers["set-cookie"].lower()
+            assert all(word in told for word in ("httponly", "samesite=strict", "path=/"))
+            assert token not in signed_in.headers["set-cookie"]
+            assert signed_in.headers["location"] == "/"
+        session = client.cookies["localrag-session"]
+        assert (await client.get("/corpora")).status_code == 200
+        # It opens the page of this browser; it is no token.
+        bearer = {"authorization": f"Bearer {session}"}
+        client.cookies.clear()
+        as_token = {"cookie": f"localrag-session={token}"}
+        for headers in (bearer, {}, as_token):
+            reply = await client.get("/corpora", headers=headers)
+            assert reply.headers["location"] == "/sign-in"
+
+
+async def test_a_session_that_is_left_is_over(serve, tokens):
+    token = tokens.add("office", [])
+    async with serve(tokens) as client:
+        client.headers.update(PAGE)
+        await client.post("/sign-in", data={"token": token})
+        kept = {"cookie": f"localrag-session={client.cookies['localrag-session']}"}
+        assert (await client.get("/corpora", headers=kept)).status_code == 200
+        await client.post("/sign-out")
+        client.cookies.clear()
+        reply = await client.get("/corpora", headers=kept)
+        assert reply.headers["location"] == "/sign-in"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"origin": "http://127.0.0.1"}, 303),
+        ({"sec-fetch-site": "same-origin"}, 303),
+        ({}, 403),
+        ({"origin": "http://127.0.0.1:9000"}, 403),
+        ({"origin": "null"}, 403),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"sec-fetch-site": "same-site"}, 403),
+    ],
+)
+async def test_no_other_page_sends_a_form_with_the_cookie(serve, tokens, headers, status):
+    token = tokens.add("office", [])
+    async with serve(tokens) as client:
+        await client.post("/sign-in", data={"token": token})
+        sent = await client.post("/answers", data={"question": "渡し守"}, headers=headers)
+    assert sent.status_code == status
+
+
+async def test_no_other_page_signs_a_browser_in(serve, tokens):
+    token = tokens.add("office", [])
+    led = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    async with serve(tokens) as client:
+        shown = await client.get("/sign-in", params={"token": token}, headers=led)
+    assert shown.status_code == 200
+    assert "set-cookie" not in shown.headers
+    assert token not in shown.text
+
+
+async def test_without_a_token_nothing_is_learnt(serve, tokens):
+    tokens.add("office", [])
+    async with serve(tokens) as client:
+        assert (await client.get("/health")).json() == {"status": "ok"}
+        for path in ("/ready", "/metrics", "/corpora", "/openapi.json", "/v1/models", "/none", "/"):
+            reply = await client.get(path)
+            assert reply.status_code == 401, path
+            page = await client.get(path, headers={"accept": "text/html"})
+            assert page.headers["location"] == "/sign-in"
+        for path in ("/sign-in", "/style.css"):
+            reply = await client.get(path, params={"at": "渡し舟法8条", "corpus": "main"})
+            assert reply.status_code == 200
+            assert "渡し舟" not in reply.text
+
+
+async def test_a_token_for_no_corpus_learns_nothing(serve, tmp_path, tokens):
+    with pytest.raises(UsageError, match="no name of a corpus"):
+        tokens.add("nobody", [""])
+    # An earlier version has written one.
+    token = tokens.add("nobody", ["x"])
+    path = tmp_path / "tokens.toml"
+    path.write_text(path.read_text().replace('"x"', '""'))
+    calls = {
+        "/search": {"query": "渡し守"},
+        "/show": {"citation": "渡し舟法8条"},
+        "/ask": {"question": "渡し守の資格は何か。"},
+        "/check": {"text": "渡し舟法8条"},
+        "/v1/chat/completions": {
+            "model": "localrag",
+            "messages": [{"role": "user", "content": "渡し守の資格は何か。"}],
+        },
+    }
+    async with serve(Tokens(path), token) as client:
+        replies = [await client.post(to, json=call) for to, call in calls.items()]
+        replies += [
+            await client.post(to, json={**call, "corpus": ""}) for to, call in calls.items()
+        ]
+        assert {reply.status_code for reply in replies} <= {404}
+        replies += [await client.get(to) for to in ("/", "/corpora", "/v1/models", "/ready")]
+        replies += [await client.get("/v1/models/localrag"), await client.get("/metrics")]
+        replies += [await client.get("/provision", params={"at": "渡し舟法8条"})]
+    for reply in replies:
+        text = re.sub('</?main|id="main"|href="#main"', "", reply.text)
+        assert "main" not in text, reply.url
+
+
+async def test_figures_are_for_holders_of_every_corpus(serve, tokens):
+    one, every = tokens.add("guest", ["main"]), tokens.add("office", [])
+    async with serve(tokens, one) as client:
+        assert (await client.get("/metrics")).status_code == 403
+        right = {"authorization": f"Bearer {every}"}
+        assert (await client.get("/metrics", headers=right)).status_code == 200
+
+
+async def test_a_line_of_the_log_is_one_line(serve, caplog):
+    hostile = "a\n\r\u2028\u2029\x85\u202e{}"
+    with caplog.at_level(logging.INFO, "localrag_serve"):
+        async with serve(log_questions=True) as client:
+            await client.post("/search", json={"query": hostile})
+            await client.get("/" + quote(hostile))
+    for record in caplog.records:
+        line = record.getMessage()
+        assert line.isprintable()
+        assert len(line.splitlines()) == 1
+    assert json.loads(json.loads(caplog.records[0].getMessage())["asked"])["query_"] == hostile

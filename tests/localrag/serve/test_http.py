@@ -1,13 +1,17 @@
 """Routes give the JSON of the command line, and every failure is one object that says why."""
 
 import json
+import logging
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import tracemalloc
+from contextlib import contextmanager
 from itertools import islice
+from pathlib import Path
 
 import anyio
 import httpx
@@ -15,11 +19,14 @@ import pytest
 from pydantic import TypeAdapter
 
 from localrag.asked_journal import checked
-from localrag.serve.calls import WORK
+from localrag.errors import StorageError
+from localrag.language import N_
+from localrag.serve.calls import WORK, Refusal
 from localrag.serve.desk import Desk
 from localrag.serve.http import description
 from localrag.session import Session
 from localrag.workspace import Workspace
+from localrag_indexes.errors import IndexMissing
 
 from ...patience import PATIENCE
 from .conftest import QUESTION, WaitingChat
@@ -154,13 +161,67 @@ async def test_processes_look_up_and_one_that_is_killed_is_replaced(session):
     assert first["hits"] == again["hits"]
 
 
-@pytest.mark.usefixtures("loopback")
-def test_over_the_loopback_address(sample_home):
-    """Requests that no client in this process can send: cut, slow, huge, no HTTP at all."""
-    command = [sys.executable, "-m", "localrag", "--home", str(sample_home)]
-    command += ["--set", "serve.patience=2", "--set", "serve.processes=1"]
+async def test_an_error_names_no_path_of_the_machine(serve, sample, caplog):
+    store = sample / "corpora" / "main" / "corpus.sqlite"
+    store.write_bytes(b"no database" * 1_000)
+    calls = {
+        "/search": {"query": "渡し守の資格"},
+        "/show": {"citation": "渡し舟法8条"},
+        "/ask": {"question": QUESTION},
+        "/v1/chat/completions": {
+            "model": "localrag",
+            "messages": [{"role": "user", "content": QUESTION}],
+        },
+    }
+    with caplog.at_level(logging.INFO, "localrag_serve"):
+        async with serve(home=Session(Workspace.locate(sample))) as client:
+            replies = [await client.post(path, json=call) for path, call in calls.items()]
+            replies += [await client.get("/corpora")]
+            pages = {"accept": "text/html"}
+            beside = await client.get("/provision", params={"at": "渡し舟法8条"}, headers=pages)
+    assert {reply.status_code for reply in replies} == {503}
+    for reply in (*replies, beside):
+        assert "corpus.sqlite is damaged" in reply.text
+        assert str(sample) not in reply.text
+        assert sample.parent.name not in reply.text
+    lines = [json.loads(record.getMessage()) for record in caplog.records]
+    assert len(lines) == len(replies) + 1
+    assert all(str(store) in line["problem"] for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (StorageError(N_("{path} is full."), path=Path("/home/a b/law/x.sqlite")), "x.sqlite is"),
+        (StorageError(N_("{name}: no."), name="/home/a b/x.gguf"), "x.gguf: no."),
+        (
+            StorageError(N_("No ({why})."), why=OSError(2, "No such file", "/home/a b/x")),
+            "file: x)",
+        ),
+        (StorageError(N_("No ({why})."), why=ValueError("in '/home/a/law/x'")), "in 'x')"),
+        (StorageError(N_("No ({why})."), why=IndexMissing(Path("/home/a b/x"))), "index in x)"),
+        (StorageError(N_("No ({why})."), why=r"C:\Users\a\x.toml: bad"), "(x.toml: bad)"),
+        (StorageError(N_("No."), N_("See ~/law/localrag.toml")), "See localrag.toml"),
+        (StorageError(N_("GET /v1/models has them, 民法709/710条")), "GET /v1/models has them"),
+        (StorageError(N_("{url} is gone"), url="http://127.0.0.1:9/api/tags"), "9/api/tags is"),
+    ],
+)
+def test_every_kind_of_path_is_left_out(error, words):
+    refusal = Refusal.of(error)
+    assert words in str(refusal)
+    assert not re.search(r"home|Users|~", str(refusal))
+    assert bool(refusal.within) == (str(refusal) != str(error))
+
+
+PROGRAM = [sys.executable, "-m", "localrag", "--set", "serve.patience=2"]
+
+
+@contextmanager
+def started(home, *command):
+    """A server in a process of its own: what it says of itself, and afterwards its lines."""
+    lines = []
     with subprocess.Popen(
-        [*command, "serve", "--port", "0"],
+        [*PROGRAM, "--home", str(home), "--set", "serve.processes=1", *command, "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -168,22 +229,52 @@ def test_over_the_loopback_address(sample_home):
         env={"LC_ALL": "C.UTF-8", "PATH": ""},
     ) as server:
         try:
-            address = server.stdout.readline().split()[-1]
-            _bounded(address)
-            with httpx.Client(base_url=address, timeout=PATIENCE) as client:
-                reply = client.post("/search", json={"query": "渡し守の資格", "k": 1})
-                assert reply.json()["hits"]
+            told = "".join(iter(server.stdout.readline, "}\n")) + "}"
+            yield json.loads(told), lines
         finally:
             server.terminate()
-        told = list(server.stderr)
-        log = [json.loads(line) for line in told if line.startswith("{")]
+        lines += server.stderr
         assert server.wait() == 0
+
+
+@pytest.mark.usefixtures("loopback")
+def test_over_the_loopback_address(sample_home):
+    """Requests that no client in this process can send: cut, slow, huge, no HTTP at all."""
+    with started(sample_home, "serve", "--port", "0") as (server, told):
+        bearer = {"authorization": f"Bearer {server['token']}"}
+        _bounded(server["address"], server["token"])
+        with httpx.Client(base_url=server["address"], timeout=PATIENCE) as client:
+            searched = {"query": "渡し守の資格", "k": 1}
+            assert client.post("/search", json=searched).status_code == 401
+            reply = client.post("/search", json=searched, headers=bearer)
+            assert reply.json()["hits"]
+    log = [json.loads(line) for line in told if line.startswith("{")]
     assert not any("resource_tracker" in line for line in told), "all is let go of in order"
-    assert {line["status"] for line in log} == {200, 408, 413}
+    assert {line["status"] for line in log} == {200, 401, 408, 413}
     assert not any("渡し守" in json.dumps(line, ensure_ascii=False) for line in log)
+    assert not any(server["token"] in line for line in told)
 
 
-def _bounded(address):
+@pytest.mark.usefixtures("loopback")
+@pytest.mark.parametrize("door", [("serve",), ("mcp", "--http")])
+def test_another_account_reads_nothing_at_a_port(sample_home, as_another, door):
+    """Whoever has no token gets none of the workspace's words, at either door."""
+    asks = """
+import sys, urllib.request, urllib.error
+for path in ("", "corpora", "mcp", "provision?at=1", "v1/models", "ready", "metrics"):
+    try:
+        print(urllib.request.urlopen(sys.argv[1] + path).url)
+    except urllib.error.HTTPError as error:
+        print(error.code)
+"""
+    with started(sample_home, *door, "--port", "0") as (server, _told):
+        assert server["token"]
+        address = server["address"].removesuffix("mcp")
+        tried = as_another(sys.executable, "-I", "-c", asks, address)
+    assert tried.stdout.split() == ["401"] * 7
+
+
+def _bounded(address, token):
     host, port = address.removeprefix("http://").rstrip("/").split(":")
 
     def sent(*pieces):
@@ -193,6 +284,7 @@ def _bounded(address):
             return b"".join(islice(iter(lambda: connection.recv(65536), b""), 1_000))
 
     head = b"POST /search HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    head += b"Authorization: Bearer " + token.encode() + b"\r\n"
     assert b" 408 " in sent(head + b"Content-Length: 100\r\n\r\n{")
     assert b" 413 " in sent(head + b"Content-Length: 100000000\r\n\r\n" + b"a" * 65536)
     chunk = b"10000\r\n" + b"a" * 65536 + b"\r\n"
@@ -218,7 +310,10 @@ async def test_what_was_looked_up_is_remembered_as_long_as_the_corpus_is_the_sam
 
 
 async def test_what_is_remembered_of_long_calls_is_not_their_text(session, monkeypatch):
-    monkeypatch.setattr("localrag.serve.desk.Reader.carry_out", lambda *_: b"{}")
+    async def checked(*_: object) -> bytes:
+        return b"{}"
+
+    monkeypatch.setattr("localrag.serve.desk.Checks.carry_out", checked)
     async with Desk(session) as desk:
         tracemalloc.start()
         for number in range(30):

@@ -17,7 +17,10 @@ ASKED = [{"role": "user", "content": QUESTION}]
 def client_of():
     def make(http):
         return openai.AsyncOpenAI(
-            api_key="none", base_url="http://127.0.0.1/v1", http_client=http, max_retries=0
+            api_key=http.headers["authorization"].removeprefix("Bearer "),
+            base_url="http://127.0.0.1/v1",
+            http_client=http,
+            max_retries=0,
         )
 
     return make
@@ -75,6 +78,57 @@ async def test_what_changes_nothing_is_taken_and_named(serve, client_of):
     ]
     assert second.localrag["answer"]["read_as"]
     assert second.localrag["ignored"] == ["tools"]
+
+
+UNKNOWN = {
+    "top_k": 40,
+    "min_p": 0.05,
+    "repeat_penalty": 1.1,
+    "chat_template_kwargs": {"enable_thinking": False},
+    "options": {"num_ctx": 8192},
+    "keep_alive": "5m",
+    "web_search_options": {},
+    "top_logprobs": None,
+    "of_another_server": [[{}]],
+}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_what_only_other_servers_know_is_passed_over_and_named(serve, stream):
+    said = {"role": "assistant", "content": "…", "reasoning_content": "hm", "id": "msg_1"}
+    part = {"type": "text", "text": QUESTION, "cache_control": {"type": "ephemeral"}}
+    asked = {
+        "model": "localrag/main",
+        "messages": [
+            {"role": "user", "content": "渡し舟"},
+            said,
+            {"role": "user", "content": [part]},
+        ],
+        "stream": stream,
+        "stream_options": {"include_usage": True, "continuous_usage_stats": True},
+        **UNKNOWN,
+    }
+    async with serve() as http:
+        reply = await http.post("/v1/chat/completions", json=asked)
+    assert reply.status_code == 200
+    told = reply.text
+    if stream:
+        told = next(line for line in told.splitlines() if '"localrag"' in line)[len("data: ") :]
+    assert json.loads(told)["localrag"]["ignored"] == sorted(
+        {*UNKNOWN, "reasoning_content", "id", "cache_control", "continuous_usage_stats"}
+    )
+
+
+@pytest.mark.parametrize("name", ["localrag/main", "localrag%2Fmain", "localrag"])
+async def test_a_model_is_shown_by_its_id(serve, client_of, name):
+    async with serve() as http:
+        reply = await http.get(f"/v1/models/{name}")
+        assert reply.json()["id"] == name.replace("%2F", "/")
+        assert (await client_of(http).models.retrieve("localrag/main")).id == "localrag/main"
+        for other in ("none", "localrag/none", "localrag/main/x", "%00", "..%2f..%2fcorpora"):
+            gone = await http.get(f"/v1/models/{other}")
+            assert gone.status_code == 404
+            assert gone.json()["error"]["message"]
 
 
 async def test_a_follow_up_leans_on_what_was_asked(serve, client_of):
@@ -157,7 +211,8 @@ async def test_it_is_streamed_once_it_is_checked(serve, client_of, scripted):
         ),
         ({"logprobs": True}, openai.BadRequestError, "logprobs: "),
         ({"modalities": ["text", "audio"]}, openai.BadRequestError, "modalities.1: .*'text'"),
-        ({"web_search_options": {}}, openai.BadRequestError, "web_search_options: "),
+        ({"temperature": "hot"}, openai.BadRequestError, "temperature: "),
+        ({"stream_options": {"include_usage": 1}}, openai.BadRequestError, "include_usage: "),
         ({"stream": True, "model": "localrag/none"}, openai.NotFoundError, "no corpus"),
     ],
 )
@@ -187,10 +242,18 @@ async def test_texts_are_embedded(serve, client_of, monkeypatch):
         one = await client.embeddings.create(
             model="localrag", input="a", encoding_format="float", extra_body={"input_type": "query"}
         )
+        named = await http.post(
+            "/v1/embeddings",
+            json={"model": "localrag", "input": ["a"], "truncate": "END", "encoding_format": None,
+                  "input_type": None, "dimensions": 3},
+        )  # fmt: skip
+        assert named.json()["localrag"] == {"ignored": ["truncate"]}
+        with pytest.raises(openai.BadRequestError, match="have 3 dimensions"):
+            await client.embeddings.create(model="localrag", input="a", dimensions=2)
         with pytest.raises(openai.NotFoundError, match="no model"):
             await client.embeddings.create(model="other", input="a")
         with pytest.raises(openai.BadRequestError):
             await client.embeddings.create(model="localrag", input=[])
     assert [row.embedding for row in two.data] == [[1, 0, 0], [0, 1, 0]]
     assert one.data[0].embedding == [1, 0, 0]
-    assert asked == [(["a", "b"], False), (["a"], True)]
+    assert asked[:2] == [(["a", "b"], False), (["a"], True)]

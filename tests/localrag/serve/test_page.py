@@ -1,21 +1,28 @@
 """The page: all of it is made by the server, in the reader's language, and text is text."""
 
 import re
+import shutil
+from urllib.parse import quote, urlencode
 
 import anyio
+import httpx
 import pytest
 from lxml import html
 
 import localrag
 from localrag.forgetting import forget_corpus
-from localrag.serve.guarding import Tokens
+from localrag.serve.holders import Tokens
 from localrag.session import Session
 from localrag.workspace import Workspace
 
 from ..word_parts import p, t, word
 from .conftest import QUESTION, WaitingChat
 
-BROWSER = {"accept": "text/html,*/*", "accept-language": "ja,en;q=0.5"}
+BROWSER = {
+    "accept": "text/html,*/*",
+    "accept-language": "ja,en;q=0.5",
+    "origin": "http://127.0.0.1",
+}
 
 
 def read(reply):
@@ -151,6 +158,103 @@ async def test_a_browser_signs_in_with_a_token(serve, tmp_path):
         assert seen.status_code == 404
         await client.post("/sign-out")
         assert (await client.get(place)).status_code == 303
+
+
+@pytest.fixture
+def two_corpora(sample):
+    """A workspace with the sample corpus twice, by two names."""
+    shutil.copytree(sample / "corpora" / "main", sample / "corpora" / "other")
+    shutil.copytree(sample / "indexes" / "main", sample / "indexes" / "other")
+    return Session(Workspace.locate(sample))
+
+
+async def test_with_two_corpora_citations_are_read_in_the_one_that_was_asked(serve, two_corpora):
+    async with serve(home=two_corpora) as client:
+        client.headers.update(BROWSER)
+        place = await asked(client, QUESTION, corpus="other")
+        page = read(await client.get(place))
+        cited = page.xpath("//ol[@class='citations']//a/@href")[0]
+        assert "corpus=other" in cited
+        page = read(await client.get(cited.partition("#")[0]))
+        assert page.xpath("//section[@id='beside']//p[@lang='ja']")
+        # What is read beside it may be of the other one; the answer stays of its own.
+        beside = read(await client.get(place, params={"at": "渡し舟法8条", "corpus": "main"}))
+        assert beside.xpath("//section[@id='beside']//p[@lang='ja']")
+        assert beside.xpath("//h2[@id='answered']/text()") == [QUESTION]
+        links = beside.xpath("//ol[@class='citations']//a/@href")
+        assert links
+        assert all("corpus=other" in link for link in links)
+        other = read(await client.get("/provision", params={"at": "渡し舟法8条", "corpus": "none"}))
+        assert other.xpath("//p[@role='alert']")
+
+
+HOSTILE = (
+    "", "main", "other", "../main", "x" * 3_000, "\0", "\ud800", "\u202e", "\r\nX: y", "<x>", "#",
+    "%", "渡し舟法8条", "渡し舟法7〜8条", "渡し舟法", "8条", "599AC0000000001#", "{{7*7}}", "\\",
+    "//",
+)  # fmt: skip
+
+
+async def test_whatever_is_asked_of_the_page_it_does_not_break(serve, two_corpora):
+    """Every route, with each value in the place of each parameter, and with two of them."""
+    async with serve(home=two_corpora) as client:
+        client.headers.update(BROWSER)
+        answer = await asked(client, QUESTION, corpus="main")
+        pages = ("/", "/provision", answer, "/answers/none", "/sign-in", "/style.css", "/none")
+        for one, other in zip(HOSTILE, (*HOSTILE[7:], *HOSTILE[:7]), strict=True):
+            values = [quote(value, errors="surrogatepass") for value in (one, other)]
+            query = "&".join(
+                f"{name}={value}" for name in ("at", "corpus", "lang", "token") for value in values
+            )
+            for path in pages:
+                reply = await client.get(f"{path}?{query}")
+                assert reply.status_code < 500, (path, query)
+                if reply.headers["content-type"].startswith("text/html"):
+                    read(reply)
+            fields = {"question": [one, other], "corpus": [other, one], "token": [one, other]}
+            body = urlencode(fields, doseq=True, errors="surrogatepass")
+            for path in ("/answers", "/sign-in", "/sign-out", "/", answer):
+                reply = await client.post(path, content=body)
+                assert reply.status_code < 500, (path, body)
+                if "/answers/" in reply.headers.get("location", ""):
+                    given = await client.get(reply.headers["location"].partition("#")[0])
+                    assert given.status_code < 500, body
+                # One that signs out has to sign in again; this client has its token.
+                client.cookies.clear()
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["//evil.example/x", "/\\evil.example/x", "/%5Cevil.example", "///evil.example", "/%0A/evil"],
+)
+async def test_every_link_stays_on_this_server(serve, path):
+    async with serve() as client:
+        client.headers.update(BROWSER)
+        url = httpx.URL("http://127.0.0.1/").copy_with(raw_path=path.encode())
+        reply = await client.get(url)
+    assert reply.status_code == 404
+    for link in read(reply).xpath("//@href | //@action"):
+        assert re.match(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]*$|#|data:,$", link), link
+
+
+async def test_names_in_documents_turn_no_line_round(serve, cli, home, tmp_path):
+    text = "# 手引\u202eexe.\u2028題\n\n渡し舟の点検は毎朝行う。\n"
+    (tmp_path / "guide.md").write_text(text, encoding="utf-8")
+    assert cli("init").code == 0
+    assert cli("add", str(tmp_path / "guide.md")).code == 0
+    assert cli("index").code == 0
+    async with serve(home=Session(Workspace.locate(home))) as client:
+        client.headers.update(BROWSER)
+        page = read(await client.get(await asked(client, "渡し舟の点検はいつ行うか")))
+        place = page.xpath("//ol[@class='citations']//a/@href")[0]
+        reply = await client.get(place.partition("#")[0])
+        assert reply.status_code == 200
+        shown = read(reply)
+    for name in (
+        *page.xpath("//li/p/a/text()"),
+        *shown.xpath("//h2/text() | //p[@class='place']//text()"),
+    ):
+        assert not re.search("[\u202e\u2028]", name)
 
 
 async def test_failures_are_pages_for_browsers(client):

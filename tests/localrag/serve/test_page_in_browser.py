@@ -38,6 +38,7 @@ PATIENCE_MS = PATIENCE * 1_000
 
 @pytest.fixture(scope="module")
 def address(sample_home: Path):
+    """The address that signs a browser in."""
     command = [sys.executable, "-m", "localrag", "--home", str(sample_home), "--lang", "en"]
     command += ["serve", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
@@ -136,6 +137,7 @@ def ways(reader, address):
     """Ask, open a citation, follow three references, by the keyboard alone; tell each step."""
     page = reader.page
     page.goto(address)
+    assert "token" not in page.url
     # Who opens the page can write at once.
     reader.wait_at("question")
     yield "1-home"
@@ -208,6 +210,7 @@ def test_whatever_is_looked_up_fits_a_narrow_window(address, browser, at):
     )
     context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
-    page.goto(f"{address}provision?at={at}#beside")
+    page.goto(address)
+    page.goto(f"{page.url}provision?at={at}#beside")
     Reader(page, "narrow").look(f"look-{at}")
     context.close()

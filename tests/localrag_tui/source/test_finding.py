@@ -20,6 +20,9 @@ from localrag_tui.source.find import find_all
         ("渡し舟", "", []),
         ("", "舟", []),
         ("第④号", "4", ["④"]),
+        ("⺠宿の⻑", "民宿の長", ["⺠宿の⻑"]),
+        ("渡\u200bし舟", "渡し舟", ["渡\u200bし舟"]),
+        ("甲･乙", "甲・乙", ["甲･乙"]),
     ],
 )
 def test_finding(text, words, found):

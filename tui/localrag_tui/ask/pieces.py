@@ -222,7 +222,7 @@ def _quotation(number: int, citation: Citation) -> TurnPiece:
     head = link(number, citation) + " "
     if not citation.verified:
         head += Content.styled(_("rejected: "), "bold $error")
-    head += content(citation.label or citation.passage_id, "$accent")
+    head += content(one_line(citation.label or citation.passage_id), "$accent")
     if reason := _rejection(citation):
         head += content(f" ({reason})")
     if told := provenance(citation):

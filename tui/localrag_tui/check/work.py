@@ -58,7 +58,7 @@ class Checked:
         """A file for the report: beside the original, else in a folder; Word of what is Word."""
         if self.original is None:
             return folder / "checked.html"
-        suffix = ".docx" if self.report.kind == "docx" else ".html"
+        suffix = self.original.suffix if self.report.kind == "docx" else ".html"
         return self.original.with_name(f"{self.original.stem}-checked{suffix}")
 
 
@@ -91,6 +91,7 @@ def as_sheet(report: CheckReport) -> Sheet:
         followed="",
         not_yet=False,
         before_first=False,
+        old=False,
     )
     text = harmless(report.text).replace("\t", "　")
     return Sheet(document, 0, date.fromisoformat(report.as_of), text, (), ())

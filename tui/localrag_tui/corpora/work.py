@@ -211,9 +211,13 @@ def _left_out(report: "AddReport") -> list[str]:
     lines = []
     if report.files_unchanged:
         lines.append(_("{n} files unchanged").format(n=f"{report.files_unchanged:,}"))
+    if report.unsupported:
+        kinds = ", ".join(
+            f"{suffix or _('without suffix')} {count:,}"
+            for suffix, count in sorted(report.unsupported.items())
+        )
+        lines.append(_("left out, no reader for this kind of file: {kinds}").format(kinds=kinds))
     if report.passed_over:
-        n = f"{len(report.passed_over):,}"
-        lines.append(_("left out, not read: {n} files").format(n=n))
         lines += [f"  {one.source}: {one.cause} {one.cure}" for one in report.passed_over]
     for what, count in report.left_out.items():
         lines.append(_("left out: {count} {what}").format(count=f"{count:,}", what=_(what)))

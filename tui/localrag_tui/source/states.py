@@ -54,6 +54,8 @@ class StatesDialogue(Dialogue):
                 yield Paragraph(content(one_line(headline(version))), classes="period")
                 for difference in version.change.lines if version.change else ():
                     yield from _side_by_side(difference)
+            for fact in self._history.notes:
+                yield Paragraph(content(one_line(str(fact))), classes="period")
 
     def on_mount(self) -> None:
         self.query_one(VerticalScroll).focus()
@@ -66,6 +68,7 @@ class StatesDialogue(Dialogue):
             for difference in version.change.lines if version.change else ():
                 lines += [f"- {difference.before.text}"] if difference.before else []
                 lines += [f"+ {difference.after.text}"] if difference.after else []
+        lines += ["", *map(str, self._history.notes)]
         self.bench.copy(harmless("\n".join(lines)))
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from localrag.provision import Provision, ProvisionLink, ProvisionReadings
 
 TITLES = {
+    "changed": N_("for the time being changed by"),
     "filled": N_("filled in by"),
     "read_by": N_("read otherwise by"),
     "reads": N_("reads otherwise"),
@@ -98,6 +99,10 @@ def ties_of(provision: "Provision") -> dict[str, list[Tie]]:
         return Tie(label or "…", words, link if told else None)
 
     ties = {
+        "changed": [
+            Tie(_short(by.header, title), _("for the time being"), Spot.of(by))
+            for by in provision.changed_by
+        ],
         "filled": _once(map(linked, provision.filled_in_by)),
         "read_by": [replace(tie, reads=True) for tie in _once(map(linked, provision.read_by))],
         "reads": _once(map(reading, provision.reads)),

@@ -36,6 +36,11 @@ def test_a_tab_separated_table_of_many_columns_is_no_file_of_triples(read_one) -
     assert text.endswith("番号：1\t氏名：凪\t住所：港区\t電話：-\t備考：無\t係：甲\n")
 
 
+def test_a_tab_separated_table_of_windows(read_one) -> None:
+    data = '区分\t料金\r\n小型\t"百円\r\nx"\r\n'.encode("cp932")
+    assert read_one("a.tsv", data).text == "区分\t料金\n区分：小型\t料金：百円　x\n"
+
+
 @pytest.mark.parametrize(
     ("data", "cause"),
     [(b"", "empty"), (b",,\n,,\n", "no text"), (b"a,b\n" + b"x" * 200_000, "cannot be read")],

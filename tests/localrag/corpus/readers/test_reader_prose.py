@@ -7,6 +7,8 @@ import pytest
 from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
+from localrag.errors import to_install
+
 SENTENCE = "灯台は夜の海を照らし、船はその光を頼りに港へ向かう。"
 
 
@@ -165,4 +167,4 @@ def test_pdf_that_cannot_be_read(read_failure):
 @pytest.mark.parametrize(("suffix", "module"), [(".pdf", "pypdfium2")])
 def test_a_missing_extra_is_named(suffix, module, read_failure, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, module, None)
-    assert read_failure(f"a{suffix}", b"%PDF-").cure == "pip install 'localrag[docs]'"
+    assert read_failure(f"a{suffix}", b"%PDF-").cure == str(to_install("docs"))

@@ -151,7 +151,7 @@ def test_comments_are_read(read_one) -> None:
 
 
 def test_a_strict_workbook_is_read_as_another(read_one) -> None:
-    book, sheet = sheet_of(["区分", "期日"], ["小型", date(2026, 4, 1)], ["大型", None])
+    book, _ = sheet_of(["区分", "期日"], ["小型", date(2026, 4, 1)], ["大型", None])
     usual = saved(book)
     assert read_one("b.xlsx", strict(usual)).text == read_one("a.xlsx", usual).text
 

@@ -20,7 +20,7 @@ from localrag.corpus.readers import (
     supported,
 )
 from localrag.corpus.types import ALIAS, PASSAGES, TRIPLES, Document, Triple
-from localrag.errors import InputError
+from localrag.errors import InputError, to_install
 
 SENTENCE = "海辺の灯台は夜の海を照らし、船はその光を頼りに港へ向かう。"
 BOX = (
@@ -224,7 +224,7 @@ def test_a_missing_extra_is_named(tmp_path, monkeypatch):
         path.write_bytes(bulk(page("白岬灯台"), page("黒岬灯台")))
         (failure,) = stream(path, in_pieces=in_pieces)
         assert isinstance(failure, ReadFailure)
-        assert failure.cure == "pip install 'localrag[wikipedia]'"
+        assert failure.cure == str(to_install("wikipedia"))
 
 
 def extract(title: str, text: str, page_id: int = 5) -> str:
