@@ -248,7 +248,7 @@ def _in_order(box: "NDArray[np.float32]") -> "NDArray[np.float32]":
     import cv2
     import numpy as np
 
-    corners = cv2.boxPoints(cv2.minAreaRect(box))
+    corners = np.asarray(cv2.boxPoints(cv2.minAreaRect(box)), np.float32)
     turns = [np.roll(corners, -first, axis=0) for first in range(4)]
 
     def rightwards(turn: "NDArray[np.float32]") -> float:
