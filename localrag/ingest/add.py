@@ -91,7 +91,9 @@ class AddReport:
         """Take an event into account."""
         match event:
             case FilesFound():
-                self.unsupported = dict(Counter(one.suffix for one in event.passed_over if one.suffix))
+                self.unsupported = dict(
+                    Counter(one.suffix for one in event.passed_over if one.suffix)
+                )
                 self.passed_over = list(event.passed_over)
             case FileRead():
                 self.added += event.added
