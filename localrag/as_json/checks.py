@@ -103,7 +103,8 @@ def _place(place: Place) -> PlaceInTextJson:
 def _worst(findings: Sequence[Finding], most: int) -> list[Finding]:
     """The findings that matter most, in the order of the text, up to so many characters."""
     ranked = sorted(range(len(findings)), key=lambda at: WORST_FIRST.index(findings[at].verdict))
-    left, chosen = _MOST_CHARACTERS, []
+    left = _MOST_CHARACTERS
+    chosen: list[int] = []
     for at in ranked[:most]:
         left -= _size(findings[at])
         if left < 0 and chosen:

@@ -148,7 +148,9 @@ _RULES: tuple[_Rule, ...] = (
     # 民法(明治29年法律第89号), not Code (民法).
     (
         "(",
-        re.compile(rf"\((?<=[{_JAPANESE}{_DIGIT}]\()([^()\n{_JAPANESE}]{{0,400}}+[{_JAPANESE}][^()\n]{{0,400}}+)\)"),
+        re.compile(
+            rf"\((?<=[{_JAPANESE}{_DIGIT}]\()([^()\n{_JAPANESE}]{{0,400}}+[{_JAPANESE}][^()\n]{{0,400}}+)\)"
+        ),
         lambda match: f"（{match[1]}）",
     ),
     # 民法［明治29年法律第89号］709条, 【民法】709条
