@@ -415,8 +415,30 @@ def read_egov_xml(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         InputError: the XML is damaged, declares entities, holds no law, its id is unknown, or its
             name is that of another law or has a day that there is not.
     """
+    yield law_document(parsed(data, limits), name)
+
+
+def parsed(data: bytes, limits: Limits) -> etree._Element:
+    """Parse e-Gov XML.
+
+    Raises:
+        InputError: it is damaged, declares entities, or would take too much memory.
+    """
     check_memory(data, MARKUP, limits)
-    root = _parse(data)
+    return _parse(data)
+
+
+def law_document(root: etree._Element, name: str, *, source: str = "") -> Document:
+    """Make a document of the law in an element: a ``Law``, or an answer of e-Gov's API around it.
+
+    Args:
+        root: the element.
+        name: file name; see `read_egov_xml`.
+        source: what messages call the file, if not by its name.
+
+    Raises:
+        InputError: as `read_egov_xml`.
+    """
     law = root if root.tag == "Law" else next(root.iter("Law"), None)
     body = law.find("LawBody") if law is not None else None
     if law is None or body is None:
@@ -427,9 +449,10 @@ def read_egov_xml(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         )
     match = _FILE_NAME.fullmatch(stem(name))
     law_id = _law_id(root, law, match.group(1) if match else "")
-    amending = (match.group(5) if match else "") or ""
-    heading, law_num = body.find("LawTitle"), inline(law.find("LawNum")).strip()
-    title = inline(heading).strip() or law_num
+    dated, amending = _revision(root, name, match, law_id)
+    heading = body.find("LawTitle")
+    law_num = inline(law.find("LawNum")).strip() or _said(root, "law_info/law_num")
+    title = inline(heading).strip() or _said(root, "revision_info/law_title") or law_num
     if not title:
         raise InputError(
             N_("The law has neither a title nor a law number."),
@@ -441,12 +464,33 @@ def read_egov_xml(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
         "law_num": law_num,
         "law_type": law.get("LawType", ""),
         "promulgated": _promulgated(law),
-        "date": _day(name, *match.group(2, 3, 4)) if match and match.group(2) else "",
+        "date": dated,
         "amending_law": "" if _NO_AMENDMENT.fullmatch(amending) else amending,
         "abbreviations": heading.get("Abbrev", "") if heading is not None else "",
-        "field": (root.findtext(".//revision_info/category") or "").strip(),
+        "field": _said(root, "revision_info/category"),
     }
-    yield builder.document(name, {k: drop_controls(v) for k, v in metadata.items() if v})
+    held = {key: drop_controls(value) for key, value in metadata.items() if value}
+    return builder.document(source or name, held)
+
+
+def _said(root: etree._Element, path: str) -> str:
+    """What the API's answer says of a law beside its text."""
+    return (root.findtext(f".//{path}") or "").strip()
+
+
+def _revision(
+    root: etree._Element, name: str, match: re.Match[str] | None, law_id: str
+) -> tuple[str, str]:
+    """Return the day of the text and the amending law: by the file name, else by the answer."""
+    if match is None or not match.group(2):
+        revision = _said(root, "revision_info/law_revision_id")
+        of_answer = _FILE_NAME.fullmatch(revision)
+        if of_answer and of_answer.group(1) == law_id:
+            name, match = revision, of_answer
+    if match is None:
+        return "", ""
+    dated = _day(name, *match.group(2, 3, 4)) if match.group(2) else ""
+    return dated, match.group(5) or ""
 
 
 def _day(name: str, year: str, month: str, day: str) -> str:

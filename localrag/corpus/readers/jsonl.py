@@ -8,6 +8,7 @@ from typing import IO, Any
 
 from localrag.corpus.readers.averitec import claim_documents, is_claim
 from localrag.corpus.readers.bounds import JSON, check_memory
+from localrag.corpus.readers.egov_json import is_law, read_law
 from localrag.corpus.readers.records import new_contexts, paragraph_document, record_document
 from localrag.corpus.readers.statutes_jsonl import statute_document
 from localrag.corpus.readers.types import Limits, LineBlock, Mark, NumberedLine, ReadFailure
@@ -84,7 +85,11 @@ def read_jsonl(
         place = f"{name}:{number}"
         try:
             if line is None or line.strip():
-                yield from _documents(json_object(complete(line, limits)), place, seen)
+                record = json_object(complete(line, limits))
+                if is_law(record):
+                    yield read_law("", record, limits, source=place)
+                else:
+                    yield from _documents(record, place, seen)
         except InputError as error:
             yield ReadFailure(place, error)
         if not seen:  # Else a later line is read differently for what stood before it.

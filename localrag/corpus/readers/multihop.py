@@ -1,4 +1,4 @@
-"""JSON files of question-answering sets (those of multi-hop questions, SQuAD, AVeriTeC)."""
+"""JSON files: laws of e-Gov, and question-answering sets (multi-hop questions, SQuAD, AVeriTeC)."""
 
 import json
 from collections.abc import Iterator
@@ -6,6 +6,7 @@ from typing import Any
 
 from localrag.corpus.readers.averitec import claim_documents, is_claim
 from localrag.corpus.readers.bounds import JSON, check_memory
+from localrag.corpus.readers.egov_json import is_law, read_laws
 from localrag.corpus.readers.records import (
     new_contexts,
     paragraph_document,
@@ -22,8 +23,8 @@ from localrag.language import N_
 _SHAPES = InputError(
     N_("The JSON has none of the forms that are read."),
     N_(
-        "Read are lists of {id, title, text}, the files of MuSiQue, HotpotQA, "
-        "SQuAD, JEMHopQA and AVeriTeC, and their corpora; write other data as JSONL of {id, "
+        "These are read: laws of e-Gov's API, lists of {id, title, text}, and the files of "
+        "MuSiQue, HotpotQA, SQuAD, JEMHopQA and AVeriTeC. Write other data as JSONL of {id, "
         "title, text}."
     ),
 )
@@ -46,7 +47,9 @@ def read_json(
     """
     check_memory(data, JSON, limits)
     value = _load(data)
-    if isinstance(value, dict) and isinstance(value.get("query"), dict):
+    if is_law(value):
+        yield from read_laws(name, value, data, limits)
+    elif isinstance(value, dict) and isinstance(value.get("query"), dict):
         yield from read_api(name, value["query"].get("pages"))
     elif isinstance(value, dict) and isinstance(value.get("data"), list):
         yield from _squad(name, value["data"])
