@@ -5,7 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from localrag.check.citations import check_citation, with_every_reading, without_echoes
+from localrag.check.citations import (
+    check_citation,
+    check_numbers,
+    with_every_reading,
+    without_echoes,
+)
 from localrag.check.claims import Judge, check_claim, claims_of
 from localrag.check.law_texts import LawTexts
 from localrag.check.laws import Cited, WrittenLaws, citations_of
@@ -44,7 +49,7 @@ def check(
     texts = LawTexts(store)
     flow = Flow(source, texts.names)
     laws = WrittenLaws(flow.text, texts.names, texts.former_titles)
-    findings = list(check_names(laws, flow, texts))
+    findings = [*check_names(laws, flow, texts), *check_numbers(flow, texts)]
     places = list(_places(flow, laws, texts, judge))
     tell = Stopwatch(on_event)
     for done, check_place in enumerate(places, 1):

@@ -17,7 +17,7 @@ from localrag.corpus.types import PARAGRAPHS, Locator, Passage
 from localrag.facts import Fact, FactKind
 from localrag.finding import around
 from localrag.provision import headings
-from localrag.statutes.citations import HEADING
+from localrag.statutes.citations import HEADING, unread_numbers
 from localrag.statutes.notation import COUNT
 from localrag.statutes.resolver import Resolution, Target
 from localrag.statutes.typed import read_headings
@@ -101,6 +101,15 @@ def check_citation(cited: Cited, flow: Flow, texts: LawTexts) -> Finding:
     if _runs_backwards(targets, texts):
         return found(Verdict.UNCHECKED, Fact(FactKind.RANGE_BACKWARDS, citation=said), passage)
     return found(Verdict.HOLDS, None, passage)
+
+
+def check_numbers(flow: Flow, texts: LawTexts) -> Iterator[Finding]:
+    """Name the provisions whose number cannot be read: 第七百〇九九条."""
+    for start, end in unread_numbers(flow.text):
+        place = flow.place(start, end)
+        said = flow.written(place)
+        problem = Fact(FactKind.NUMBER_MALFORMED, citation=said)
+        yield Finding(Part.CITATION, place, said, Verdict.UNCHECKED, problem, *texts.told(None))
 
 
 def _runs_backwards(targets: Sequence[Target], texts: LawTexts) -> bool:

@@ -26,6 +26,7 @@ from localrag.statutes.notation import DASHES
 from localrag.statutes.typed import short_citations
 from localrag_indexes.analysis.characters import PlainText
 from localrag_indexes.analysis.normalize import original_span
+from localrag_indexes.analysis.numerals import FORMAL_NUMERALS
 
 # Formats in which a line is a whole paragraph; in the others a sentence may go on in the next one.
 _WHOLE_LINES = ("docx", "html", "pdf", "image", "xlsx", "pptx", "csv", "eml", "msg")
@@ -58,7 +59,7 @@ _NUMBERED_HEADING = re.compile(
 # Courts leave out 第 where the number is in kanji, too: 七〇九条, 一条二項, 四条及び五条.
 # 三条市 and 四条通 are places, 全三条 and 五か条 are counted; 七〇九 is a number of nothing else.
 _KANJI_DIGIT = "〇零一二三四五六七八九"
-_NOT_BEFORE = rf"(?<![第前次全数計約各箇か{_KANJI_DIGIT}十百千万億0-9０-９.．])"
+_NOT_BEFORE = rf"(?<![第前次全数計約各箇か{_KANJI_DIGIT}{FORMAL_NUMERALS}零十百千万億0-9０-９.．])"
 _GOES_ON_AS_CITED = (
     "(?![一-鿿])|(?=[項号但本前後柱各及又並若乃以参違所準類関等]"
     "|第?[一二三四五六七八九十]{1,3}[項号])"

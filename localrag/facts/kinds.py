@@ -499,6 +499,7 @@ class FactKind(Enum):
     PART_OF_STATE = N_("{provision} has no {part}; in the state of {day} it has one")
     UNDER_ANOTHER_HEADING = N_("the provision does not stand in {heading}; it stands in {under}")
     PROVISION_DELETED = N_("the provision is deleted")
+    NUMBER_MALFORMED = N_("{citation}: this cannot be read as a number")
     PROVISION_GONE = N_("the provision is deleted; the state of {day} still has it")
     PROVISION_MOVED = N_("the provision of the state of {day} now is {now}")
     CAPTION_ELSEWHERE = N_(

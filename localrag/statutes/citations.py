@@ -14,13 +14,16 @@ from localrag.statutes.names import LawNames
 from localrag.statutes.notation import (
     AND,
     BEFORE_BARE_NUMBER,
+    BLANK,
     CHAIN,
+    COUNT,
     DEEPER,
     START,
     SUBITEM,
     TO,
     Chain,
     read_chain,
+    read_number,
     read_subitem,
 )
 from localrag.statutes.other_numbers import numbers_another
@@ -66,6 +69,8 @@ _LONGEST_NAME = 120
 _LONGEST_BRACKETS = 300
 _ENDINGS = "法律令則憲典程例約款件規定制"
 _WORD = re.compile(r"[一-鿿々ァ-ヶー・]+")
+NUMBERED_WORD = re.compile("(?:[条項号](?:証|事件|議案|判決|決定|命令|通達|告示)?)?")
+"""What may stand between digits and the name of a law, and is no part of the name."""
 _PROVISIONS = re.compile(
     r".*(?:[条項号章節款編則表]中|第[〇一二三四五六七八九十百千]+[章節款編条項号])"
 )
@@ -203,6 +208,10 @@ def _named(text: str, end: int, floor: int, number: str) -> LawPart:
     name = before[len(before) - word.end() :]
     if cut := _PROVISIONS.match(name):
         name = name[cut.end() :]
+    if text[end - len(name) - 1 : end - len(name)].isdecimal():
+        # 令和5年（受）第709号民法: digits end a word, and 号 belongs to them.
+        behind = NUMBERED_WORD.match(name)
+        name = name[behind.end() :] if behind else name
     if end - len(name) == floor:
         # Right after a provision: 第三条中民法第五条.
         name = name.removeprefix("中")
@@ -245,7 +254,7 @@ def _opening(text: str, end: int, floor: int) -> int:
     return floor
 
 
-__all__ = ["LawKind", "LawPart", "ProvisionCitation", "find_citations"]
+__all__ = ["LawKind", "LawPart", "ProvisionCitation", "find_citations", "unread_numbers"]
 
 _AND = rf"(?:{AND}|[及又並、，,・とや])"
 _QUALIFIER = r"(?:各号列記以外の部分|柱書き?|本文|ただし書|但書|前段|後段|の規定)"
@@ -269,6 +278,7 @@ _PART_OF_OUTER = re.compile(
     r"(?:の[^。（）、\n]{1,20}に係る部分|に係る|(?:の場合)?(?:を除[くきい]|に限る)|にあ[つっ]ては)"
 )
 _LONGEST_JOIN = 40
+_COUNTED = re.compile(rf"第{BLANK}(?P<number>{COUNT}){BLANK}(?:[条條](?![例約理件])|項(?!目))")
 # How many levels stand above an item.
 _OF_ITEM = 2
 
@@ -315,6 +325,21 @@ def find_citations(text: str, names: LawNames | None = None) -> list[ProvisionCi
     return found if plain.is_as_written else [_as_written(one, plain) for one in found]
 
 
+def unread_numbers(text: str) -> list[tuple[int, int]]:
+    """The spans of articles and paragraphs whose number is none: 第七百〇九九条, 第十百項.
+
+    `find_citations` leaves them out.
+    """
+    plain = PlainText(text)
+    found = []
+    for counted in _COUNTED.finditer(plain.text):
+        try:
+            read_number(counted["number"])
+        except ValueError:
+            found.append(plain.span(*counted.span()))
+    return found
+
+
 def _as_written(cited: ProvisionCitation, plain: PlainText) -> ProvisionCitation:
     """A citation with its places in the text as it is, and what stands there."""
     start, end = plain.span(cited.start, cited.end)
@@ -334,6 +359,9 @@ def _found_in(text: str, names: LawNames | None) -> list[ProvisionCitation]:
         chain = match and read_chain(*match.groups())
         if match and chain:
             scan.take(chain, match.start(), match.end())
+            position = match.end()
+        elif match and match[3]:
+            # What follows an article that cannot be read belongs to no other.
             position = match.end()
         else:
             position = at + 1

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from localrag.corpus.types import Locator
-from localrag_indexes.analysis.numerals import in_digits, parse_numeral, to_kanji
+from localrag_indexes.analysis.numerals import FORMAL_NUMERALS, in_digits, parse_numeral, to_kanji
 
 IROHA = (
     "イロハニホヘトチリヌルヲワカヨタレソツネナラムウヰノオクヤマケフコエテアサキユメミシヱヒモセス"
@@ -23,7 +23,12 @@ _KANJI = "〇零一二三四五六七八九十百千壱弐参拾"
 _DIGITS = "0-9０-９"
 NUMBER = rf"(?:[{_KANJI}]++|[{_DIGITS}]{{1,5}}+)"
 # Where 条 tells what is counted, a number that no law reaches is read, so that it is told.
-COUNT = rf"(?:[{_KANJI}万億]++|[{_DIGITS}]++(?:[万億][{_DIGITS}]{{0,8}}+){{0,2}}+)"
+COUNT = rf"[{_KANJI}{FORMAL_NUMERALS}万億{_DIGITS}]++"
+# 陸上, 参考 and 伍長 are words: formal numerals count as a branch only where the number ends.
+_BRANCH = (
+    rf"(?:(?!参[考照加与入上政議院列画])[{_KANJI}]++(?![{FORMAL_NUMERALS}])|[{_DIGITS}]{{1,5}}+"
+    rf"|[{_KANJI}{FORMAL_NUMERALS}]++(?=第|[^一-鿿]|$|[及又若並且乃]))"
+)
 BLANK = r"[ \u00a0]?"
 
 DASHES = "~～〜∼〰‐‑‒–—―−－─ー-"
@@ -44,7 +49,7 @@ ANOTHER_WORD = (
 )
 # 94条の2項 and 1項の2号 have no branch: it is counted by nothing behind it.
 _COUNTED = rf"{BLANK}(?:項|号(?![一-鿿]))"
-_BRANCHES = rf"(?:{BLANK}[のノ之]{BLANK}{NUMBER}(?!{ANOTHER_WORD}|{_COUNTED}))*+"
+_BRANCHES = rf"(?:{BLANK}[のノ之]{BLANK}{_BRANCH}(?!{ANOTHER_WORD}|{_COUNTED}))*+"
 _ARTICLE = rf"(?:第{BLANK})?+{COUNT}{BLANK}[条條](?![例約理件]){_BRANCHES}"
 _ARTICLE_WORD = rf"(?:[同本][条條]|この条|前(?:各|{NUMBER})?[条條]|次{NUMBER}?[条條])(?![例約件])"
 _PARAGRAPH = rf"(?:第{BLANK})?+{COUNT}{BLANK}項(?!目){_BRANCHES}"
@@ -79,7 +84,7 @@ _PREAMBLE = rf"前文(?={BLANK}(?:第{BLANK})?{NUMBER}{BLANK}項)"
 START = re.compile(
     rf"(?=[第同本こ各別前次附{_DIGITS}法令則])(?:第{BLANK}{COUNT}{BLANK}[条條項号]|[同本][条條項号]|この[条項号]|各[項号]|別表|{_PREAMBLE}"
     rf"|前(?:各|{NUMBER})?[条條項号]|次{NUMBER}?[条條項号]|附則{BLANK}(?:第|別表|[前次同]|[{_DIGITS}])"
-    rf"|(?=[{_DIGITS}])(?<![{_DIGITS}]){COUNT}{BLANK}[条條]|[法令則]{BLANK}(?=[{_KANJI}])[{_KANJI}万億]++[条條]"
+    rf"|(?=[{_DIGITS}])(?<![{_DIGITS}]){COUNT}{BLANK}[条條]|[法令則]{BLANK}(?=[{_KANJI}{FORMAL_NUMERALS}]){COUNT}[条條](?![例約])"
     rf"|(?:{_IN_A_LIST})[{_DIGITS}]{{1,4}}+{BLANK}(?:項|号{_NO_NOUN}))"
 )
 """Where a citation can begin; what each branch opens with stands first, which takes a quarter.

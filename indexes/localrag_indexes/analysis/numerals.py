@@ -5,10 +5,17 @@ from functools import lru_cache
 
 from localrag_indexes.analysis.characters import CIRCLED, plain
 
-_SPELLINGS = str.maketrans(
-    "〇零一二三四五六七八九壱弐参拾０１２３４５６７８９",
-    "00123456789123十0123456789",
-) | {ord(sign): str(number) for number, sign in enumerate(CIRCLED, 1)}
+FORMAL_NUMERALS = "壱壹弌弐貳貮弍参參弎肆伍陸漆柒捌玖拾佰陌仟阡萬廿卅"
+"""The kanji that formal documents and old laws write in the place of simple ones."""
+
+_SPELLINGS = (
+    str.maketrans(
+        "〇零一二三四五六七八九壱壹弌弐貳貮弍参參弎肆伍陸漆柒捌玖拾佰陌仟阡萬０１２３４５６７８９",
+        "0012345678911122223334567789十百百千千万0123456789",
+    )
+    | {ord("廿"): "2十", ord("卅"): "3十"}
+    | {ord(sign): str(number) for number, sign in enumerate(CIRCLED, 1)}
+)
 _SMALL_UNITS = {"千": 1000, "百": 100, "十": 10}
 _LARGE_UNITS = {"兆": 10**12, "億": 10**8, "万": 10**4}
 _DIGITS = "〇一二三四五六七八九"
@@ -26,6 +33,9 @@ _NUMERAL = re.compile(
     "".join(f"(?:({_BELOW_TEN_THOUSAND}){unit})?" for unit in _LARGE_UNITS)
     + f"({_BELOW_TEN_THOUSAND})?"
 )
+_RANKS = {unit: rank for rank, unit in enumerate("十百千万", 1)} | {"億": 4, "兆": 4}
+_ZEROS = re.compile("(?<=([十百千万億兆]))0+(?=[1-9]([千百十]?))")
+"""Zeros for the units that a number has none of: 百〇九, 千〇五十一."""
 _GROUPED = re.compile(r"[0-9]{1,3}(?:[,，][0-9]{3})+")
 
 
@@ -33,13 +43,15 @@ _GROUPED = re.compile(r"[0-9]{1,3}(?:[,，][0-9]{3})+")
 def parse_numeral(text: str) -> int:
     """Read a whole number below 10^16.
 
-    Takes multiplicative kanji (三十六, 二千万), positional kanji (一九九一, 五〇三), formal kanji
-    (壱, 弐, 参, 拾), digits in any form (⑱), digits grouped by commas, and mixtures (3億2千万).
+    Takes multiplicative kanji (三十六, 二千万), positional kanji (一九九一), both with zeros
+    for skipped units (百〇九), formal kanji (`FORMAL_NUMERALS`), digits in any form (⑱), digits
+    grouped by commas, and mixtures (3億2千万, 7〇九).
 
     Raises:
         ValueError: the text is not one such numeral from end to end.
     """
     digits = _GROUPED.sub(_without_commas, plain(text).translate(_SPELLINGS))
+    digits = _ZEROS.sub(_without_skipped, digits)
     match = _NUMERAL.fullmatch(digits)
     if not digits or match is None:
         raise ValueError(f"not a numeral: {text[:40]!r}")
@@ -88,6 +100,11 @@ def to_kanji(number: int) -> str:
         if count:
             written += _kanji_below_ten_thousand(count) + unit
     return written
+
+
+def _without_skipped(match: re.Match[str]) -> str:
+    """Leave out zeros where at least one unit is skipped: in 千〇九百 none is, and they stay."""
+    return "" if _RANKS[match[1]] - _RANKS.get(match[2], 0) > 1 else match[0]
 
 
 def _without_commas(match: re.Match[str]) -> str:

@@ -36,7 +36,9 @@ def is_law(value: Any) -> bool:
     return _is_one(value) or _listed(value) is not None
 
 
-def read_laws(name: str, value: Any, data: bytes, limits: Limits) -> Iterator[Document | ReadFailure]:
+def read_laws(
+    name: str, value: Any, data: bytes, limits: Limits
+) -> Iterator[Document | ReadFailure]:
     """Read the laws of JSON that `is_law`; in a list, each fault is a failure of its own.
 
     Args:

@@ -6,6 +6,7 @@ from itertools import product
 import pytest
 
 from localrag.as_json.checks import check_as_json
+from localrag.check import Verdict
 
 from ...growth import assert_linear
 from .conftest import Check, of_part, wrong
@@ -181,3 +182,26 @@ def test_hostile_texts_take_linear_time(check: Check, shape: str) -> None:
 
 def test_a_bracket_that_is_not_closed_takes_linear_time(check: Check) -> None:
     assert_linear(lambda size: check(f"渡し舟法第一条({'あ' * size}"), 1_500)
+
+
+@pytest.mark.parametrize("written", ["第十〇四条", "第4〇〇九九十条", "第百〇百条"])
+def test_a_number_that_cannot_be_read_is_named(check: Check, written: str) -> None:
+    (finding,) = of_part(check(f"渡し舟法{written}第1項による。"), "citation")
+    assert finding.said == written
+    assert finding.verdict is Verdict.UNCHECKED
+    assert finding.problem is not None
+    assert finding.problem.kind.code == "number-malformed"
+
+
+@pytest.mark.parametrize(
+    "number", ["百〇九", "7〇九", "漆百玖", "壱千弐百", "千〇五十一", "佰零玖"]
+)
+def test_numbers_in_every_spelling_are_checked(check: Check, number: str) -> None:
+    (finding,) = of_part(check(f"渡し舟法第{number}条による。"), "citation")
+    assert finding.verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize("number", ["肆", "〇四", "0〇4"])
+def test_an_article_in_a_rare_spelling_is_found(check: Check, number: str) -> None:
+    (finding,) = of_part(check(f"渡し舟法第{number}条による。"), "citation")
+    assert finding.verdict is Verdict.HOLDS

@@ -278,3 +278,19 @@ def test_paragraphs_of_a_preamble_are_places_of_it(text: str) -> None:
 )
 def test_hostile_text_takes_linear_time(piece: str) -> None:
     assert_linear(lambda size: find_citations(piece * (size // len(piece))), 10_000)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "令和5年(受)第709号",
+        "最判令和5年第5号",
+        "第十号・同第十一号",
+        "甲第3号証",
+        "第709号事件",
+        "平成30年(ワ)第1号判決",
+    ],
+)
+def test_a_number_before_a_law_is_no_part_of_its_name(before: str) -> None:
+    cited = find_citations(f"{before}民法第9条")[-1]
+    assert (cited.law.text, cited.locator.path) == ("民法", "9")
