@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from localrag.corpus import readers
-from localrag.corpus.readers import Limits, LineBlock, Mark, Omission, ReadFailure
+from localrag.corpus.readers import Limits, LineBlock, Mark, Omission, PassedOver, ReadFailure
 from localrag.corpus.rows import DocumentRows, prepare
 from localrag.corpus.store import FileRecord
 from localrag.corpus.types import Document
 from localrag.errors import InputError, NotFoundError, NoWorkers, StorageError
 from localrag.harmless import one_line
-from localrag.ingest.events import PassedOver
 from localrag.language import N_
 from localrag_indexes.errors import IndexingError, WorkerNotStarted
 from localrag_indexes.parallel import map_stream
@@ -186,12 +185,11 @@ class _Steps:
                 self.unreadable.append(path)
 
 
-IS_LINK = N_("It is a link, and links inside a folder are not followed.")
-"""Why a link is left out."""
 _NOT_FOLLOWED = InputError(
-    IS_LINK,
+    N_("It is a link, and links inside a folder are not followed."),
     N_("Follow them with --follow-links, or add the file or folder that it leads to."),
 )
+"""Why a link is left out."""
 _NO_FILE = InputError(N_("It is a device, a socket or a pipe."), N_("Add files and folders only."))
 
 
@@ -209,7 +207,7 @@ def _describe(path: Path, root: Path) -> FoundFile:
     return FoundFile(path, name, status.st_size, status.st_mtime_ns)
 
 
-Outcome = DocumentRows | ReadFailure | Omission | Mark
+Outcome = DocumentRows | ReadFailure | Omission | PassedOver | Mark
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -47,6 +47,7 @@ class Made:
         sentences: those that are to be found, as they are to be quoted.
         shown: numbers and dates as they are to be in the text.
         named: what is not to be read, and how many.
+        passed_over: what is attached and has no reader.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Made:
     sentences: list[str] = field(default_factory=list)
     shown: list[str] = field(default_factory=list)
     named: Counter[str] = field(default_factory=Counter)
+    passed_over: list[str] = field(default_factory=list)
 
 
 class Writer:
@@ -277,7 +279,7 @@ def message(number: int, writer: Writer) -> Made:
         mail.add_attachment(inner)
     if number % 5 == 0:
         mail.add_attachment(b"\x89PNG", "image", "png", filename="図.png")
-        made.named["attachments that are of no kind that is read"] += 1
+        made.passed_over.append("図.png")
     made.content = mail.as_bytes()
     return made
 
@@ -302,15 +304,21 @@ def msg(
     to: str = "利用者",
     copies: str = "",
     code_page: int = 0,
+    rtf: bytes = b"",
     attachments: dict[str, bytes] | None = None,
 ) -> bytes:
-    """A message of Outlook; with a code page its texts are in bytes, else in UTF-16."""
+    """A message of Outlook; with a code page its texts are in bytes, else in UTF-16.
+
+    With `rtf`, which is compressed, it has that body besides.
+    """
     kind = "001E" if code_page else "001F"
     encoding = f"cp{code_page}" if code_page else "utf-16-le"
     texts = {"0037": subject, "1000": body, "0C1A": sender, "0E04": to, "0E03": copies}
     streams: dict[str, Any] = {
         f"__substg1.0_{number}{kind}": text.encode(encoding) for number, text in texts.items()
     }
+    if rtf:
+        streams["__substg1.0_10090102"] = rtf
     sent = 134_194_752_000_000_000
     numbers = struct.pack("<HHIQ", 0x0040, 0x0039, 0, sent)
     numbers += struct.pack("<HHIQ", 0x0003, 0x3FFD, 0, code_page)
@@ -502,9 +510,13 @@ def missing(home: Path, made: Sequence[Made], report: dict[str, Any]) -> Iterato
     for one in made:
         for what, count in one.named.items():
             in_document = named[one.name][what] == count
-            # What a message has attached is counted with the file.
             if not in_document and told[what] < count:
                 yield f"{one.name}: {count} {what} are not named"
+        for part in one.passed_over:
+            if not any(
+                found["source"].endswith(f"{one.name}!{part}") for found in report["passed_over"]
+            ):
+                yield f"{one.name}: {part} is not named"
 
 
 if __name__ == "__main__":

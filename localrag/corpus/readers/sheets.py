@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from localrag.corpus.readers import number_formats
 from localrag.corpus.readers.grids import LOOKED_AT, Grid, Merged, cell, lines_of
-from localrag.corpus.readers.ooxml import relation_of
-from localrag.corpus.readers.package import Package
+from localrag.corpus.readers.package import Package, relation_of
 from localrag.corpus.readers.prose import Heading, prose, without_text
 from localrag.corpus.readers.text import drop_controls, stem
 from localrag.corpus.readers.types import Limits, Omission

@@ -14,8 +14,7 @@ from lxml import etree
 
 from localrag.corpus.pages import PAGE_STARTS
 from localrag.corpus.readers.grids import Grid, Merged, cell, lines_of
-from localrag.corpus.readers.ooxml import relation_of
-from localrag.corpus.readers.package import Package, chosen
+from localrag.corpus.readers.package import Package, chosen, relation_of
 from localrag.corpus.readers.prose import Heading, prose, without_text
 from localrag.corpus.readers.sheets import CHARTS, EMBEDDED, PICTURES
 from localrag.corpus.readers.text import brief, drop_controls, stem

@@ -1,18 +1,27 @@
-"""What reading gives besides documents (failures, omissions, marks), and its limits."""
+"""What reading gives besides documents (failures, files without a reader …), and its limits."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from localrag.corpus.types import Document, Omission
-from localrag.errors import InputError
+from localrag.errors import InputError, LocalragError
 
-__all__ = ["Limits", "LineBlock", "Mark", "NumberedLine", "Omission", "ReadFailure"]
+__all__ = [
+    "Limits",
+    "LineBlock",
+    "Mark",
+    "NumberedLine",
+    "Omission",
+    "PassedOver",
+    "ReadFailure",
+    "Unread",
+]
 
 
 @dataclass(frozen=True, slots=True)
-class ReadFailure:
-    """A file, or one member or line of it, that could not be read; the rest is not affected.
+class Unread:
+    """Something that was not read.
 
     Attributes:
         source: the file, with ``!member`` or ``:line`` where one file holds many documents.
@@ -20,7 +29,7 @@ class ReadFailure:
     """
 
     source: str
-    problem: InputError
+    problem: LocalragError
 
     @property
     def cause(self) -> str:
@@ -31,6 +40,24 @@ class ReadFailure:
     def cure(self) -> str:
         """What to do about it; empty where nothing can be advised."""
         return self.problem.cure
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFailure(Unread):
+    """A file, or one member or line of it, that could not be read; the rest is not affected."""
+
+    problem: InputError
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOver(Unread):
+    """A file or a link in a folder, a member of a zip or an attachment that has no reader.
+
+    Attributes:
+        suffix: in lower case; the name where there is none; "" of a link.
+    """
+
+    suffix: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from localrag.corpus.readers.package import (
     has_text,
     is_on,
     name,
+    relation_of,
     shown_in,
     value,
 )
@@ -230,7 +231,7 @@ class _Walk:
         }
         found = []
         for one in section:
-            relation = relations.get(_relation_of(one))
+            relation = relation_of(one, relations)
             if name(one) != f"w:{kind}Reference" or relation is None:
                 continue
             if relation.target in self._printed or not self._package.has(relation.target):
@@ -509,12 +510,6 @@ def _is_section(element: etree._Element) -> bool:
     """Whether these are the properties of a section as they are now, not as they were."""
     parent = element.getparent()
     return name(element) == "w:sectPr" and (parent is None or name(parent) != "w:sectPrChange")
-
-
-def _relation_of(reference: etree._Element) -> str:
-    """The ``r:id`` of a reference."""
-    ids = (said for key, said in reference.attrib.items() if str(key).endswith("}id"))
-    return str(next(ids, ""))
 
 
 def _are_matched(story: etree._Element) -> bool:

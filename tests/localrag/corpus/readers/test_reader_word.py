@@ -549,5 +549,7 @@ def test_a_note_that_many_marks_name_is_there_once(lines):
 
 
 def test_an_encrypted_file_is_named_for_what_it_is(read_failure):
-    failure = read_failure("a.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600)
-    assert "encrypted with a password" in failure.cause
+    ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600
+    encrypted = ole + "EncryptedPackage".encode("utf-16-le")
+    assert "protected with a password" in read_failure("a.docx", encrypted).cause
+    assert "before 2007" in read_failure("b.docx", ole).cause
