@@ -184,8 +184,14 @@ class Slide:
     hidden: bool = False
 
 
-def pptx(slides: Sequence[Slide]) -> bytes:
-    """A presentation of these slides."""
+def pptx(slides: Sequence[Slide], layout: str = "", master: str = "") -> bytes:
+    """A presentation of these slides.
+
+    Args:
+        slides: in order.
+        layout: the shapes of the layout of all slides; "" without layout and master.
+        master: the shapes of its master.
+    """
     parts = {
         "_rels/.rels": _relations([("officeDocument", "ppt/presentation.xml")]),
         "ppt/presentation.xml": f"<p:presentation {_SPACES}><p:sldIdLst>"
@@ -201,14 +207,26 @@ def pptx(slides: Sequence[Slide]) -> bytes:
             f"<p:sld {_SPACES}{show}><p:cSld><p:spTree>{''.join(slide.shapes)}</p:spTree></p:cSld>"
             "</p:sld>"
         )
+        related = [("slideLayout", "../slideLayouts/slideLayout1.xml")] if layout else []
         if slide.notes:
-            parts[f"ppt/slides/_rels/slide{number}.xml.rels"] = _relations(
-                [("notesSlide", f"../notesSlides/notesSlide{number}.xml")]
-            )
+            related.append(("notesSlide", f"../notesSlides/notesSlide{number}.xml"))
             parts[f"ppt/notesSlides/notesSlide{number}.xml"] = (
                 f"<p:notes {_SPACES}><p:cSld><p:spTree>{shape(*slide.notes, place='body')}"
                 f"{shape(str(number), place='sldNum')}</p:spTree></p:cSld></p:notes>"
             )
+        parts[f"ppt/slides/_rels/slide{number}.xml.rels"] = _relations(related)
+    if layout:
+        for name, shapes in (("Layout", layout), ("Master", master)):
+            parts[f"ppt/slide{name}s/slide{name}1.xml"] = (
+                f"<p:sld{name} {_SPACES}><p:cSld><p:spTree>{shapes}</p:spTree></p:cSld>"
+                f"</p:sld{name}>"
+            )
+        parts["ppt/slideLayouts/_rels/slideLayout1.xml.rels"] = _relations(
+            [("slideMaster", "../slideMasters/slideMaster1.xml")]
+        )
+        parts["ppt/slideMasters/_rels/slideMaster1.xml.rels"] = _relations(
+            [("slideLayout", "../slideLayouts/slideLayout1.xml")]
+        )
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, part in parts.items():

@@ -6,7 +6,7 @@ the properties would be read beside it anyway. They are those of MS-OXMSG.
 
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -105,7 +105,8 @@ def _text_of_rtf(packed: bytes) -> str | None:
         rtf = decompress(packed).decode("latin-1")
         if _JAPANESE.search(rtf):
             rtf = _SPLIT.sub(_rejoined, rtf)
-        return str(rtf_to_text(rtf))
+        read: Callable[[str], str] = rtf_to_text
+        return read(rtf)
     except Exception:  # noqa: BLE001 - both fail with whatever the damage leads them to
         return None
 

@@ -200,6 +200,7 @@ class Layout:
         rows: how many rows the sheet has something to say of.
         last_row: the number of the last of them.
         width: the last column that has something in it; 0 where none has.
+        margins: how many headers and footers its printed pages have.
     """
 
     hidden_rows: frozenset[int]
@@ -209,6 +210,7 @@ class Layout:
     rows: int
     last_row: int
     width: int
+    margins: int
 
     @cached_property
     def merged_from(self) -> dict[int, list[tuple[int, int, int, int]]]:
@@ -237,9 +239,9 @@ def layout_of(opened: Opened, part: str) -> Layout:
     merged: list[tuple[int, int, int, int]] = []
     filtered: tuple[int, int] | None = None
     is_filtering, header, number, count = False, 0, 0, 0
-    column = width = 0
+    column = width = margins = 0
     with ZipFile(opened.stream) as archive, archive.open(part) as file:
-        tags = ("row", "col", "mergeCell", "autoFilter", "filterColumn", "c")
+        tags = ("row", "col", "mergeCell", "autoFilter", "filterColumn", "c", "headerFooter")
         walk = etree.iterparse(
             file, tag=[f"{{*}}{tag}" for tag in tags], resolve_entities=False, no_network=True
         )
@@ -256,6 +258,8 @@ def layout_of(opened: Opened, part: str) -> Layout:
             elif tag == "col" and element.get("hidden") in ("1", "true"):
                 last = min(int(element.get("max", 0)), _WIDEST)
                 columns.update(range(int(element.get("min", 1)), last + 1))
+            elif tag == "headerFooter":
+                margins = sum(bool(part.text) for part in element)
             elif tag == "mergeCell":
                 left, top, right, bottom = range_boundaries(element.get("ref"))
                 merged.append((top, left, bottom, right))
@@ -269,7 +273,7 @@ def layout_of(opened: Opened, part: str) -> Layout:
     if filtered and is_filtering:
         rows -= set(range(filtered[0], filtered[1] + 1))
     hidden = frozenset(rows), frozenset(columns)
-    return Layout(*hidden, tuple(merged), header, count, number, width)
+    return Layout(*hidden, tuple(merged), header, count, number, width, margins)
 
 
 def _forget(element: etree._Element) -> None:
