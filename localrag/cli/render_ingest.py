@@ -21,6 +21,7 @@ from localrag.ingest.events import (
     LeftOut,
     Listener,
     MoreDuplicates,
+    PagesScanned,
 )
 from localrag.ingest.index import IndexReport
 from localrag.ingest.update import UpdateReport
@@ -57,6 +58,9 @@ def shown_events() -> Iterator[Listener]:
                         count,
                     )
                     _duplicate(more.format(n=count, source=source))
+                case PagesScanned():
+                    for words in event.words:
+                        _note(words)
                 case DocumentsKept(source, count, reason):
                     stay = ngettext(
                         "{n:,} document that is no longer in {source} stays in the corpus: "

@@ -296,8 +296,8 @@ def message(number: int, writer: Writer) -> Made:
         inner.set_content("\n".join(attached))
         mail.add_attachment(inner)
     if number % 5 == 0:
-        mail.add_attachment(b"\x89PNG", "image", "png", filename="図.png")
-        made.passed_over.append("図.png")
+        mail.add_attachment(b"AC1032", "image", "vnd.dwg", filename="図.dwg")
+        made.passed_over.append("図.dwg")
     made.content = mail.as_bytes()
     return made
 

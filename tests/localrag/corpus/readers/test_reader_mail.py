@@ -123,7 +123,7 @@ def test_attachments_are_documents_of_their_own(tmp_path: Path) -> None:
     made = mail()
     made.add_attachment("別紙の文。".encode("cp932"), "text", "plain", filename="別紙.txt")
     made.add_attachment("また別紙の文。".encode(), "text", "plain", filename="別紙.txt")
-    made.add_attachment(b"\x89PNG", "image", "png", filename="図.png")
+    made.add_attachment(b"AC1032", "image", "vnd.dwg", filename="図.dwg")
     made.add_attachment(b"\xd0\xcf\x11\xe0", "application", "msword", filename="../x\n\u202e.doc")
     inner = EmailMessage()
     inner["From"], inner["Subject"] = "b@example.jp", "別件"
@@ -135,7 +135,7 @@ def test_attachments_are_documents_of_their_own(tmp_path: Path) -> None:
     assert texts["a.eml!別紙.txt"] == "別紙の文。"
     assert "別件の文である。" in texts["a.eml!別件.eml"]
     picture, letter = [one for one in found if isinstance(one, PassedOver)]
-    assert (picture.source, picture.suffix) == ("a.eml!図.png", ".png")
+    assert (picture.source, picture.suffix) == ("a.eml!図.dwg", ".dwg")
     assert (letter.source, letter.suffix) == ("a.eml!x .doc", ".doc")
     assert "--convert" in letter.cure
 
