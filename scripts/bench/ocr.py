@@ -190,7 +190,7 @@ def _page(
 
 def _paragraphs(law: Path) -> Iterator[str]:
     for paragraph in etree.parse(law).iter("Paragraph"):
-        words = "".join("".join(one.itertext()) for one in paragraph.iter("Sentence"))
+        words = "".join(str(text) for one in paragraph.iter("Sentence") for text in one.itertext())
         above = paragraph.getparent()
         number = paragraph.findtext("ParagraphNum") or ""
         if above is not None and above.tag == "Article" and above.find("Paragraph") is paragraph:
