@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from localrag.check.types import Place
 from localrag.corpus import readers
 from localrag.corpus.pages import page_starts
-from localrag.corpus.readers import Limits, ReadFailure
+from localrag.corpus.readers import Limits, PassedOver, ReadFailure
 from localrag.corpus.readers.text import decode
 from localrag.corpus.types import Document, Omission
 from localrag.errors import InputError, LocalragError, UsageError
@@ -174,6 +174,8 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
                     within += 1
                 else:
                     documents.append(outcome)
+            case PassedOver():
+                within += 1
             case Omission():
                 omissions[outcome.what, outcome.in_text] += outcome.count
     if len(documents) != 1 or documents[0].kind not in _FORMATS:

@@ -1,4 +1,4 @@
-"""What reading gives besides documents (failures, omissions, marks), and its limits."""
+"""What reading gives besides documents (failures, files without a reader …), and its limits."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localrag.corpus.types import Document, Omission
-from localrag.errors import InputError
+from localrag.errors import InputError, LocalragError
 
 if TYPE_CHECKING:
     from localrag.corpus.readers.scans import Scans
@@ -18,7 +18,9 @@ __all__ = [
     "NumberedLine",
     "Omission",
     "OnlyImagesError",
+    "PassedOver",
     "ReadFailure",
+    "Unread",
 ]
 
 
@@ -27,8 +29,8 @@ class OnlyImagesError(InputError):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadFailure:
-    """A file, or one member or line of it, that could not be read; the rest is not affected.
+class Unread:
+    """Something that was not read.
 
     Attributes:
         source: the file, with ``!member`` or ``:line`` where one file holds many documents.
@@ -36,7 +38,7 @@ class ReadFailure:
     """
 
     source: str
-    problem: InputError
+    problem: LocalragError
 
     @property
     def cause(self) -> str:
@@ -47,6 +49,24 @@ class ReadFailure:
     def cure(self) -> str:
         """What to do about it; empty where nothing can be advised."""
         return self.problem.cure
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFailure(Unread):
+    """A file, or one member or line of it, that could not be read; the rest is not affected."""
+
+    problem: InputError
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOver(Unread):
+    """A file or a link in a folder, a member of a zip or an attachment that has no reader.
+
+    Attributes:
+        suffix: in lower case; the name where there is none; "" of a link.
+    """
+
+    suffix: str
 
 
 @dataclass(frozen=True, slots=True)
