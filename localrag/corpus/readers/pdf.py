@@ -11,12 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from ctypes import byref, c_double, c_float
 from dataclasses import dataclass
+from importlib.util import find_spec
 from math import atan2, hypot, pi
 from statistics import median
-from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from localrag.corpus.pages import PAGE_STARTS
+from localrag.corpus.readers.apart import apart
 from localrag.corpus.readers.flowing import begins_item, ends_sentence, goes_on, join, words_of
 from localrag.corpus.readers.layout import Box, Glyph, Segment, segment, segments
 from localrag.corpus.readers.prose import prose
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
 _BYTES_A_CHARACTER, _PAGE = 20, 1_000
 _BYTES_LAID_OUT = 2_000
 """What a character takes while its page is laid out."""
-_ONE_AT_A_TIME = Lock()
-"""PDFium serves one thread at a time."""
+_SECONDS_A_MEGABYTE = 30
+_TIMES_THE_MEMORY = 4
+"""What laying pages out may take in the end, for its estimate is rough."""
 _STREAM = re.compile(rb"stream\r?\n")
 _DICTIONARY, _LITTLE, _STEP = 2_000, 100_000, 1 << 18
 _MARKS = {b"(": 350, b"<": 350, b"T": 320, b"q": 140, b"m": 250, b"re": 250}
@@ -112,10 +114,14 @@ def read_pdf(
         read_image: reads the picture of a page without text; None where there is no OCR.
 
     Raises:
-        InputError: pypdfium2 is missing, the file is damaged or encrypted, or has no text at all.
+        InputError: pypdfium2 is missing, the file is damaged or encrypted, has no text at all, or
+            PDFium crashes on it, or takes too long or too much memory.
     """
-    with _ONE_AT_A_TIME:
-        pages = _printed(data, limits, read_image)
+    if find_spec("pypdfium2") is None:
+        raise InputError(N_("Reading PDF needs pypdfium2."), to_install("docs"))
+    pages = (
+        _printed_apart(data, limits) if read_image is None else _printed(data, limits, read_image)
+    )
     kept, left_out = without_running_heads([p.parts for p in pages], [p.box for p in pages])
     read = [lines(parts, page.rules) for parts, page in zip(kept, pages, strict=True)]
     text, starts = flowing_text(read)
@@ -165,19 +171,29 @@ def read_pdf(
             yield Omission(what, count)
 
 
-def _printed(data: bytes, limits: Limits, read_image: ReadImage | None) -> list[_Printed]:
+def _printed_apart(data: bytes, limits: Limits) -> list[_Printed]:
+    """What is printed on each page, read in a process of its own: PDFium may end it.
+
+    Raises:
+        InputError: as `_printed`, or PDFium crashed, or takes too long or too much memory.
+    """
+    return apart(
+        _printed,
+        data,
+        Limits(file_bytes=limits.file_bytes, memory_bytes=limits.memory_bytes),
+        seconds=limits.pdf_seconds + len(data) * _SECONDS_A_MEGABYTE // 1_000_000,
+        memory_bytes=_TIMES_THE_MEMORY * (limits.memory_bytes + len(data)),
+    )
+
+
+def _printed(data: bytes, limits: Limits, read_image: ReadImage | None = None) -> list[_Printed]:
     """What is printed on each page; a file can show the same page, or the same content, many times.
 
     Raises:
         InputError: the file cannot be opened, or its pages hold too much together.
     """
-    try:
-        import pypdfium2
-    except ImportError as error:
-        raise InputError(
-            N_("Reading PDF needs pypdfium2."),
-            to_install("docs"),
-        ) from error
+    import pypdfium2
+
     most = min(limits.file_bytes, limits.memory_bytes // _BYTES_A_CHARACTER)
     too_much = InputError(
         N_("The PDF unpacks to too much text."),
