@@ -511,7 +511,9 @@ def _is_joined(
     if ends_sentence(before):
         is_full = room < size * 2.5
         return is_full and not is_indented and not begins_item(text) and not line.opens
-    if is_indented and not (line.opens and room < size * 2.5):
+    # Items and terms have their further lines indented; those of a sentence follow a full line.
+    is_hanging = room < size * 2.5 or text[0].islower() or last.text.rstrip().endswith(("-", "‐"))
+    if is_indented and not is_hanging:
         return False
     return goes_on(last.text.strip(), text, room=room, width=width)
 
