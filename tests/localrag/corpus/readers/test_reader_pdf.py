@@ -177,7 +177,7 @@ def test_hyphens_of_compounds_and_of_names_in_capitals():
 def test_the_further_lines_of_a_term_are_indented():
     pages = PrintedPages()
     pages.page()
-    first = "-k, the keeper of the landing stage, who lights its lamp at dusk and tidies the whole quay"
+    first = "-k, the keeper of the landing stage, who lights its lamp and tidies the whole quay"
     pages.text(60, 780, first)
     pages.text(90, 766, "every morning.")
     pages.text(60, 740, "-m, the master.")
