@@ -114,7 +114,7 @@ def real(folder: Path) -> Iterator[Made]:
         step = max(1, len(long) // _MOST_OF_A_FILE)
         data = path.read_bytes()
         with pypdfium2.PdfDocument(data) as document:
-            yield Made(path.stem, data, tuple(long[::step]), len(document))
+            yield Made(path.stem, data, long[::step], len(document))
 
 
 def _processor_seconds() -> float:
@@ -146,8 +146,7 @@ def judge(
                 print(f"  {file.kind}: {error}")
         figures.seconds += max(0.0, _processor_seconds() - before)
         if is_real:
-            lines = map(as_set, text.split("\n"))
-            text = "\n".join(_ITEM.sub("", line) for line in lines)
+            text = "\n".join(as_set(_ITEM.sub("", line)) for line in text.split("\n"))
         found = [text[start:end].strip() for start, end in split_sentences(text)]
         known = set(found)
         missing = [sentence for sentence in file.sentences if sentence not in known]
