@@ -63,7 +63,7 @@ $(WHEELS)/made: | $(VENV)/base
 	@rm $(WHEELS).new/$(LLAMA).tar.gz && mv $(WHEELS).new $(WHEELS)
 	@touch $@
 
-EXTRAS := averitec,bundle,dense,docs,eval,hub,jemhopqa,llama-cpp,mcp,office,optimize,sentence-transformers,serve,wikipedia
+EXTRAS := averitec,bundle,dense,docs,eval,hub,jemhopqa,llama-cpp,mcp,ocr,office,optimize,sentence-transformers,serve,wikipedia
 
 $(VENV)/dev: $(VENV)/base $(WHEELS)/made
 	@echo "installing the tools of the tests"

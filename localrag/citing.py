@@ -101,6 +101,8 @@ def _provision(store: CorpusStore, view: Provision) -> Iterator[Block]:
     if view.place:
         yield paragraph(" > ".join(view.place))
     yield from _origin(view.document, view.passage.id)
+    if told := wording.of_passage(view.passage):
+        yield paragraph(told)
     if view.is_deleted:
         yield paragraph(Strong(_("It is deleted: the law keeps its number alone.")))
     if view.as_read is None:

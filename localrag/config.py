@@ -60,6 +60,9 @@ class IngestConfig(_Section):
 
     workers: int = Field(0, ge=0, le=256, description="processes; 0: one for each processor")
     max_file_mb: int = Field(200, ge=1, description="larger files are refused, in megabytes")
+    ocr: Literal["auto", "off"] = Field(
+        "auto", description="read pages that are images; auto: where localrag[ocr] is installed"
+    )
 
     @property
     def processes(self) -> int:

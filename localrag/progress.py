@@ -72,12 +72,12 @@ class Stopwatch:
         self._phase: Phase | None = None
         self._began = monotonic()
 
-    def __call__(self, phase: Phase, done: int, total: int) -> None:
+    def __call__(self, phase: Phase, done: int, total: int, earlier: int = 0) -> None:
         """Tell how far a phase is; arguments as of `Progress`."""
         if self._phase not in (None, phase):
             self._began = monotonic()
         self._phase = phase
-        self._tell(Progress(phase, done, total, monotonic() - self._began))
+        self._tell(Progress(phase, done, total, monotonic() - self._began, earlier))
 
 
 def ignore(event: object) -> None:

@@ -397,7 +397,8 @@ class Corpus:
         """Check what a text cites, quotes and says of laws; see `localrag.check`.
 
         Args:
-            text: the text itself, or the path of a file (text, Markdown, HTML, DOCX, PDF).
+            text: the text itself, or the path of a file (text, Markdown, HTML, DOCX, PDF, a
+                scanned image).
             on_event: told how far the check is.
             claims: check the sentences that cite no law, too, each as a claim, with the method and
                 the model of the settings (``fact-check-localrag``).
@@ -410,7 +411,12 @@ class Corpus:
         """
         from localrag import check
 
-        source = check.opened(text) if isinstance(text, Path) else check.given(text)
+        if isinstance(text, Path):
+            from localrag.ingest.reading import watched
+
+            source = check.opened(text, watched(self._limits, on_event or ignore))
+        else:
+            source = check.given(text)
         judge = self.ask if claims else None
         return check.check(self.store, source, on_event or ignore, judge)
 
@@ -600,9 +606,9 @@ class Corpus:
     @property
     def _limits(self) -> "Limits":
         """What a file may hold that is added."""
-        from localrag.corpus.readers import Limits
+        from localrag.ingest.reading import limits_of
 
-        return Limits(file_bytes=self.config.ingest.max_file_mb * 1_000_000)
+        return limits_of(self.config)
 
     def _let_go_of_the_old(self) -> None:
         """Close what was opened before the corpus was indexed, removed or replaced."""

@@ -15,12 +15,14 @@ class PlaceInTextJson(TypedDict):
     """Where something is in the text that was checked.
 
     `page` is 0 where pages are unknown; `note` is there in the notes of a Word file (注1).
+    `confidence` is how sure OCR is of that page, null where the file itself has the text.
     """
 
     start: int
     end: int
     line: int
     page: int
+    confidence: float | None
     note: NotRequired[str]
 
 
@@ -60,6 +62,7 @@ class CheckJson(TypedDict):
     counts: dict[str, int]
     omissions: list[OmissionJson]
     findings: list[FindingJson]
+    read_by_ocr: list[float]
     left_out: int
 
 
@@ -83,6 +86,7 @@ def check_as_json(report: CheckReport, most: int | None = None) -> CheckJson:
         "as_of": report.as_of,
         "holds": report.holds,
         "counts": {verdict.value: count for verdict, count in report.counts.items()},
+        "read_by_ocr": list(report.confidences),
         "omissions": omissions_as_json(report.omissions),
         "findings": [_finding(finding) for finding in listed],
         "left_out": len(report.findings) - len(listed),

@@ -21,7 +21,10 @@ SNIPPET = 280
 
 
 class PassageJson(TypedDict):
-    """A passage; `locator` is the statute place, `start` and `end` its span in its document."""
+    """A passage; `locator` is the statute place, `start` and `end` its span in its document.
+
+    `confidence` is how sure OCR is of its characters, null where the file itself has the text.
+    """
 
     id: str
     document_id: str
@@ -30,6 +33,7 @@ class PassageJson(TypedDict):
     locator: str
     section: str
     page: int
+    confidence: float | None
     start: int
     end: int
     text: str
@@ -161,6 +165,7 @@ def passage_as_json(passage: Passage) -> PassageJson:
         "locator": passage.locator.path,
         "section": passage.locator.section,
         "page": passage.locator.page,
+        "confidence": passage.locator.confidence,
         "start": passage.start,
         "end": passage.end,
         "text": passage.text,
@@ -251,6 +256,7 @@ class CitationJson(TypedDict):
     not_yet: bool
     before_first: bool
     beside: bool
+    confidence: float | None
     changes: str
     page: int
     last_page: int

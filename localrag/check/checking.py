@@ -54,7 +54,10 @@ def check(
     findings.sort(key=lambda finding: (finding.place.start, finding.place.end))
     agreeing = tuple(_agreeing(findings))
     day = store.as_of.isoformat()
-    return CheckReport(source.name, source.kind, source.text, day, agreeing, source.omissions)
+    by_ocr = tuple(one for one in source.confidences if one is not None)
+    return CheckReport(
+        source.name, source.kind, source.text, day, agreeing, source.omissions, by_ocr
+    )
 
 
 def _agreeing(findings: Sequence[Finding]) -> Iterator[Finding]:

@@ -28,7 +28,7 @@ from localrag_indexes.analysis.characters import PlainText
 from localrag_indexes.analysis.normalize import original_span
 
 # Formats in which a line is a whole paragraph; in the others a sentence may go on in the next one.
-_WHOLE_LINES = ("docx", "html", "pdf", "xlsx", "pptx", "csv", "eml", "msg")
+_WHOLE_LINES = ("docx", "html", "pdf", "image", "xlsx", "pptx", "csv", "eml", "msg")
 _FORMATS = (*_WHOLE_LINES, "text", "markdown")
 _TEXT_FILES = (".txt", ".text")
 # How the reader of Word files begins a footnote or an endnote.
@@ -109,6 +109,8 @@ class Source:
         text: all of it.
         pages: where each page begins, in characters; empty where pages are unknown.
         omissions: what of the file is not in the text, or needs a word; the report names it.
+        confidences: how sure OCR is of the characters of each page, from 0 to 1; None for a page
+            that has its own text; empty where all have.
     """
 
     name: str
@@ -116,6 +118,7 @@ class Source:
     text: str
     pages: tuple[int, ...] = ()
     omissions: tuple[Omission, ...] = ()
+    confidences: tuple[float | None, ...] = ()
 
 
 def given(text: str) -> Source:
@@ -152,7 +155,7 @@ def named_file(text: str) -> Path | None:
 
 
 def opened(path: Path, limits: Limits | None = None) -> Source:
-    """Read a text file, Markdown, HTML, PDF, a file of Office or a message.
+    """Read a text file, Markdown, HTML, PDF, a file of Office, a message or a scanned image.
 
     Of a file that holds others (a mail with attachments) its own text is checked; the others are
     counted among the omissions.
@@ -178,7 +181,7 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
     if len(documents) != 1 or documents[0].kind not in _FORMATS:
         raise InputError(
             N_("{name} is not one text to be checked."),
-            N_("Checked are text files, Markdown, HTML, PDF, files of Office and mail."),
+            N_("Checked are text, Markdown, HTML, PDF, files of Office, mail and scanned images."),
             name=path.name,
         )
     (document,) = documents
@@ -188,7 +191,15 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
     text = decode(path.read_bytes()) if is_plain else document.text
     pages = page_starts(document.metadata)
     named = tuple(Omission(what, n, in_text) for (what, in_text), n in omissions.items() if n)
-    return _bounded(Source(path.name, document.kind, text, pages, named))
+    sure = _confidences(document)
+    return _bounded(Source(path.name, document.kind, text, pages, named, sure))
+
+
+def _confidences(document: Document) -> tuple[float | None, ...]:
+    by_page = {one.locator.page: one.locator.confidence for one in document.passages}
+    if all(confidence is None for confidence in by_page.values()):
+        return ()
+    return tuple(by_page.get(page) for page in range(1, max(by_page) + 1))
 
 
 def _naming(path: Path, problem: LocalragError) -> LocalragError:
@@ -240,7 +251,9 @@ class Flow:
         line = bisect_right(self._lines, first)
         of_note = _NOTE.match(self.source.text, self._lines[line - 1])
         note = of_note[1] if of_note is not None and self.source.kind == "docx" else ""
-        return Place(first, last, line, bisect_right(self.source.pages, first), note)
+        page = bisect_right(self.source.pages, first)
+        known = self.source.confidences[max(page, 1) - 1 : max(page, 1)]
+        return Place(first, last, line, page, note, known[0] if known else None)
 
     def written(self, place: Place) -> str:
         """What stands at a place."""

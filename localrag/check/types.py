@@ -58,6 +58,8 @@ class Place(NamedTuple):
         line: from 1; of a Word file, its paragraph or row of a table.
         page: from 1; 0 where pages are unknown.
         note: the label of the footnote or endnote of a Word file (注1); "" outside of notes.
+        confidence: how sure OCR is of the characters of that page, from 0 to 1; None where the file
+            itself has the text.
     """
 
     start: int
@@ -65,6 +67,7 @@ class Place(NamedTuple):
     line: int
     page: int = 0
     note: str = ""
+    confidence: float | None = None
 
 
 class DiffPart(NamedTuple):
@@ -122,6 +125,7 @@ class CheckReport:
         as_of: the day whose law it was compared with, as ISO date.
         findings: in the order of the text.
         omissions: what of the file is not in the text, or needs a word ("tracked insertions").
+        confidences: how sure OCR is of each page that it has read, from 0 to 1.
     """
 
     name: str
@@ -130,6 +134,7 @@ class CheckReport:
     as_of: str
     findings: tuple[Finding, ...]
     omissions: tuple[Omission, ...] = ()
+    confidences: tuple[float, ...] = ()
 
     @property
     def counts(self) -> Mapping[Verdict, int]:

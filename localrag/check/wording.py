@@ -22,7 +22,8 @@ from localrag.export.blocks import (
     items,
     paragraph,
 )
-from localrag.language import _
+from localrag.language import _, ngettext
+from localrag.reading.wording import read_by_ocr
 
 WORST_FIRST = (Verdict.FAILS, Verdict.UNCHECKED, Verdict.HOLDS)
 """The order in which reports tell of findings."""
@@ -31,7 +32,16 @@ WORST_FIRST = (Verdict.FAILS, Verdict.UNCHECKED, Verdict.HOLDS)
 def counts(report: CheckReport) -> str:
     """How many findings there are of each verdict, those that do not hold first."""
     found = report.counts
-    return _(", ").join(f"{_(VERDICTS[kind])} {found[kind]:,}" for kind in WORST_FIRST)
+    told = _(", ").join(f"{_(VERDICTS[kind])} {found[kind]:,}" for kind in WORST_FIRST)
+    if not report.confidences:
+        return told
+    by_ocr = ngettext(
+        "{n:,} page was read by OCR, confidence {least:.2f}",
+        "{n:,} pages were read by OCR, confidence {least:.2f} or more",
+        len(report.confidences),
+    )
+    read = by_ocr.format(n=len(report.confidences), least=min(report.confidences))
+    return _("{counts}; {read}: compare with the paper").format(counts=told, read=read)
 
 
 def place(found: Place, kind: str) -> str:
@@ -41,8 +51,12 @@ def place(found: Place, kind: str) -> str:
     if kind == "docx":
         return _("paragraph {n:,}").format(n=found.line)
     if found.page:
-        return _("page {page:,}, paragraph {n:,}").format(page=found.page, n=found.line)
-    return _("line {n:,}").format(n=found.line)
+        where = _("page {page:,}, paragraph {n:,}").format(page=found.page, n=found.line)
+    else:
+        where = _("line {n:,}").format(n=found.line)
+    if found.confidence is None:
+        return where
+    return _("{where}, {read}").format(where=where, read=read_by_ocr(found.confidence))
 
 
 def verdict(finding: Finding) -> str:

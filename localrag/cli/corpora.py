@@ -106,6 +106,8 @@ def add(
     of lines may be compressed (.gz, .bz2, .xz).
     Unchanged files are skipped, changed ones replaced. A file that cannot be read is reported and
     does not stop the rest. Stopping half-way loses nothing: run it again and it goes on.
+
+    Scanned pages (PDF, PNG, JPEG, TIFF) are read with the extra ocr, one by one.
     """
     if not paths and not sample:
         raise UsageError(

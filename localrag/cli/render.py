@@ -31,7 +31,7 @@ def print_hits(query: Query, hits: Iterable[Hit]) -> None:
             found += f"{colon()}{hit.reason}"
         if hit.beside:
             found += _("; beside: of a law that the query does not name")
-        if told := wording.by_model(hit):
+        for told in filter(None, (wording.by_model(hit), wording.of_passage(hit.passage))):
             found += _(", ") + told
         say((f"{hit.rank:>2} ", "bold"), (hit.passage.header, "bold cyan"), _beside(found))
         _print_snippet(hit.passage.text, snippet(query, hit.passage.text, SNIPPET))

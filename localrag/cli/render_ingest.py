@@ -19,6 +19,7 @@ from localrag.ingest.events import (
     FilesFound,
     Listener,
     MoreDuplicates,
+    PagesScanned,
     PassedOver,
 )
 from localrag.ingest.index import IndexReport
@@ -56,6 +57,9 @@ def shown_events() -> Iterator[Listener]:
                         count,
                     )
                     _duplicate(more.format(n=count, source=source))
+                case PagesScanned():
+                    for words in event.words:
+                        _note(words)
                 case DocumentsKept(source, count, reason):
                     stay = ngettext(
                         "{n:,} document that is no longer in {source} stays in the corpus: "

@@ -82,6 +82,8 @@ def _print_text(view: Provision) -> None:
     say((view.passage.header, "bold cyan"))
     say((" > ".join((view.document.title, *view.place)), "dim"))
     say((_origin(view), "dim"))
+    if told := wording.of_passage(view.passage):
+        say((told, "yellow"))
     for note in omission_notes(view.document.omissions):
         say((note, "yellow"))
     if view.is_deleted:

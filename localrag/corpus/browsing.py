@@ -10,7 +10,7 @@ from unicodedata import is_normalized, normalize
 
 from localrag.corpus.facets import Facets, facets_of
 from localrag.corpus.memory import Answer, Memory
-from localrag.corpus.rows import passage_id
+from localrag.corpus.rows import locator_of, passage_id
 from localrag.corpus.states import INFO, OLD_AFTER, DocumentInfo, info
 from localrag.corpus.types import Locator
 from localrag.database import Database, Row
@@ -269,7 +269,7 @@ class Browsing:
             Stand(
                 passage_id(document_id, path, place),
                 header,
-                Locator(section=section, page=page) if section or page else Locator.parse(path),
+                locator_of(path, section, page),
                 start,
                 end,
             )

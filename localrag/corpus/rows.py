@@ -267,10 +267,28 @@ def passage_id(document_id: str, path: str, place: str | None) -> str:
     return f"{document_id}#{path if place is None else place}"
 
 
+# Stands in the column `locator` before how sure OCR is of a page.
+_READ_BY_OCR = "ocr:"
+
+
+def locator_of(path: str, section: str, page: int) -> Locator:
+    """Where a passage stands, from its columns `locator`, `section` and `page`."""
+    if path.startswith(_READ_BY_OCR):
+        confidence = float(path.removeprefix(_READ_BY_OCR))
+        return Locator(section=section, page=page, confidence=confidence)
+    return Locator(section=section, page=page) if section or page else Locator.parse(path)
+
+
+def _stored_path(locator: Locator) -> str:
+    if locator.confidence is None:
+        return locator.path
+    return f"{_READ_BY_OCR}{locator.confidence:.2f}"
+
+
 def passage_of(document_id: str, row: StoredRow, span: str) -> Passage:
     """Make the passage of a row; `span` is its piece of the document's text."""
     layer, path, place, section, page, header, start, end, text, source, *said = row
-    locator = Locator(section=section, page=page) if section or page else Locator.parse(path)
+    locator = locator_of(path, section, page)
     text = span if text is None else text
     return Passage(
         id=passage_id(document_id, path, place),
@@ -313,7 +331,7 @@ def _check_ids(document: Document) -> None:
 
 def _passage_row(document: Document, passage: Passage) -> PassageRow:
     locator = passage.locator
-    path = locator.path
+    path = _stored_path(locator)
     place = passage.id[len(document.id) + 1 :]
     same = document.text[passage.start : passage.end] == passage.text
     return (

@@ -12,7 +12,7 @@ from localrag.corpus.links import Definition, Reference, ReferenceRow
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.rows import DocumentRows, block_range, prepare
 from localrag.corpus.states import DocumentInfo
-from localrag.corpus.types import Document, LawRow
+from localrag.corpus.types import PAGES_UNREADABLE, PAGES_WITHOUT_TEXT, Document, LawRow
 from localrag.database import Database, Schema, row_mark
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
@@ -115,6 +115,15 @@ class Files:
             row[0]: FileRecord(**dict(zip(_COLUMNS, row, strict=True)))
             for row in self._db.rows(f"SELECT {', '.join(_COLUMNS)} FROM files ORDER BY path")  # noqa: S608
         }
+
+    def with_scans_left_out(self) -> set[str]:
+        """Paths of files of which a document has pages that are images and were not read."""
+        rows = self._db.rows(
+            "SELECT DISTINCT path FROM files JOIN documents ON documents.file = files.key"
+            " WHERE instr(metadata, ?) OR instr(metadata, ?)",
+            (f'"{PAGES_WITHOUT_TEXT}"', f'"{PAGES_UNREADABLE}"'),
+        )
+        return {path for (path,) in rows}
 
     def begin(self, record: FileRecord) -> None:
         """Note that a file is being read from its beginning: none of its documents is met yet."""

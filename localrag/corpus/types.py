@@ -17,6 +17,12 @@ PASSAGES = "passages"
 TRIPLES = "triples"
 """Layer of what is known of subjects, a sentence for each `Triple`."""
 
+PAGES_WITHOUT_TEXT = "pages_without_text"
+"""Key of the metadata of a document whose file has pages that are images and were not read."""
+
+PAGES_UNREADABLE = "pages_unreadable"
+"""Likewise of pages whose fonts do not say which characters they show."""
+
 ALIAS = "別名"
 """The predicate whose objects are other names of its subject, redirects included."""
 
@@ -64,6 +70,8 @@ class Locator:
         subitem: numbers of the subitems from the outermost in, joined by dots: イ(2) is ``1.2``.
         section: heading path of an ordinary document, joined by `` > ``.
         page: page of an ordinary document, from 1; 0 where pages are unknown.
+        confidence: how sure OCR is of the characters of that page, from 0 to 1, with two
+            decimals; None where the file itself has the text.
     """
 
     division: str = ""
@@ -73,6 +81,7 @@ class Locator:
     subitem: str = ""
     section: str = ""
     page: int = 0
+    confidence: float | None = None
 
     @property
     def path(self) -> str:
@@ -209,7 +218,8 @@ class Document:
         id: unique in the corpus; the law id for statutes.
         title: as printed ("金融商品取引法").
         kind: ``law`` for statutes, else the format it came from (``text``, ``markdown``,
-            ``html``, ``pdf``, ``docx``, ``jsonl``, ``multihop``, ``triples``, ``wikidata``).
+            ``html``, ``pdf``, ``docx``, ``image``, ``jsonl``, ``multihop``, ``triples``,
+            ``wikidata``).
         text: the full text; every span refers to it.
         source: the file it was read from, with ``!member`` for a zip or a line of a JSONL file.
         passages: in reading order, layer by layer.

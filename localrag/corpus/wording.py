@@ -23,6 +23,7 @@ KINDS = {
     "html": N_("Web pages"),
     "pdf": N_("PDF files"),
     "docx": N_("Word files"),
+    "image": N_("Scanned images"),
     "jsonl": N_("Records"),
     "multihop": N_("Multi-hop paragraphs"),
     "squad": N_("Reading passages"),

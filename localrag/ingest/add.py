@@ -7,13 +7,14 @@ from functools import partial
 from pathlib import Path
 from time import perf_counter
 
-from localrag.corpus.readers import Limits, supported
+from localrag.corpus.readers import DOUBTFUL, Limits, PageRead, supported
 from localrag.corpus.store import CorpusStore, FileRecord
 from localrag.errors import InputError
 from localrag.ingest.entering import REMOVED_AT_ONCE, FileEntry
 from localrag.ingest.events import (
     COMPARING,
     READING,
+    READING_PAGES,
     DocumentsKept,
     DocumentsStored,
     Duplicate,
@@ -25,6 +26,7 @@ from localrag.ingest.events import (
     FileUnchanged,
     Listener,
     MoreDuplicates,
+    PagesScanned,
     PartsLeftOut,
     PassedOver,
 )
@@ -58,6 +60,7 @@ class AddReport:
         unsupported: files of a kind nobody reads, by suffix.
         passed_over: each of them and each link that was not followed, with its reason.
         left_out: what files hold that was left out on purpose, and how many.
+        scanned: files with pages that were read by OCR.
         named: what was read and is named all the same ("tracked insertions"), and how many.
         duplicated: how many documents, or files as a whole, were left out because the corpus has
             the same.
@@ -78,6 +81,7 @@ class AddReport:
     unsupported: dict[str, int] = field(default_factory=dict)
     passed_over: list[PassedOver] = field(default_factory=list)
     left_out: dict[str, int] = field(default_factory=dict)
+    scanned: list[PagesScanned] = field(default_factory=list)
     named: dict[str, int] = field(default_factory=dict)
     duplicated: int = 0
     duplicates: list[Duplicate] = field(default_factory=list)
@@ -107,6 +111,8 @@ class AddReport:
             case PartsLeftOut():
                 counts = self.named if event.in_text else self.left_out
                 counts[event.what] = counts.get(event.what, 0) + event.count
+            case PagesScanned():
+                self.scanned.append(event)
             case Duplicate():
                 self.duplicated += 1
                 if len(self.duplicates) < _NAMED:
@@ -164,9 +170,9 @@ def add(
     offers = partial(supported, converting=limits.converter is not None)
     found = walk(paths, offers, follow_links=follow_links)
     place = workspace.corpus(corpus)
-    reader = Reader(replace(limits, aside=place.store.parent))
+    limits = replace(limits, aside=place.store.parent)
     with writing(place), CorpusStore.open(place.store, create=True) as store:
-        addition = _Addition(store, found, reader, workers, check_content, on_event)
+        addition = _Addition(store, found, limits, workers, check_content, on_event)
         for event in addition.run(prune=prune):
             report.count(event)
             on_event(event)
@@ -184,14 +190,16 @@ class _Addition:
         self,
         store: CorpusStore,
         walk: Walk,
-        reader: Reader,
+        limits: Limits,
         workers: int,
         check_content: bool,
         on_progress: Callable[[Progress], None],
     ) -> None:
         self._store = store
         self._walk = walk
-        self._reader = reader
+        if limits.scans:
+            limits = replace(limits, scans=replace(limits.scans, on_page=self._take_page))
+        self._reader = Reader(limits)
         self._workers = workers
         self._check_content = check_content
         self._watch = Stopwatch(on_progress)
@@ -200,23 +208,38 @@ class _Addition:
         self._unread = set[str]()
         # Tasks that wait until all files are read, with what was begun of them.
         self._waiting: dict[str, tuple[FileToRead, FileEntry | None]] = {}
+        self._scanned: dict[str, list[PageRead]] = {}
+        self._read_digests = set[str]()
+
+    def _take_page(self, page: PageRead) -> None:
+        """Tell of a scanned page that was read."""
+        self._scanned.setdefault(page.source, []).append(page)
+        phase = replace(READING_PAGES, about=page.source)
+        self._watch(phase, page.done, page.total, page.earlier)
 
     def run(self, *, prune: bool) -> Iterator[Event]:
         yield FilesFound(len(self._walk.files), self._walk.passed_over)
         for source, problem in self._walk.problems():
             yield FileFailed(source, problem)
         tasks = []
+        # A page that an earlier run could not read may be readable now.
+        again = self._store.files.with_scans_left_out() if self._reader.reads_scans else set()
         for file in self._walk.files:
             record = self._known.get(file.path.as_posix())
-            if record and record.complete and not self._check_content and _is_like(record, file):
+            is_again = record is not None and record.path in again
+            is_known = record and record.complete and not self._check_content and not is_again
+            if record and is_known and _is_like(record, file):
                 yield FileUnchanged(record.path)
             else:
-                tasks.append(FileToRead(file, record))
+                tasks.append(FileToRead(file, record, is_again))
         self._unread = {task.file.path.as_posix() for task in tasks}
         yield from self._read(tasks)
         yield from self._read([task for task, _ in self._waiting.values()])
         if prune:
             yield from self._prune()
+        # Only now: what waited was read twice.
+        for digest in self._read_digests:
+            self._reader.discard_kept(digest)
 
     def _read(self, tasks: Sequence[FileToRead]) -> Iterator[Event]:
         total = sum(task.file.bytes for task in tasks)
@@ -226,6 +249,9 @@ class _Addition:
                 yield event
                 if isinstance(event, DocumentsStored) and event.bytes:
                     self._watch(READING, done + event.bytes, total)
+            yield from map(_summed_up, self._scanned.values())
+            self._scanned.clear()
+            self._read_digests.add(content.digest)
             done += task.file.bytes
             self._watch(READING, done, total)
 
@@ -282,6 +308,20 @@ class _Addition:
                 removed += len(documents)
             self._store.files.drop(path)
             yield FileRemoved(path, removed)
+
+
+def _summed_up(pages: Sequence[PageRead]) -> PagesScanned:
+    told = [page for page in pages if page.characters]
+    size = sum(page.characters for page in told)
+    confidence = sum(page.confidence * page.characters for page in told) / size if size else 0.0
+    return PagesScanned(
+        pages[0].source,
+        len(pages),
+        pages[-1].earlier,
+        round(confidence, 2),
+        tuple((page.number, page.confidence) for page in told if page.confidence < DOUBTFUL),
+        tuple(page.number for page in pages if not page.characters),
+    )
 
 
 def missing(store: CorpusStore, found: Walk) -> list[str]:

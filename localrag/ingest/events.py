@@ -1,19 +1,23 @@
 """What adding and indexing tell while they run. An event is sent once what it says is stored."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from localrag.errors import InputError, LocalragError
-from localrag.language import N_
+from localrag.language import N_, _, ngettext
 from localrag.progress import BYTES, Phase, Progress
 
 COMPARING = Phase(N_("comparing"), BYTES)
 READING = Phase(N_("reading"), BYTES)
+READING_PAGES = Phase(N_("reading scanned pages"), N_("pages"))
 FINDING_REFERENCES = Phase(N_("finding references"), N_("documents"))
 INDEXING = Phase(N_("indexing"), N_("passages"))
 SPLITTING = Phase(N_("splitting"), N_("passages"))
 EMBEDDING = Phase(N_("embedding"), N_("windows"))
 JOINING = Phase(N_("joining"), N_("vectors"))
+
+# Of the pages that an event names.
+_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,54 @@ class PartsLeftOut:
     what: str
     count: int
     in_text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PagesScanned:
+    """Pages of a file that are images were read by OCR.
+
+    Attributes:
+        source: the file.
+        pages: how many, those that had been read before included.
+        earlier: of them, those that had been read before.
+        confidence: how sure OCR is of a character of them, on average.
+        doubtful: numbers of the pages it is unsure of, each with its confidence.
+        empty: numbers of the pages that it found no text on.
+    """
+
+    source: str
+    pages: int
+    earlier: int
+    confidence: float
+    doubtful: tuple[tuple[int, float], ...]
+    empty: tuple[int, ...]
+
+    @property
+    def words(self) -> list[str]:
+        """What there is to say of it, in the language in use."""
+        read = ngettext(
+            "{source}: {n:,} page read by OCR, confidence {confidence:.2f}",
+            "{source}: {n:,} pages read by OCR, confidence {confidence:.2f}",
+            self.pages,
+        )
+        told = [read.format(source=self.source, n=self.pages, confidence=self.confidence)]
+        if self.doubtful:
+            unsure = _("{source}: OCR is unsure of {pages}; compare with the paper")
+            pages = _(", ").join(
+                _("page {n} ({confidence:.2f})").format(n=number, confidence=confidence)
+                for number, confidence in self.doubtful[:_NAMED]
+            )
+            told.append(unsure.format(source=self.source, pages=pages + self._more(self.doubtful)))
+        if self.empty:
+            empty = _("{source}: OCR found no text on {pages}")
+            pages = _(", ").join(_("page {n}").format(n=number) for number in self.empty[:_NAMED])
+            told.append(empty.format(source=self.source, pages=pages + self._more(self.empty)))
+        return told
+
+    @staticmethod
+    def _more(pages: Sequence[object]) -> str:
+        left = len(pages) - _NAMED
+        return _(" and {n:,} more").format(n=left) if left > 0 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +256,7 @@ Event = (
     | DocumentsStored
     | FileRead
     | PartsLeftOut
+    | PagesScanned
     | FileUnchanged
     | Duplicate
     | MoreDuplicates

@@ -9,15 +9,27 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
+from localrag.config import Config
 from localrag.corpus import readers
-from localrag.corpus.readers import Limits, LineBlock, Mark, Omission, ReadFailure
+from localrag.corpus.readers import (
+    Limits,
+    LineBlock,
+    Mark,
+    Omission,
+    OnlyImagesError,
+    PageRead,
+    ReadFailure,
+    Scans,
+)
+from localrag.corpus.readers.ocr import PaddleOcr, is_installed
 from localrag.corpus.rows import DocumentRows, prepare
 from localrag.corpus.store import FileRecord
-from localrag.corpus.types import Document
+from localrag.corpus.types import PAGES_UNREADABLE, PAGES_WITHOUT_TEXT, Document
 from localrag.errors import InputError, NotFoundError, NoWorkers, StorageError
 from localrag.harmless import one_line
-from localrag.ingest.events import PassedOver
+from localrag.ingest.events import READING_PAGES, PassedOver
 from localrag.language import N_
+from localrag.progress import Progress, Stopwatch
 from localrag_indexes.errors import IndexingError, WorkerNotStarted
 from localrag_indexes.parallel import map_stream
 
@@ -209,6 +221,27 @@ def _describe(path: Path, root: Path) -> FoundFile:
     return FoundFile(path, name, status.st_size, status.st_mtime_ns)
 
 
+def limits_of(config: Config) -> Limits:
+    """What a file may hold, and how its scanned pages are read, by the settings."""
+    reads_scans = config.ingest.ocr == "auto" and is_installed()
+    return Limits(
+        file_bytes=config.ingest.max_file_mb * 1_000_000,
+        scans=Scans(PaddleOcr(config.runtime.threads)) if reads_scans else None,
+    )
+
+
+def watched(limits: Limits, tell: Callable[[Progress], None]) -> Limits:
+    """The same limits, with the progress of the scanned pages that are read."""
+    if limits.scans is None:
+        return limits
+    watch = Stopwatch(tell)
+
+    def take(page: PageRead) -> None:
+        watch(replace(READING_PAGES, about=page.source), page.done, page.total, page.earlier)
+
+    return replace(limits, scans=replace(limits.scans, on_page=take))
+
+
 Outcome = DocumentRows | ReadFailure | Omission | Mark
 
 Item = TypeVar("Item")
@@ -229,10 +262,12 @@ class FileToRead:
 
     Attributes:
         known: what the store has of it; None when it has nothing.
+        again: whether it is read though the store has all of it: scanned pages were left out.
     """
 
     file: FoundFile
     known: FileRecord | None
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,24 +320,49 @@ class Reader:
         except OSError as error:
             return Content("", (ReadFailure(task.file.name, readers.unreadable(error)),))
         known = task.known if task.known and task.known.digest == digest else None
-        if known and known.complete:
+        if known and known.complete and not task.again:
             return Content(digest, unchanged=True)
+        limits = self._limits_of(digest)
         if known is None or not known.line:
-            return Content(digest, self._outcomes(task.file, 0, workers))
+            return Content(digest, self._outcomes(task.file, limits, 0, workers))
         resumed = replace(known, bytes=task.file.bytes, modified=task.file.modified)
-        return Content(digest, self._outcomes(task.file, known.line, workers), resumed=resumed)
+        outcomes = self._outcomes(task.file, limits, known.line, workers)
+        return Content(digest, outcomes, resumed=resumed)
 
-    def _outcomes(self, file: FoundFile, after: int, workers: int) -> Iterator[Outcome]:
+    def without_scans(self) -> "Reader":
+        """One that leaves scanned pages out: one process reads them, with all cores."""
+        return Reader(replace(self._limits, scans=None))
+
+    @property
+    def reads_scans(self) -> bool:
+        """Whether scanned pages are read."""
+        return self._limits.scans is not None
+
+    def discard_kept(self, digest: str) -> None:
+        """Remove what is kept of the scanned pages of a file with this content."""
+        if scans := self._limits_of(digest).scans:
+            scans.discard_kept()
+
+    def _limits_of(self, digest: str) -> Limits:
+        scans, aside = self._limits.scans, self._limits.aside
+        if scans is None or aside is None:
+            return self._limits
+        kept = aside / "scans" / digest
+        return replace(self._limits, scans=replace(scans, kept=kept))
+
+    def _outcomes(
+        self, file: FoundFile, limits: Limits, after: int, workers: int
+    ) -> Iterator[Outcome]:
         found = readers.stream(
-            file.path, limits=self._limits, name=file.name, after=after, in_pieces=workers > 1
+            file.path, limits=limits, name=file.name, after=after, in_pieces=workers > 1
         )
         first = next(found, None)
         if first is None:
             return
-        work = _LayOut(self._limits)
+        work = _LayOut(replace(limits, scans=None))
         workers = workers if isinstance(first, LineBlock) else 1
         read = in_processes(work, chain([first], found), workers)
-        yield from _given_up(chain.from_iterable(done for _, done in read), file, self._limits)
+        yield from _given_up(chain.from_iterable(done for _, done in read), file, limits)
 
 
 def contents(
@@ -325,10 +385,23 @@ def contents(
     # Large files come last, so that the order of documents does not depend on the workers.
     small = [task for task in tasks if not _is_streamed(task.file)]
     worth = len(small) > 1 and sum(task.file.bytes for task in small) >= _WORTH_PROCESSES
-    yield from in_processes(reader, small, workers if worth else 1)
-    for task in tasks:
-        if _is_streamed(task.file):
-            yield task, reader.stream(task, workers, partial(on_check, task.file.bytes))
+    scanned: list[FileToRead] = []
+    for task, content in in_processes(reader.without_scans(), small, workers if worth else 1):
+        if reader.reads_scans and any(map(_leaves_scans, content.outcomes)):
+            scanned.append(task)
+        else:
+            yield task, content
+    for task in [*scanned, *filter(lambda task: _is_streamed(task.file), tasks)]:
+        yield task, reader.stream(task, workers, partial(on_check, task.file.bytes))
+
+
+def _leaves_scans(outcome: Outcome) -> bool:
+    """Whether pages are left out of a document, or all of a file, because they are images."""
+    if isinstance(outcome, ReadFailure):
+        return isinstance(outcome.problem, OnlyImagesError)
+    return isinstance(outcome, DocumentRows) and any(
+        f'"{key}"' in outcome.metadata for key in (PAGES_WITHOUT_TEXT, PAGES_UNREADABLE)
+    )
 
 
 def _is_streamed(file: FoundFile) -> bool:

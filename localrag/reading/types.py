@@ -78,6 +78,8 @@ class Citation:
         not_yet: whether that wording is not in force on the day whose law was asked for.
         before_first: whether the law had another wording on that day, which the corpus lacks.
         beside: whether it is of another law than those the question names: it answers nothing.
+        confidence: how sure OCR is of the characters of its page, from 0 to 1; None where the file
+            itself has the text.
         changes: the label of a provision quoted before it that it has read or applied otherwise
             for the time being (当分の間); "" where it was not added for that.
         page, last_page: the pages of the document that the quote is on; 0 where it has none.
@@ -95,6 +97,7 @@ class Citation:
     not_yet: bool = False
     before_first: bool = False
     beside: bool = False
+    confidence: float | None = None
     changes: str = ""
     page: int = 0
     last_page: int = 0

@@ -43,6 +43,7 @@ def verify(store: CorpusStore, citation: Citation) -> Citation:
         end=passage.start + end,
         **_pages(store, passage, citation.label, passage.start + at, passage.start + end),
         **_state(store, passage),
+        confidence=passage.locator.confidence,
         verified=True,
         problem=None,
     )

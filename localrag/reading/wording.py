@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from localrag.corpus.types import Passage
 from localrag.facts import Fact, FactKind, told
 from localrag.language import N_, _, ngettext
 from localrag.question.everyday import EverydayWord
@@ -278,7 +279,20 @@ def remarks(citation: Citation) -> list[str]:
         told.append(beside())
     if citation.changes:
         told.append(changes(citation.changes))
+    if citation.confidence is not None:
+        told.append(read_by_ocr(citation.confidence))
     return told
+
+
+def read_by_ocr(confidence: float) -> str:
+    """What is said of the text of a page that is an image, and how sure its characters are."""
+    return _("read by OCR, confidence {confidence:.2f}").format(confidence=confidence)
+
+
+def of_passage(passage: Passage) -> str:
+    """What is said of the text of a passage beside its place; "" for nothing."""
+    confidence = passage.locator.confidence
+    return "" if confidence is None else read_by_ocr(confidence)
 
 
 def changed() -> str:

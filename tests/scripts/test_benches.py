@@ -24,6 +24,7 @@ RUNS = {
     "ingest": ["--workers=1"],
     "readers": [],
     "references": ["--all-laws"],
+    "ocr": ["--pages=1", "--only=150 dpi", "--lines=2"],
     "changed_provisions": ["--sample=2"],
     "jlawcite_edges": ["--draw=1"],
     "jsquad": ["--limit=2"],

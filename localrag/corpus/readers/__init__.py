@@ -18,19 +18,29 @@ from typing import IO, Any
 from localrag.corpus.readers.converting import CONVERTED, LIST_OF_LAWS, convert, not_read
 from localrag.corpus.readers.delimited import read_csv, read_tsv
 from localrag.corpus.readers.egov_xml import read_egov_xml
+from localrag.corpus.readers.images import no_ocr, read_image
 from localrag.corpus.readers.jsonl import Lines, cut_statutes, holds_statutes, read_jsonl
 from localrag.corpus.readers.knowledge_store import holds_store, read_store
 from localrag.corpus.readers.mail import read_eml
 from localrag.corpus.readers.markup import read_html, read_markdown, read_plain_text
 from localrag.corpus.readers.multihop import read_json
+from localrag.corpus.readers.ocr import is_installed
 from localrag.corpus.readers.ooxml import is_encrypted, protected
 from localrag.corpus.readers.outlook import read_msg
 from localrag.corpus.readers.pdf import read_pdf
+from localrag.corpus.readers.scans import DOUBTFUL, PageRead, Scans
 from localrag.corpus.readers.sheets import read_xlsx
 from localrag.corpus.readers.slides import read_pptx
 from localrag.corpus.readers.text import drop_controls, plain_name
 from localrag.corpus.readers.triple_files import holds_triples, read_triples_jsonl
-from localrag.corpus.readers.types import Limits, LineBlock, Mark, Omission, ReadFailure
+from localrag.corpus.readers.types import (
+    Limits,
+    LineBlock,
+    Mark,
+    Omission,
+    OnlyImagesError,
+    ReadFailure,
+)
 from localrag.corpus.readers.wikidata import holds_wikidata, read_wikidata
 from localrag.corpus.readers.wikipedia_dumps import (
     cut_cirrus,
@@ -46,12 +56,16 @@ from localrag.errors import InputError
 from localrag.language import N_
 
 __all__ = [
+    "DOUBTFUL",
     "Limits",
     "LineBlock",
     "Mark",
     "Omission",
+    "OnlyImagesError",
     "Outcome",
+    "PageRead",
     "ReadFailure",
+    "Scans",
     "grows",
     "how_to_read",
     "read",
@@ -71,6 +85,8 @@ _MailReader = Callable[
 
 _EXTRACTED = "wiki_00"
 """Goes for the suffix that files of WikiExtractor lack; they are named so, with their number."""
+_IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
+"""Scans, which a walk offers where OCR is installed."""
 _WHOLE: Mapping[str, _WholeReader] = {
     ".xml": read_egov_xml,
     ".txt": read_plain_text,
@@ -89,10 +105,10 @@ _WHOLE: Mapping[str, _WholeReader] = {
     ".ppsx": read_pptx,
     ".csv": read_csv,
     ".json": read_json,
+    **dict.fromkeys(_IMAGES, read_image),
 }
 """Formats that are read from all their bytes at once."""
 _MAIL: Mapping[str, _MailReader] = {".eml": read_eml, ".msg": read_msg}
-"""Formats that are read so too, and whose attachments are read by their own readers."""
 _LINES: Mapping[str, _LineReader] = {
     ".jsonl": read_jsonl,
     ".tsv": read_tsv,
@@ -112,6 +128,8 @@ _MAGIC = {
     b"\xfd7zXZ": ".xz",
     b"\x89PNG": ".png",
     b"\xff\xd8\xff": ".jpg",
+    b"II*\x00": ".tif",
+    b"MM\x00*": ".tif",
     b"\xd0\xcf\x11\xe0": ".doc",
 }
 """How binary formats begin, and a suffix they go by."""
@@ -119,6 +137,9 @@ _MAGIC = {
 
 _BEGINS_AS = {
     ".pdf": ".pdf",
+    ".png": ".png",
+    **dict.fromkeys((".jpg", ".jpeg"), ".jpg"),
+    **dict.fromkeys((".tif", ".tiff"), ".tif"),
     ".msg": ".doc",
     **dict.fromkeys((*WORD_SUFFIXES, ".xlsx", ".xlsm", ".pptx", ".pptm", ".ppsx"), ".zip"),
 }
@@ -136,11 +157,16 @@ def supported(path: Path, *, converting: bool = False) -> bool:
     """
     if path.name.startswith((".", "~$")) or path.name == LIST_OF_LAWS:
         return False
-    return bool(_suffixes(path.name)[0]) or (converting and path.suffix.lower() in CONVERTED)
+    suffix = _suffixes(path.name)[0]
+    if suffix in _IMAGES:
+        return is_installed()
+    return bool(suffix) or (converting and path.suffix.lower() in CONVERTED)
 
 
 def how_to_read(path: Path) -> InputError:
     """Why a file that is not `supported` is not read, and what to do about it."""
+    if path.suffix.lower() in _IMAGES:
+        return no_ocr()
     return not_read(path, sorted({*_WHOLE, *_MAIL, *_LINES, ".zip"} - {_EXTRACTED}))
 
 

@@ -8,24 +8,28 @@ the speed and has no vertical layout (``scripts/bench/pdf_text.py``).
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from ctypes import byref, c_double, c_float
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from math import atan2, hypot, pi
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 from localrag.corpus.pages import PAGE_STARTS
 from localrag.corpus.readers.apart import apart
 from localrag.corpus.readers.flowing import begins_item, ends_sentence, goes_on, join, words_of
 from localrag.corpus.readers.layout import Box, Glyph, Segment, segment, segments
+from localrag.corpus.readers.ocr import Line as ScannedLine
 from localrag.corpus.readers.prose import prose
 from localrag.corpus.readers.reading_order import Line, lines
 from localrag.corpus.readers.running_heads import without_running_heads
+from localrag.corpus.readers.scans import ScannedPage
 from localrag.corpus.readers.text import drop_controls, stem
-from localrag.corpus.readers.types import Limits, Omission
-from localrag.corpus.types import Document
+from localrag.corpus.readers.types import Limits, Omission, OnlyImagesError
+from localrag.corpus.types import PAGES_UNREADABLE, PAGES_WITHOUT_TEXT, Document
 from localrag.errors import InputError, to_install
 from localrag.language import N_
 from localrag_indexes.analysis.sentences import split_sentences
@@ -33,10 +37,14 @@ from localrag_indexes.analysis.sentences import split_sentences
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
 
+    from localrag.corpus.readers.ocr import Image
+
 # What a character of text takes until it is stored, and what a page counts for besides its text.
 _BYTES_A_CHARACTER, _PAGE = 20, 1_000
 _BYTES_LAID_OUT = 2_000
 """What a character takes while its page is laid out."""
+_ONE_AT_A_TIME = Lock()
+"""PDFium serves one thread at a time."""
 _SECONDS_A_MEGABYTE = 30
 _TIMES_THE_MEMORY = 4
 """What laying pages out may take in the end, for its estimate is rough."""
@@ -52,32 +60,15 @@ _RULES = 4_000
 """Drawn objects of a page that are looked at for the rules of tables."""
 
 
-class ImageLine(NamedTuple):
-    """A line that OCR has read on the picture of a page.
-
-    Attributes:
-        text: what it reads.
-        x0, y0, x1, y1: its box in pixels from the upper left corner.
-        confidence: from 0 to 1.
-        is_vertical: whether it runs down the page.
-    """
-
-    text: str
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-    confidence: float
-    is_vertical: bool = False
-
-
-ReadImage = Callable[[Any], Sequence[ImageLine]]
-"""Reads the picture of a page (a PIL image) with OCR."""
 _DOTS_PER_INCH, _POINTS_PER_INCH = 300, 72
+# A pixel takes three bytes, and again as much while it is made.
+_BYTES_A_PIXEL = 6
+# Lines of one font differ in height on a scan, for a line of かな is lower than one of 漢字.
+_SAME_FONT = 0.35
 
 
 @dataclass(slots=True)
-class _Printed:
+class Printed:
     """What is printed on a page.
 
     Attributes:
@@ -86,7 +77,8 @@ class _Printed:
         rules: what is drawn as lines and boxes.
         unknown: how many characters its fonts do not name.
         is_unreadable: whether they are too many to read the page.
-        confidence: of OCR, where the page was read by it, the mean of its characters; else 0.
+        is_blank: whether nothing is drawn on it.
+        scanned: the page as OCR has read it; None where the file itself has the text.
     """
 
     parts: Sequence[Segment]
@@ -94,24 +86,23 @@ class _Printed:
     rules: Sequence[Box] = ()
     unknown: int = 0
     is_unreadable: bool = False
-    confidence: float = 0.0
+    is_blank: bool = False
+    scanned: ScannedPage | None = None
 
 
-def read_pdf(
-    name: str, data: bytes, limits: Limits, read_image: ReadImage | None = None
-) -> Iterator[Document | Omission]:
+def read_pdf(name: str, data: bytes, limits: Limits) -> Iterator[Document | Omission]:
     """Read a PDF as one document whose text flows over the ends of lines, columns and pages.
 
     Lines are joined to paragraphs. Running heads and page numbers are left out and counted. The
     metadata ``page_starts`` say where each page begins; ``pages_without_text`` names the pages that
-    are pictures, ``pages_unreadable`` those whose fonts do not say which characters they show, and
-    ``pages_read_by_ocr`` those read from their picture, each with its confidence (``3:0.97``).
+    are pictures, and ``pages_unreadable`` those whose fonts do not say which characters they show.
+    Where OCR is installed, it reads both, and ``pages_read_by_ocr`` names them, each with its
+    confidence (``3:0.97``).
 
     Args:
         name: of the file.
         data: its bytes.
-        limits: how much it may hold.
-        read_image: reads the picture of a page without text; None where there is no OCR.
+        limits: how much it may hold, and how its pictures are read.
 
     Raises:
         InputError: pypdfium2 is missing, the file is damaged or encrypted, has no text at all, or
@@ -119,49 +110,14 @@ def read_pdf(
     """
     if find_spec("pypdfium2") is None:
         raise InputError(N_("Reading PDF needs pypdfium2."), to_install("docs"))
-    pages = (
-        _printed_apart(data, limits) if read_image is None else _printed(data, limits, read_image)
-    )
-    kept, left_out = without_running_heads([p.parts for p in pages], [p.box for p in pages])
-    read = [lines(parts, page.rules) for parts, page in zip(kept, pages, strict=True)]
-    text, starts = flowing_text(read)
-    unreadable = [n for n, page in enumerate(pages, 1) if page.is_unreadable]
-    empty = [
-        n
-        for n, (page, found) in enumerate(zip(pages, read, strict=True), 1)
-        if not found and not page.is_unreadable
-    ]
-    if not text.strip():
-        if unreadable:
-            raise InputError(
-                N_("The fonts of the PDF do not say which characters they show."),
-                N_("Run it through OCR, or save it again with its fonts embedded."),
-            )
-        raise InputError(
-            N_("The PDF holds no text, only images."),
-            N_("Run it through OCR and add the result."),
-        )
-    metadata = {
-        PAGE_STARTS: ",".join(map(str, starts)),
-        "pages_without_text": ",".join(map(str, empty)),
-        "pages_unreadable": ",".join(map(str, unreadable)),
-        "pages_read_by_ocr": ",".join(
-            f"{n}:{page.confidence:.2f}" for n, page in enumerate(pages, 1) if page.confidence
-        ),
-    }
-    yield prose(
-        id_=name,
-        title=stem(name),
-        kind="pdf",
-        text=text,
-        source=name,
-        pages=_cuts(text, starts),
-        metadata={key: value for key, value in metadata.items() if value},
-    )
+    pages = _printed_apart(data, limits)
+    _read_pictures(name, data, limits, pages)
+    yield from document_of(name, "pdf", pages)
+    unreadable = sum(page.is_unreadable for page in pages)
+    without = sum(_is_empty(page) for page in pages)
     for what, count in (
-        (N_("running heads, feet and page numbers"), len(left_out)),
-        (N_("pages without text"), len(empty)),
-        (N_("pages whose fonts do not say which characters they show"), len(unreadable)),
+        (N_("pages without text"), without),
+        (N_("pages whose fonts do not say which characters they show"), unreadable),
         (
             N_("characters that their font does not name, shown as \ufffd"),
             sum(page.unknown for page in pages if not page.is_unreadable),
@@ -171,7 +127,7 @@ def read_pdf(
             yield Omission(what, count)
 
 
-def _printed_apart(data: bytes, limits: Limits) -> list[_Printed]:
+def _printed_apart(data: bytes, limits: Limits) -> list[Printed]:
     """What is printed on each page, read in a process of its own: PDFium may end it.
 
     Raises:
@@ -186,7 +142,59 @@ def _printed_apart(data: bytes, limits: Limits) -> list[_Printed]:
     )
 
 
-def _printed(data: bytes, limits: Limits, read_image: ReadImage | None = None) -> list[_Printed]:
+def document_of(name: str, kind: str, pages: Sequence[Printed]) -> Iterator[Document | Omission]:
+    """The document of some pages, and what is left out of it.
+
+    Raises:
+        InputError: there is no text on them.
+    """
+    kept, left_out = without_running_heads([p.parts for p in pages], [p.box for p in pages])
+    read = [lines(parts, page.rules) for parts, page in zip(kept, pages, strict=True)]
+    text, starts = flowing_text(read)
+    unreadable = [n for n, page in enumerate(pages, 1) if page.is_unreadable]
+    empty = [n for n, page in enumerate(pages, 1) if _is_empty(page)]
+    if not text.strip():
+        raise _nothing_read(pages)
+    metadata = {
+        PAGE_STARTS: ",".join(map(str, starts)) if len(starts) > 1 or kind == "pdf" else "",
+        PAGES_WITHOUT_TEXT: ",".join(map(str, empty)),
+        PAGES_UNREADABLE: ",".join(map(str, unreadable)),
+        "pages_read_by_ocr": ",".join(
+            f"{n}:{page.scanned.confidence:.2f}" for n, page in enumerate(pages, 1) if page.scanned
+        ),
+    }
+    yield prose(
+        id_=name,
+        title=stem(name),
+        kind=kind,
+        text=text,
+        source=name,
+        pages=_cuts(text, starts),
+        confidences=[page.scanned.confidence if page.scanned else None for page in pages],
+        metadata={key: value for key, value in metadata.items() if value},
+    )
+    if left_out:
+        yield Omission(N_("running heads, feet and page numbers"), len(left_out))
+
+
+def _is_empty(page: Printed) -> bool:
+    """Whether a page has no text, was not read by OCR, and is not one that cannot be read."""
+    return not page.parts and not page.is_unreadable and page.scanned is None
+
+
+def _nothing_read(pages: Sequence[Printed]) -> InputError:
+    if any(page.scanned for page in pages):
+        return InputError(
+            N_("OCR found no text."), N_("Check the file in a viewer; scan it again with 300 dpi.")
+        )
+    if any(page.is_unreadable for page in pages):
+        return OnlyImagesError(
+            N_("The fonts of the PDF do not say which characters they show."), to_install("ocr")
+        )
+    return OnlyImagesError(N_("The PDF holds no text, only images."), to_install("ocr"))
+
+
+def _printed(data: bytes, limits: Limits) -> list[Printed]:
     """What is printed on each page; a file can show the same page, or the same content, many times.
 
     Raises:
@@ -221,8 +229,6 @@ def _printed(data: bytes, limits: Limits, read_image: ReadImage | None = None) -
             left -= length + _PAGE
             if left < 0 or length > limits.memory_bytes // _BYTES_LAID_OUT:
                 raise too_much
-            if read_image is not None and not printed.parts:
-                printed = _read_picture(page, printed, read_image)
             out.append(printed)
     except pypdfium2.PdfiumError as error:
         raise _damaged(error) from error
@@ -286,42 +292,83 @@ def _pages(document: "PdfDocument") -> Iterator["PdfPage"]:
             page.close()
 
 
-def _read_page(page: "PdfPage", most: int) -> tuple[_Printed, int]:
+def _read_page(page: "PdfPage", most: int) -> tuple[Printed, int]:
     """What is printed on a page, and how many characters; nothing where they are too many."""
+    import pypdfium2.raw as pdfium
+
     box = Box(*page.get_bbox())
     textpage = page.get_textpage()
     try:
         count = textpage.count_chars()
         if count > most:
-            return _Printed((), box), count
+            return Printed((), box), count
         glyphs = list(_glyphs(textpage.raw, count))
     finally:
         textpage.close()
     visible = sum(not glyph.text.isspace() for glyph in glyphs)
     unknown = sum(not glyph.text for glyph in glyphs)
     if unknown > visible * _MOST_UNKNOWN:
-        return _Printed((), box, unknown=unknown, is_unreadable=True), count
+        return Printed((), box, unknown=unknown, is_unreadable=True), count
     shown = [glyph if glyph.text else glyph._replace(text="\ufffd") for glyph in glyphs]
-    return _Printed(segments(shown), box, list(_rules(page)), unknown), count
+    is_blank = not count and not pdfium.FPDFPage_CountObjects(page.raw)
+    return Printed(segments(shown), box, list(_rules(page)), unknown, is_blank=is_blank), count
 
 
-def _read_picture(page: "PdfPage", printed: _Printed, read_image: ReadImage) -> _Printed:
-    """What OCR reads on the picture of a page; the page as it was where that is nothing."""
-    scale = _DOTS_PER_INCH / _POINTS_PER_INCH
-    found = [line for line in read_image(page.render(scale=scale).to_pil()) if line.text.strip()]
-    if not found:
-        return printed
-    height = page.get_height()
+def _read_pictures(name: str, data: bytes, limits: Limits, pages: list[Printed]) -> None:
+    """Put what OCR reads in the place of pages that are pictures, or whose fonts say too little."""
+    numbers = [n for n, page in enumerate(pages, 1) if not (page.parts or page.is_blank)]
+    if limits.scans and numbers:
+        for page in limits.scans.read(name, data, numbers, partial(_picture, data, limits)):
+            pages[page.number - 1] = printed_by_ocr(page, pages[page.number - 1].box)
+
+
+def _picture(data: bytes, limits: Limits, number: int) -> "Image":
+    """A page as an image, with 300 dots per inch or as many as the memory allows."""
+    import numpy as np
+    import pypdfium2
+
+    # Other threads may read files while OCR works on the last page.
+    with _ONE_AT_A_TIME:
+        document = pypdfium2.PdfDocument(data)
+        try:
+            page = document[number - 1]
+            width, height = page.get_size()
+            most = (limits.memory_bytes / _BYTES_A_PIXEL / max(1.0, width * height)) ** 0.5
+            scale = min(_DOTS_PER_INCH / _POINTS_PER_INCH, most)
+            image = page.render(scale=scale, rev_byteorder=True).to_numpy()
+            # A bitmap may be grey, or have a byte for what is transparent.
+            if image.ndim == 2 or image.shape[2] == 1:
+                return np.repeat(image.reshape(*image.shape[:2], 1), 3, axis=2)
+            return np.array(image[:, :, :3])
+        except pypdfium2.PdfiumError as error:
+            raise _damaged(error) from error
+        finally:
+            document.close()
+
+
+def printed_by_ocr(page: ScannedPage, box: Box) -> Printed:
+    """What OCR has read on a page.
+
+    Args:
+        page: as it was read.
+        box: of the page, in points.
+    """
+    found = [line for line in page.lines if line.text]
+    heights = [_height(line) for line in found]
+    usual = median(heights) if heights else 0.0
+    scale = (box.x1 - box.x0) / page.width
     parts = []
-    for order, line in enumerate(found):
-        box = Box(
-            line.x0 / scale, height - line.y1 / scale, line.x1 / scale, height - line.y0 / scale
-        )
-        size = box.x1 - box.x0 if line.is_vertical else box.y1 - box.y0
-        parts.append(segment(line.text, box, size, order, is_vertical=line.is_vertical))
-    weight = sum(len(line.text) for line in found)
-    confidence = sum(line.confidence * len(line.text) for line in found) / weight
-    return _Printed(parts, Box(0, 0, page.get_width(), height), confidence=confidence)
+    for order, (line, height) in enumerate(zip(found, heights, strict=True)):
+        left, top, right, bottom = (side * scale for side in line.box)
+        place = Box(box.x0 + left, box.y1 - bottom, box.x0 + right, box.y1 - top)
+        size = usual if abs(height - usual) < usual * _SAME_FONT else height
+        parts.append(segment(line.text, place, size * scale, order, is_vertical=line.vertical))
+    return Printed(parts, box, scanned=page)
+
+
+def _height(line: ScannedLine) -> float:
+    left, top, right, bottom = line.box
+    return right - left if line.vertical else bottom - top
 
 
 def _glyphs(textpage: Any, count: int) -> Iterator[Glyph]:

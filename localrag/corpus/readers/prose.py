@@ -42,6 +42,7 @@ def prose(
     source: str,
     headings: Sequence[Heading] = (),
     pages: Sequence[int] = (),
+    confidences: Sequence[float | None] = (),
     begin: int = 0,
     metadata: Mapping[str, str] | None = None,
     omissions: Iterable[Omission] = (),
@@ -58,6 +59,7 @@ def prose(
         headings: in order, not overlapping.
         pages: where the passages of each page start, in characters; empty where pages are
             unknown. No passage runs over such a place; its header names its page.
+        confidences: of the OCR that read each page; None for a page that has its own text.
         begin: where the passages begin, in characters; what stands before is not searched.
         metadata: of the document.
         omissions: what of the file is not in the text, or needs a word; a count of 0 goes.
@@ -74,6 +76,8 @@ def prose(
     for path, start, end in _stretches(text, headings, pages, begin):
         page = bisect_right(pages, start)
         place = " > ".join([title, *(name for name in path if name != title)])
+        read_by_ocr = confidences[page - 1] if page and confidences else None
+        locator = Locator(section=" > ".join(path), page=page, confidence=read_by_ocr)
         for piece_start, piece_end in _pieces(text, start, end, longest):
             passages.append(
                 Passage(
@@ -82,7 +86,7 @@ def prose(
                     layer=PASSAGES,
                     text=text[piece_start:piece_end],
                     header=_header(place, starts, text, piece_start, piece_end),
-                    locator=Locator(section=" > ".join(path), page=page),
+                    locator=locator,
                     start=piece_start,
                     end=piece_end,
                 )

@@ -3,11 +3,27 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from localrag.corpus.types import Document, Omission
 from localrag.errors import InputError
 
-__all__ = ["Limits", "LineBlock", "Mark", "NumberedLine", "Omission", "ReadFailure"]
+if TYPE_CHECKING:
+    from localrag.corpus.readers.scans import Scans
+
+__all__ = [
+    "Limits",
+    "LineBlock",
+    "Mark",
+    "NumberedLine",
+    "Omission",
+    "OnlyImagesError",
+    "ReadFailure",
+]
+
+
+class OnlyImagesError(InputError):
+    """A file, or a page of it, is an image: only OCR can read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +84,7 @@ class Limits:
         documents: so many a file may hold, however small it is.
         aside: folder for what a reader keeps on the disk while it reads; None for the one that
             the system has for temporary files, which others can look into.
+        scans: how pages are read that are images; None where they are not read.
         converter: the program of LibreOffice, which writes files of old formats (.doc, .xls, .rtf)
             as new ones to be read; None where nobody asked for it.
         converting_seconds: what it may take for a file.
@@ -86,6 +103,7 @@ class Limits:
     failures: int = 10_000
     documents: int = 20_000
     aside: Path | None = None
+    scans: "Scans | None" = None
     converter: Path | None = None
     converting_seconds: int = 120
     pdf_seconds: int = 120

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from localrag.config import Config
-from localrag.corpus.readers.types import Limits
 from localrag.corpus.types import Locator
 from localrag.errors import InputError, LocalragError, NotFoundError, UsageError
 from localrag.evaluation.datasets.keeping import (
@@ -36,6 +35,7 @@ from localrag.ingest.add import AddReport
 from localrag.ingest.add import add as add_files
 from localrag.ingest.events import Listener
 from localrag.ingest.index import IndexReport, index_as_set
+from localrag.ingest.reading import limits_of
 from localrag.language import N_, _
 from localrag.progress import ignore
 from localrag.statutes.notation import cite
@@ -213,7 +213,7 @@ def _corpus(
     on_event: Listener,
 ) -> tuple[AddReport, IndexReport]:
     name = corpus_name(dataset)
-    limits = Limits(file_bytes=config.ingest.max_file_mb * 1_000_000)
+    limits = limits_of(config)
     workers = config.ingest.processes
     added = add_files(workspace, name, paths, workers=workers, limits=limits, on_event=on_event)
     return added, index_as_set(workspace, name, config, on_event=on_event)

@@ -17,7 +17,7 @@ from localrag.conversations.types import Turn
 from localrag.errors import LocalragError, NotFoundError
 from localrag.language import N_, _, ngettext
 from localrag.reading.types import Citation
-from localrag.reading.wording import beside, by_model
+from localrag.reading.wording import beside, by_model, of_passage
 from localrag.retrieval.types import Hit, StageRecord
 from localrag_tui.screen import bench_of
 from localrag_tui.shown import content, one_line
@@ -253,8 +253,13 @@ def _scored(hit: Hit) -> Content:
 
 
 def _hit(hit: Hit) -> Content:
-    why = map(one_line, (str(hit.reason or ""), by_model(hit), beside() if hit.beside else ""))
-    reason = "".join(f"  ({words})" for words in filter(None, why))
+    told = (
+        str(hit.reason or ""),
+        by_model(hit),
+        beside() if hit.beside else "",
+        of_passage(hit.passage),
+    )
+    reason = "".join(f"  ({one_line(words)})" for words in filter(None, told))
     return content(one_line(hit.passage.header)) + content(reason, "$foreground-muted")
 
 

@@ -150,15 +150,15 @@ def add_documents(
     tell: Tell, workspace: Workspace, corpus: str, paths: Sequence[Path], config: Config
 ) -> Added:
     """Read files into a corpus and make it searchable; the arguments are those of `add`."""
-    from localrag.corpus.readers import Limits
     from localrag.ingest.add import add
+    from localrag.ingest.reading import limits_of
 
     report = add(
         workspace,
         corpus,
         paths,
         workers=config.ingest.processes,
-        limits=Limits(file_bytes=config.ingest.max_file_mb * 1_000_000),
+        limits=limits_of(config),
         on_event=_following(tell),
     )
     return Added(report, index_corpus(tell, workspace, corpus, config))
@@ -223,6 +223,8 @@ def _left_out(report: "AddReport") -> list[str]:
         lines.append(_("left out: {count} {what}").format(count=f"{count:,}", what=_(what)))
     for what, count in report.named.items():
         lines.append(_("read as text: {count} {what}").format(count=f"{count:,}", what=_(what)))
+    for scanned in report.scanned:
+        lines += scanned.words
     if report.duplicated:
         same = _("left out, the corpus has the same: {count}")
         lines.append(same.format(count=f"{report.duplicated:,}"))

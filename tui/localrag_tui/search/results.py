@@ -12,7 +12,7 @@ from textual.widgets.option_list import Option
 
 from localrag.corpus.types import Passage
 from localrag.language import _
-from localrag.reading.wording import beside, by_model
+from localrag.reading.wording import beside, by_model, of_passage
 from localrag.retrieval.types import Hit, Query, StageRecord
 from localrag_tui.shown import cut, harmless, one_line
 from localrag_tui.widgets.listing import AdaptiveList, AdaptiveRow
@@ -225,8 +225,7 @@ class HitRow(AdaptiveRow):
             parts.append(one_line(str(hit.reason)))
         if hit.beside:
             parts.append(beside())
-        if told := by_model(hit):
-            parts.append(one_line(told))
+        parts += map(one_line, filter(None, (by_model(hit), of_passage(hit.passage))))
         if self._place:
             parts.append(one_line(" › ".join(self._place)))
         room = width - len(_INDENT)

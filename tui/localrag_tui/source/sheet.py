@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Section
 from localrag.language import _
-from localrag.reading.wording import state_of
+from localrag.reading.wording import read_by_ocr, state_of
 from localrag_tui.shown import cut, harmless, one_line
 
 if TYPE_CHECKING:
@@ -172,6 +172,9 @@ class Head(Widget):
         if unit and unit.locator.page:
             page = _("page {n}").format(n=unit.locator.page)
             name = f"{name} · {page}" if name else page
+        if unit and unit.locator.confidence is not None:
+            read = read_by_ocr(unit.locator.confidence)
+            name = f"{name} · {read}" if name else read
         self._provision = one_line(name)
         self._as_of = one_line(state_of(sheet.document))
         if (self._place, self._provision, self._as_of) != before:

@@ -6,8 +6,9 @@ import pytest
 from printed_documents import KINDS, Text
 from printed_pages import CMAPS, PrintedPages
 
-from localrag.corpus.readers import Omission, stream
-from localrag.corpus.readers.pdf import ImageLine, read_pdf
+from localrag.corpus.readers import Omission, Scans, stream
+from localrag.corpus.readers.ocr import Line
+from localrag.corpus.readers.pdf import read_pdf
 from localrag.corpus.readers.types import Limits
 from localrag.corpus.types import Document
 from localrag.errors import InputError
@@ -16,11 +17,9 @@ from localrag_indexes.analysis.sentences import split_sentences
 FEE = "渡し場の使用料は、一回につき三百円とする。"
 
 
-def read(pages: PrintedPages, **options) -> Document:
+def read(pages: PrintedPages, limits: Limits = Limits()) -> Document:  # noqa: B008 - immutable
     (document,) = (
-        one
-        for one in read_pdf("a.pdf", pages.to_bytes(), Limits(), **options)
-        if isinstance(one, Document)
+        one for one in read_pdf("a.pdf", pages.to_bytes(), limits) if isinstance(one, Document)
     )
     return document
 
@@ -58,7 +57,7 @@ def test_a_font_that_names_no_character_is_named_and_not_stored(read_failure):
     pages.text(60, 780, FEE)
     failure = read_failure("a.pdf", pages.to_bytes())
     assert "do not say which characters" in failure.cause
-    assert "OCR" in failure.cure
+    assert "ocr" in failure.cure.lower()
 
 
 def test_a_picture_is_read_by_what_is_given():
@@ -66,13 +65,17 @@ def test_a_picture_is_read_by_what_is_given():
     pages.page()
     pages.text(60, 780, FEE)
     pages.page()
+    pages.rule(60, 100, 300, 102)
     seen = []
 
-    def ocr(image):
-        seen.append(image.size)
-        return [ImageLine("待合所は、夜間は閉める。", 250, 200, 1300, 245, 0.9)]
+    class Engine:
+        name = "scripted"
 
-    document = read(pages, read_image=ocr)
+        def read(self, image):
+            seen.append(image.shape[1::-1])
+            return [Line("待合所は、夜間は閉める。", (250, 200, 1300, 245), 0.9)]
+
+    document = read(pages, Limits(scans=Scans(Engine())))
     assert document.text.endswith("待合所は、夜間は閉める。")
     assert seen == [(2480, 3509)]
     assert document.metadata["pages_read_by_ocr"] == "2:0.90"

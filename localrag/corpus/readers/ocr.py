@@ -1,0 +1,464 @@
+"""Reading the image of a page with PP-OCR: lines with their boxes and how sure the engine is.
+
+PP-OCR finds columns of vertical writing, but reads them turned on their side, and drops 、 and 。.
+Here each column is cut into its characters, and these are laid in a row from left to right.
+PP-OCR also drops blanks, so a row is cut where there is a wide one.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import metadata
+from importlib.util import find_spec
+from itertools import pairwise
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from joyokanji import convert
+
+from localrag.errors import InputError, to_install
+from localrag.language import N_
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Image = NDArray[np.uint8]
+    """Rows, columns, and red, green, blue."""
+
+# Pixels of the longer side in which text is looked for; it is read in the full image.
+_LONGEST_SIDE = 1600
+# A box so much higher than wide is a column; between this and its inverse it may be either.
+_TALL = 1.5
+# What is read with less confidence is read once more, in other ways.
+_DOUBTFUL = 0.9
+# What is read with less is the edge of a seal, a rule, or dust: the limit that rapidocr has, too.
+_LEAST = 0.5
+# How much red, green and blue of a coloured pixel differ.
+_COLOUR = 60
+# Forms that Japan does not use, where joyokanji knows none of their own.
+_FORMS = str.maketrans("戶說稅內黃淸靑敎閱銳脫悅緖錄綠絕", "戸説税内黄清青教閲鋭脱悦緒録緑絶")
+_JAPANESE = "[^\\x00-\\xff]"
+_BRACKETS = re.compile(
+    # Both of a pair that is beside Japanese, or one whose other is in another line.
+    rf"(?<={_JAPANESE})\(([^()]*)\)|\((?={_JAPANESE})([^()]*)\)|\(([^()]*)\)(?={_JAPANESE})"
+    rf"|(?<={_JAPANESE})[()]|[()](?={_JAPANESE})"
+)
+_WIDE_BRACKETS = str.maketrans("()", "（）")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of print, or a column of vertical writing.
+
+    Attributes:
+        text: what was read.
+        box: left, top, right, bottom in pixels, on the page turned upright.
+        confidence: of the engine, from 0 to 1.
+        vertical: whether it is a column.
+    """
+
+    text: str
+    box: tuple[float, float, float, float]
+    confidence: float
+    vertical: bool = False
+
+
+class Engine(Protocol):
+    """What reads the image of a page."""
+
+    @property
+    def name(self) -> str:
+        """Of the engine, with its version: another one may read a page otherwise."""
+        ...
+
+    def read(self, image: "Image") -> list[Line]:
+        """Read a page; the lines are in reading order."""
+        ...
+
+
+def is_installed() -> bool:
+    """Whether pages can be read: told from what is installed, without opening it."""
+    return bool(find_spec("rapidocr") and find_spec("onnxruntime"))
+
+
+class PaddleOcr:
+    """PP-OCRv6 small, run by rapidocr and ONNX Runtime; the models are in the package's wheel.
+
+    Args:
+        threads: of ONNX Runtime; 0 for one a core.
+    """
+
+    def __init__(self, threads: int = 0) -> None:
+        self._threads = threads
+
+    @property
+    def name(self) -> str:
+        """Of the engine, with its version.
+
+        Raises:
+            InputError: it is missing.
+        """
+        try:
+            return f"rapidocr {metadata.version('rapidocr')}"
+        except metadata.PackageNotFoundError as error:
+            raise _missing() from error
+
+    @cached_property
+    def _engine(self) -> Any:
+        # Opening it takes a second, and most files need none of it.
+        try:
+            import rapidocr
+        except ImportError as error:
+            raise _missing() from error
+        models = Path(rapidocr.__file__).parent / "models"
+        return rapidocr.RapidOCR(
+            params={
+                "Global.log_level": "critical",
+                # It would make long lines smaller; pages are made smaller below.
+                "Global.use_preprocess_img": False,
+                # With the path of a model it compares no hash, and downloads nothing.
+                "Det.model_path": str(models / "PP-OCRv6_det_small.onnx"),
+                "Rec.model_path": str(models / "PP-OCRv6_rec_small.onnx"),
+                "EngineConfig.onnxruntime.intra_op_num_threads": self._threads or -1,
+            }
+        )
+
+    def read(self, image: "Image") -> list[Line]:
+        """Read a page; the lines are in reading order."""
+        boxes = self._boxes(image)
+        vertical = _is_vertical(boxes)
+        places = _upright_places(boxes, image)
+        lines = [
+            self._line(image, box, place, vertical)
+            for box, place in zip(boxes, places, strict=True)
+        ]
+        read = [line for line in lines if line.text.strip() and line.confidence >= _LEAST]
+        return in_reading_order(read, vertical=vertical)
+
+    def _boxes(self, image: "Image") -> "list[NDArray[np.float32]]":
+        """The corners of every line: top left, top right, bottom right, bottom left."""
+        import cv2
+        import numpy as np
+
+        scale = min(1.0, _LONGEST_SIDE / max(image.shape[:2]))
+        size = tuple(max(1, round(side * scale)) for side in image.shape[1::-1])
+        small = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
+        found = self._engine(small, use_det=True, use_cls=False, use_rec=False)
+        if found.boxes is None:
+            return []
+        return [_in_order(np.asarray(box / scale, np.float32)) for box in found.boxes]
+
+    def _line(
+        self,
+        image: "Image",
+        box: "NDArray[np.float32]",
+        place: tuple[float, float, float, float],
+        vertical: bool,
+    ) -> Line:
+        import numpy as np
+
+        piece = _straightened(image, box)
+        height, width = piece.shape[:2]
+        upright = height >= _TALL * width or (vertical and width < _TALL * height)
+        text, confidence = self._row(laid_in_a_row(piece) if upright else piece)
+        if confidence < _DOUBTFUL:
+            others = [np.rot90(piece)] if upright else []
+            if _is_coloured(piece):
+                # Print below a red seal is dark in the red channel, and the seal itself is bright.
+                red = np.repeat(piece[:, :, :1], 3, axis=2)
+                others.append(laid_in_a_row(red) if upright else red)
+            for other in others:
+                text, confidence = max((text, confidence), self._row(other), key=itemgetter(1))
+        return Line(as_in_japan(text), place, round(confidence, 3), upright)
+
+    def _row(self, row: "Image") -> tuple[str, float]:
+        """What is read in a row, blanks included, and with which confidence."""
+        read, weighted = "", 0.0
+        for piece, blank in _parted(row):
+            text, confidence = self._text(piece)
+            weighted += confidence * len(text)
+            if read and text:
+                read += _blank_between(read, text, blank)
+            read += text
+        return read, weighted / max(1, len("".join(read.split())))
+
+    def _text(self, piece: "Image") -> tuple[str, float]:
+        import numpy as np
+
+        found = self._engine(
+            np.ascontiguousarray(piece), use_det=False, use_cls=False, use_rec=True
+        )
+        return (found.txts[0], float(found.scores[0])) if found.txts else ("", 0.0)
+
+
+def as_in_japan(text: str) -> str:
+    """What was read, in the forms that print in Japan has.
+
+    PP-OCR reads Chinese too, so it writes 每 for 毎, and brackets of the width of Latin ones.
+    """
+    text = "".join(one if _is_in_jis(one) else convert(one) for one in text).translate(_FORMS)
+    # Once more for the brackets around brackets.
+    for _ in range(2):
+        text = _BRACKETS.sub(lambda found: found[0].translate(_WIDE_BRACKETS), text)
+    return text
+
+
+def _is_in_jis(character: str) -> bool:
+    try:
+        character.encode("shift_jis")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_coloured(image: "Image") -> bool:
+    import numpy as np
+
+    spread = image.max(axis=2).astype(np.int16) - image.min(axis=2)
+    return bool((spread > _COLOUR).mean() > 0.01)
+
+
+def _missing() -> InputError:
+    return InputError(N_("Reading scanned pages needs rapidocr."), to_install("ocr"))
+
+
+def in_reading_order(lines: Sequence[Line], *, vertical: bool) -> list[Line]:
+    """Lines of a page from top to bottom, columns of one from right to left."""
+    if vertical:
+        return sorted(lines, key=lambda line: (-(line.box[0] + line.box[2]), line.box[1]))
+    return sorted(lines, key=lambda line: (line.box[1] + line.box[3], line.box[0]))
+
+
+def _is_vertical(boxes: "Sequence[NDArray[np.float32]]") -> bool:
+    columns = rows = 0.0
+    for box in boxes:
+        width, height = _size(box)
+        if height >= _TALL * width:
+            columns += height
+        elif width >= _TALL * height:
+            rows += width
+    return columns > rows
+
+
+def _in_order(box: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    """The corners of a box from its top left one clockwise, which narrow ones lose when skewed."""
+    import cv2
+    import numpy as np
+
+    corners = np.asarray(cv2.boxPoints(cv2.minAreaRect(box)), np.float32)
+    turns = [np.roll(corners, -first, axis=0) for first in range(4)]
+
+    def rightwards(turn: "NDArray[np.float32]") -> float:
+        side = turn[1] - turn[0]
+        return float(side[0] / max(np.linalg.norm(side), 1e-6))
+
+    return np.asarray(max(turns, key=rightwards), np.float32)
+
+
+def _upright_places(
+    boxes: "Sequence[NDArray[np.float32]]", image: "Image"
+) -> list[tuple[float, float, float, float]]:
+    """Where boxes are on the page when it is turned upright: left, top, right, bottom."""
+    import numpy as np
+
+    if not boxes:
+        return []
+    sizes = [_size(box) for box in boxes]
+    angles = []
+    for box, (width, height) in zip(boxes, sizes, strict=True):
+        # The long side says more of the skew.
+        across, down = box[1] - box[0], box[3] - box[0]
+        side = across if width >= height else np.array([down[1], -down[0]])
+        angles.append(float(np.arctan2(side[1], side[0])))
+    longest = np.argsort([-max(size) for size in sizes])[: max(1, len(boxes) // 2)]
+    angle = float(np.median([angles[at] for at in longest]))
+    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    middle = np.array(image.shape[1::-1]) / 2
+    places = []
+    for box, (width, height) in zip(boxes, sizes, strict=True):
+        x, y = (turn @ (box.mean(axis=0) - middle) + middle).tolist()
+        places.append((x - width / 2, y - height / 2, x + width / 2, y + height / 2))
+    return places
+
+
+def _size(box: "NDArray[np.float32]") -> tuple[float, float]:
+    """Width and height, of the longer ones of the sides that face each other."""
+    import numpy as np
+
+    sides = np.linalg.norm(box - np.roll(box, -1, axis=0), axis=1)
+    return float(max(sides[0], sides[2])), float(max(sides[1], sides[3]))
+
+
+def _straightened(image: "Image", box: "NDArray[np.float32]") -> "Image":
+    """What is in a box that may be skewed, as an upright image."""
+    import cv2
+    import numpy as np
+
+    width, height = (max(1, round(side)) for side in _size(box))
+    corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
+    turn = cv2.getPerspectiveTransform(box, corners)
+    return np.asarray(
+        cv2.warpPerspective(
+            image, turn, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
+        ),
+        np.uint8,
+    )
+
+
+# A blank of so many heights of a row: after punctuation its cell leaves as much room.
+_BLANK, _BLANK_AFTER_MARKS = 0.85, 1.7
+_MARKS_BEFORE, _MARKS_AFTER = "、。，．」』）)〕】・：", "「『（(〔【"
+
+
+def _parted(row: "Image") -> "Iterator[tuple[Image, float]]":
+    """The pieces of a row between wide blanks, each with the blank before it in heights."""
+    import numpy as np
+
+    ink = _ink(row)
+    filled = np.flatnonzero(ink.any(axis=1))
+    if not filled.size:
+        return
+    high = int(filled[-1] + 1 - filled[0])
+    # A speck of dust is no character.
+    columns = np.flatnonzero((ink > 0).sum(axis=0) > high // 24)
+    if not columns.size:
+        return
+    start, end, blank = 0, int(columns[0]), 0.0
+    for column in map(int, columns):
+        if column - end > _BLANK * high:
+            middle = (end + column) // 2
+            yield row[:, start:middle], blank
+            start, blank = middle, (column - end) / high
+        end = column
+    yield row[:, start:], blank
+
+
+def _blank_between(before: str, after: str, blank: float) -> str:
+    """What a wide blank in a row is: one of the text, or the room that a mark leaves."""
+    is_room = before[-1] in _MARKS_BEFORE or after[0] in _MARKS_AFTER
+    if is_room and blank < _BLANK_AFTER_MARKS:
+        return ""
+    return " " if before[-1].isascii() and after[0].isascii() else "　"
+
+
+def _ink(image: "Image") -> "Image":
+    """Where there is ink (255) and where paper (0)."""
+    import cv2
+    import numpy as np
+
+    grey = cv2.cvtColor(np.ascontiguousarray(image), cv2.COLOR_RGB2GRAY)
+    _, ink = cv2.threshold(grey, 0, 255, cv2.THRESH_BINARY_INV + cv2.THRESH_OTSU)
+    return np.asarray(ink, np.uint8)
+
+
+def laid_in_a_row(column: "Image") -> "Image":
+    """The characters of a column of vertical writing, laid in a row from left to right."""
+    import numpy as np
+
+    ink = _ink(column)
+    filled = np.flatnonzero(ink.any(axis=0))
+    if not filled.size:
+        return column
+    em = int(filled[-1] + 1 - filled[0])
+    paper = np.median(column[ink == 0], axis=0).astype(np.uint8)
+    cuts = _cuts(ink.mean(axis=1) / 255, em)
+    high = max(em, *(bottom - top for top, bottom in pairwise(cuts)))
+    first = max(0, int(filled[0]) - em // 20)
+    upto = int(filled[-1]) + 1 + em // 20
+    cells = []
+    for top, bottom in pairwise(cuts):
+        cell = np.empty((high, min(upto, column.shape[1]) - first, 3), np.uint8)
+        cell[:] = paper
+        above = (high - (bottom - top)) // 2
+        cell[above : above + bottom - top] = column[top:bottom, first:upto]
+        marks = np.zeros(cell.shape[:2], np.uint8)
+        marks[above : above + bottom - top] = ink[top:bottom, first:upto]
+        cells.append(_as_in_a_row(cell, marks, paper, em))
+    return np.concatenate(cells, axis=1)
+
+
+def _cuts(ink: "NDArray[np.float64]", em: int) -> list[int]:
+    """Where to cut a column into its characters, first and last row included.
+
+    The cheapest way to cut it is taken: through blank rows, with cells that are about as high as
+    the column's pitch.
+
+    Args:
+        ink: of each row, the share that is ink.
+        em: width of the column's characters, in pixels.
+    """
+    import numpy as np
+
+    height = len(ink)
+    pitch = _pitch(ink, em)
+    step = max(1, round(pitch / 24))
+    rows = [*range(0, height, step), height]
+    cost = np.full(len(rows), np.inf)
+    came_from = np.zeros(len(rows), np.int64)
+    cost[0] = 0.0
+    shortest, longest = round(0.45 * pitch / step), round(1.3 * pitch / step)
+    for at in range(1, len(rows)):
+        cut = 4.0 * float(ink[min(rows[at], height - 1)]) if rows[at] < height else 0.0
+        for before in range(max(0, at - longest), at):
+            if at - before < shortest and at < len(rows) - 1:
+                continue
+            off = (rows[at] - rows[before]) / pitch - 1
+            # The first and the last cell may be cut short.
+            loose = before == 0 or at == len(rows) - 1
+            total = cost[before] + cut + off * off * (0.1 if loose else 1.0)
+            if total < cost[at]:
+                cost[at], came_from[at] = total, before
+    cuts, at = [height], len(rows) - 1
+    while at:
+        at = int(came_from[at])
+        cuts.append(rows[at])
+    return cuts[::-1]
+
+
+_PITCH_FROM = 10
+"""Characters of a column from which its pitch is measured."""
+
+
+def _pitch(ink: "NDArray[np.float64]", em: int) -> float:
+    """The distance from one character to the next, at which the rows are most alike."""
+    import numpy as np
+
+    shortest, longest = round(0.9 * em), round(1.5 * em)
+    # A few characters are alike by chance.
+    if len(ink) < _PITCH_FROM * em:
+        return 1.05 * em
+    swing = ink - ink.mean()
+    alike = [float(swing[lag:] @ swing[:-lag]) for lag in range(shortest, longest + 1)]
+    return shortest + int(np.argmax(alike))
+
+
+def _as_in_a_row(cell: "Image", ink: "Image", paper: "NDArray[np.uint8]", em: int) -> "Image":
+    """A character of a column as a row has it: punctuation and brackets look otherwise there."""
+    import cv2
+    import numpy as np
+
+    rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
+    if not rows.size:
+        return cell
+    top, bottom, left, right = rows[0], rows[-1] + 1, columns[0], columns[-1] + 1
+    wide, high = (right - left) / em, (bottom - top) / em
+    rightwards = ((left + right) - cell.shape[1]) / 2 / em
+    downwards = ((top + bottom) - len(cell)) / 2 / em
+    if wide < 0.5 and high < 0.5 and rightwards > 0.1 and downwards < 0.05:
+        # 、 and 。 are at the top right of a column's cell, and at the bottom left of a row's.
+        moved = np.empty_like(cell)
+        moved[:] = paper
+        glyph = cell[top:bottom, left:right]
+        low, first = len(cell) - len(glyph) - em // 10, em // 10
+        moved[low : low + glyph.shape[0], first : first + glyph.shape[1]] = glyph
+        return moved
+    # 一 is lower and へ higher than a bracket that lies, 1 is lower than an upright ー or ～.
+    is_bracket = wide > 0.55 and 0.17 < high < 0.43
+    is_dash = wide < 0.27 and high > 0.76
+    if is_bracket or is_dash:
+        turned = np.rot90(cell)
+        return np.asarray(cv2.resize(turned, cell.shape[1::-1]), np.uint8)
+    return cell
