@@ -35,6 +35,8 @@ _TEXT_FILES = (".txt", ".text")
 _NOTE = re.compile("((?:文末)?注[^　\n]{1,8})　")
 _LONGEST = 5_000_000
 _LONGEST_NAME = 1_000
+# Not `corpus.readers.flowing`: that one needs a common width, and a text that is pasted has none.
+# Here the names of laws say whether a line goes on, and a citation that is cut is found whole.
 # A line ends by itself after a sentence, a heading or a caption, and before an item, a quotation
 # or a label (相続：).
 _RUNS_ON = re.compile(

@@ -108,6 +108,7 @@ class Limits:
         converter: the program of LibreOffice, which writes files of old formats (.doc, .xls, .rtf)
             as new ones to be read; None where nobody asked for it.
         converting_seconds: what it may take for a file.
+        pdf_seconds: processor time that reading a PDF may take, besides 30 seconds a megabyte.
     """
 
     file_bytes: int = 200_000_000
@@ -125,6 +126,7 @@ class Limits:
     scans: "Scans | None" = None
     converter: Path | None = None
     converting_seconds: int = 120
+    pdf_seconds: int = 120
 
 
 NumberedLine = tuple[int, bytes | None]
