@@ -26,6 +26,11 @@ _LINE = re.compile(
     r"|(?P<kanji>[一二三四五六七八九十]{1,3})[　 \t、.．])",
     re.MULTILINE,
 )
+# 甲は、①…、②…, …とする。2 乙は…: numbers within a line.
+_WITHIN_LINE = re.compile(
+    r"[①-⑳]|[（(][0-9０-９一二三四五六七八九十]{1,2}[)）]|。[ 　]?[0-9０-９]{1,2}[ 　.．]"
+)
+_CAPTION = re.compile(r"\A[ 　]*[（(【［\[][^\n]{1,40}[）)】］\]][ 　]*(?=\n)")
 # 本契約, この規程: the text itself.
 _ITSELF = re.compile(
     "(?:[本当]|この)(?:件)?[一-鿿ァ-ヶー]{0,8}(?:契約書?|規程|規約|規則|約款|定款|覚書|合意書?|協定書?"
@@ -123,8 +128,12 @@ class OwnArticles:
             return True
         if all(one in told or (one == 1 and place.paragraph) for one in wanted):
             return True
-        # Lines without numbers may be paragraphs whose numbers the file does not have.
-        return False if told or "\n" not in body else None
+        if told:
+            return False
+        # A line without a number may be a paragraph whose number the file does not have.
+        lines = [line for line in _CAPTION.sub("", body).split("\n") if line.strip()]
+        least = max([2, *wanted] if place.item else wanted, default=0)
+        return None if len(lines) >= least or _WITHIN_LINE.search(body) else False
 
 
 def _rising(text: str) -> Iterator[_Article]:

@@ -21,6 +21,7 @@ from localrag.facts import Fact, FactKind
 from localrag.question.english_citations import english_citations
 from localrag.question.laws import LawNamed, laws_named
 from localrag.statutes.names import LawNames, NameMatch
+from localrag.statutes.other_numbers import case_numbers
 from localrag_indexes.analysis.characters import PlainText, plain
 from localrag_indexes.analysis.numerals import common_year, parse_numeral, parse_year
 
@@ -275,14 +276,16 @@ def _state_said(question: str, laws: Sequence[LawNamed]) -> DaySaid | None:
 
 
 def _day_of_the_case(question: str, laws: Sequence[LawNamed]) -> DaySaid | None:
-    """The first day that a question says and that is no part of the name or number of a law.
+    """The first day that a question says and that names or numbers no law and no case.
 
     Of a change of the law it is none, unless no calendar has it.
     """
+    cases = {start for start, _ in case_numbers(question)}
     said = [
         _day(date_)
         for date_ in _ANY_DATE.finditer(question)
-        if all(date_.end() <= law.start or law.end <= date_.start() for law in laws)
+        if date_.start() not in cases
+        and all(date_.end() <= law.start or law.end <= date_.start() for law in laws)
         and not _NUMBERED.match(question, date_.end())
     ]
     said += map(_english_day, _ENGLISH_FACT.finditer(question))
