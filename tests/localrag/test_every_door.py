@@ -124,9 +124,13 @@ def _articles(ids: list[str]) -> list[str]:
 
 
 def _answered(answer: Mapping[str, Any]) -> tuple[list[str], str]:
-    """The articles that an answer quotes, and its notes."""
-    events = [event["words"] for stage in answer["trace"] for event in stage["events"]]
-    return _articles([one["passage_id"] for one in answer["citations"]]), "\n".join(events)
+    """The articles that an answer quotes, and its notes; a batch has them in one list."""
+    trace = answer["trace"]
+    events = (
+        trace["events"] if "events" in trace else [e for stage in trace for e in stage["events"]]
+    )
+    notes = "\n".join(event["words"] for event in events)
+    return _articles([one["passage_id"] for one in answer["citations"]]), notes
 
 
 def _given(fault: Fault) -> dict[str, str]:
