@@ -267,7 +267,7 @@ async def test_what_was_mended_holds_on_the_page(
             shown = (await client.get("/provision", params={"at": fault.asked})).text
             assert fault.said in shown
             for article in fault.shown:
-                assert f"{LAW}#{article}" in unquote(shown)
+                assert f"第{'〇一二三四五六'[int(article)]}条" in shown
 
 
 @pytest.fixture
