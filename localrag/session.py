@@ -234,6 +234,7 @@ class Corpus:
         *paths: str | PathLike[str],
         whole: bool = False,
         dry_run: bool = False,
+        follow_links: bool = False,
         workers: int = 1,
         before: "Callable[[UpdateReport], object]" = ignore,
         on_event: "Listener | None" = None,
@@ -244,6 +245,7 @@ class Corpus:
             paths: the archive, as for `add`.
             whole: remove the laws that it lacks.
             dry_run: only tell what would change.
+            follow_links: as for `add`.
             workers: processes, as for `add`.
             before: told what changes, before it does.
             on_event: told every event.
@@ -257,6 +259,7 @@ class Corpus:
             [Path(path) for path in paths],
             whole=whole,
             dry_run=dry_run,
+            follow_links=follow_links,
             workers=workers or self.config.ingest.processes,
             limits=self._limits,
             before=before,

@@ -257,9 +257,6 @@ def _part(part: str, cited: Cited, target: Target, texts: LawTexts) -> tuple[Ver
     if not cited.basis.is_certain:
         return Verdict.UNCHECKED, Fact(FactKind.LAW_UNTOLD, citation=cited.text)
     provision = texts.cited(passage)
-    if day := texts.may_be_later(target):
-        told = Fact(FactKind.PART_NOT_IN_OLD_TEXT, provision=provision, part=part, day=day)
-        return Verdict.UNCHECKED, told
     if target.locator.division:
         # Of a supplement texts of laws often leave out the exceptions.
         return Verdict.UNCHECKED, Fact(FactKind.PART_LACKING, provision=provision, part=part)
@@ -268,6 +265,9 @@ def _part(part: str, cited: Cited, target: Target, texts: LawTexts) -> tuple[Ver
             day = state.metadata.get("date", "")
             told = Fact(FactKind.PART_OF_STATE, provision=provision, part=part, day=day)
             return Verdict.FAILS, told
+    if day := texts.may_be_later(target):
+        told = Fact(FactKind.PART_NOT_IN_OLD_TEXT, provision=provision, part=part, day=day)
+        return Verdict.UNCHECKED, told
     return Verdict.FAILS, Fact(FactKind.PART_LACKING, provision=provision, part=part)
 
 

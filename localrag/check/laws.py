@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from localrag.check.own_articles import OwnArticles, names_itself
+from localrag.check.own_articles import OwnArticles
 from localrag.check.words import with_kanji_conjunctions
 from localrag.corpus.types import Locator
 from localrag.question.as_of import is_of_another_state, laws_in_any_state
@@ -21,7 +21,7 @@ from localrag.question.laws import LawNamed
 from localrag.statutes.citations import LawKind, ProvisionCitation, find_citations
 from localrag.statutes.names import LawNames
 from localrag.statutes.resolver import CitationResolver, Law, Resolution, Target
-from localrag.statutes.spoken import SpokenLaws, is_bylaw
+from localrag.statutes.spoken import SpokenLaws, is_bylaw, names_itself
 from localrag_indexes.analysis.numerals import in_digits
 
 # Under Article 5, according to Article 5: no law, as "of" tells one (Article 5 of this agreement).

@@ -26,13 +26,11 @@ _LINE = re.compile(
     r"|(?P<kanji>[一二三四五六七八九十]{1,3})[　 \t、.．])",
     re.MULTILINE,
 )
-# 本契約, この規程: the text itself.
-_ITSELF = re.compile(
-    "(?:[本当]|この)(?:件)?[一-鿿ァ-ヶー]{0,8}(?:契約書?|規程|規約|規則|約款|定款|覚書|合意書?|協定書?"
-    "|要綱|要領|内規|規定|条項|誓約書|書面?|細則|基準|指針|方針)"
-    "[」』]?の?[ 　]?$"
+# 甲は、①…、②…, …とする。2 乙は…: numbers within a line.
+_WITHIN_LINE = re.compile(
+    r"[①-⑳]|[（(][0-9０-９一二三四五六七八九十]{1,2}[)）]|。[ 　]?[0-9０-９]{1,2}[ 　.．]"
 )
-_LONGEST_NAME = 30
+_CAPTION = re.compile(r"\A[ 　]*[（(【［\[][^\n]{1,40}[）)】］\]][ 　]*(?=\n)")
 # 別紙1第2条: of what is attached to it, which is no part of its articles.
 _ATTACHED = re.compile(
     "(?:別紙|別添|別記|別表|別冊|付属書|附属書|添付書類?|添付資料|仕様書|様式|見積書|約款|覚書|原契約)"
@@ -40,11 +38,6 @@ _ATTACHED = re.compile(
     "(?:の|記載の|に定める|中)?[ 　]?$"
 )
 _LONGEST_ATTACHED = 40
-
-
-def names_itself(text: str, end: int) -> bool:
-    """Whether what stands before a place is a name of the text itself: 本契約, この規程の."""
-    return _ITSELF.search(text, max(0, end - _LONGEST_NAME), end) is not None
 
 
 class _Article(NamedTuple):
@@ -123,8 +116,12 @@ class OwnArticles:
             return True
         if all(one in told or (one == 1 and place.paragraph) for one in wanted):
             return True
-        # Lines without numbers may be paragraphs whose numbers the file does not have.
-        return False if told or "\n" not in body else None
+        if told:
+            return False
+        # A line without a number may be a paragraph whose number the file does not have.
+        lines = [line for line in _CAPTION.sub("", body).split("\n") if line.strip()]
+        least = max([2, *wanted] if place.item else wanted, default=0)
+        return None if len(lines) >= least or _WITHIN_LINE.search(body) else False
 
 
 def _rising(text: str) -> Iterator[_Article]:

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from localrag.check.types import Place
 from localrag.corpus import readers
 from localrag.corpus.pages import page_starts
-from localrag.corpus.readers import Limits, ReadFailure
+from localrag.corpus.readers import Limits, PassedOver, ReadFailure
 from localrag.corpus.readers.text import decode
 from localrag.corpus.types import Document, Omission
 from localrag.errors import InputError, LocalragError, UsageError
@@ -36,6 +36,8 @@ _TEXT_FILES = (".txt", ".text")
 _NOTE = re.compile("((?:文末)?注[^　\n]{1,8})　")
 _LONGEST = 5_000_000
 _LONGEST_NAME = 1_000
+# Not `corpus.readers.flowing`: that one needs a common width, and a text that is pasted has none.
+# Here the names of laws say whether a line goes on, and a citation that is cut is found whole.
 # A line ends by itself after a sentence, a heading or a caption, and before an item, a quotation
 # or a label (相続：).
 _RUNS_ON = re.compile(
@@ -175,6 +177,8 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
                     within += 1
                 else:
                     documents.append(outcome)
+            case PassedOver():
+                within += 1
             case Omission():
                 omissions[outcome.what, outcome.in_text] += outcome.count
     if len(documents) != 1 or documents[0].kind not in _FORMATS:

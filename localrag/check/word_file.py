@@ -19,7 +19,7 @@ from lxml import etree
 from localrag.check import wording
 from localrag.check.types import CheckReport, Finding, Verdict
 from localrag.corpus.readers import Limits
-from localrag.corpus.readers.package import Package, child, name, number, parsed, value
+from localrag.corpus.readers.package import STRICT, Package, child, name, number, parsed, value
 from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.word import words_of
 from localrag.errors import InputError, to_install
@@ -27,7 +27,6 @@ from localrag.language import N_, _
 
 _AUTHOR, _INITIALS = "localrag", "lr"
 _MAIN = "word/document.xml"
-_STRICT = "http://purl.oclc.org/ooxml/"
 _RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
 _CONTENT_TYPES = "[Content_Types].xml"
 _TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
@@ -206,7 +205,7 @@ class _Comments:
             return changed
         folder, base = posixpath.split(self._main)
         relations = posixpath.join(folder, "_rels", f"{base}.rels")
-        host = _STRICT if self._space[1:].startswith(_STRICT) else ""
+        host = STRICT if self._space[1:].startswith(STRICT) else ""
         kind = f"{host or 'http://schemas.openxmlformats.org/'}officeDocument/"
         kind += "relationships/comments" if host else "2006/relationships/comments"
         if self._package.has(relations):

@@ -47,7 +47,7 @@ def check(
         str,
         typer.Argument(
             metavar="FILE|TEXT",
-            help="A text file, Markdown, HTML, DOCX or PDF; the text itself; - for standard input.",
+            help="A text file, HTML, PDF, a file of Office, mail; the text; - for standard input.",
         ),
     ],
     out: Annotated[
@@ -73,6 +73,10 @@ def check(
 
     With --method the sentences that cite no law are checked, too, each as a claim, with the model
     of the settings and the sentences of the corpus (localrag methods).
+
+    Articles of the text itself (a contract: 第3条, 本契約第5条) are looked up in it. Numbers of
+    cases are no citations. What a law's text of more than five years ago lacks is not checked:
+    a later text may have it.
 
     Nothing is called wrong that code cannot show: the rest is not checked, with the reason, and
     counted. Where something does not hold the exit code is 3. Of a Word file the comments of --out

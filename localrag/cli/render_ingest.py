@@ -7,6 +7,7 @@ from typing import Any
 
 from localrag.cli.meter import Meter
 from localrag.cli.terminal import colon, say, tell
+from localrag.corpus.readers import PassedOver
 from localrag.harmless import one_line
 from localrag.ingest.add import AddReport
 from localrag.ingest.events import (
@@ -17,10 +18,10 @@ from localrag.ingest.events import (
     FileFailed,
     FileResumed,
     FilesFound,
+    LeftOut,
     Listener,
     MoreDuplicates,
     PagesScanned,
-    PassedOver,
 )
 from localrag.ingest.index import IndexReport
 from localrag.ingest.update import UpdateReport
@@ -118,11 +119,7 @@ def print_add_report(corpus: str, report: AddReport, indexing: str) -> None:
             seconds=report.seconds,
         )
     )
-    _print_passed_over(report)
-    for what, count in report.left_out.items():
-        say(_("left out: {count} {what}").format(count=f"{count:,}", what=_(what)))
-    for what, count in report.named.items():
-        say(_("read as text: {count} {what}").format(count=f"{count:,}", what=_(what)))
+    print_left_out(report)
     if report.duplicated:
         same = _("left out, the corpus has the same: {count}")
         say(same.format(count=f"{report.duplicated:,}"))
@@ -146,7 +143,16 @@ def print_add_report(corpus: str, report: AddReport, indexing: str) -> None:
 _NAMED = 20
 
 
-def _print_passed_over(report: AddReport) -> None:
+def print_left_out(report: LeftOut) -> None:
+    """Print what was left out: files by their names, parts of files by their counts."""
+    _print_passed_over(report)
+    for what, count in report.left_out.items():
+        say(_("left out: {count} {what}").format(count=f"{count:,}", what=_(what)))
+    for what, count in report.named.items():
+        say(_("read as text: {count} {what}").format(count=f"{count:,}", what=_(what)))
+
+
+def _print_passed_over(report: LeftOut) -> None:
     """Name the files of a folder that are not read, those of one reason together."""
     if not report.passed_over:
         return
@@ -206,7 +212,7 @@ def print_index_report(corpus: str, report: IndexReport) -> None:
 def report_as_json(corpus: str, report: AddReport | UpdateReport | IndexReport) -> dict[str, Any]:
     """Give the JSON of ``localrag add``, ``update`` or ``index``."""
     told = {"corpus": corpus, **asdict(report), "failed": _problems(report.failed)}
-    if isinstance(report, AddReport):
+    if isinstance(report, LeftOut):
         told["passed_over"] = _problems(report.passed_over)
     return told
 

@@ -1,6 +1,7 @@
 """``localrag update``: the laws of a newer archive taken into a corpus, and taken back."""
 
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,9 +12,11 @@ from localrag.cli.terminal import aside, colon, confirm, emit, say, tell
 from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
 from localrag.language import N_, _, ngettext
-from localrag.session import Corpus, Session
+from localrag.session import Session
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from localrag.ingest.undo import LawChange
     from localrag.ingest.update import UpdateReport
 
@@ -68,6 +71,13 @@ def update(
         bool, typer.Option("--dry-run", help="List what would change, and change nothing.")
     ] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Take the last update back.")] = False,
+    follow_links: Annotated[
+        bool,
+        typer.Option(
+            "--follow-links",
+            help="Follow links inside the folders, wherever they lead; else they are named.",
+        ),
+    ] = False,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Do not ask before laws are removed.")
     ] = False,
@@ -99,7 +109,15 @@ def update(
     if undo:
         report = opened.undo_update(dry_run=dry_run)
     else:
-        report = _update(opened, paths or [], whole=whole, dry_run=dry_run, yes=yes)
+        taken = partial(
+            opened.update,
+            *(paths or []),
+            whole=whole,
+            dry_run=dry_run,
+            follow_links=follow_links,
+            workers=0,
+        )
+        report = _update(taken, ask=not (yes or dry_run))
     if not as_json:
         _print(opened.name, report)
     indexed = None
@@ -116,19 +134,18 @@ def update(
         raise typer.Exit(4)
 
 
-def _update(
-    corpus: Corpus, paths: list[Path], *, whole: bool, dry_run: bool, yes: bool
-) -> "UpdateReport":
+def _update(update: "Callable[..., UpdateReport]", *, ask: bool) -> "UpdateReport":
+    """Run an update, and ask before laws are removed where that is wanted."""
     from localrag.cli.render_ingest import shown_events
     from localrag.ingest.undo import REMOVING
 
     with ExitStack() as showing:
         listener = showing.enter_context(shown_events())
 
-        def ask(report: "UpdateReport") -> None:
+        def before(report: "UpdateReport") -> None:
             showing.close()
             removed = [change for kind in REMOVING for change in report.laws(kind)]
-            if not removed or yes or dry_run:
+            if not (removed and ask):
                 return
             for change in removed[:_SHOWN]:
                 tell(_law(change))
@@ -140,13 +157,11 @@ def _update(
             refused = N_("Nothing was changed.")
             confirm(question.format(n=len(removed)), yes=False, refused=refused)
 
-        return corpus.update(
-            *paths, whole=whole, dry_run=dry_run, workers=0, before=ask, on_event=listener
-        )
+        return update(before=before, on_event=listener)
 
 
 def _print(corpus: str, report: "UpdateReport") -> None:
-    from localrag.cli.render_ingest import print_failures
+    from localrag.cli.render_ingest import print_failures, print_left_out
     from localrag.ingest.undo import LawChangeKind
 
     for kind in LawChangeKind:
@@ -159,9 +174,10 @@ def _print(corpus: str, report: "UpdateReport") -> None:
             say(_law(change), indent=2)
         if len(states) > _SHOWN:
             say(_("… and {n:,} more; --json has all").format(n=len(states) - _SHOWN), indent=2)
-    if report.passed_over:
+    print_left_out(report)
+    if report.no_laws:
         words = _("left out, no laws: {n:,}")
-        say(words.format(n=report.passed_over))
+        say(words.format(n=report.no_laws))
     print_failures(report.failures)
     say(_outcome(corpus, report))
     if report.undo_bytes:

@@ -1,13 +1,12 @@
 """Adding files to a corpus: only what is new or changed is read."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 
-from localrag.corpus.readers import DOUBTFUL, Limits, PageRead, supported
+from localrag.corpus.readers import DOUBTFUL, Limits, PageRead, PassedOver, supported
 from localrag.corpus.store import CorpusStore, FileRecord
 from localrag.errors import InputError
 from localrag.ingest.entering import REMOVED_AT_ONCE, FileEntry
@@ -24,11 +23,11 @@ from localrag.ingest.events import (
     FileRemoved,
     FilesFound,
     FileUnchanged,
+    LeftOut,
     Listener,
     MoreDuplicates,
     PagesScanned,
     PartsLeftOut,
-    PassedOver,
 )
 from localrag.ingest.reading import (
     Content,
@@ -50,18 +49,14 @@ _NAMED = 1_000
 
 
 @dataclass(slots=True)
-class AddReport:
+class AddReport(LeftOut):
     """What an `add` did, in documents unless said otherwise.
 
     Attributes:
         added, replaced, removed: counts.
         unchanged: of them as they were, in files that had to be read.
         files_unchanged: files that were not read again.
-        unsupported: files of a kind nobody reads, by suffix.
-        passed_over: each of them and each link that was not followed, with its reason.
-        left_out: what files hold that was left out on purpose, and how many.
         scanned: files with pages that were read by OCR.
-        named: what was read and is named all the same ("tracked insertions"), and how many.
         duplicated: how many documents, or files as a whole, were left out because the corpus has
             the same.
         duplicates: the first of them.
@@ -78,11 +73,7 @@ class AddReport:
     unchanged: int = 0
     removed: int = 0
     files_unchanged: int = 0
-    unsupported: dict[str, int] = field(default_factory=dict)
-    passed_over: list[PassedOver] = field(default_factory=list)
-    left_out: dict[str, int] = field(default_factory=dict)
     scanned: list[PagesScanned] = field(default_factory=list)
-    named: dict[str, int] = field(default_factory=dict)
     duplicated: int = 0
     duplicates: list[Duplicate] = field(default_factory=list)
     kept: list[DocumentsKept] = field(default_factory=list)
@@ -95,10 +86,10 @@ class AddReport:
         """Take an event into account."""
         match event:
             case FilesFound():
-                self.unsupported = dict(
-                    Counter(one.suffix for one in event.passed_over if one.suffix)
-                )
-                self.passed_over = list(event.passed_over)
+                for one in event.passed_over:
+                    self.count_left_out(one)
+            case PassedOver() | PartsLeftOut():
+                self.count_left_out(event)
             case FileRead():
                 self.added += event.added
                 self.replaced += event.replaced
@@ -108,9 +99,6 @@ class AddReport:
                 self.files_unchanged += 1
             case FileRemoved():
                 self.removed += event.documents
-            case PartsLeftOut():
-                counts = self.named if event.in_text else self.left_out
-                counts[event.what] = counts.get(event.what, 0) + event.count
             case PagesScanned():
                 self.scanned.append(event)
             case Duplicate():

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 
-from localrag.corpus.readers import Mark, Omission, ReadFailure
+from localrag.corpus.readers import Mark, Omission, PassedOver, ReadFailure
 from localrag.corpus.rows import DocumentRows
 from localrag.corpus.store import CorpusStore, FileRecord
 from localrag.errors import InputError
@@ -23,6 +23,8 @@ from localrag.ingest.events import (
 from localrag.ingest.reading import FoundFile, Outcome, Walk, still_there
 from localrag.language import N_, _
 from localrag.statutes.names import may_be_same_number
+
+_Entered = DocumentRows | ReadFailure | Omission | PassedOver
 
 # Large enough that commits cost nothing, small enough that the log stays small.
 _BATCH_CHARACTERS = 1_000_000
@@ -78,6 +80,7 @@ class FileEntry:
         self._waiting = set[int]()
         self._done = Counter[str]()
         self._left_out = Counter[tuple[str, bool]]()
+        self._passed_over: list[PassedOver] = []
         self._batch: dict[str, list[str]] = {"added": [], "replaced": [], "unchanged": []}
         self._events: list[Event] = []
 
@@ -105,6 +108,7 @@ class FileEntry:
         yield from self._end()
         for (what, in_text), count in self._left_out.items():
             yield PartsLeftOut(self._name, what, count, in_text)
+        yield from self._passed_over
 
     def settle(self, outcomes: Iterable[Outcome]) -> Iterator[Event]:
         """Enter what waited, given the outcomes once more; everything else is passed over."""
@@ -165,11 +169,13 @@ class FileEntry:
             self._record = replace(self._record, complete=complete, line=line)
             self._store.files.put(self._record)
 
-    def _take(self, outcome: DocumentRows | ReadFailure | Omission) -> None:
+    def _take(self, outcome: _Entered) -> None:
         if isinstance(outcome, ReadFailure):
             self._fail(outcome.source, outcome.problem)
         elif isinstance(outcome, Omission):
             self._left_out[outcome.what, outcome.in_text] += outcome.count
+        elif isinstance(outcome, PassedOver):
+            self._passed_over.append(outcome)
         else:
             if not self._begun:
                 self._store.files.begin(self._record)
@@ -269,9 +275,9 @@ def contradiction(store: CorpusStore, rows: DocumentRows) -> InputError | None:
 
 def _batches(
     outcomes: Iterable[Outcome],
-) -> Iterator[tuple[list[DocumentRows | ReadFailure | Omission], Mark]]:
+) -> Iterator[tuple[list[_Entered], Mark]]:
     """Cut at marks where there are any; without one, reading cannot go on there (line 0)."""
-    batch: list[DocumentRows | ReadFailure | Omission] = []
+    batch: list[_Entered] = []
     mark = Mark(0)
     characters = 0
     for outcome in outcomes:

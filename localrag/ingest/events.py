@@ -1,9 +1,9 @@
 """What adding and indexing tell while they run. An event is sent once what it says is stored."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from localrag.errors import InputError, LocalragError
+from localrag.corpus.readers.types import PassedOver, Unread
 from localrag.language import N_, _, ngettext
 from localrag.progress import BYTES, Phase, Progress
 
@@ -18,31 +18,6 @@ JOINING = Phase(N_("joining"), N_("vectors"))
 
 # Of the pages that an event names.
 _NAMED = 20
-
-
-@dataclass(frozen=True, slots=True)
-class PassedOver:
-    """A file, or a link, in a folder that is added and that is not read.
-
-    Attributes:
-        source: its path.
-        problem: why it is not read, and how to have it read.
-        suffix: in lower case; the name where there is none; "" of a link.
-    """
-
-    source: str
-    problem: InputError
-    suffix: str
-
-    @property
-    def cause(self) -> str:
-        """Why it is not read, in the language in use."""
-        return self.problem.cause
-
-    @property
-    def cure(self) -> str:
-        """How to have it read; empty where nothing can be advised."""
-        return self.problem.cure
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +86,33 @@ class PartsLeftOut:
     what: str
     count: int
     in_text: bool = False
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """What a report says of the files besides the documents that were made of them.
+
+    Attributes:
+        unsupported: files, members of zips and attachments without a reader, by suffix.
+        passed_over: each of them and each link that was not followed, with its reason.
+        left_out: what files hold that was left out on purpose, and how many.
+        named: what was read and is named all the same ("tracked insertions"), and how many.
+    """
+
+    unsupported: dict[str, int] = field(default_factory=dict)
+    passed_over: list[PassedOver] = field(default_factory=list)
+    left_out: dict[str, int] = field(default_factory=dict)
+    named: dict[str, int] = field(default_factory=dict)
+
+    def count_left_out(self, one: PassedOver | PartsLeftOut) -> None:
+        """Take something into account that was left out or is named."""
+        if isinstance(one, PartsLeftOut):
+            counts = self.named if one.in_text else self.left_out
+            counts[one.what] = counts.get(one.what, 0) + one.count
+            return
+        self.passed_over.append(one)
+        if one.suffix:
+            self.unsupported[one.suffix] = self.unsupported.get(one.suffix, 0) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,21 +209,8 @@ class DocumentsKept:
 
 
 @dataclass(frozen=True, slots=True)
-class FileFailed:
+class FileFailed(Unread):
     """A file, or one document of it, could not be entered; what was stored of it before stays."""
-
-    source: str
-    problem: LocalragError
-
-    @property
-    def cause(self) -> str:
-        """What is wrong, in the language in use."""
-        return self.problem.cause
-
-    @property
-    def cure(self) -> str:
-        """What to do about it; empty where nothing can be advised."""
-        return self.problem.cure
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +245,7 @@ Event = (
     | DocumentsStored
     | FileRead
     | PartsLeftOut
+    | PassedOver
     | PagesScanned
     | FileUnchanged
     | Duplicate

@@ -18,6 +18,7 @@ from localrag.corpus.readers import (
     Omission,
     OnlyImagesError,
     PageRead,
+    PassedOver,
     ReadFailure,
     Scans,
 )
@@ -27,7 +28,7 @@ from localrag.corpus.store import FileRecord
 from localrag.corpus.types import PAGES_UNREADABLE, PAGES_WITHOUT_TEXT, Document
 from localrag.errors import InputError, NotFoundError, NoWorkers, StorageError
 from localrag.harmless import one_line
-from localrag.ingest.events import READING_PAGES, PassedOver
+from localrag.ingest.events import READING_PAGES
 from localrag.language import N_
 from localrag.progress import Progress, Stopwatch
 from localrag_indexes.errors import IndexingError, WorkerNotStarted
@@ -198,12 +199,11 @@ class _Steps:
                 self.unreadable.append(path)
 
 
-IS_LINK = N_("It is a link, and links inside a folder are not followed.")
-"""Why a link is left out."""
 _NOT_FOLLOWED = InputError(
-    IS_LINK,
+    N_("It is a link, and links inside a folder are not followed."),
     N_("Follow them with --follow-links, or add the file or folder that it leads to."),
 )
+"""Why a link is left out."""
 _NO_FILE = InputError(N_("It is a device, a socket or a pipe."), N_("Add files and folders only."))
 
 
@@ -242,7 +242,7 @@ def watched(limits: Limits, tell: Callable[[Progress], None]) -> Limits:
     return replace(limits, scans=replace(limits.scans, on_page=take))
 
 
-Outcome = DocumentRows | ReadFailure | Omission | Mark
+Outcome = DocumentRows | ReadFailure | Omission | PassedOver | Mark
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -12,15 +12,15 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from time import perf_counter, time_ns
 
-from localrag.corpus.readers import Limits, Mark, Omission, ReadFailure, supported
+from localrag.corpus.readers import Limits, Mark, Omission, PassedOver, ReadFailure, supported
 from localrag.corpus.rows import DocumentRows, prepare
 from localrag.corpus.states import DocumentInfo
 from localrag.corpus.store import CorpusStore, FileRecord
 from localrag.durable import storing
 from localrag.errors import InputError, NotFoundError, UsageError
 from localrag.ingest.entering import contradiction
-from localrag.ingest.events import COMPARING, READING, FileFailed, Listener
-from localrag.ingest.reading import IS_LINK, FileToRead, Reader, Walk, contents, walk
+from localrag.ingest.events import COMPARING, READING, FileFailed, LeftOut, Listener, PartsLeftOut
+from localrag.ingest.reading import FileToRead, Reader, Walk, contents, walk
 from localrag.ingest.state import writing
 from localrag.ingest.undo import (
     LawChange,
@@ -40,13 +40,13 @@ _NAMED = 1_000
 
 
 @dataclass(slots=True)
-class UpdateReport:
+class UpdateReport(LeftOut):
     """What an update did, or would do, or what was undone of one.
 
     Attributes:
         changes: a state of a law each, in the order of the archive; those that went come last.
         unchanged: states that the corpus has as the archive does.
-        passed_over: documents of the archive that are no laws.
+        no_laws: documents of the archive that are no laws.
         failures: how many parts of the archive could not be read.
         failed: the first of them, and why.
         applied: whether the corpus was changed.
@@ -57,7 +57,7 @@ class UpdateReport:
 
     changes: list[LawChange] = field(default_factory=list)
     unchanged: int = 0
-    passed_over: int = 0
+    no_laws: int = 0
     failures: int = 0
     failed: list[FileFailed] = field(default_factory=list)
     applied: bool = False
@@ -85,6 +85,7 @@ def update(
     *,
     whole: bool = False,
     dry_run: bool = False,
+    follow_links: bool = False,
     workers: int = 1,
     limits: Limits = Limits(),  # noqa: B008 - immutable
     before: Callable[[UpdateReport], object] = ignore,
@@ -103,6 +104,7 @@ def update(
         whole: the archive has all laws in force: those that it lacks are removed with all their
             states, and so is a state not in force yet that it lacks.
         dry_run: tell what would change, and leave all as it is.
+        follow_links: follow links inside the folders, as for `add`.
         workers: processes that read, as for `add`.
         limits: what a file may hold.
         before: told what changes before it does; what it raises leaves all as it was.
@@ -119,7 +121,7 @@ def update(
     started = perf_counter()
     place = workspace.corpus(corpus)
     place.require()
-    found = walk(paths, supported)
+    found = walk(paths, supported, follow_links=follow_links)
     reader = Reader(replace(limits, aside=place.store.parent))
     number = time_ns()
     with writing(place), CorpusStore.open(place.store) as store, storing(place.store):
@@ -222,9 +224,10 @@ class _Update:
         """
         for source, problem in self._walk.problems():
             self._fail_to_read(source, problem)
-        for link in self._walk.links():
-            problem = InputError(IS_LINK, N_("Name the file or folder that it leads to."))
-            self._fail_to_read(link.source, problem)
+        for one in self._walk.passed_over:
+            self._report.count_left_out(one)
+        # What a link leads to may be a law that the archive only seems not to have.
+        self._unread += sum(1 for _ in self._walk.links())
         tasks = [FileToRead(file, None) for file in self._walk.files]
         total, done = sum(task.file.bytes for task in tasks), 0
         for task, content in contents(reader, tasks, workers, self._tell_check):
@@ -238,14 +241,18 @@ class _Update:
                     case ReadFailure(source, problem):
                         self._fail_to_read(source, problem)
                     case Omission():
-                        self._report.passed_over += outcome.count
+                        self._report.count_left_out(
+                            PartsLeftOut(file.name, outcome.what, outcome.count, outcome.in_text)
+                        )
+                    case PassedOver():
+                        self._report.count_left_out(outcome)
                     case Mark():
                         if outcome.bytes:
                             self._watch(READING, done + outcome.bytes, total)
                     case DocumentRows(kind="law"):
                         begun = self._take(outcome, record, begun=begun)
                     case DocumentRows():
-                        self._report.passed_over += 1
+                        self._report.no_laws += 1
             done += file.bytes
             self._watch(READING, done, total)
         if not self._laws:

@@ -21,6 +21,7 @@ from localrag.facts import Fact, FactKind
 from localrag.question.english_citations import english_citations
 from localrag.question.laws import LawNamed, laws_named
 from localrag.statutes.names import LawNames, NameMatch
+from localrag.statutes.other_numbers import case_numbers
 from localrag_indexes.analysis.characters import PlainText, plain
 from localrag_indexes.analysis.numerals import common_year, parse_numeral, parse_year
 
@@ -124,7 +125,7 @@ class StateAsked:
     """A question, and the state of the law that it is asked of.
 
     Attributes:
-        text: the question in plain characters, without the words for the state.
+        text: the question as asked, or in plain characters without the words for the state.
         said: the day of the law; None where it says none.
         former: the states it speaks of without a day.
         of_the_case: a day that it says, and not of the law; None where it says none.
@@ -170,7 +171,7 @@ def state_asked(question: str, names: LawNames, *, of_laws: bool = False) -> Sta
         of_laws: whether the corpus has no documents besides. Else a question that names no law is
             asked of no state: 2020年4月1日現在の町の人口.
     """
-    question = plain(question)
+    asked, question = question, plain(question)
     laws = laws_named(question, names)
     is_of_law = bool(laws or (of_laws and names.rows))
     said = _state_said(question, laws) if is_of_law else None
@@ -181,8 +182,8 @@ def state_asked(question: str, names: LawNames, *, of_laws: bool = False) -> Sta
         of_the_case = _day_of_the_case(question, laws)
     for one in reversed(former):
         text = text[: one.start] + text[one.end :]
-    if not any(map(str.isalnum, text)):
-        text = question
+    if text == question or not any(map(str.isalnum, text)):
+        text = asked
     return StateAsked(text, said, former, of_the_case)
 
 
@@ -275,14 +276,16 @@ def _state_said(question: str, laws: Sequence[LawNamed]) -> DaySaid | None:
 
 
 def _day_of_the_case(question: str, laws: Sequence[LawNamed]) -> DaySaid | None:
-    """The first day that a question says and that is no part of the name or number of a law.
+    """The first day that a question says and that names or numbers no law and no case.
 
     Of a change of the law it is none, unless no calendar has it.
     """
+    cases = {start for start, _ in case_numbers(question)}
     said = [
         _day(date_)
         for date_ in _ANY_DATE.finditer(question)
-        if all(date_.end() <= law.start or law.end <= date_.start() for law in laws)
+        if date_.start() not in cases
+        and all(date_.end() <= law.start or law.end <= date_.start() for law in laws)
         and not _NUMBERED.match(question, date_.end())
     ]
     said += map(_english_day, _ENGLISH_FACT.finditer(question))

@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from localrag.question import _english, _japanese
 from localrag.statutes.names import LawNames
 from localrag.statutes.typed import written_out
-from localrag_indexes.analysis.characters import plain
 
 MOST_BEFORE = 8
 """Earlier questions that are read, the last ones: a chain of follow-ups is hardly longer."""
@@ -56,7 +55,7 @@ class Rewritten:
     @property
     def changed(self) -> bool:
         """Whether it is to be read otherwise than it was asked."""
-        return self.text != plain(self.asked)
+        return self.text != self.asked
 
 
 def rewritten(question: str, history: Sequence[str], names: LawNames) -> Rewritten:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process
 
 from localrag.serve.calls import Call, CheckCall, Refusal
 from localrag.serve.reader import Reader
@@ -72,11 +72,11 @@ class Checks:
     async def _check(self, call: Call, code: str) -> bytes | Refusal:
         loop = asyncio.get_running_loop()
         async with self._at_once:
-            pool, process = self._idle.pop() if self._idle else await self._opened()
+            pool, process = self._idle.pop() if self._idle else _opened()
             try:
                 result = await loop.run_in_executor(pool, _check_here, self._session, call, code)
             except BaseException:
-                # Whoever does not wait any longer needs no process that goes on.
+                # A caller who has left needs no process that goes on.
                 with suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
                 pool.shutdown(wait=False, cancel_futures=True)
@@ -84,10 +84,15 @@ class Checks:
             self._idle.append((pool, process))
             return result
 
-    async def _opened(self) -> tuple[ProcessPoolExecutor, int]:
-        """A process, and its number."""
-        pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_start)
-        return pool, await asyncio.get_running_loop().run_in_executor(pool, os.getpid)
+
+def _opened() -> tuple[ProcessPoolExecutor, int]:
+    """A process that starts, and its number, by which it can be ended before it is ready."""
+    before = {process.pid for process in active_children()}
+    pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_start)
+    pool.submit(os.getpid)
+    (number,) = (one.pid for one in active_children() if one.pid not in before)
+    assert number is not None
+    return pool, number
 
 
 def _start() -> None:

@@ -5,6 +5,7 @@ such a number, too. What the words right before a number name, or those before i
 """
 
 import re
+from collections.abc import Iterator
 
 from localrag.statutes.notation import AND, TO
 
@@ -48,6 +49,12 @@ _NAMED_BEHIND = re.compile(
     r"(?=[一-鿿])(?![及又若並且乃迄各中前後以等違所列該本但])"
 )
 _REACH = 120
+_CASE = re.compile(rf"{_YEAR}度?{_OPEN}[一-鿿ぁ-んァ-ヶ]{{1,4}}{_CLOSE}{_NUMBERED}")
+
+
+def case_numbers(text: str) -> Iterator[tuple[int, int]]:
+    """The spans of numbers of cases: 令和3年（ワ）第12345号."""
+    return (found.span() for found in _CASE.finditer(text))
 
 
 def numbers_another(text: str, start: int) -> bool:

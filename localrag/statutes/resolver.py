@@ -11,6 +11,7 @@ from localrag.statutes._structure import Nesting
 from localrag.statutes.citations import ProvisionCitation, find_citations
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import NUMBER, SUPPLEMENT
+from localrag.statutes.other_numbers import case_numbers
 from localrag.statutes.provisions import (
     ProvisionLookup,
     RememberedProvisions,
@@ -124,6 +125,7 @@ class CitationResolver:
         # What is remembered is so for one text: the corpus may change before the next.
         self._provisions = RememberedProvisions(self._lookup)
         own = Law((law_id,), self._names.title(law_id)) if law_id else None
+        is_free = laws is None and own is None
         laws = laws or SpokenLaws(text, self._names, own, definitions or {})
         placer = Placer(self._provisions, own, text, Nesting(text))
         found: list[Resolution] = []
@@ -141,8 +143,16 @@ class CitationResolver:
                 )
                 continue
             citing[-1] = place.law
-            found += self._resolutions(citation, place, locator)
+            whole = self._with_whole_name(citation, text) if is_free else citation
+            found += self._resolutions(whole, place, locator)
         return found if read.is_as_written else [_as_written(one, read) for one in found]
+
+    def _with_whole_name(self, citation: ProvisionCitation, text: str) -> ProvisionCitation:
+        """A citation from where the name of its law begins: spelling has 舟法 of 渡し舟法."""
+        name = self._names.ending_at(text, citation.law.end) if citation.law.text else None
+        if name is None or citation.continues >= 0 or name.start >= citation.start:
+            return citation
+        return citation._replace(start=name.start, text=text[name.start : citation.end])
 
     def _resolutions(
         self, citation: ProvisionCitation, place: CitedPlace, here: Locator | None
@@ -398,9 +408,10 @@ def _is_amendment(label: str, cited: str) -> bool:
 
 
 def _unread(text: str, resolved: Sequence[Resolution], names: LawNames) -> str:
-    """Return the first number of a text that is part of no citation and no law's name."""
+    """Return the first number of a text that no citation, name of a law or case has."""
     spans = [(citation.start, citation.end) for citation in resolved]
     spans += [(name.start, name.end) for name in names.find_names(text)]
+    spans += case_numbers(text)
     read = bytearray(len(text))
     for start, end in spans:
         read[start:end] = b"x" * (end - start)

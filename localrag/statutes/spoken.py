@@ -27,6 +27,13 @@ _WORD_BEFORE = re.compile(
 _LONGEST_WORD = 120
 # What places, bodies and parties make; …則 is spelled as a law is.
 _BYLAW = re.compile("(?:条例|条約|協定|議定書|規程|規約|約款|定款|契約書|要綱|要領)$")
+# 本契約, この規程: the text itself.
+_ITSELF = re.compile(
+    "(?:[本当]|この)(?:件)?[一-鿿ァ-ヶー]{0,8}(?:契約書?|規程|規約|規則|約款|定款|覚書|合意書?|協定書?"
+    "|要綱|要領|内規|規定|条項|誓約書|書面?|細則|基準|指針|方針)"
+    "[」』]?の?[ 　]?$"
+)
+_LONGEST_NAME = 30
 # 旧民法 is a state of 民法, and 日本民法 no other law.
 _SAID_BEFORE_A_NAME = re.compile("^(?:旧|改正|日本)")
 
@@ -102,6 +109,8 @@ class SpokenLaws:
 
     def _lacking_before(self, position: int) -> Law | None:
         """Return the law that の joins to a bare article where the corpus lacks it: 旅券法の5条."""
+        if itself := names_itself(self._text, position):
+            return Law((), itself)
         if bylaw := self._bylaw_before(position):
             return bylaw
         joined = self._text[:position].rstrip(" ")
@@ -179,6 +188,16 @@ class SpokenLaws:
 
     def _law(self, law_ids: Sequence[str]) -> Law:
         return Law(tuple(law_ids), self._names.title(law_ids[0]) if law_ids else "")
+
+
+def names_itself(text: str, end: int) -> str:
+    """The name that a contract or a bylaw has for itself right before a place: 本契約, この規程.
+
+    Returns:
+        The name; "" where none is there.
+    """
+    found = _ITSELF.search(text, max(0, end - _LONGEST_NAME), end)
+    return found[0].rstrip("の 　」』") if found else ""
 
 
 def is_bylaw(name: str) -> bool:

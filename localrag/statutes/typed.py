@@ -137,11 +137,16 @@ def written_out(question: str, names: LawNames) -> str:
     """Write out the short citations in a question: 刑199条は is 刑法第199条は.
 
     In a sentence a short name counts right before a number only, and a number only where nothing
-    else is counted by it. What is nothing but a citation is read like one: 民 709. All of it is
-    given back in plain characters.
+    else is counted by it. What is nothing but a citation is read like one: 民 709. A question with
+    a short citation comes back in plain characters, any other as it was asked.
     """
-    short = short_names(names)
-    question = _closed_up(plain(question), short)
+    folded = plain(question)
+    written = _written_out(folded, short_names(names))
+    return question if written == folded else written
+
+
+def _written_out(question: str, short: ShortNames) -> str:
+    question = _closed_up(question, short)
     if not _NUMBER_BEGINS.search(question):
         return question
     whole = _Reader(question, short, running=False).read(0)

@@ -47,6 +47,7 @@ class Made:
         sentences: those that are to be found, as they are to be quoted.
         shown: numbers and dates as they are to be in the text.
         named: what is not to be read, and how many.
+        passed_over: what is attached and has no reader.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Made:
     sentences: list[str] = field(default_factory=list)
     shown: list[str] = field(default_factory=list)
     named: Counter[str] = field(default_factory=Counter)
+    passed_over: list[str] = field(default_factory=list)
 
 
 class Writer:
@@ -182,8 +184,14 @@ class Slide:
     hidden: bool = False
 
 
-def pptx(slides: Sequence[Slide]) -> bytes:
-    """A presentation of these slides."""
+def pptx(slides: Sequence[Slide], layout: str = "", master: str = "") -> bytes:
+    """A presentation of these slides.
+
+    Args:
+        slides: in order.
+        layout: the shapes of the layout of all slides; "" without layout and master.
+        master: the shapes of its master.
+    """
     parts = {
         "_rels/.rels": _relations([("officeDocument", "ppt/presentation.xml")]),
         "ppt/presentation.xml": f"<p:presentation {_SPACES}><p:sldIdLst>"
@@ -199,14 +207,26 @@ def pptx(slides: Sequence[Slide]) -> bytes:
             f"<p:sld {_SPACES}{show}><p:cSld><p:spTree>{''.join(slide.shapes)}</p:spTree></p:cSld>"
             "</p:sld>"
         )
+        related = [("slideLayout", "../slideLayouts/slideLayout1.xml")] if layout else []
         if slide.notes:
-            parts[f"ppt/slides/_rels/slide{number}.xml.rels"] = _relations(
-                [("notesSlide", f"../notesSlides/notesSlide{number}.xml")]
-            )
+            related.append(("notesSlide", f"../notesSlides/notesSlide{number}.xml"))
             parts[f"ppt/notesSlides/notesSlide{number}.xml"] = (
                 f"<p:notes {_SPACES}><p:cSld><p:spTree>{shape(*slide.notes, place='body')}"
                 f"{shape(str(number), place='sldNum')}</p:spTree></p:cSld></p:notes>"
             )
+        parts[f"ppt/slides/_rels/slide{number}.xml.rels"] = _relations(related)
+    if layout:
+        for name, shapes in (("Layout", layout), ("Master", master)):
+            parts[f"ppt/slide{name}s/slide{name}1.xml"] = (
+                f"<p:sld{name} {_SPACES}><p:cSld><p:spTree>{shapes}</p:spTree></p:cSld>"
+                f"</p:sld{name}>"
+            )
+        parts["ppt/slideLayouts/_rels/slideLayout1.xml.rels"] = _relations(
+            [("slideMaster", "../slideMasters/slideMaster1.xml")]
+        )
+        parts["ppt/slideMasters/_rels/slideMaster1.xml.rels"] = _relations(
+            [("slideLayout", "../slideLayouts/slideLayout1.xml")]
+        )
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, part in parts.items():
@@ -276,8 +296,8 @@ def message(number: int, writer: Writer) -> Made:
         inner.set_content("\n".join(attached))
         mail.add_attachment(inner)
     if number % 5 == 0:
-        mail.add_attachment(b"\x89PNG", "image", "png", filename="図.png")
-        made.named["attachments that are of no kind that is read"] += 1
+        mail.add_attachment(b"AC1032", "image", "vnd.dwg", filename="図.dwg")
+        made.passed_over.append("図.dwg")
     made.content = mail.as_bytes()
     return made
 
@@ -302,15 +322,21 @@ def msg(
     to: str = "利用者",
     copies: str = "",
     code_page: int = 0,
+    rtf: bytes = b"",
     attachments: dict[str, bytes] | None = None,
 ) -> bytes:
-    """A message of Outlook; with a code page its texts are in bytes, else in UTF-16."""
+    """A message of Outlook; with a code page its texts are in bytes, else in UTF-16.
+
+    With `rtf`, which is compressed, it has that body besides.
+    """
     kind = "001E" if code_page else "001F"
     encoding = f"cp{code_page}" if code_page else "utf-16-le"
     texts = {"0037": subject, "1000": body, "0C1A": sender, "0E04": to, "0E03": copies}
     streams: dict[str, Any] = {
         f"__substg1.0_{number}{kind}": text.encode(encoding) for number, text in texts.items()
     }
+    if rtf:
+        streams["__substg1.0_10090102"] = rtf
     sent = 134_194_752_000_000_000
     numbers = struct.pack("<HHIQ", 0x0040, 0x0039, 0, sent)
     numbers += struct.pack("<HHIQ", 0x0003, 0x3FFD, 0, code_page)
@@ -502,9 +528,13 @@ def missing(home: Path, made: Sequence[Made], report: dict[str, Any]) -> Iterato
     for one in made:
         for what, count in one.named.items():
             in_document = named[one.name][what] == count
-            # What a message has attached is counted with the file.
             if not in_document and told[what] < count:
                 yield f"{one.name}: {count} {what} are not named"
+        for part in one.passed_over:
+            if not any(
+                found["source"].endswith(f"{one.name}!{part}") for found in report["passed_over"]
+            ):
+                yield f"{one.name}: {part} is not named"
 
 
 if __name__ == "__main__":

@@ -3,11 +3,19 @@
 The files are made here, so every sentence in them is known: running text in one and two columns,
 vertical, turned, with running heads, tables, notes, hyphens, and every predefined CMap. A sentence
 is right where it is one of the sentences that localrag splits the text into, letter by letter.
+``--real`` takes PDF files that were printed from the same source as web pages: NAME.pdf beside
+NAME.html, or beside a folder NAME of .html files. The paragraphs of the web pages say what is in
+the PDF. Left out are titles, definitions, cells, and paragraphs with links, notes or pictures:
+print shows them otherwise. Quotation marks, dashes and ligatures count as the same, and marks of
+items as none: they are set by the program that makes the page.
 ``--all`` compares pypdf, pdfminer.six and the text of PDFium as it is, where they are installed.
 """
 
 import argparse
-from collections.abc import Callable, Sequence
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from io import BytesIO
@@ -15,9 +23,12 @@ from itertools import pairwise
 from pathlib import Path
 from time import process_time
 
+import lxml.html
+import psutil
 from bench.rates import rate
 from printed_documents import Made, made
 
+from localrag.corpus.readers.flowing import is_wide
 from localrag.corpus.readers.pdf import read_pdf
 from localrag.corpus.readers.types import Limits
 from localrag.corpus.types import Document
@@ -64,23 +75,79 @@ class _Figures:
     seconds: float = 0.0
 
 
+_MOST_OF_A_FILE, _SHORTEST = 200, 20
+_SIGNS = str.maketrans({**dict.fromkeys("“”„‟″", '"'), **dict.fromkeys("‘’‚′`´", "'")})
+_SHOWN_OTHERWISE = (
+    ".//sup|.//img|.//a[@href]|ancestor::dd|ancestor::td"
+    "|self::*[strong and normalize-space(strong) = normalize-space(.)]"
+)
+# The web page draws the marks of its items, so its text has none.
+_ITEM = re.compile(r"^(?:[•∙·◦▪–*-]|\(?[0-9a-z]{1,2}[.)]) +")
+
+
+def as_set(line: str) -> str:
+    """A line with what typesetting changes made alike: ligatures, quotes, dashes, blanks."""
+    plain = unicodedata.normalize("NFKC", line).translate(_SIGNS)
+    plain = re.sub(r"[\u2010-\u2015]|--+", "-", plain)
+    words = plain.split()
+    out = words[0] if words else ""
+    for word in words[1:]:
+        out += word if is_wide(out[-1]) or is_wide(word[0]) else f" {word}"
+    return out
+
+
+def real(folder: Path) -> Iterator[Made]:
+    """PDF files of a folder, with sentences of the web pages that were made of the same source."""
+    import pypdfium2
+
+    for path in sorted(folder.glob("*.pdf")):
+        beside = path.with_suffix("")
+        pages = sorted(beside.glob("*.html")) if beside.is_dir() else [path.with_suffix(".html")]
+        found: dict[str, None] = {}
+        for page in pages:
+            for paragraph in lxml.html.parse(page).iter("p"):
+                if paragraph.xpath(_SHOWN_OTHERWISE):
+                    continue
+                text = as_set(paragraph.text_content())
+                found |= dict.fromkeys(text[a:b].strip() for a, b in split_sentences(text))
+        long = [one for one in found if len(one) >= _SHORTEST and one[-1] in "。.!?"]
+        step = max(1, len(long) // _MOST_OF_A_FILE)
+        data = path.read_bytes()
+        with pypdfium2.PdfDocument(data) as document:
+            yield Made(path.stem, data, long[::step], len(document))
+
+
+def _processor_seconds() -> float:
+    """Of this process and of the one in which localrag reads PDF."""
+    read = 0.0
+    for child in psutil.Process().children():
+        with suppress(psutil.Error):
+            times = child.cpu_times()
+            read += times.user + times.system
+    return process_time() + read
+
+
 def _letters(text: str) -> str:
     return "".join(text.split())
 
 
-def judge(read: Callable[[bytes], str], files: Sequence[Made], *, show: bool) -> _Figures:
+def judge(
+    read: Callable[[bytes], str], files: Sequence[Made], *, show: bool, is_real: bool = False
+) -> _Figures:
     """How much of some files is read right."""
     figures = _Figures()
     for file in files:
-        before = process_time()
+        before = _processor_seconds()
         try:
             text = read(file.data)
         except InputError as error:
             text = ""
             if show:
                 print(f"  {file.kind}: {error}")
-        figures.seconds += process_time() - before
-        found = [text[start:end] for start, end in split_sentences(text)]
+        figures.seconds += max(0.0, _processor_seconds() - before)
+        if is_real:
+            text = "\n".join(as_set(_ITEM.sub("", line)) for line in text.split("\n"))
+        found = [text[start:end].strip() for start, end in split_sentences(text)]
         known = set(found)
         missing = [sentence for sentence in file.sentences if sentence not in known]
         figures.right += len(file.sentences) - len(missing)
@@ -98,7 +165,7 @@ def judge(read: Callable[[bytes], str], files: Sequence[Made], *, show: bool) ->
         figures.order += sum(0 <= a < b for a, b in pairs) / max(len(pairs), 1)
         if show and missing:
             print(f"  {file.kind}: {len(missing)} of {len(file.sentences)} sentences missing")
-            for sentence in missing[:3]:
+            for sentence in missing[:3] if not is_real else missing:
                 print(f"    {sentence!r}")
     return figures
 
@@ -111,8 +178,9 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="compare other readers")
     parser.add_argument("--misses", action="store_true", help="show sentences that are missing")
     parser.add_argument("--write", type=Path, help="a folder for the files")
+    parser.add_argument("--real", type=Path, help="a folder of PDF files and their web pages")
     options = parser.parse_args()
-    files = list(made(options.files, options.seed))
+    files = list(real(options.real) if options.real else made(options.files, options.seed))
     if options.write:
         options.write.mkdir(parents=True, exist_ok=True)
         for at, file in enumerate(files):
@@ -124,7 +192,9 @@ def main() -> None:
     print(f"{len(files)} files, {pages} pages, {sum(len(f.sentences) for f in files)} sentences")
     for name, read in readers.items():
         try:
-            got = judge(read, files, show=options.misses and name == "localrag")
+            got = judge(
+                read, files, show=options.misses and name == "localrag", is_real=bool(options.real)
+            )
         except ImportError:
             print(f"{name}: not installed")
             continue

@@ -1,26 +1,41 @@
 """What was mended for one door holds at every other: each fault tried at each door.
 
-A row is a fault with what is right; a column is a door. Add a row for a fault, and a column for a
-door: every cell is tried.
+A row is a fault with what is right of checking, asking and showing; a column is a door. Add a row
+for a fault, and a column for a door: every cell is tried.
 """
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
 
+import httpx
 import pytest
+from mcp import Client
 
 import localrag
 from localrag.as_json.checks import check_as_json
-from localrag.serve.calls import WORK
+from localrag.config import ServeConfig
+from localrag.errors import NotFoundError
 from localrag.serve.desk import Desk
+from localrag.serve.guarding import GuardedDesk
+from localrag.serve.holders import Tokens
+from localrag.serve.http import application
+from localrag.serve.mcp import server_of
 
 from ..conftest import Outcome
 
 Cli = Callable[..., Outcome]
 Told = list[tuple[str, str, int, int]]
 """Of each citation its words, its verdict, where it begins and in which line."""
+
+LAW = "599AC0000000001"
+OLD = "2032-04-02"
+"""A day more than five years behind the text of the sample."""
 
 
 @dataclass(frozen=True)
@@ -30,73 +45,229 @@ class Fault:
     Attributes:
         text: is checked.
         right: its citations.
+        asked: is asked, and shown where `shown` is told.
+        quoted: the articles of the law that are quoted first.
+        said: a note of the answer, or the error of what is shown; "" for neither.
+        shown: the articles that are shown; None where the question is no citation.
+        as_of: the day whose law is meant; "" for today.
     """
 
     text: str
     right: Told
+    asked: str
+    quoted: list[str]
+    said: str = ""
+    shown: list[str] | None = None
+    as_of: str = ""
 
 
 FAULTS = {
     "range": Fault(
         "渡し舟法第14条第1項第1号乃至第9号による。",
         [("渡し舟法第14条第1項第1号乃至第9号", "does-not-hold", 0, 1)],
+        "渡し舟法第14条第1項第1号乃至第9号",
+        ["14"],
+        "渡し舟法第14条第1項第1号乃至第9号: the law has no such provision",
+        [],
+    ),
+    "range-of-articles": Fault(
+        "渡し舟法第4条ないし第6条による。",
+        [("渡し舟法第4条ないし第6条", "holds", 0, 1)],
+        "渡し舟法第4条ないし第6条",
+        ["4", "5", "6"],
+        shown=["4", "5", "6"],
     ),
     "case-number": Fault(
         "渡し舟法第4条に基づく請求（令和3年（ワ）第12345号）。",
         [("渡し舟法第4条", "holds", 0, 1)],
+        "渡し舟法第4条（令和3年（ワ）第12345号）",
+        ["4"],
+        shown=["4"],
     ),
-    "place": Fault("あ。\n\n\n渡し舟法4～6条による。", [("渡し舟法4～6条", "holds", 5, 4)]),
+    "place": Fault(
+        "あ。\n\n\n渡し舟法4～6条による。",
+        [("渡し舟法4～6条", "holds", 5, 4)],
+        "\n\n渡し舟法4～6条",
+        ["4", "5", "6"],
+        shown=["4", "5", "6"],
+    ),
     "own-article": Fault(
         "渡し舟法を守る。\n第1条（目的）\n第2条第4項による。\n第2条（雑則）\n前条による。\n",
-        [("第2条第4項", "does-not-hold", 18, 3), ("前条", "holds", 36, 5)],
+        [("第2条第4項", "does-not-hold", 17, 3), ("前条", "holds", 36, 5)],
+        "本契約第5条と渡し舟法第4条",
+        ["4"],
+        "第5条: no law of the corpus is called 本契約",
+    ),
+    "old-text": Fault(
+        "渡し舟法第2条第9項による。",
+        [("渡し舟法第2条第9項", "not-checked", 0, 1)],
+        "渡し舟法第2条第9項",
+        ["2"],
+        "later amendments may be missing",
+        as_of=OLD,
     ),
 }
 
 
-def _told(found: dict[str, object]) -> Told:
-    findings = found["findings"]
-    assert isinstance(findings, list)
+def _told(found: Mapping[str, Any]) -> Told:
     return [
         (one["said"], one["verdict"], one["place"]["start"], one["place"]["line"])
-        for one in findings
+        for one in found["findings"]
         if one["part"] == "citation"
     ]
 
 
-def _python(text: str, home: Path, _cli: Cli) -> Told:
-    with localrag.open(home).corpus() as corpus:
-        return _told(check_as_json(corpus.check(text)))
+def _articles(ids: list[str]) -> list[str]:
+    """The articles of the law that ids of passages name, each once."""
+    named = [re.match(rf"{LAW}#([0-9_]+)", one) for one in ids]
+    return list(dict.fromkeys(one[1] for one in named if one))
 
 
-def _command_line(text: str, home: Path, cli: Cli) -> Told:
-    outcome = cli("--home", str(home), "check", text, "--json")
-    return _told(json.loads(outcome.out))
+def _answered(answer: Mapping[str, Any]) -> tuple[list[str], str]:
+    """The articles that an answer quotes, and its notes; a batch has them in one list."""
+    trace = answer["trace"]
+    events = (
+        trace["events"] if "events" in trace else [e for stage in trace for e in stage["events"]]
+    )
+    notes = "\n".join(event["words"] for event in events)
+    return _articles([one["passage_id"] for one in answer["citations"]]), notes
 
 
-DOORS: dict[str, Callable[[str, Path, Cli], Told]] = {
-    "python": _python,
-    "command line": _command_line,
-}
+def _given(fault: Fault) -> dict[str, str]:
+    return {"as_of": fault.as_of} if fault.as_of else {}
 
 
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("fault", FAULTS)
-def test_what_was_mended_holds_at_this_door(
-    fault: str, door: str, sample_home: Path, cli: Cli
+def _on_day(fault: Fault) -> list[str]:
+    return ["--as-of", fault.as_of] if fault.as_of else []
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+def test_what_was_mended_holds_in_python(fault: Fault, sample_home: Path) -> None:
+    settings = {"retrieval.as_of": fault.as_of} if fault.as_of else None
+    with localrag.open(sample_home, settings).corpus() as corpus:
+        assert _told(check_as_json(corpus.check(fault.text))) == fault.right
+        answer = corpus.ask(fault.asked)
+        quoted = _articles([one.passage_id for one in answer.citations])
+        assert quoted[: len(fault.quoted)] == fault.quoted
+        if fault.shown:
+            shown = corpus.look_up(fault.asked)
+            assert _articles([one.passage.id for one in shown.provisions]) == fault.shown
+        elif fault.shown is not None:
+            with pytest.raises(NotFoundError, match=re.escape(fault.said)):
+                corpus.look_up(fault.asked)
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+def test_what_was_mended_holds_at_the_command_line(
+    fault: Fault, sample_home: Path, cli: Cli, tmp_path: Path
 ) -> None:
-    wanted = FAULTS[fault]
-    assert DOORS[door](wanted.text, sample_home, cli) == wanted.right
+    home, day = ("--home", str(sample_home)), _on_day(fault)
+    assert _told(cli(*home, "check", fault.text, "--json", *day).json) == fault.right
+    quoted, notes = _answered(cli(*home, "ask", fault.asked, "--json", *day).json)
+    assert quoted[: len(fault.quoted)] == fault.quoted
+    assert fault.said in notes
+    assert "12345" not in notes
+    outcome = cli(*home, "show", fault.asked, "--json", *day)
+    if fault.shown:
+        ids = [one["passage"]["id"] for one in _provisions(outcome.json)]
+        assert _articles(ids) == fault.shown
+    elif fault.shown is not None:
+        assert outcome.code == 3
+        assert fault.said in outcome.err
+
+    questions, answers = tmp_path / "questions.jsonl", tmp_path / "answers.jsonl"
+    questions.write_text(json.dumps({"question": fault.asked}), encoding="utf-8")
+    assert cli(*home, "batch", str(questions), "--out", str(answers), *day).code in (0, 3)
+    (line,) = answers.read_text(encoding="utf-8").splitlines()
+    assert _answered(json.loads(line)) == (quoted, notes)
+
+
+def _provisions(shown: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What is shown: one provision, or those of a range."""
+    return shown.get("provisions") or [shown]
+
+
+Ask = Callable[[str, dict[str, str]], Awaitable[dict[str, Any]]]
+
+
+@asynccontextmanager
+async def _http(desk: Desk, folder: Path) -> AsyncIterator[Ask]:
+    async with _browsing(desk, folder) as client:
+
+        async def ask(name: str, arguments: dict[str, str]) -> dict[str, Any]:
+            return dict((await client.post(f"/{name}", json=arguments)).json())
+
+        yield ask
+
+
+@asynccontextmanager
+async def _browsing(desk: Desk, folder: Path) -> AsyncIterator[httpx.AsyncClient]:
+    tokens = Tokens(folder / "none.toml")
+    limits = ServeConfig()
+    app = application(GuardedDesk(desk, limits.queue), limits, tokens)
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app),
+        base_url="http://127.0.0.1",
+        headers={"authorization": f"Bearer {tokens.started()}"},
+    ) as client:
+        yield client
+
+
+@asynccontextmanager
+async def _mcp(desk: Desk, _folder: Path) -> AsyncIterator[Ask]:
+    async with Client(server_of(desk)) as client:
+
+        async def ask(name: str, arguments: dict[str, str]) -> dict[str, Any]:
+            result = await client.call_tool(name, {**arguments, "characters": 1_000_000})
+            told = result.structured_content
+            return dict(told) if told else {"error": str(result.content)}
+
+        yield ask
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("fault", FAULTS)
-async def test_what_was_mended_holds_for_programs(fault: str, sample_home: Path) -> None:
-    """The desk carries out the calls of HTTP, of MCP and of the page."""
-    wanted = FAULTS[fault]
-    async with Desk(localrag.open(sample_home)) as desk:
+@pytest.mark.parametrize("opened", [_http, _mcp], ids=["http", "mcp"])
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+async def test_what_was_mended_holds_for_programs(
+    fault: Fault, opened: Any, sample_home: Path, tmp_path: Path, loopback: None
+) -> None:
+    async with Desk(localrag.open(sample_home)) as desk, opened(desk, tmp_path) as ask:
+        day = _given(fault)
+        # A long text is checked in a process of its own.
         for filled in ("", "。" * 3_000):
-            call = WORK["check"].takes.model_validate({"text": wanted.text + filled})
-            assert _told(json.loads(await desk.carry_out("check", call))) == wanted.right
+            assert _told(await ask("check", {"text": fault.text + filled, **day})) == fault.right
+        quoted, notes = _answered(await ask("ask", {"question": fault.asked, **day}))
+        assert quoted[: len(fault.quoted)] == fault.quoted
+        assert fault.said in notes
+        if fault.shown is not None:
+            shown = await ask("show", {"citation": fault.asked, **day})
+            if fault.shown:
+                ids = [one["passage"]["id"] for one in _provisions(shown)]
+                assert _articles(ids) == fault.shown
+            else:
+                assert fault.said in str(shown)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "fault", [one for one in FAULTS.values() if not one.as_of], ids=lambda one: one.asked.strip()
+)
+async def test_what_was_mended_holds_on_the_page(
+    fault: Fault, sample_home: Path, tmp_path: Path
+) -> None:
+    async with Desk(localrag.open(sample_home)) as desk, _browsing(desk, tmp_path) as client:
+        client.headers.update({"accept": "text/html", "origin": "http://127.0.0.1"})
+        asked = await client.post("/answers", data={"question": fault.asked})
+        page = unquote((await client.get(asked.headers["location"])).text)
+        assert _articles(re.findall(rf"at=({LAW}#[0-9_.]+)", page))[: len(fault.quoted)] == (
+            fault.quoted
+        )
+        assert fault.said in page
+        if fault.shown is not None:
+            shown = (await client.get("/provision", params={"at": fault.asked})).text
+            assert fault.said in shown
+            for article in fault.shown:
+                assert f"第{'〇一二三四五六'[int(article)]}条" in shown
 
 
 @pytest.fixture

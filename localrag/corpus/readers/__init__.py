@@ -25,8 +25,8 @@ from localrag.corpus.readers.mail import read_eml
 from localrag.corpus.readers.markup import read_html, read_markdown, read_plain_text
 from localrag.corpus.readers.multihop import read_json
 from localrag.corpus.readers.ocr import is_installed
-from localrag.corpus.readers.ooxml import is_encrypted, protected
 from localrag.corpus.readers.outlook import read_msg
+from localrag.corpus.readers.package import no_package
 from localrag.corpus.readers.pdf import read_pdf
 from localrag.corpus.readers.scans import DOUBTFUL, PageRead, Scans
 from localrag.corpus.readers.sheets import read_xlsx
@@ -39,6 +39,7 @@ from localrag.corpus.readers.types import (
     Mark,
     Omission,
     OnlyImagesError,
+    PassedOver,
     ReadFailure,
 )
 from localrag.corpus.readers.wikidata import holds_wikidata, read_wikidata
@@ -64,6 +65,7 @@ __all__ = [
     "OnlyImagesError",
     "Outcome",
     "PageRead",
+    "PassedOver",
     "ReadFailure",
     "Scans",
     "grows",
@@ -75,13 +77,12 @@ __all__ = [
     "unreadable",
 ]
 
-Outcome = Document | ReadFailure | Omission | Mark
+_Found = Document | ReadFailure | Omission | PassedOver
+Outcome = _Found | Mark
 _WholeReader = Callable[[str, bytes, Limits], Iterator[Document | ReadFailure | Omission]]
 _LineReader = Callable[[str, Lines, Limits], Iterator[Outcome]]
-_PartReader = Callable[[str, bytes], Iterator[Document | ReadFailure | Omission]]
-_MailReader = Callable[
-    [str, bytes, Limits, _PartReader], Iterator[Document | ReadFailure | Omission]
-]
+_PartReader = Callable[[str, bytes], Iterator[_Found]]
+_MailReader = Callable[[str, bytes, Limits, _PartReader], Iterator[_Found]]
 
 _EXTRACTED = "wiki_00"
 """Goes for the suffix that files of WikiExtractor lack; they are named so, with their number."""
@@ -307,15 +308,23 @@ def _archive(file: IO[bytes], name: str, limits: Limits) -> Iterator[Outcome]:
         file,
         name,
         limits,
-        offers=_is_offered,
+        pass_over=lambda place, inside: _passed_over(place, inside, limits),
         read_member=lambda place, data: _member(place, data, limits),
     )
 
 
-def _is_offered(part: str) -> bool:
-    """Whether a part of an archive or a message is read, or named by itself: a letter in .doc."""
-    path = PurePosixPath(part)
-    return supported(Path(part)) or path.suffix.lower() in CONVERTED
+def _passed_over(place: str, inside: str, limits: Limits) -> PassedOver | None:
+    """Name a part of an archive or a message that has no reader; None for one that has.
+
+    Args:
+        place: the part behind the name of the file.
+        inside: its name alone.
+        limits: of them the converter.
+    """
+    path = Path(inside)
+    if supported(path, converting=limits.converter is not None):
+        return None
+    return PassedOver(place, how_to_read(path), path.suffix.lower() or path.name)
 
 
 def _converted(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outcome]:
@@ -332,12 +341,7 @@ def _converted(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[
 def _whole(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outcome]:
     begins_as = next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), "text")
     if begins_as == ".doc" and _BEGINS_AS.get(suffix) == ".zip":
-        if is_encrypted(data):
-            raise protected()
-        raise InputError(
-            N_("The file is encrypted with a password, or has the format of Office 2003."),
-            N_("Save a copy without a password in the format of today, and add that."),
-        )
+        raise no_package(BytesIO(data))
     if begins_as != _BEGINS_AS.get(suffix, "text"):
         raise InputError(
             N_("The file is named {suffix} but begins like text.")
@@ -431,10 +435,10 @@ def _damaged(how: str) -> InputError:
     )
 
 
-def _part(place: str, data: bytes, limits: Limits) -> Iterator[Document | ReadFailure | Omission]:
+def _part(place: str, data: bytes, limits: Limits) -> Iterator[_Found]:
     """Read an attachment; what is wrong with it is a failure of its own."""
-    if not _is_offered(place):
-        yield Omission(N_("attachments that are of no kind that is read"))
+    if left_out := _passed_over(place, place.rpartition("!")[2], limits):
+        yield left_out
         return
     try:
         yield from _member(place, data, limits)
@@ -442,7 +446,7 @@ def _part(place: str, data: bytes, limits: Limits) -> Iterator[Document | ReadFa
         yield ReadFailure(place, error)
 
 
-def _member(place: str, data: bytes, limits: Limits) -> Iterator[Document | ReadFailure | Omission]:
+def _member(place: str, data: bytes, limits: Limits) -> Iterator[_Found]:
     suffix, packing = _suffixes(place)
     if not data:
         raise InputError(
@@ -468,8 +472,6 @@ def _member(place: str, data: bytes, limits: Limits) -> Iterator[Document | Read
 def _inside(place: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outcome]:
     old = PurePosixPath(place).suffix.lower()
     if not suffix and old in CONVERTED:
-        if limits.converter is None:
-            raise how_to_read(Path(place))
         return _converted(place, data, old, limits)
     if suffix == ".zip":
         return _archive(BytesIO(data), place, limits)

@@ -14,7 +14,6 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from io import BytesIO
 from typing import IO
 
 from localrag.corpus.readers.types import Limits
@@ -105,28 +104,3 @@ def _opened(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[IO[by
     del packed.CRC  # That of what is packed is not known.
     with archive.open(packed) as stored, bz2.open(stored) as file:
         yield file
-
-
-def repacked(data: bytes, limits: Limits) -> IO[bytes]:
-    """An archive with nothing packed, for a reader that would unpack whatever it finds.
-
-    Raises:
-        InputError: it unpacks to too much, or is damaged.
-        BadZipFile: it is no zip.
-    """
-    out = BytesIO()
-    with zipfile.ZipFile(BytesIO(data)) as archive, zipfile.ZipFile(out, "w") as plain:
-        members = archive.infolist()
-        most = max(len(data) * limits.growth, limits.small_bytes)
-        if sum(member.file_size for member in members) > min(limits.file_bytes, most):
-            raise InputError(
-                N_("The file unpacks to too much data."),
-                N_("Check where it came from."),
-            )
-        for member in members:
-            content = unpacked_member(archive, member)
-            if member.filename.endswith((".xml", ".rels")):
-                check_memory(content, MARKUP, limits)
-            plain.writestr(member.filename, content)
-    out.seek(0)
-    return out

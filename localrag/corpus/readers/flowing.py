@@ -120,13 +120,17 @@ def join(line: str, following: str, words: frozenset[str]) -> str:
         left, right = _WORD.findall(line[-_TAIL:-1])[-1], _WORD.match(following)
         right_word = right[0] if right else following[0]
         with_hyphen, without = f"{left}-{right_word}".lower(), f"{left}{right_word}".lower()
+        is_compound = "-" in left + right_word
         is_hyphenated = line[-1] in "\u00ad\u0002" or (
-            following[0].islower() and (without in words or with_hyphen not in words)
+            without in words
+            if following[0].islower() and (is_compound or with_hyphen in words)
+            else following[0].islower() or (without in words and with_hyphen not in words)
         )
         return (line[:-1] if is_hyphenated else line.replace("\u0002", "-")) + following
     if is_wide(line[-1]) or is_wide(following[0]):
         return line + following
-    if line[-1] in "-‐–—/" and line[-2:-1].isalnum():
+    is_path = line[-1] == "/" and not line[-2:-1].isspace()
+    if is_path or (line[-1] in "-‐–—" and line[-2:-1].isalnum()):
         return line + following
     return f"{line} {following}"
 

@@ -67,7 +67,7 @@ class Segment:
 SPLIT, _SPLIT_APART = 1.0, 0.5
 """A gap of so many heights parts two segments of a line, where one follows the other in the file
 and where it does not."""
-_BLANK = 0.16
+_BLANK = 0.13
 """A gap of so many heights between Latin characters is a blank."""
 _SAME = 0.2
 _UPRIGHT_TOGETHER = 4

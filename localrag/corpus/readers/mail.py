@@ -22,12 +22,12 @@ from localrag.corpus.readers.flowing import unwrapped
 from localrag.corpus.readers.markup import read_html
 from localrag.corpus.readers.prose import prose
 from localrag.corpus.readers.text import brief, decode_terse, drop_controls, plain_name, stem
-from localrag.corpus.readers.types import Limits, Omission, ReadFailure
+from localrag.corpus.readers.types import Limits, Omission, PassedOver, ReadFailure
 from localrag.corpus.types import Document
 from localrag.errors import InputError
 from localrag.language import N_
 
-PartReader = Callable[[str, bytes], Iterator[Document | ReadFailure | Omission]]
+PartReader = Callable[[str, bytes], Iterator[Document | ReadFailure | Omission | PassedOver]]
 """Reads an attachment from its name, behind that of the message, and its bytes."""
 
 ENCRYPTED = N_("encrypted or sealed bodies of messages")
@@ -74,7 +74,7 @@ class Mail:
 
 def read_eml(
     name: str, data: bytes, limits: Limits, read_part: PartReader
-) -> Iterator[Document | ReadFailure | Omission]:
+) -> Iterator[Document | ReadFailure | Omission | PassedOver]:
     """Read a message, the messages in it and what is attached to them.
 
     Raises:
@@ -97,7 +97,7 @@ def read_eml(
 
 def documents(
     name: str, mail: Mail, read_part: PartReader, kind: str = "eml"
-) -> Iterator[Document | ReadFailure | Omission]:
+) -> Iterator[Document | ReadFailure | Omission | PassedOver]:
     """Yield a message as a document, then what is attached to it."""
     head = "".join(
         f"{header}: {mail.headers[header]}\n" for header in HEADERS if mail.headers.get(header)

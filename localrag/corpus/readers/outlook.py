@@ -1,11 +1,12 @@
-"""Messages of Outlook (.msg), with olefile (extra ``office``).
+"""Messages of Outlook (.msg), with olefile; bodies in RTF with striprtf (extra ``office``).
 
 `python-oxmsg` reads them, too; it gives neither the messages in a message nor copies (Cc), so that
 the properties would be read beside it anyway. They are those of MS-OXMSG.
 """
 
+import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -25,9 +26,9 @@ from localrag.corpus.readers.mail import (
     header_text,
     text_of_page,
 )
-from localrag.corpus.readers.ooxml import is_encrypted, protected
+from localrag.corpus.readers.package import is_encrypted, protected
 from localrag.corpus.readers.text import drop_controls
-from localrag.corpus.readers.types import Limits, Omission, ReadFailure
+from localrag.corpus.readers.types import Limits, Omission, PassedOver, ReadFailure
 from localrag.corpus.types import Document
 from localrag.errors import InputError, to_install
 from localrag.language import N_
@@ -57,7 +58,7 @@ _CODE_PAGES = {65001: "utf-8", 50220: "iso-2022-jp", 51932: "euc-jp", 20932: "eu
 
 def read_msg(
     name: str, data: bytes, limits: Limits, read_part: PartReader
-) -> Iterator[Document | ReadFailure | Omission]:
+) -> Iterator[Document | ReadFailure | Omission | PassedOver]:
     """Read a message of Outlook, the messages in it and what is attached to them.
 
     Raises:
@@ -66,11 +67,8 @@ def read_msg(
     try:
         import olefile
     except ImportError as error:
-        raise InputError(
-            N_("Reading a message of Outlook needs olefile."),
-            to_install("office"),
-        ) from error
-    if is_encrypted(data):
+        raise _needed("olefile") from error
+    if is_encrypted(BytesIO(data)):
         raise protected()
     try:
         with closing(olefile.OleFileIO(BytesIO(data))) as file:
@@ -88,6 +86,44 @@ def read_msg(
             N_("The message is damaged."), N_("Save it from the mail program again.")
         ) from error
     yield from documents(name, mail, read_part, "msg")
+
+
+def _needed(package: str) -> InputError:
+    return InputError(
+        N_("Reading a message of Outlook needs {package}."), to_install("office"), package=package
+    )
+
+
+def _text_of_rtf(packed: bytes) -> str | None:
+    """The text of a body in compressed RTF (MS-OXRTFCP); None where it cannot be read."""
+    try:
+        from compressed_rtf import decompress
+        from striprtf.striprtf import rtf_to_text
+    except ImportError as error:
+        raise _needed("striprtf") from error
+    try:
+        rtf = decompress(packed).decode("latin-1")
+        if _JAPANESE.search(rtf):
+            rtf = _SPLIT.sub(_rejoined, rtf)
+        read: Callable[[str], str] = rtf_to_text
+        return read(rtf)
+    except Exception:  # noqa: BLE001 - both fail with whatever the damage leads them to
+        return None
+
+
+# Of a character in two bytes striprtf joins those that are both written by number; Word and
+# Outlook write the second one as it is where it is a letter: ア is \'83A.
+_JAPANESE = re.compile(r"\\ansicpg932|\\fcharset128")
+_LEAD = r"(?:[89][0-9a-f]|[ef][0-9a-f])"
+_SPLIT = re.compile(
+    rf"\\'(?P<lead>{_LEAD})(?:\\'(?P<hex>[0-9a-f]{{2}})|\\(?P<escaped>[\\{{}}])|(?P<plain>[@-\[\]-z|~]))",
+    re.IGNORECASE,
+)
+
+
+def _rejoined(pair: re.Match[str]) -> str:
+    second = pair["hex"] or f"{ord(pair['escaped'] or pair['plain']):02x}"
+    return f"\\'{pair['lead']}\\'{second}"
 
 
 class _Storage:
@@ -136,7 +172,11 @@ class _Storage:
         elif self._has(_PAGE, _BYTES):
             mail.left_out[UNREADABLE] += 1
         elif self._has(_RTF, _BYTES):
-            mail.left_out[IN_RTF] += 1
+            text = _text_of_rtf(self._bytes(_RTF, _BYTES))
+            if text is None:
+                mail.left_out[IN_RTF] += 1
+            elif text.strip():
+                mail.body.append(unwrapped(drop_controls(text)))
 
     def _take(self, name: str, mail: Mail, depth: int) -> None:
         attached = _Storage(self._file, (*self._path, name), self._limits)

@@ -1,16 +1,18 @@
-"""Office Open XML packages (DOCX and its kin): parts, the relations between them, names.
+"""Office Open XML packages (DOCX, XLSX, PPTX): parts, the relations between them, names.
 
-Strict Open XML has other namespaces than the transitional form that Word writes by default. `name`
-and `value` read both the same way, so that no reader asks which one it has.
+Strict Open XML has other namespaces than the transitional form that Office writes by default.
+`name` and `value` read both the same way, so that no reader asks which one it has.
+
+Files of the container that Office had before 2007 are no packages; `no_package` says why.
 """
 
 import posixpath
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from io import BytesIO
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from lxml import etree
 
@@ -19,8 +21,15 @@ from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError
 from localrag.language import N_
 
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""How a file begins in the container that Office had before 2007, and an encrypted one."""
+STRICT = "http://purl.oclc.org/ooxml/"
+"""How the namespaces of Strict Open XML begin."""
+
+# The name of a stream in a document that Office has encrypted, as its directory has it.
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_BLOCK = 1 << 20
 _TRANSITIONAL = "http://schemas.openxmlformats.org/"
-_STRICT = "http://purl.oclc.org/ooxml/"
 _MICROSOFT = "http://schemas.microsoft.com/office/"
 _PREFIXES = {
     "wordprocessingml/main": "w",
@@ -51,7 +60,7 @@ def short_name(tag: str) -> str:
 
 def _family(namespace: str) -> str:
     """A namespace without its host, its year and what else tells strict and transitional apart."""
-    for host in (_TRANSITIONAL, _STRICT, _MICROSOFT):
+    for host in (_TRANSITIONAL, STRICT, _MICROSOFT):
         namespace = namespace.removeprefix(host)
     return _YEAR.sub("", namespace)
 
@@ -184,6 +193,51 @@ class Package:
         for relation in self.relations(part).values():
             if relation.kind == kind and self.has(relation.target):
                 yield self.root(relation.target)
+
+
+def relation_of(
+    element: etree._Element, related: Mapping[str, Relation], name: str = "id"
+) -> Relation | None:
+    """What an element refers to by an attribute in the namespace of relationships."""
+    for key, said in element.items():
+        if str(key).endswith(f"}}{name}"):
+            return related.get(str(said))
+    return None
+
+
+def is_encrypted(stream: IO[bytes]) -> bool:
+    """Whether a file is one of Office that a password protects."""
+    stream.seek(0)
+    return stream.read(len(OLE)) == OLE and holds(stream, [_ENCRYPTED])
+
+
+def protected() -> InputError:
+    """The error for a file that a password protects."""
+    return InputError(
+        N_("The file is protected with a password."),
+        N_("Open it in its own program and save a copy without a password."),
+    )
+
+
+def no_package(stream: IO[bytes]) -> InputError:
+    """The error for a file that begins with `OLE`: it is encrypted, or has an old format."""
+    if is_encrypted(stream):
+        return protected()
+    return InputError(
+        N_("The file has the format that Office had before 2007."),
+        N_("Open it in its own program and save it as .docx, .xlsx or .pptx."),
+    )
+
+
+def holds(stream: IO[bytes], words: Sequence[bytes]) -> bool:
+    """Whether one of some words is in the rest of a stream, which may be large."""
+    before, most = b"", max(map(len, words)) - 1
+    while block := stream.read(_BLOCK):
+        block = before + block
+        if any(word in block for word in words):
+            return True
+        before = block[-most:]
+    return False
 
 
 def _place(relation: etree._Element, folder: str) -> str:

@@ -12,12 +12,14 @@ from collections.abc import Iterator, Sequence
 from ctypes import byref, c_double, c_float
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from math import atan2, hypot, pi
 from statistics import median
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from localrag.corpus.pages import PAGE_STARTS
+from localrag.corpus.readers.apart import apart
 from localrag.corpus.readers.flowing import begins_item, ends_sentence, goes_on, join, words_of
 from localrag.corpus.readers.layout import Box, Glyph, Segment, segment, segments
 from localrag.corpus.readers.ocr import Line as ScannedLine
@@ -43,6 +45,9 @@ _BYTES_LAID_OUT = 2_000
 """What a character takes while its page is laid out."""
 _ONE_AT_A_TIME = Lock()
 """PDFium serves one thread at a time."""
+_SECONDS_A_MEGABYTE = 30
+_TIMES_THE_MEMORY = 4
+"""What laying pages out may take in the end, for its estimate is rough."""
 _STREAM = re.compile(rb"stream\r?\n")
 _DICTIONARY, _LITTLE, _STEP = 2_000, 100_000, 1 << 18
 _MARKS = {b"(": 350, b"<": 350, b"T": 320, b"q": 140, b"m": 250, b"re": 250}
@@ -100,10 +105,12 @@ def read_pdf(name: str, data: bytes, limits: Limits) -> Iterator[Document | Omis
         limits: how much it may hold, and how its pictures are read.
 
     Raises:
-        InputError: pypdfium2 is missing, the file is damaged or encrypted, or has no text at all.
+        InputError: pypdfium2 is missing, the file is damaged or encrypted, has no text at all, or
+            PDFium crashes on it, or takes too long or too much memory.
     """
-    with _ONE_AT_A_TIME:
-        pages = _printed(data, limits)
+    if find_spec("pypdfium2") is None:
+        raise InputError(N_("Reading PDF needs pypdfium2."), to_install("docs"))
+    pages = _printed_apart(data, limits)
     _read_pictures(name, data, limits, pages)
     yield from document_of(name, "pdf", pages)
     unreadable = sum(page.is_unreadable for page in pages)
@@ -118,6 +125,21 @@ def read_pdf(name: str, data: bytes, limits: Limits) -> Iterator[Document | Omis
     ):
         if count:
             yield Omission(what, count)
+
+
+def _printed_apart(data: bytes, limits: Limits) -> list[Printed]:
+    """What is printed on each page, read in a process of its own: PDFium may end it.
+
+    Raises:
+        InputError: as `_printed`, or PDFium crashed, or takes too long or too much memory.
+    """
+    return apart(
+        _printed,
+        data,
+        Limits(file_bytes=limits.file_bytes, memory_bytes=limits.memory_bytes),
+        seconds=limits.pdf_seconds + len(data) * _SECONDS_A_MEGABYTE // 1_000_000,
+        memory_bytes=_TIMES_THE_MEMORY * (limits.memory_bytes + len(data)),
+    )
 
 
 def document_of(name: str, kind: str, pages: Sequence[Printed]) -> Iterator[Document | Omission]:
@@ -178,13 +200,8 @@ def _printed(data: bytes, limits: Limits) -> list[Printed]:
     Raises:
         InputError: the file cannot be opened, or its pages hold too much together.
     """
-    try:
-        import pypdfium2
-    except ImportError as error:
-        raise InputError(
-            N_("Reading PDF needs pypdfium2."),
-            to_install("docs"),
-        ) from error
+    import pypdfium2
+
     most = min(limits.file_bytes, limits.memory_bytes // _BYTES_A_CHARACTER)
     too_much = InputError(
         N_("The PDF unpacks to too much text."),
@@ -541,7 +558,9 @@ def _is_joined(
     if ends_sentence(before):
         is_full = room < size * 2.5
         return is_full and not is_indented and not begins_item(text) and not line.opens
-    if is_indented and not (line.opens and room < size * 2.5):
+    # Items and terms have their further lines indented; those of a sentence follow a full line.
+    is_hanging = room < size * 2.5 or text[0].islower() or last.text.rstrip().endswith(("-", "‐"))
+    if is_indented and not is_hanging:
         return False
     return goes_on(last.text.strip(), text, room=room, width=width)
 

@@ -15,6 +15,8 @@ _NEAR = 8.0
 """Points by which the place of a head may differ from page to page."""
 _WINDOW, _LONGEST = 3, 200
 _LEAST_NUMBERS, _MOST_DIGITS = 5, 4
+_LEAST_PAGES = 6
+"""Pages from which the place of the heads is known."""
 _NUMBER = r"(?:[0-9]{1,5}|[〇一二三四五六七八九十百]{1,6}|[ivxlc]{1,7})"
 _DASH = r"[-‐-―−ー~〜～・.·|｜/]"
 _PAGE_NUMBER = re.compile(
@@ -86,6 +88,7 @@ def without_running_heads(
     ]
     running = _running(edges, len(pages))
     _add_beside_numbers(edges, running)
+    _add_at_their_place(edges, running, len(pages))
     dropped = {
         (number, id(part))
         for number, parts in enumerate(pages)
@@ -245,6 +248,32 @@ def _add_beside_numbers(edges: Sequence[_Edge], running: set[int]) -> None:
         }
         if len(alike) > 2:
             running.update(id(edge.segment) for edge in row)
+
+
+def _add_at_their_place(edges: Sequence[_Edge], running: set[int], count: int) -> None:
+    """Add the outermost rows at the place that has a running head on half of the pages.
+
+    The title of a section that is shorter than a page is repeated nowhere, and stands alone or
+    beside the title of its chapter.
+    """
+    outermost: dict[tuple[str, int], list[_Edge]] = defaultdict(list)
+    for edge in edges:
+        if edge.row == 0 and edge.side in ("top", "bottom"):
+            outermost[edge.side, edge.page].append(edge)
+    heads: dict[tuple[str, int, int], set[int]] = defaultdict(set)
+    for row in outermost.values():
+        for edge in row:
+            if id(edge.segment) in running:
+                heads[edge.side, *_spot(edge)].add(edge.page)
+    usual = {spot for spot, pages in heads.items() if 2 * len(pages) >= count >= _LEAST_PAGES}
+    for row in outermost.values():
+        if all((edge.side, *_spot(edge)) in usual for edge in row):
+            running.update(id(edge.segment) for edge in row)
+
+
+def _spot(edge: _Edge) -> tuple[int, int]:
+    """Place and size of an edge, in whole points."""
+    return round(edge.place), round(edge.segment.size)
 
 
 def _repeated(pages: Sequence[Sequence[Segment]]) -> set[int]:

@@ -1,7 +1,8 @@
 """Workbooks of Excel as documents: a section for each sheet, a line for each row.
 
-Not read, and named with their number, are hidden sheets, rows and columns, charts, pictures and
-formulas that were never calculated. What a filter hides for now is read.
+Not read, and named with their number, are hidden sheets, rows and columns, charts, pictures, what
+is printed above and below a sheet, and formulas that were never calculated. What a filter hides
+for now is read.
 """
 
 from collections import Counter
@@ -13,9 +14,9 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from localrag.corpus.readers import number_formats
+from localrag.corpus.readers.drawings import diagram, paragraphs
 from localrag.corpus.readers.grids import LOOKED_AT, Grid, Merged, cell, lines_of
-from localrag.corpus.readers.ooxml import relation_of
-from localrag.corpus.readers.package import Package
+from localrag.corpus.readers.package import Package, relation_of
 from localrag.corpus.readers.prose import Heading, prose, without_text
 from localrag.corpus.readers.text import drop_controls, stem
 from localrag.corpus.readers.types import Limits, Omission
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 HIDDEN_SHEETS = N_("hidden sheets")
 HIDDEN_ROWS = N_("hidden rows")
 HIDDEN_COLUMNS = N_("hidden columns")
+MARGINS = N_("headers and footers of printed sheets")
 CHARTS = N_("charts")
 PICTURES = N_("pictures")
 NOT_CALCULATED = N_("formulas that were never calculated")
@@ -144,6 +146,7 @@ class _Reading:
         for what, count in (
             (HIDDEN_ROWS, len(layout.hidden_rows)),
             (HIDDEN_COLUMNS, sum(at <= layout.width for at in layout.hidden_columns)),
+            (MARGINS, layout.margins),
         ):
             if count:
                 self.left_out[what] += count
@@ -232,10 +235,10 @@ class _Reading:
                     if count:
                         self.left_out[what] += count
                 for body in root.iterfind(".//{*}txBody"):
-                    for paragraph in body.iterfind("{*}p"):
-                        words = "".join(run.text or "" for run in paragraph.iterfind(".//{*}t"))
-                        if line := cell(drop_controls(words)):
-                            yield line
+                    yield from paragraphs(body)
+                related = self._package.relations(relation.target)
+                for frame in root.iterfind(".//{*}graphicFrame"):
+                    yield from diagram(self._package, frame, related) or ()
             elif relation.kind in ("oleObject", "package"):
                 self.left_out[EMBEDDED] += 1
 

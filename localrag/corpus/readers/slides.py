@@ -1,7 +1,8 @@
 """Presentations of PowerPoint as documents: a page and a section for each slide.
 
 This is a walk over the XML with lxml. `python-pptx` reads text boxes, tables, groups and notes,
-too. It gives no text of SmartArt and of comments and reads no Strict file.
+too. It gives no text of SmartArt and of comments and reads no Strict file. What layouts and masters
+show on slides is read once, with the first slide that shows it.
 
 Not read, and named with their number, are hidden slides, charts, pictures and embedded files.
 """
@@ -13,9 +14,9 @@ from zipfile import BadZipFile
 from lxml import etree
 
 from localrag.corpus.pages import PAGE_STARTS
+from localrag.corpus.readers.drawings import diagram, paragraphs
 from localrag.corpus.readers.grids import Grid, Merged, cell, lines_of
-from localrag.corpus.readers.ooxml import relation_of
-from localrag.corpus.readers.package import Package, chosen
+from localrag.corpus.readers.package import Package, chosen, relation_of
 from localrag.corpus.readers.prose import Heading, prose, without_text
 from localrag.corpus.readers.sheets import CHARTS, EMBEDDED, PICTURES
 from localrag.corpus.readers.text import brief, drop_controls, stem
@@ -29,6 +30,8 @@ HIDDEN_SLIDES = N_("hidden slides")
 _TITLES = ("title", "ctrTitle")
 # Numbers and dates of slides, and the picture of the slide above the notes.
 _FRAME = ("sldNum", "dt", "sldImg", "hdr")
+# What shows behind a slide, and behind that, by the element of each.
+_BENEATH = {"sld": "slideLayout", "sldLayout": "slideMaster"}
 _DEEPEST = 50
 
 
@@ -69,6 +72,7 @@ def _read(package: Package) -> tuple["_Written", Counter[str]]:
     written = _Written()
     left_out = Counter[str]()
     footers: set[str] = set()
+    layers: set[str] = set()
     for number, part in enumerate(_slides(package, presentation), 1):
         written.pages.append(written.length)
         root = package.root(part)
@@ -76,7 +80,7 @@ def _read(package: Package) -> tuple["_Written", Counter[str]]:
             left_out[HIDDEN_SLIDES] += 1
             continue
         slide = _Slide(package, part, footers, left_out)
-        lines = list(slide.lines(root))
+        lines = [*slide.lines(root), *slide.behind(root, layers)]
         notes, comments = list(slide.notes()), list(slide.comments())
         if not (slide.title or lines or notes or comments):
             continue
@@ -132,16 +136,30 @@ def _slides(package: Package, presentation: str) -> Iterator[str]:
 class _Slide:
     """Reads a slide.
 
+    Args:
+        package: the file.
+        part: name of the slide's part.
+        footers: lines of footers that were read; those of this one are added.
+        left_out: what was not read, and how many.
+        is_layer: whether it is a layout or a master: its placeholders are not shown.
+
     Attributes:
         title: in one line; "" without one. It is there when the lines are read.
     """
 
     def __init__(
-        self, package: Package, part: str, footers: set[str], left_out: Counter[str]
+        self,
+        package: Package,
+        part: str,
+        footers: set[str],
+        left_out: Counter[str],
+        *,
+        is_layer: bool = False,
     ) -> None:
         self._package, self._part, self._footers = package, part, footers
         self._left_out = left_out
         self._related = package.relations(part)
+        self._is_layer = is_layer
         self.title = ""
 
     def lines(self, root: etree._Element) -> Iterator[str]:
@@ -150,13 +168,33 @@ class _Slide:
         if tree is not None:
             yield from self._shapes(tree, 0)
 
+    def behind(self, root: etree._Element, known: set[str]) -> Iterator[str]:
+        """Yield what the layout and the master show on the slide.
+
+        Args:
+            root: of the slide, or of the layout.
+            known: names of the layouts and masters that were read; those of this one are added.
+        """
+        beneath = _BENEATH.get(etree.QName(root).localname)
+        if beneath is None or root.get("showMasterSp") in ("0", "false"):
+            return
+        for relation in self._related.values():
+            part = relation.target
+            if relation.kind != beneath or part in known or not self._package.has(part):
+                continue
+            known.add(part)
+            layer = _Slide(self._package, part, self._footers, self._left_out, is_layer=True)
+            below = self._package.root(part)
+            yield from layer.lines(below)
+            yield from layer.behind(below, known)
+
     def notes(self) -> Iterator[str]:
         """Yield what the speaker is to say."""
         for relation in self._related.values():
             if relation.kind == "notesSlide" and self._package.has(relation.target):
                 for shape in self._package.root(relation.target).iterfind(".//{*}sp"):
                     if _place(shape) not in (*_FRAME, "ftr"):
-                        yield from _paragraphs(shape.find("{*}txBody"))
+                        yield from paragraphs(shape.find("{*}txBody"))
 
     def comments(self) -> Iterator[str]:
         """Yield what was remarked on the slide."""
@@ -167,7 +205,7 @@ class _Slide:
                     if line := cell(drop_controls(old.text or "")):
                         yield line
                 for body in root.iterfind(".//{*}txBody"):
-                    yield from _paragraphs(body)
+                    yield from paragraphs(body)
 
     def _shapes(self, tree: etree._Element, depth: int) -> Iterator[str]:
         if depth > _DEEPEST:
@@ -187,7 +225,9 @@ class _Slide:
 
     def _box(self, shape: etree._Element) -> Iterator[str]:
         place = _place(shape)
-        lines = list(_paragraphs(shape.find("{*}txBody")))
+        if self._is_layer and place:
+            return  # What it says is only a prompt: click to edit.
+        lines = list(paragraphs(shape.find("{*}txBody")))
         if place in _TITLES and not self.title:
             self.title = " ".join(lines)
         elif place == "ftr":
@@ -203,38 +243,13 @@ class _Slide:
             self._left_out[EMBEDDED] += 1
         elif frame.find(".//{*}chart") is not None:
             self._left_out[CHARTS] += 1
-        diagram = frame.find(".//{*}relIds")
-        if diagram is not None:
-            relation = relation_of(diagram, self._related, "dm")
-            if relation is not None and self._package.has(relation.target):
-                root = self._package.root(relation.target)
-                for body in root.iterfind("{*}ptLst/{*}pt/{*}t"):
-                    yield from _paragraphs(body)
+        yield from diagram(self._package, frame, self._related) or ()
 
 
 def _place(shape: etree._Element) -> str:
     """What a shape is for in the layout ("title", "body"); "" where it is for nothing there."""
     found = shape.find("{*}nvSpPr/{*}nvPr/{*}ph")
     return "" if found is None else found.get("type", "body")
-
-
-def _paragraphs(body: etree._Element | None) -> Iterator[str]:
-    for paragraph in () if body is None else body.iterfind("{*}p"):
-        if line := cell(drop_controls(_words(paragraph))):
-            yield line
-
-
-def _words(paragraph: etree._Element) -> str:
-    parts = []
-    for run in paragraph:
-        tag = etree.QName(run).localname if isinstance(run.tag, str) else ""
-        if tag in ("r", "fld"):
-            parts.append("".join(text.text or "" for text in run.iterfind("{*}t")))
-        elif tag == "br":
-            parts.append("\n")
-        elif tag == "AlternateContent":
-            parts.append("".join(text.text or "" for text in chosen(run).iterfind(".//{*}t")))
-    return "".join(parts)
 
 
 def _grid(table: etree._Element) -> Grid:
@@ -246,7 +261,7 @@ def _grid(table: etree._Element) -> Grid:
             size = int(found.get("rowSpan", 1)), int(found.get("gridSpan", 1))
             if size != (1, 1) and not covered:
                 merged[number, at] = size
-            texts.append("" if covered else "\n".join(_paragraphs(found.find("{*}txBody"))))
+            texts.append("" if covered else "\n".join(paragraphs(found.find("{*}txBody"))))
         rows.append(texts)
     properties = table.find("{*}tblPr")
     has_head = properties is not None and properties.get("firstRow") in ("1", "true")

@@ -1,4 +1,4 @@
-"""What reading gives besides documents (failures, omissions, marks), and its limits."""
+"""What reading gives besides documents (failures, files without a reader …), and its limits."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localrag.corpus.types import Document, Omission
-from localrag.errors import InputError
+from localrag.errors import InputError, LocalragError
 
 if TYPE_CHECKING:
     from localrag.corpus.readers.scans import Scans
@@ -18,7 +18,9 @@ __all__ = [
     "NumberedLine",
     "Omission",
     "OnlyImagesError",
+    "PassedOver",
     "ReadFailure",
+    "Unread",
 ]
 
 
@@ -27,8 +29,8 @@ class OnlyImagesError(InputError):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadFailure:
-    """A file, or one member or line of it, that could not be read; the rest is not affected.
+class Unread:
+    """Something that was not read.
 
     Attributes:
         source: the file, with ``!member`` or ``:line`` where one file holds many documents.
@@ -36,7 +38,7 @@ class ReadFailure:
     """
 
     source: str
-    problem: InputError
+    problem: LocalragError
 
     @property
     def cause(self) -> str:
@@ -47,6 +49,24 @@ class ReadFailure:
     def cure(self) -> str:
         """What to do about it; empty where nothing can be advised."""
         return self.problem.cure
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFailure(Unread):
+    """A file, or one member or line of it, that could not be read; the rest is not affected."""
+
+    problem: InputError
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOver(Unread):
+    """A file or a link in a folder, a member of a zip or an attachment that has no reader.
+
+    Attributes:
+        suffix: in lower case; the name where there is none; "" of a link.
+    """
+
+    suffix: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +108,7 @@ class Limits:
         converter: the program of LibreOffice, which writes files of old formats (.doc, .xls, .rtf)
             as new ones to be read; None where nobody asked for it.
         converting_seconds: what it may take for a file.
+        pdf_seconds: processor time that reading a PDF may take, besides 30 seconds a megabyte.
     """
 
     file_bytes: int = 200_000_000
@@ -105,6 +126,7 @@ class Limits:
     scans: "Scans | None" = None
     converter: Path | None = None
     converting_seconds: int = 120
+    pdf_seconds: int = 120
 
 
 NumberedLine = tuple[int, bytes | None]

@@ -20,6 +20,7 @@ from zipfile import BadZipFile
 
 from lxml import etree
 
+from localrag.corpus.readers.drawings import diagram
 from localrag.corpus.readers.package import (
     Package,
     child,
@@ -27,6 +28,7 @@ from localrag.corpus.readers.package import (
     has_text,
     is_on,
     name,
+    relation_of,
     shown_in,
     value,
 )
@@ -64,10 +66,11 @@ _SYMBOLS = N_("symbols without a Unicode character")
 _PLACEHOLDERS = N_("form fields not filled in, with their placeholder")
 _UNSHOWN = N_("headers and footers that Word does not show")
 _IN_TEXT = frozenset([_INSERTED, _FORMULAS, _PLACEHOLDERS])
+_DIAGRAMS = N_("SmartArt diagrams")
 _GRAPHICS: Mapping[str, str] = {
     "chart": N_("charts"),
     "chartex": N_("charts"),
-    "diagram": N_("SmartArt diagrams"),
+    "diagram": _DIAGRAMS,
 }
 """What a drawing is, by the last word of its address."""
 _OBJECT: Mapping[str, str] = {
@@ -177,7 +180,7 @@ class _Walk:
 
     def __init__(self, package: Package) -> None:
         self._package = package
-        self._main = package.main("word/document.xml")
+        self._main = self._part = package.main("word/document.xml")
         self.counts = Counter[str]()
         self.readings: dict[tuple[str, str], None] = {}
         self._styles = Styles(self._related("styles"))
@@ -230,7 +233,7 @@ class _Walk:
         }
         found = []
         for one in section:
-            relation = relations.get(_relation_of(one))
+            relation = relation_of(one, relations)
             if name(one) != f"w:{kind}Reference" or relation is None:
                 continue
             if relation.target in self._printed or not self._package.has(relation.target):
@@ -241,7 +244,10 @@ class _Walk:
                 continue
             self._printed.add(relation.target)
             story = Story(drops_pages=True, ignores_fields=not _are_matched(root))
-            for line in self._blocks(root, story):
+            self._part = relation.target
+            lines = self._blocks(root, story)
+            self._part = self._main
+            for line in lines:
                 # What is left of "- 1 -" without the number is no text.
                 if any(sign.isalnum() for sign in line.text) and line.text not in self._printed:
                     self._printed.add(line.text)
@@ -483,13 +489,24 @@ class _Walk:
                 words = drop_controls(one.get("string", "")).strip()
                 into.after += [Line([Piece(words, where)])] if words else []
             elif kind == "a:graphicData":
-                what = _GRAPHICS.get(one.get("uri", "").rpartition("/")[2])
-                self.counts[what or _PICTURES] += what is not None
+                self._graphic(one, into, where)
             elif kind in _OBJECT:
                 self.counts[_OBJECT[kind]] += 1
             elif kind in ("pic:pic", "v:imagedata"):
                 # The picture of an embedded object shows the object.
                 self.counts[_PICTURES] += not is_object
+
+    def _graphic(
+        self, graphic: etree._Element, into: Paragraph, where: etree._Element | None
+    ) -> None:
+        """Read the texts of a SmartArt diagram; count a chart."""
+        what = _GRAPHICS.get(graphic.get("uri", "").rpartition("/")[2])
+        relations = self._package.relations(self._part)
+        lines = diagram(self._package, graphic, relations) if what == _DIAGRAMS else None
+        if lines is None:
+            self.counts[what or _PICTURES] += what is not None
+        elif into.story.shows:
+            into.after += [Line([Piece(line, where)]) for line in lines]
 
     def _formula(self, formula: etree._Element, into: Paragraph, anchor: etree._Element) -> None:
         written = linear(formula)
@@ -509,12 +526,6 @@ def _is_section(element: etree._Element) -> bool:
     """Whether these are the properties of a section as they are now, not as they were."""
     parent = element.getparent()
     return name(element) == "w:sectPr" and (parent is None or name(parent) != "w:sectPrChange")
-
-
-def _relation_of(reference: etree._Element) -> str:
-    """The ``r:id`` of a reference."""
-    ids = (said for key, said in reference.attrib.items() if str(key).endswith("}id"))
-    return str(next(ids, ""))
 
 
 def _are_matched(story: etree._Element) -> bool:

@@ -6,24 +6,20 @@ Values are read as they were calculated last; formulas are not calculated and ma
 import re
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, cast
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 from lxml import etree
 
-from localrag.corpus.readers.ooxml import is_strict, write_transitional
+from localrag.corpus.readers.package import OLE, STRICT, holds, no_package
 from localrag.errors import InputError, to_install
 from localrag.language import N_
 
-OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""How a workbook of Excel before 2007 begins, and one that a password protects."""
-# The name of a stream in a document that Office has encrypted, as its directory has it.
-_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 # The member that tells what a ZIP archive is, and what is then said of it.
 _OTHERS = {
     "xl/workbook.bin": N_("{table} is a binary workbook (.xlsb)."),
@@ -38,6 +34,11 @@ _UNPACKED, _RATIO, _SMALL = 1_000_000_000, 200, 20_000_000
 # openpyxl holds all texts of the cells at once.
 _TEXT_BYTES = 300_000_000
 _BLOCK = 1 << 20
+# openpyxl does not read the namespaces of a Strict workbook, which are written as the usual ones.
+_STRICT = STRICT.encode()
+_NAMESPACE = re.compile(re.escape(_STRICT) + rb"(\w+)/(\w+)")
+_TRANSITIONAL = rb"http://schemas.openxmlformats.org/\1/2006/\2"
+_LONGEST_NAMESPACE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +104,49 @@ def opened_workbook(
 
 def _as_transitional(stream: IO[bytes], opened: ExitStack, aside: Path | None) -> IO[bytes]:
     with ZipFile(stream) as archive:
-        if not is_strict(archive):
-            return stream
+        with archive.open("_rels/.rels") as part:
+            if _STRICT not in part.read(_BLOCK):
+                return stream
         with ExitStack() as until_written:
             new = until_written.enter_context(tempfile.TemporaryFile(dir=aside))
-            write_transitional(archive, cast("IO[bytes]", new))
+            _write_transitional(archive, cast("IO[bytes]", new))
             opened.push(until_written.pop_all())
     return cast("IO[bytes]", new)
+
+
+def _write_transitional(archive: ZipFile, out: IO[bytes]) -> None:
+    """Write a Strict archive with the usual namespaces; its size was bounded before."""
+    with ZipFile(out, "w", ZIP_DEFLATED, compresslevel=1) as written:
+        for member in archive.infolist():
+            with archive.open(member) as part, written.open(member.filename, "w") as new:
+                if member.filename.endswith((".xml", ".rels")):
+                    for block in _rewritten(part):
+                        new.write(block)
+                else:
+                    while block := part.read(_BLOCK):
+                        new.write(block)
+
+
+def _rewritten(part: IO[bytes]) -> Iterator[bytes]:
+    before = b""
+    while block := part.read(_BLOCK):
+        before += block
+        # A namespace may go on in the next block: what begins one stays behind.
+        begun = before.rfind(b"http", max(0, len(before) - _LONGEST_NAMESPACE))
+        cut = len(before) if begun < 0 else begun
+        yield _transitional(before[:cut])
+        before = before[cut:]
+    yield _transitional(before)
+
+
+def _transitional(xml: bytes) -> bytes:
+    return _NAMESPACE.sub(_TRANSITIONAL, xml) if _STRICT in xml else xml
 
 
 def _require_workbook(stream: IO[bytes], name: str, most: int) -> None:
     stream.seek(0)
     if stream.read(len(OLE)) == OLE:
-        raise _old_or_encrypted(stream, name)
+        raise no_package(stream)
     try:
         with ZipFile(stream) as archive:
             members = {member.filename: member.file_size for member in archive.infolist()}
@@ -139,31 +170,6 @@ def _require_workbook(stream: IO[bytes], name: str, most: int) -> None:
         )
 
 
-def _old_or_encrypted(stream: IO[bytes], name: str) -> InputError:
-    if _holds(stream, [_ENCRYPTED]):
-        return InputError(
-            N_("{table} is protected with a password."),
-            N_("Open it in Excel and save a copy without a password."),
-            table=name,
-        )
-    return InputError(
-        N_("{table} is in the format that Excel had before 2007 (.xls)."),
-        N_("Open it and save it as .xlsx or CSV."),
-        table=name,
-    )
-
-
-def _holds(stream: IO[bytes], words: Sequence[bytes]) -> bool:
-    """Whether one of some words stands in what is left of a stream, which may be large."""
-    before, most = b"", max(map(len, words)) - 1
-    while block := stream.read(_BLOCK):
-        block = before + block
-        if any(word in block for word in words):
-            return True
-        before = block[-most:]
-    return False
-
-
 def _damaged(name: str) -> InputError:
     return InputError(
         N_("{table} is damaged, or no workbook that can be read."),
@@ -177,7 +183,7 @@ def _has_formulas(stream: IO[bytes]) -> bool:
         for member in archive.namelist():
             if member.startswith("xl/worksheets/") and member.endswith(".xml"):
                 with archive.open(member) as part:
-                    if _holds(part, [b"<f>", b"<f ", b"<f/", b":f>", b":f ", b":f/"]):
+                    if holds(part, [b"<f>", b"<f ", b"<f/", b":f>", b":f ", b":f/"]):
                         return True
     return False
 
@@ -194,6 +200,7 @@ class Layout:
         rows: how many rows the sheet has something to say of.
         last_row: the number of the last of them.
         width: the last column that has something in it; 0 where none has.
+        margins: how many headers and footers its printed pages have.
     """
 
     hidden_rows: frozenset[int]
@@ -203,6 +210,7 @@ class Layout:
     rows: int
     last_row: int
     width: int
+    margins: int
 
     @cached_property
     def merged_from(self) -> dict[int, list[tuple[int, int, int, int]]]:
@@ -231,9 +239,9 @@ def layout_of(opened: Opened, part: str) -> Layout:
     merged: list[tuple[int, int, int, int]] = []
     filtered: tuple[int, int] | None = None
     is_filtering, header, number, count = False, 0, 0, 0
-    column = width = 0
+    column = width = margins = 0
     with ZipFile(opened.stream) as archive, archive.open(part) as file:
-        tags = ("row", "col", "mergeCell", "autoFilter", "filterColumn", "c")
+        tags = ("row", "col", "mergeCell", "autoFilter", "filterColumn", "c", "headerFooter")
         walk = etree.iterparse(
             file, tag=[f"{{*}}{tag}" for tag in tags], resolve_entities=False, no_network=True
         )
@@ -250,6 +258,8 @@ def layout_of(opened: Opened, part: str) -> Layout:
             elif tag == "col" and element.get("hidden") in ("1", "true"):
                 last = min(int(element.get("max", 0)), _WIDEST)
                 columns.update(range(int(element.get("min", 1)), last + 1))
+            elif tag == "headerFooter":
+                margins = sum(bool(part.text) for part in element)
             elif tag == "mergeCell":
                 left, top, right, bottom = range_boundaries(element.get("ref"))
                 merged.append((top, left, bottom, right))
@@ -263,7 +273,7 @@ def layout_of(opened: Opened, part: str) -> Layout:
     if filtered and is_filtering:
         rows -= set(range(filtered[0], filtered[1] + 1))
     hidden = frozenset(rows), frozenset(columns)
-    return Layout(*hidden, tuple(merged), header, count, number, width)
+    return Layout(*hidden, tuple(merged), header, count, number, width, margins)
 
 
 def _forget(element: etree._Element) -> None:

@@ -11,12 +11,12 @@ from typing import IO
 from localrag.corpus.readers.bounds import unpacked_member
 from localrag.corpus.readers.converting import LIST_OF_LAWS
 from localrag.corpus.readers.text import plain_name
-from localrag.corpus.readers.types import Limits, Omission, ReadFailure
+from localrag.corpus.readers.types import Limits, Omission, PassedOver, ReadFailure
 from localrag.corpus.types import Document
 from localrag.errors import InputError
 from localrag.language import N_
 
-MemberReader = Callable[[str, bytes], Iterator[Document | ReadFailure | Omission]]
+MemberReader = Callable[[str, bytes], Iterator[Document | ReadFailure | Omission | PassedOver]]
 """Reads one member from its name and its bytes."""
 _SMALL = 1_000_000
 _ENCRYPTED = 0x1
@@ -28,16 +28,16 @@ def read_zip(
     name: str,
     limits: Limits,
     *,
-    offers: Callable[[str], bool],
+    pass_over: Callable[[str, str], PassedOver | None],
     read_member: MemberReader,
-) -> Iterator[Document | ReadFailure | Omission]:
+) -> Iterator[Document | ReadFailure | Omission | PassedOver]:
     """Read the members of an archive; nothing is unpacked to disk.
 
     Args:
         file: the archive, which can be rewound.
         name: what messages and ids call it.
         limits: bounds on members.
-        offers: whether a member's name is of a format that is read; others are counted.
+        pass_over: names a member that has no reader, given its place and its name; else None.
         read_member: reads one member.
 
     Raises:
@@ -69,10 +69,11 @@ def read_zip(
                 continue
             place = f"{name}!{plain_name(inside)}"
             try:
-                _check(member, inside, limits, offers)
-                if not offers(inside):
-                    yield Omission(N_("members of zips that are of no kind that is read"))
+                _require_inside(inside)
+                if left_out := pass_over(place, inside):
+                    yield left_out
                     continue
+                _check(member, limits)
                 unpacked += member.file_size
                 if unpacked > most:
                     raise InputError(
@@ -171,14 +172,8 @@ def _is_left_behind(name: str) -> bool:
     )
 
 
-def _check(
-    member: zipfile.ZipInfo, name: str, limits: Limits, offers: Callable[[str], bool]
-) -> None:
-    """Refuse what no honest archive of laws holds.
-
-    Raises:
-        InputError: the member's path leaves the archive, or it is encrypted, nested or a bomb.
-    """
+def _require_inside(name: str) -> None:
+    """Refuse a path that leads out of the archive, and an archive in an archive."""
     if name.startswith("/") or _DRIVE.match(name) or ".." in name.split("/"):
         raise InputError(
             N_("The member's path leads out of the archive."),
@@ -189,8 +184,10 @@ def _check(
             N_("A zip inside a zip is not read."),
             N_("Unpack it and add the inner files."),
         )
-    if not offers(name):
-        return
+
+
+def _check(member: zipfile.ZipInfo, limits: Limits) -> None:
+    """Refuse what no honest archive of laws holds: what is encrypted, too large or a bomb."""
     if member.flag_bits & _ENCRYPTED:
         raise InputError(
             N_("The member is encrypted."),

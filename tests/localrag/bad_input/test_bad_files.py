@@ -171,11 +171,11 @@ def test_a_file_that_vanishes_while_adding(
 def test_a_folder_with_nothing_to_read(cli: Cli, kept: Path, tmp_path: Path) -> None:
     folder = tmp_path / "pictures"
     folder.mkdir()
-    (folder / "a.png").write_bytes(b"\x89PNG")
+    (folder / "a.dwg").write_bytes(b"\x89PNG")
     outcome = cli("add", str(folder))
     assert outcome.code == 0
     assert "no file of a kind that is read was found" in outcome.err
-    assert "1 .png" in outcome.out
+    assert "1 .dwg" in outcome.out
 
 
 @pytest.mark.parametrize("name", ["nowhere", "x" * 5000, "good.md/below"])

@@ -326,7 +326,11 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path, content: bytes, cause: s
     with pytest.raises(InputError, match=cause) as caught:
         read(content, tmp_path)
     assert caught.value.cure
-    assert "質問.xlsx" in caught.value.cause or "twice" in cause
+    assert "質問.xlsx" in caught.value.cause or cause in (
+        "question twice",
+        "password",
+        "before 2007",
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,12 @@ from zipfile import ZipFile
 import pytest
 from printed_pages import PrintedPages
 
+import localrag
+from localrag.conversations.export import export
+from localrag.conversations.store import Conversations
+from localrag.retrieval.types import Query
+from localrag.workspace import Workspace
+
 Cli = Callable[..., Any]
 QUESTION = "渡し舟の運航を休むときは、誰に届け出るか。"
 HALVES = (
@@ -63,6 +69,23 @@ def test_results_of_a_batch(kind: str, cli: Cli, pages: Path, tmp_path: Path) ->
         with ZipFile(BytesIO(data)) as archive:
             data = b"".join(archive.read(name) for name in archive.namelist())
     assert "手引 2–3頁" in unescape(data.decode(errors="replace"))
+
+
+@pytest.mark.parametrize("kind", ["md", "docx"])
+def test_an_exported_conversation(
+    kind: str, cli: Cli, pages: Path, home: Path, tmp_path: Path
+) -> None:
+    workspace, out = Workspace(home), tmp_path / f"conversation.{kind}"
+    with localrag.open(home).corpus() as corpus, Conversations.open(workspace) as conversations:
+        talk = conversations.new("休航").id
+        turn = conversations.begin(talk, Query(QUESTION), "default", "extractive", "")
+        conversations.finish(turn.id, corpus.ask(QUESTION), 1.0)
+        export(conversations, workspace, talk, out)
+    data = out.read_bytes()
+    if kind == "docx":
+        with ZipFile(BytesIO(data)) as archive:
+            data = archive.read("word/document.xml")
+    assert "手引 2–3頁" in unescape(data.decode())
 
 
 def test_a_sentence_over_a_page_end_is_checked_as_one(

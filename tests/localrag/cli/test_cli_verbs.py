@@ -66,16 +66,16 @@ def test_add_reports_what_it_did(cli: Cli, tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "good.md").write_text("# 題\n\n本文です。\n", encoding="utf-8")
     (folder / "bad.xml").write_text("<Law><broken", encoding="utf-8")
-    (folder / "picture.png").write_bytes(b"\x89PNG")
+    (folder / "speech.mp3").write_bytes(b"ID3")
     outcome = cli("add", str(folder), "--json")
     assert outcome.code == 4
     report = outcome.json
     assert (report["corpus"], report["added"]) == ("main", 1)
     assert "bad.xml" in report["failed"][0]["source"]
-    assert report["unsupported"] == {".png": 1}
+    assert report["unsupported"] == {".mp3": 1}
     again = cli("add", str(folder))
     assert "0 documents added" in again.out
-    assert "1 .png" in again.out
+    assert "1 .mp3" in again.out
     assert "bad.xml" in again.err
 
 

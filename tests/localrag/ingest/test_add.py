@@ -355,7 +355,7 @@ def test_large_files_are_stored_bit_by_bit(
 
 def test_events_tell_what_is_stored(workspace: Workspace, laws: Path, write_law: LawWriter) -> None:
     write_law(1)
-    (laws / "x.png").write_text("")
+    (laws / "x.dwg").write_text("")
     seen: list[Event] = []
 
     def check(event: Event) -> None:
@@ -366,7 +366,7 @@ def test_events_tell_what_is_stored(workspace: Workspace, laws: Path, write_law:
 
     run(workspace, laws, on_event=check)
     assert isinstance(seen[0], FilesFound)
-    assert (seen[0].files, [one.suffix for one in seen[0].passed_over]) == (1, [".png"])
+    assert (seen[0].files, [one.suffix for one in seen[0].passed_over]) == (1, [".dwg"])
     assert [event.added for event in seen if isinstance(event, DocumentsStored)] == [
         (f"{FIRST}@2026-04-01",)
     ]

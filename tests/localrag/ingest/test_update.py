@@ -82,7 +82,7 @@ def test_a_link_in_an_archive_is_told_and_not_followed(
     archive.rename(folder / archive.name)
     (folder / "link.xml").symlink_to(outside)
     report = update(corpus, "main", [folder])
-    assert [(Path(one.source).name, "is a link" in one.cause) for one in report.failed] == [
+    assert [(Path(one.source).name, "is a link" in one.cause) for one in report.passed_over] == [
         ("link.xml", True)
     ]
     with pytest.raises(InputError):
@@ -98,7 +98,7 @@ def test_an_update_and_its_undoing(corpus: Workspace, archive: Path, whole: bool
 
     report = update(corpus, "main", [archive], whole=whole)
     assert told(report) == told(tried) == CHANGES + [REPEALED] * whole
-    assert (report.applied, report.unchanged, report.passed_over) == (True, 1, 1)
+    assert (report.applied, report.unchanged, report.no_laws) == (True, 1, 1)
     assert [law.title for law in report.laws(LawChangeKind.ADDED)] == ["試験第4号法"]
     assert 0 < report.undo_bytes < 5_000
     after = content(corpus)

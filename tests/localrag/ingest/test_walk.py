@@ -24,15 +24,15 @@ def test_files_come_sorted_and_named_from_their_folder(tmp_path: Path) -> None:
 
 def test_what_is_left_behind_is_no_file_and_other_kinds_are_named(tmp_path: Path) -> None:
     left_behind = (".git/a.txt", ".DS_Store", "~$a.docx", "b/Thumbs.db", "desktop.ini")
-    for name in (*left_behind, "p.png", "q.doc", "Makefile", "a.txt"):
+    for name in (*left_behind, "p.dwg", "q.doc", "Makefile", "a.txt"):
         touch(tmp_path / "in" / name)
     found = walk([tmp_path / "in"], supported)
     assert [file.name for file in found.files] == ["a.txt"]
     named = {Path(one.source).name: one.cause for one in found.passed_over}
-    assert list(named) == ["Makefile", "p.png", "q.doc"]
-    assert "Pictures" in named["p.png"]
+    assert list(named) == ["Makefile", "p.dwg", "q.doc"]
+    assert "no reader for .dwg" in named["p.dwg"]
     assert ".doc is not read as it is" in named["q.doc"]
-    assert [one.suffix for one in found.passed_over] == ["Makefile", ".png", ".doc"]
+    assert [one.suffix for one in found.passed_over] == ["Makefile", ".dwg", ".doc"]
 
 
 def test_a_file_named_outright_is_taken_whatever_it_is(tmp_path: Path) -> None:

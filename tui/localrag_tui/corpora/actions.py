@@ -9,7 +9,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList, Select, Static
 from textual.widgets.option_list import Option
 
 from localrag.errors import LocalragError
@@ -36,6 +36,7 @@ from localrag_tui.work.jobs import Job, State
 if TYPE_CHECKING:
     from localrag_tui.app import Workbench
 
+_FOLLOW = "follow"
 _COUNT = 16
 """Cells of a column of counts."""
 
@@ -192,7 +193,7 @@ def add(bench: "Workbench") -> None:
 
     def start(values: object) -> None:
         if isinstance(values, dict):
-            tell_errors(bench, lambda bench: _add(bench, values["path"], values["corpus"]))
+            tell_errors(bench, lambda bench: _add(bench, **values))
 
     hint = _("for example {value}").format(value="~/egov/xml")
     bench.push_screen(
@@ -211,6 +212,17 @@ def add(bench: "Workbench") -> None:
                     hint=hint,
                 ),
                 Field("corpus", _("corpus, made if it is not there"), value=bench.corpus),
+                Field(
+                    "links",
+                    _("links inside the folder"),
+                    widget=Select(
+                        [(_("name them"), ""), (_("follow them, wherever they lead"), _FOLLOW)],
+                        value="",
+                        allow_blank=False,
+                        id="links",
+                        compact=True,
+                    ),
+                ),
             ),
             check=check,
         ),
@@ -261,9 +273,9 @@ COMMANDS = (
 """All of them, in the order in which a newcomer needs them."""
 
 
-def _add(bench: "Workbench", path: str, corpus: str) -> None:
+def _add(bench: "Workbench", path: str, corpus: str, links: str) -> None:
     title = _("Add {path} to {corpus}").format(path=path, corpus=corpus)
-    arguments = (bench.workspace, corpus, [as_path(path)], bench.config())
+    arguments = (bench.workspace, corpus, [as_path(path)], bench.config(), links == _FOLLOW)
     job = Job(title, add_documents, arguments)
     _when_done(bench, job, lambda: bench.memory.remember(corpus=corpus))
     bench.jobs.start(job)

@@ -147,7 +147,12 @@ class Added:
 
 
 def add_documents(
-    tell: Tell, workspace: Workspace, corpus: str, paths: Sequence[Path], config: Config
+    tell: Tell,
+    workspace: Workspace,
+    corpus: str,
+    paths: Sequence[Path],
+    config: Config,
+    follow_links: bool = False,
 ) -> Added:
     """Read files into a corpus and make it searchable; the arguments are those of `add`."""
     from localrag.ingest.add import add
@@ -157,6 +162,7 @@ def add_documents(
         workspace,
         corpus,
         paths,
+        follow_links=follow_links,
         workers=config.ingest.processes,
         limits=limits_of(config),
         on_event=_following(tell),

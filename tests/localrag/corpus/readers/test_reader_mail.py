@@ -5,10 +5,11 @@ import zipfile
 from email.message import EmailMessage
 from pathlib import Path
 
+import compressed_rtf
 import pytest
 from bench.office_files import msg
 
-from localrag.corpus.readers import Omission, ReadFailure, stream
+from localrag.corpus.readers import Omission, PassedOver, ReadFailure, stream
 from localrag.corpus.types import Document
 
 BODY = "渡し舟は、朝六時に出る。\n予約は要らない。\n"
@@ -122,7 +123,7 @@ def test_attachments_are_documents_of_their_own(tmp_path: Path) -> None:
     made = mail()
     made.add_attachment("別紙の文。".encode("cp932"), "text", "plain", filename="別紙.txt")
     made.add_attachment("また別紙の文。".encode(), "text", "plain", filename="別紙.txt")
-    made.add_attachment(b"\x89PNG", "image", "png", filename="図.png")
+    made.add_attachment(b"AC1032", "image", "vnd.dwg", filename="図.dwg")
     made.add_attachment(b"\xd0\xcf\x11\xe0", "application", "msword", filename="../x\n\u202e.doc")
     inner = EmailMessage()
     inner["From"], inner["Subject"] = "b@example.jp", "別件"
@@ -133,10 +134,10 @@ def test_attachments_are_documents_of_their_own(tmp_path: Path) -> None:
     assert list(texts) == ["a.eml", "a.eml!別件.eml", "a.eml!別紙.txt", "a.eml!別紙 (2).txt"]
     assert texts["a.eml!別紙.txt"] == "別紙の文。"
     assert "別件の文である。" in texts["a.eml!別件.eml"]
-    assert Omission("attachments that are of no kind that is read") in found
-    (failure,) = [one for one in found if isinstance(one, ReadFailure)]
-    assert failure.source == "a.eml!x .doc"
-    assert "--convert" in failure.cure
+    picture, letter = [one for one in found if isinstance(one, PassedOver)]
+    assert (picture.source, picture.suffix) == ("a.eml!図.dwg", ".dwg")
+    assert (letter.source, letter.suffix) == ("a.eml!x .doc", ".doc")
+    assert "--convert" in letter.cure
 
 
 @pytest.mark.parametrize(
@@ -221,3 +222,26 @@ def test_messages_of_outlook(code_page, tmp_path: Path) -> None:
 def test_a_damaged_message_of_outlook_is_told(data, read_failure) -> None:
     pytest.importorskip("olefile")
     assert "damaged" in read_failure("a.msg", data).cause
+
+
+def test_a_body_in_rtf_alone(tmp_path: Path) -> None:
+    """Bytes are written by number; the second one of ア, ソ and 表 is a letter or an escape."""
+    words = "アイソトープの表を予定どおり出す。"
+    coded = "".join(
+        f"\\'{lead:02x}" + (f"\\{chr(second)}" if chr(second) in "\\{}" else chr(second))
+        if 0x40 <= second < 0x7F
+        else f"\\'{lead:02x}\\'{second:02x}"
+        for lead, second in (sign.encode("cp932") for sign in words)
+    )
+    page = (
+        r"{\rtf1\ansi\ansicpg932\fromhtml1 {\fonttbl{\f0\fnil\fcharset128 MS Gothic;}}"
+        rf"{{\*\htmltag64 <p>}}\f0 {coded}\par \u33311?\u12399?\u20986?\u12427?\u12290?}}"
+    )
+    rtf = compressed_rtf.compress(page.encode("ascii"))
+    (document,) = all_of(tmp_path, "a.msg", msg("題", "", rtf=rtf))
+    assert isinstance(document, Document)
+    assert f"{words}\n舟は出る。" in document.text
+
+    (cut, named) = all_of(tmp_path, "b.msg", msg("題", "", rtf=rtf[:40]))
+    assert named == Omission("bodies of messages in RTF alone")
+    assert isinstance(cut, Document)

@@ -57,7 +57,7 @@ def test_a_font_that_names_no_character_is_named_and_not_stored(read_failure):
     pages.text(60, 780, FEE)
     failure = read_failure("a.pdf", pages.to_bytes())
     assert "do not say which characters" in failure.cause
-    assert "OCR" in failure.cure
+    assert "ocr" in failure.cure.lower()
 
 
 def test_a_picture_is_read_by_what_is_given():
@@ -157,6 +157,49 @@ def test_hyphens():
         "The harbour board may withdraw the authorization of a well-known ferry master, "
         "and a well-known keeper may then take over the stage."
     )
+
+
+def test_hyphens_of_compounds_and_of_names_in_capitals():
+    pages = PrintedPages()
+    pages.page()
+    for at, line in enumerate(
+        [
+            "Each keeper of a landing stage keeps the timetable there up-to-",
+            "date. The keeper writes FERRYTIME and no other word on it: FERRY-",
+            "TIME is what travellers on the other bank of the river look for.",
+        ]
+    ):
+        pages.text(60, 780 - at * 14, line)
+    assert read(pages).text == (
+        "Each keeper of a landing stage keeps the timetable there up-to-date. The keeper writes "
+        "FERRYTIME and no other word on it: FERRYTIME is what travellers on the other bank of the "
+        "river look for."
+    )
+
+
+def test_the_further_lines_of_a_term_are_indented():
+    pages = PrintedPages()
+    pages.page()
+    first = "-k, the keeper of the landing stage, who lights its lamp and tidies the whole quay"
+    pages.text(60, 780, first)
+    pages.text(90, 766, "every morning.")
+    pages.text(60, 740, "-m, the master.")
+    assert f"{first} every morning." in read(pages).text.splitlines()
+
+
+def test_running_heads_with_the_title_of_a_section_that_is_on_one_page():
+    pages = PrintedPages()
+    sections = ("The stage", "The lamp", "The bell", "The rope", "The oar", "The quay", "The fare")
+    for number, section in enumerate(sections):
+        pages.page()
+        is_first = number == 4
+        pages.text(60, 800, f"CHAPTER {1 if number < 4 else 2}. FERRIES" if not is_first else "")
+        if not is_first:
+            pages.text(400, 800, section)
+        pages.text(60, 740, f"The keeper writes page {number} of the log and signs it.")
+    assert read(pages).text.splitlines() == [
+        f"The keeper writes page {number} of the log and signs it." for number in range(7)
+    ]
 
 
 def test_a_stamp_across_pages_is_left_out():

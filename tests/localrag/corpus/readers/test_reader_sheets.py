@@ -216,6 +216,13 @@ def test_a_bad_workbook_is_told(data, cause, read_failure) -> None:
     assert cause in read_failure("a.xlsx", data).cause
 
 
+def test_what_is_printed_above_and_below_is_named(read_one) -> None:
+    book, sheet = sheet_of(["桟橋は、夜に閉じる。"])
+    sheet.oddHeader.center.text, sheet.oddFooter.left.text = "社外秘", "&P"
+    document = read_one("a.xlsx", saved(book))
+    assert document.omissions == (Omission("headers and footers of printed sheets", 2),)
+
+
 def test_too_much_text_is_refused(read_bytes) -> None:
     book, _ = sheet_of(*([f"{n}の桟橋は、夜に閉じる。"] for n in range(2_000)))
     (failure,) = read_bytes("a.xlsx", saved(book), limits=Limits(memory_bytes=300_000))

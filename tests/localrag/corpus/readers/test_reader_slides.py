@@ -55,6 +55,24 @@ def test_breaks_in_a_paragraph_are_no_lines(read_one) -> None:
     assert "舟は、　朝に出る。" in read_one("a.pptx", pptx([Slide([box])])).text
 
 
+def test_what_layout_and_master_show_is_read_once(read_one) -> None:
+    prompt = shape("クリックして編集", place="body")
+    data = pptx(
+        [Slide([shape("舟は、朝に出る。")]), Slide([shape("夜は出ない。")])],
+        layout=shape("案の段階である。") + prompt,
+        master=shape("社外に出さない。") + shape("フッター", place="ftr"),
+    )
+    assert read_one("a.pptx", data).text.split("\n") == [
+        "スライド1",
+        "舟は、朝に出る。",
+        "案の段階である。",
+        "社外に出さない。",
+        "スライド2",
+        "夜は出ない。",
+        "",
+    ]
+
+
 def test_a_presentation_without_text_names_what_it_has(read_failure) -> None:
     failure = read_failure("a.pptx", pptx([Slide(["<p:pic/>"])]))
     assert "no text" in failure.cause

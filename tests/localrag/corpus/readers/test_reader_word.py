@@ -442,6 +442,46 @@ def test_formulas_are_written_in_a_line(lines, named):
     assert named(p(formula)) == {"formulas, written in one line": 1}
 
 
+def test_the_texts_of_smartart_are_read_after_their_paragraph(read_one):
+    ids = '<dgm:relIds xmlns:dgm="d" xmlns:r="r" r:dm="rDiagram"/>'
+    graphic = f'<a:graphicData uri="http://x/2006/diagram">{ids}</a:graphicData>'
+    shown = (
+        f"<w:r><w:drawing><wp:inline><a:graphic>{graphic}</a:graphic></wp:inline></w:drawing></w:r>"
+    )
+    points = "".join(
+        f"<dgm:pt><dgm:t><a:p><a:r><a:t>{text}</a:t></a:r></a:p></dgm:t></dgm:pt>"
+        for text in ("届出は三十日以内に行う。", "許可は甲が与える。")
+    )
+    diagram = (
+        f'<dgm:dataModel xmlns:dgm="d" xmlns:a="a"><dgm:ptLst>{points}</dgm:ptLst></dgm:dataModel>'
+    )
+    relation = (
+        '<Relationship Id="rDiagram" Type="http://x/diagramData" Target="diagrams/data1.xml"/>'
+    )
+    out = BytesIO()
+    with (
+        zipfile.ZipFile(
+            BytesIO(word(p(t("手順を図に示す。"), shown), p(t("以上である。"))))
+        ) as old,
+        zipfile.ZipFile(out, "w") as new,
+    ):
+        for part in old.namelist():
+            content = old.read(part)
+            if part == "word/_rels/document.xml.rels":
+                end = b"</Relationships>"
+                content = content.replace(end, relation.encode() + end)
+            new.writestr(part, content)
+        new.writestr("word/diagrams/data1.xml", diagram)
+    document = read_one("a.docx", out.getvalue())
+    assert document.text.splitlines() == [
+        "手順を図に示す。",
+        "届出は三十日以内に行う。",
+        "許可は甲が与える。",
+        "以上である。",
+    ]
+    assert not document.omissions
+
+
 def test_what_is_no_text_is_named_with_its_count(named):
     def drawn(uri: str, inner: str = "") -> str:
         graphic = f'<a:graphicData uri="http://x/2006/{uri}">{inner}</a:graphicData>'
@@ -549,5 +589,7 @@ def test_a_note_that_many_marks_name_is_there_once(lines):
 
 
 def test_an_encrypted_file_is_named_for_what_it_is(read_failure):
-    failure = read_failure("a.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600)
-    assert "encrypted with a password" in failure.cause
+    ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600
+    encrypted = ole + "EncryptedPackage".encode("utf-16-le")
+    assert "protected with a password" in read_failure("a.docx", encrypted).cause
+    assert "before 2007" in read_failure("b.docx", ole).cause

@@ -1,0 +1,121 @@
+"""A PDF that crashes PDFium, keeps it busy or fills the memory costs that file, and is named.
+
+A stand-in for pypdfium2 does so where the file asks for it, and hands other files on.
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from localrag.corpus import readers
+from localrag.corpus.readers import Limits, ReadFailure
+from localrag.corpus.types import Document
+
+STAND_IN = """
+import os, signal, sys
+here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.remove(here)
+del sys.modules["pypdfium2"]
+import pypdfium2 as real
+opened = real.PdfDocument
+
+def opens(data):
+    if b"CRASH" in data:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if b"ENDS" in data:
+        os._exit(3)
+    while b"BUSY" in data:
+        pass
+    if b"GROWS" in data:
+        bytearray(1 << 40)
+    return opened(data)
+
+real.PdfDocument = opens
+"""
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    package = tmp_path / "stand_in" / "pypdfium2"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(STAND_IN)
+    monkeypatch.syspath_prepend(package.parent)
+    return package.parent
+
+
+def one_page(text: str, mark: str = "") -> bytes:
+    content = f"BT /F1 12 Tf 72 700 Td ({text}) Tj ET"
+    parts = (
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R "
+        "/Resources << /Font << /F1 "
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>",
+        f"<< /Length {len(content)} >>\nstream\n{content}\nendstream",
+    )
+    body = "".join(f"{n} 0 obj\n{part}\nendobj\n" for n, part in enumerate(parts, 1))
+    return f"%PDF-1.4\n%{mark}\n{body}trailer\n<< /Root 1 0 R /Size 5 >>\n%%EOF\n".encode()
+
+
+def read(path, **limits):
+    return next(iter(readers.read(path, limits=Limits(**limits))))
+
+
+@pytest.mark.parametrize(
+    ("mark", "cause"),
+    [
+        ("CRASH", "SIGSEGV"),
+        ("ENDS", "exit status 3"),
+        ("BUSY", "more than 1 seconds"),
+        ("GROWS", "MB of memory"),
+    ],
+)
+def test_what_ends_pdfium_costs_one_file(mark, cause, stand_in, tmp_path):
+    bad, good = tmp_path / "bad.pdf", tmp_path / "good.pdf"
+    bad.write_bytes(one_page("The lamp.", mark))
+    good.write_bytes(one_page("The tower."))
+    before, failure, after = read(good), read(bad, pdf_seconds=1), read(good)
+    assert isinstance(failure, ReadFailure)
+    assert failure.source == "bad.pdf"
+    assert cause in failure.cause
+    assert failure.cure
+    for document in (before, after):
+        assert isinstance(document, Document)
+        assert document.text == "The tower."
+
+
+def localrag(*words, path):
+    done = subprocess.run(
+        [sys.executable, "-m", "localrag", *map(str, words)],
+        env={**os.environ, "PYTHONPATH": str(path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_add_and_check_name_the_file(stand_in, tmp_path):
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    for name, mark in (("a", ""), ("b", "CRASH"), ("c", "")):
+        (folder / f"{name}.pdf").write_bytes(one_page(f"The {name} lamp.", mark))
+    home = ("--home", tmp_path / "home")
+    localrag(*home, "init", path=stand_in)
+    for workers in (1, 2):
+        corpus = ("--corpus", f"w{workers}")
+        _, said = localrag(
+            *home, "--set", f"ingest.workers={workers}", "add", *corpus, folder, path=stand_in
+        )
+        assert "2 documents" in said or "added 2" in said.lower(), said
+        assert "b.pdf" in said
+        assert "SIGSEGV" in said
+    _, said = localrag(*home, "add", "--corpus", "one", folder / "b.pdf", path=stand_in)
+    assert "SIGSEGV" in said
+    status, said = localrag(*home, "check", folder / "b.pdf", path=stand_in)
+    assert status
+    assert "b.pdf" in said
+    assert "SIGSEGV" in said
