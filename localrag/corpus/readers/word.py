@@ -65,7 +65,8 @@ _FIELDS = N_("formulas in fields")
 _SYMBOLS = N_("symbols without a Unicode character")
 _PLACEHOLDERS = N_("form fields not filled in, with their placeholder")
 _UNSHOWN = N_("headers and footers that Word does not show")
-_IN_TEXT = frozenset([_INSERTED, _FORMULAS, _PLACEHOLDERS])
+_NUMBERS = N_("numbers written in digits, whose format is not known")
+_IN_TEXT = frozenset([_INSERTED, _FORMULAS, _PLACEHOLDERS, _NUMBERS])
 _DIAGRAMS = N_("SmartArt diagrams")
 _GRAPHICS: Mapping[str, str] = {
     "chart": N_("charts"),
@@ -220,7 +221,10 @@ class _Walk:
         for comments in self._package.related(self._main, "comments"):
             self.counts[_COMMENTS] += sum(name(one) == "w:comment" for one in comments)
         story = Story(is_body=True, ignores_fields=not _are_matched(body))
-        return [*self._margins("header"), *self._blocks(body, story), *self._margins("footer")]
+        lines = [*self._margins("header"), *self._blocks(body, story), *self._margins("footer")]
+        self.counts[_NUMBERS] += self._numbering.unknown
+        self.counts[_NUMBERS] += sum(notes.unknown for notes in self._notes.values())
+        return lines
 
     def _margins(self, kind: str) -> list[Line]:
         """The headers or footers of the section that is read, those that were not there yet."""

@@ -28,7 +28,10 @@ _HALF_WIDTH = {
     unicodedata.normalize("NFKC", chr(code)): chr(code) for code in range(0xFF66, 0xFF9E)
 }
 _STEMS, _BRANCHES = "甲乙丙丁戊己庚辛壬癸", "子丑寅卯辰巳午未申酉戌亥"
-_LEGAL = str.maketrans("一二三十百千万", "壱弐参拾百阡萬")
+_LEGAL = str.maketrans("一二三五十百千万", "壱弐参伍拾百阡萬")
+_CHINESE, _CHINESE_UNITS = "零一二三四五六七八九", "千百十"
+_TRADITIONAL = str.maketrans("一二三四五六七八九十百千万", "壹貳參肆伍陸柒捌玖拾佰仟萬")
+_SIMPLIFIED = str.maketrans("一二三四五六七八九十百千", "壹贰叁肆伍陆柒捌玖拾佰仟")
 _ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
     (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
@@ -83,6 +86,25 @@ def _cycle(n: int) -> str:
     return _listed(_STEMS, n) + _listed(_BRANCHES, n)
 
 
+def _chinese(n: int) -> str:
+    """Write a number as Chinese does, with its ones and zeros: 一百零九, 一千零五十."""
+    high, low = divmod(n, 10_000)
+    written, skips = (_chinese(high) + "万" if high else ""), False
+    for at, unit in enumerate((*_CHINESE_UNITS, "")):
+        digit = low // 10 ** (3 - at) % 10
+        if digit:
+            written += ("零" if skips and written else "") + _CHINESE[digit] + unit
+        skips = not digit
+    return written
+
+
+def _chinese_counting(n: int) -> str:
+    """As `_chinese`, without the one of 10 to 19."""
+    return _chinese(n).removeprefix("一") if n // 10 == 1 else _chinese(n)
+
+
+_DECIMAL = frozenset(["decimal", "decimalHalfWidth", "bullet"])
+"""Formats that are plain digits, or have no number."""
 _FORMATS: Mapping[str, Callable[[int], str]] = {
     "decimalZero": lambda n: f"{n:02}",
     "upperRoman": lambda n: _roman(n).upper(),
@@ -105,9 +127,11 @@ _FORMATS: Mapping[str, Callable[[int], str]] = {
     "japaneseDigitalTenThousand": _digits,
     "ideographDigital": _digits,
     "chineseCounting": to_kanji,
-    "chineseCountingThousand": to_kanji,
+    "chineseCountingThousand": _chinese_counting,
+    "chineseLegalSimplified": lambda n: _chinese(n).translate(_SIMPLIFIED),
+    "ideographLegalTraditional": lambda n: _chinese(n).translate(_TRADITIONAL),
     "taiwaneseCounting": to_kanji,
-    "taiwaneseCountingThousand": to_kanji,
+    "taiwaneseCountingThousand": _chinese_counting,
     "taiwaneseDigital": _digits,
     "koreanDigital2": _digits,
     "ideographTraditional": partial(_listed, _STEMS),
@@ -131,6 +155,11 @@ def formatted(n: int, number_format: str) -> str:
     """
     write = _FORMATS.get(number_format)
     return str(n) if write is None or (n < 1 and number_format != "none") else write(n)
+
+
+def is_known(number_format: str) -> bool:
+    """Whether `formatted` writes a format as Word does."""
+    return number_format in _FORMATS or number_format in _DECIMAL
 
 
 @dataclass(slots=True)
@@ -291,6 +320,9 @@ class Numbering:
     Args:
         root: of the part ``numbering``; None where there is none.
         styles: of the document.
+
+    Attributes:
+        unknown: how many numbers were written in digits because their format is not known.
     """
 
     def __init__(self, root: etree._Element | None, styles: Styles) -> None:
@@ -300,6 +332,7 @@ class Numbering:
         self._uses: dict[str, _Use] = {}
         self._counts: dict[str, list[int | None]] = {}
         self._begun = set[tuple[str, int]]()
+        self.unknown = 0
         for one in root if root is not None else ():
             if name(one) == "w:abstractNum":
                 id_ = value(one, "abstractNumId")
@@ -356,7 +389,9 @@ class Numbering:
             at = int(match[1]) - 1
             if at not in levels:
                 return ""
-            return formatted(counts[at], "decimal" if own.legal else levels[at].number_format)
+            written_in = "decimal" if own.legal else levels[at].number_format
+            self.unknown += not is_known(written_in)
+            return formatted(counts[at], written_in)
 
         text = "" if own.hidden else own.text
         if own.number_format != "bullet":
@@ -422,6 +457,7 @@ class Notes:
         number_format: of the numbers.
         start: the number of the first one.
         restarts: whether every section begins with that number.
+        unknown: how many numbers were written in digits because their format is not known.
     """
 
     by_id: dict[str, etree._Element]
@@ -429,11 +465,13 @@ class Notes:
     number_format: str = "decimal"
     start: int = 1
     restarts: bool = False
+    unknown: int = 0
     _count: int = 0
 
     def next_label(self) -> str:
         """The label of the next note: 注1."""
         self._count += 1
+        self.unknown += not is_known(self.number_format)
         return self.label + formatted(self.start + self._count - 1, self.number_format)
 
     def begin_section(self) -> None:

@@ -101,6 +101,9 @@ def test_articles_numbered_by_word_read_like_typed_ones(lines):
         ("japaneseLegal", "参"),
         ("japaneseDigitalTenThousand", "三"),
         ("ideographDigital", "三"),
+        ("ideographLegalTraditional", "參"),
+        ("chineseLegalSimplified", "叁"),
+        ("chineseCountingThousand", "三"),
         ("ideographTraditional", "丙"),
         ("ideographZodiac", "寅"),
         ("aiueo", "ｳ"),
@@ -117,6 +120,31 @@ def test_articles_numbered_by_word_read_like_typed_ones(lines):
 def test_formats_of_numbers(lines, number_format, third):
     found = lines(*map(numbered, "甲乙丙"), numbering=levels((number_format, "[%1]")))
     assert found[2] == f"[{third}]　丙"
+
+
+@pytest.mark.parametrize(
+    ("number_format", "written"),
+    [
+        ("ideographLegalTraditional", "壹佰零伍"),
+        ("chineseLegalSimplified", "壹佰零伍"),
+        ("chineseCountingThousand", "一百零五"),
+        ("taiwaneseCountingThousand", "一百零五"),
+        ("japaneseLegal", "百伍"),
+    ],
+)
+def test_chinese_and_legal_numbers_above_a_hundred(lines, number_format, written):
+    numbering = levels((number_format, "%1")).replace(
+        '<w:start w:val="1"/>', '<w:start w:val="105"/>'
+    )
+    assert lines(numbered("甲"), numbering=numbering) == [f"{written}　甲"]
+
+
+def test_numbers_whose_format_is_not_known_are_named(named):
+    body = [numbered("甲"), numbered("乙")]
+    assert named(*body, numbering=levels(("formatOfTomorrow", "%1"))) == {
+        "numbers written in digits, whose format is not known": 2
+    }
+    assert named(*body, numbering=levels(("decimalHalfWidth", "%1"))) == {}
 
 
 def test_high_numbers_in_kanji(lines):
