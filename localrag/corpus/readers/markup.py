@@ -1,6 +1,7 @@
 """Plain text, Markdown and HTML."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from localrag.corpus.readers.flowing import unwrapped
 from localrag.corpus.readers.prose import Heading, prose
 from localrag.corpus.readers.text import brief, decode, drop_controls, stem
 from localrag.corpus.readers.types import Limits
-from localrag.corpus.types import Document
+from localrag.corpus.types import Document, Omission
 from localrag.errors import InputError
 from localrag.language import N_
 
@@ -117,10 +118,18 @@ _INLINE = frozenset(
 )
 _RUBY = frozenset(["rt", "rp"])
 _SPACES = re.compile(r"[ \t\n]+")
+_UNSHOWN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))\b")
+_HIDDEN = N_("hidden texts")
+_READINGS = N_("ruby readings")
+_PICTURES = N_("pictures")
+_NO_SCRIPTS = N_("texts for browsers without scripts")
 
 
 def read_html(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     """Read a page as one document; scripts, styles and navigation are left out.
+
+    Hidden text, ruby readings, texts for browsers without scripts, and pictures that are not
+    described are named with their count. A picture that is described is read as ``[description]``.
 
     Raises:
         InputError: the page has no text, or its encoding is unknown.
@@ -136,20 +145,34 @@ def read_html(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
             N_("The page is nested too deeply."),
             N_("Save it again as simple HTML."),
         )
-    text, headings = _Page().read(root)
+    page = _Page()
+    text, headings = page.read(root)
     if not text.strip():
         raise InputError(
             N_("The page holds no text."),
             N_("Save it from the browser after it has loaded."),
         )
     title = brief(_collapsed(root.findtext(".//title") or "")) or stem(name)
-    yield prose(id_=name, title=title, kind="html", text=text, source=name, headings=headings)
+    yield prose(
+        id_=name,
+        title=title,
+        kind="html",
+        text=text,
+        source=name,
+        headings=headings,
+        omissions=[Omission(what, n) for what, n in page.left_out.items()],
+    )
 
 
 class _Page:
-    """Walks a page and writes its text: a line a block, table cells separated by tabs."""
+    """Walks a page and writes its text: a line a block, table cells separated by tabs.
+
+    Attributes:
+        left_out: what is not in the text.
+    """
 
     def __init__(self) -> None:
+        self.left_out = Counter[str]()
         self._parts: list[str] = []
         self._length = 0
         self._headings: list[Heading] = []
@@ -160,18 +183,35 @@ class _Page:
         walk = etree.iterwalk(root, events=("start", "end"))
         for event, element in walk:
             tag = element.tag if isinstance(element.tag, str) else ""
+            is_dropped = tag in _DROPPED or tag in _RUBY or _is_hidden(element)
             if event == "start":
-                if tag in _DROPPED or tag in _RUBY:
+                if is_dropped:
+                    self._leave_out(element, tag)
                     walk.skip_subtree()
                     continue
                 self._open(tag)
-                self._write(element.text)
+                self._write(self._described(element) if tag == "img" else element.text)
             else:
-                if tag not in _DROPPED and tag not in _RUBY:
+                if not is_dropped:
                     self._close(tag)
                 self._write(element.tail)
         self._end_line()
         return "".join(self._parts), self._headings
+
+    def _leave_out(self, element: etree._Element, tag: str) -> None:
+        """Count what a reader of the page would miss."""
+        what = {"rt": _READINGS, "noscript": _NO_SCRIPTS}.get(tag)
+        if what is None and tag not in _DROPPED and tag not in _RUBY:
+            what = _HIDDEN
+        if what and any(text.strip() for text in element.itertext()):
+            self.left_out[what] += 1
+
+    def _described(self, picture: etree._Element) -> str:
+        alt = _collapsed(picture.get("alt", ""))
+        if not alt and picture.get("alt") is None:
+            # An empty description says that the picture is an ornament.
+            self.left_out[_PICTURES] += 1
+        return f"[{alt}]" if alt else ""
 
     def _open(self, tag: str) -> None:
         if tag == "pre":
@@ -205,6 +245,14 @@ class _Page:
         self._length += len(line) + 1
         if depth:
             self._headings.append(Heading(depth, _collapsed(line), start, self._length))
+
+
+def _is_hidden(element: etree._Element) -> bool:
+    """Whether a page does not show an element, by its own attributes."""
+    if element.get("hidden") is not None:
+        return True
+    style = element.get("style")
+    return bool(style) and _UNSHOWN.search(style.lower()) is not None
 
 
 def _collapsed(text: str) -> str:
