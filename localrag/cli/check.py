@@ -47,7 +47,7 @@ def check(
         str,
         typer.Argument(
             metavar="FILE|TEXT",
-            help="A text file, HTML, PDF, a file of Office, mail; the text; - for standard input.",
+            help="A file (see below), the text itself, or - for standard input.",
         ),
     ],
     out: Annotated[
@@ -70,6 +70,8 @@ def check(
     what is quoted of a provision is compared word for word, and the difference shown; figures,
     periods, amounts, bounds (以上, 超える), and what must or must not be done, are compared with
     the provision that they are said of. No model is needed.
+
+    Files that are read: .docx, .pdf, .xlsx, .pptx, .eml, .msg, .csv, .html, .md and .txt.
 
     With --method the sentences that cite no law are checked, too, each as a claim, with the model
     of the settings and the sentences of the corpus (localrag methods).

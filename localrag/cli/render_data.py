@@ -4,7 +4,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from localrag.cli.render_ingest import print_index_report, report_as_json
+from localrag.cli.render_ingest import (
+    documents_added,
+    files_unchanged,
+    print_index_report,
+    report_as_json,
+)
 from localrag.cli.terminal import colon, emit, say, table, tell, tell_lines
 from localrag.errors import LocalragError
 from localrag.evaluation.datasets.acquiring import Brought
@@ -154,13 +159,11 @@ def print_brought(brought: Brought, *, as_json: bool) -> None:
 
 
 def _print_corpus(name: str, added: AddReport) -> None:
-    words = _(
-        "corpus {name}: {documents:,} documents added, {files:,} files unchanged ({seconds:.1f} s)"
-    )
+    words = _("corpus {name}: {documents}, {files} ({seconds:.1f} s)")
     said = words.format(
         name=name,
-        documents=added.added + added.replaced,
-        files=added.files_unchanged,
+        documents=documents_added(added.added + added.replaced),
+        files=files_unchanged(added.files_unchanged),
         seconds=added.seconds,
     )
     say(said)

@@ -103,19 +103,29 @@ def _tell_plan(planned: EmbeddingPlanned) -> None:
         )
 
 
+def documents_added(n: int) -> str:
+    """How many documents were added, in words."""
+    return ngettext("{n:,} document added", "{n:,} documents added", n).format(n=n)
+
+
+def files_unchanged(n: int) -> str:
+    """How many files were as before, in words."""
+    return ngettext("{n:,} file unchanged", "{n:,} files unchanged", n).format(n=n)
+
+
 def print_add_report(corpus: str, report: AddReport, indexing: str) -> None:
     """Print what changed, what was left out, and the command that indexes the corpus."""
     done = _(
-        "corpus {corpus}: {added:,} documents added, {replaced:,} replaced, {removed:,} removed; "
-        "{unchanged:,} files unchanged ({seconds:.1f} s)"
+        "corpus {corpus}: {added}, {replaced:,} replaced, {removed:,} removed; "
+        "{unchanged} ({seconds:.1f} s)"
     )
     say(
         done.format(
             corpus=corpus,
-            added=report.added,
+            added=documents_added(report.added),
             replaced=report.replaced,
             removed=report.removed,
-            unchanged=report.files_unchanged,
+            unchanged=files_unchanged(report.files_unchanged),
             seconds=report.seconds,
         )
     )

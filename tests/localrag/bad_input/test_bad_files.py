@@ -82,7 +82,7 @@ def test_a_bad_file(
     assert failed[0].startswith(f"failed: {name}")
     assert cause in failed[0]
     assert cure in "".join(failed[1:])
-    assert "1 documents added" in outcome.out
+    assert "1 document added" in outcome.out
     assert "Traceback" not in outcome.err
     assert "root:" not in json.dumps(cli("list", "main", "--json").json), "nothing was read in"
 
@@ -144,7 +144,7 @@ def test_the_same_file_under_two_names(cli: Cli, kept: Path, tmp_path: Path) -> 
     outcome = cli("add", str(tmp_path / "one.md"), str(tmp_path / "two.md"))
     assert outcome.code == 0
     assert re.search(r"two\.md holds the same as .*one\.md", outcome.err)
-    assert "1 documents added" in outcome.out
+    assert "1 document added" in outcome.out
 
 
 def test_a_file_that_vanishes_while_adding(
@@ -165,7 +165,7 @@ def test_a_file_that_vanishes_while_adding(
     outcome = cli("add", str(folder))
     assert outcome.code == 4
     assert "failed: a.md: The file cannot be read (No such file" in outcome.err
-    assert "1 documents added" in outcome.out
+    assert "1 document added" in outcome.out
 
 
 def test_a_folder_with_nothing_to_read(cli: Cli, kept: Path, tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_links_that_lead_nowhere(cli: Cli, kept: Path, tmp_path: Path) -> None:
     for name in ("gone.txt", "circle.txt"):
         assert f"{name}: It cannot be read" in outcome.err
     assert "where the link leads" in outcome.err
-    assert "1 documents added" in outcome.out
+    assert "1 document added" in outcome.out
 
 
 @pytest.mark.skipif(os.name == "nt", reason="file names are bytes on POSIX only")
@@ -213,7 +213,7 @@ def test_a_file_name_in_another_encoding(cli: Cli, kept: Path, tmp_path: Path) -
     assert outcome.code == 4
     assert "The name of the file or of its folder is not valid UTF-8" in outcome.err
     assert "Rename it" in outcome.err
-    assert "1 documents added" in outcome.out
+    assert "1 document added" in outcome.out
 
 
 def test_a_file_without_permission(

@@ -115,7 +115,7 @@ async def test_documents_are_added_and_what_failed_is_told(workbench, until, tmp
         app.screen.query_one("#corpus").value = "own"
         await pilot.press("enter")
         await until(pilot, lambda: app.jobs.all and app.jobs.all[0].state is not State.RUNNING)
-        await until(pilot, lambda: "own: 1 documents added" in shown(app))
+        await until(pilot, lambda: "own: 1 document added" in shown(app))
         await until(pilot, lambda: "1 could not be entered" in shown(app))
         await pilot.press("enter")
         await until(pilot, lambda: "broken.xml" in shown(app))
@@ -203,7 +203,7 @@ def test_work_is_told_in_steps_and_reported(bench_home: Path, tmp_path: Path):
     heard: list[object] = []
     added = add_documents(heard.append, workspace, "main", [page, page], load(workspace))
     assert heard
-    assert added.told() == "main: 1 documents added, 0 replaced, 0 removed"
+    assert added.told() == "main: 1 document added, 0 replaced, 0 removed"
     again = index_corpus(heard.append, workspace, "main", load(workspace))
     assert again.details() == ["The index of main is up to date."]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from localrag.config import Config
 from localrag.errors import LocalragError
-from localrag.language import N_, _
+from localrag.language import N_, _, ngettext
 from localrag.progress import Progress
 from localrag.workspace import Workspace
 from localrag_tui.jobs.step import Steps
@@ -204,7 +204,11 @@ def _following(tell: Tell) -> "Callable[[Event], None]":
 
 
 def _counts(corpus: str, report: "AddReport") -> str:
-    line = _("{corpus}: {added} documents added, {replaced} replaced, {removed} removed")
+    line = ngettext(
+        "{corpus}: {added} document added, {replaced} replaced, {removed} removed",
+        "{corpus}: {added} documents added, {replaced} replaced, {removed} removed",
+        report.added,
+    )
     return line.format(
         corpus=corpus,
         added=f"{report.added:,}",
