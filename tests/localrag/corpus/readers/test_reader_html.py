@@ -14,8 +14,13 @@ def page(read_one):
 
 @pytest.mark.parametrize(
     "attributes",
-    ["hidden", 'style="display:none"', 'style="color: red; DISPLAY : none !important"']
-    + ['style="visibility: hidden"', 'hidden="until-found"'],
+    [
+        "hidden",
+        'hidden="until-found"',
+        'style="display:none"',
+        'style="color: red; DISPLAY : none !important"',
+        'style="visibility: hidden"',
+    ],
 )
 def test_hidden_text_is_named(page, attributes):
     assert page(f"<div {attributes}><p>秘<b>密</b></p></div>後<p>次</p>") == (
