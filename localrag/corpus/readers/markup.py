@@ -251,8 +251,7 @@ def _is_hidden(element: etree._Element) -> bool:
     """Whether a page does not show an element, by its own attributes."""
     if element.get("hidden") is not None:
         return True
-    style = element.get("style")
-    return bool(style) and _UNSHOWN.search(style.lower()) is not None
+    return _UNSHOWN.search(element.get("style", "").lower()) is not None
 
 
 def _collapsed(text: str) -> str:
