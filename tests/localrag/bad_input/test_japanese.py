@@ -126,7 +126,7 @@ localrag lawqa main train all staged extractive generative law id ID JSON CSV GP
 CC BY SA RIKEN PDL Apache Meta Llama Community License MIT SHA GEPA RAG JEMHopQA python sqlite
 tantivy docs dense eval hub optimize ja en auto off none scores true false openings dark corpus
 language fusion naive Naive decon chain chunks ranks tui BM TT InputError relevant choices AVeriTeC
-owner group everyone NC mcp serve office PEM TLS CPU
+owner group everyone NC mcp serve office ocr laws PEM TLS CPU
 """
 
 

@@ -110,7 +110,13 @@ def test_the_verb(cli: Callable[..., Any], sample: Path, memo: Path, tmp_path: P
     assert out.exists()
     found = cli("check", "-", "--json", stdin="渡し舟法第4条第3項を見よ。").json
     assert (found["holds"], found["counts"]["holds"]) == (True, 1)
-    assert found["findings"][0]["place"] == {"start": 0, "end": 10, "line": 1, "page": 0}
+    assert found["findings"][0]["place"] == {
+        "start": 0,
+        "end": 10,
+        "line": 1,
+        "page": 0,
+        "confidence": None,
+    }
     assert cli("check", "渡し舟法第4条を見よ。", "--as-of", "2027-01-01").code == 0
     assert "渡し舟" in cli("check", "渡し舟法第4条を見よ。", "--all").out
 

@@ -160,7 +160,7 @@ def test_pdf_that_cannot_be_read(read_failure):
     assert "encrypted" in read_failure("a.pdf", pdf_file("The lamp.", password="x")).cause
     image_only = read_failure("a.pdf", pdf_file(""))
     assert "no text" in image_only.cause
-    assert "OCR" in image_only.cure
+    assert "localrag[ocr]" in image_only.cure
     assert "damaged" in read_failure("a.pdf", pdf_file("The lamp.")[:300]).cause
 
 

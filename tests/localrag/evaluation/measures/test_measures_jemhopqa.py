@@ -86,7 +86,7 @@ def test_without_the_extra_similarities_are_left_out_and_named(
     figures = measure.figures("灯台前駅", triples(GOLD), asked("灯台前駅"))
     assert figures == {"em": 1, "char_f1": 1}
     (note,) = map(str, measure.notes)
-    assert "localrag[jemhopqa]" in note
+    assert "the extra jemhopqa" in note
     assert measure.verdict
     assert measure.verdict("灯台前駅", triples(GOLD), asked("灯台前駅")) is Verdict.TT
 
