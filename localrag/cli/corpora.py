@@ -1,5 +1,6 @@
 """``localrag init``, ``add``, ``list``, ``remove``, ``index``: from an empty folder to a corpus."""
 
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, cast
@@ -10,7 +11,7 @@ from localrag.cli.questions import unicode
 from localrag.cli.session import CorpusName, Json, Ray, complete_corpus, indexing
 from localrag.cli.terminal import colon, columns, confirm, emit, emit_all, say, table, tell
 from localrag.cli.verbs import app, verb
-from localrag.errors import UsageError
+from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
 from localrag.session import Corpus, Session
 
@@ -267,7 +268,8 @@ def _list_corpora(session: Session, *, as_json: bool) -> None:
             [[_told(cast(int | str, value)) for value in row.values()] for row in found],
         )
         for name in workspace.corpora():
-            with session.corpus(name) as opened:
+            # A list needs neither settings nor a whole store: `doctor` says what they lack.
+            with suppress(LocalragError), session.corpus(name) as opened:
                 _tell_ages(opened)
     else:
         tell(

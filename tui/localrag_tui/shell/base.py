@@ -192,7 +192,9 @@ class BaseApp(App[None]):
 
     def _paint_anew(self) -> None:
         # Of a wide character that it covered by half Textual would paint the other half alone.
-        self.screen.refresh()
+        # The timer may end when the screens are gone already.
+        if self.screen_stack:
+            self.screen.refresh()
 
     def fail(self, error: Exception) -> None:
         """End because of an error; whoever ran the application finds it in `failure`."""
