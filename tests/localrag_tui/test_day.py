@@ -52,7 +52,7 @@ async def test_what_is_read_is_the_law_of_the_day(workbench, earlier_state, unti
         await until(pilot, lambda: earlier_state in app.clipboard)
         assert app.clipboard.endswith(f"第8条、{THEN}）")
         await pilot.press("h")
-        await until(pilot, lambda: "2026-04-01 から  改正" in shown(app))
+        await until(pilot, lambda: "（このコーパスで最後の時点）  改正" in shown(app))
         await pilot.press("escape")
         await set_day(pilot, until, "")
         await until(pilot, lambda: NOW in "".join(shown(app).split()))

@@ -1,6 +1,8 @@
 """Checks of long texts: apart from searches, one at a time of each holder, as long as one waits."""
 
 import json
+from collections.abc import Callable
+from contextlib import suppress
 
 import anyio
 import psutil
@@ -15,10 +17,19 @@ LONG = "渡し舟法第四条第三項、" * 300
 VERY_LONG = "「渡し舟法」第一条「第二条」" * 7_000
 
 
-def checking() -> list[psutil.Process]:
-    """The processes of this one that check texts."""
-    children = psutil.Process().children(recursive=True)
-    return [one for one in children if "spawn_main" in " ".join(one.cmdline())]
+@pytest.fixture
+def checking() -> Callable[[], bool]:
+    """Says whether a process of this test checks a text; other tests may have left some."""
+
+    def started() -> set[int]:
+        found = set()
+        for child in psutil.Process().children(recursive=True):
+            with suppress(psutil.Error):
+                found |= {child.pid} if "spawn_main" in " ".join(child.cmdline()) else set()
+        return found
+
+    before = started()
+    return lambda: bool(started() - before)
 
 
 async def test_a_long_text_is_checked_and_what_is_listed_is_bounded(serve) -> None:
@@ -29,7 +40,7 @@ async def test_a_long_text_is_checked_and_what_is_listed_is_bounded(serve) -> No
     assert len(json.dumps(told)) < 1_000_000
 
 
-async def test_a_check_ends_when_nobody_waits_for_it(desk) -> None:
+async def test_a_check_ends_when_nobody_waits_for_it(desk, checking) -> None:
     call = WORK["check"].takes.model_validate({"text": VERY_LONG[:100_000]})
     with anyio.fail_after(PATIENCE):
         async with anyio.create_task_group() as tasks:
@@ -41,7 +52,7 @@ async def test_a_check_ends_when_nobody_waits_for_it(desk) -> None:
             await anyio.sleep(0.05)
 
 
-async def test_each_holder_has_a_turn_and_searches_wait_for_none(serve, tmp_path) -> None:
+async def test_each_holder_has_a_turn_and_searches_wait_for_none(serve, checking, tmp_path) -> None:
     tokens = Tokens(tmp_path / "tokens.toml")
     greedy, other = tokens.add("greedy", ["main"]), tokens.add("other", ["main"])
     ended: list[str] = []
