@@ -505,17 +505,18 @@ def _with_age(answer: Answer, resources: Resources) -> Answer:
 
 def _with_changes(answer: Answer, resources: Resources) -> Answer:
     """The answer with the provisions that have what it quotes read otherwise for the time being."""
-    added: dict[str, Citation] = {}
     quoted = [one for one in answer.citations if one.verified]
+    known = {one.passage_id for one in quoted}
+    added: list[Citation] = []
     with resources.reading:
         store = resources.retriever.store
         for one in quoted:
             passage = store.by_id(one.passage_id)
             for by in changed_by(store, passage, (one.start, one.end)) if passage else ():
-                there = any(by.id in (other.passage_id, *added) for other in quoted)
-                if not there:
+                if by.id not in known:
+                    known.add(by.id)
                     cited = Citation(by.id, by.text, changes=one.label, beside=one.beside)
-                    added[by.id] = verify(store, cited)
+                    added.append(verify(store, cited))
     if not added:
         return answer
-    return replace(answer, citations=(*answer.citations, *added.values()))
+    return replace(answer, citations=(*answer.citations, *added))

@@ -405,7 +405,8 @@ class _Reader:
             place = follows.match(self.narrow, end)
             if place is None:
                 continue
-            for word in (self._raw[at:end], self.narrow[at:end]):
+            # Mostly the same: a name is looked up once.
+            for word in dict.fromkeys((self._raw[at:end], self.narrow[at:end])):
                 if name := self._short.full(word):
                     return word, name, place.end()
         if not self._running and (some := _SOME_LAW.match(self.narrow, at)):
