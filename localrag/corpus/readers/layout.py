@@ -53,7 +53,8 @@ class Segment:
         box: in the frame of the text: x along the line, y up.
         page_box: on the page.
         size: of the font, the usual one.
-        order: where its first character is in the page's own order.
+        order: where its first character is in the page's own order; between two characters for
+            what was put there.
         frame: quarters of a turn of the text; -1 where it is slanted.
     """
 
@@ -61,7 +62,7 @@ class Segment:
     box: Box
     page_box: Box
     size: float
-    order: int
+    order: float
     frame: int
 
 
@@ -255,7 +256,9 @@ _Part = Sequence[_Set]
 """Characters that follow each other in a line."""
 
 
-def segment(text: str, box: Box, size: float, order: int, *, is_vertical: bool = False) -> Segment:
+def segment(
+    text: str, box: Box, size: float, order: float, *, is_vertical: bool = False
+) -> Segment:
     """What stands in a box of a page, read at once."""
     frame = 3 if is_vertical else 0
     return Segment(text, turned(box, frame), box, size, order, frame)

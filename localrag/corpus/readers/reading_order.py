@@ -44,7 +44,7 @@ _SHOW_EDGE = 3
 """So many lines of a size show where their column ends."""
 _HANGING = "。、）」』，．"
 _LABEL = re.compile(
-    r"[・○●◎■□◆◇※•‣–◦①-⑳*-]|[(（\[]?(?:[0-9０-９]{1,3}(?:\.[0-9]{1,3}){0,3}|[A-Za-zア-ンイロハニホヘト一二三四五六七八九十]{1,3})[.．)）\]]?"
+    r"[・○●◎■□◆◇※•‣–◦①-⑳☐-☒*-]|[(（\[]?(?:[0-9０-９]{1,3}(?:\.[0-9]{1,3}){0,3}|[A-Za-zア-ンイロハニホヘト一二三四五六七八九十]{1,3})[.．)）\]]?"
     "|第[0-9０-９〇一二三四五六七八九十百]+[条章節編款項]?"
 )
 
@@ -311,8 +311,11 @@ def _spaced(row: Sequence[Segment]) -> str:
     text = row[0].text
     for last, part in pairwise(row):
         gap = part.box.x0 - last.box.x1
-        is_spread = gap < last.size * 2.5 and 0 < part.order - last.order <= len(last.text) + 3
-        if is_spread or (last is row[0] and _is_label(last, part)):
+        is_spread = gap < last.size * 2.5 and 0 <= part.order - last.order <= len(last.text) + 3
+        if is_spread and gap < last.size * 0.6:
+            # What was filled in within a line.
+            text = join(text, part.text, frozenset())
+        elif is_spread or (last is row[0] and _is_label(last, part)):
             text += ("　" if is_wide(part.text[0]) else " ") + part.text
         else:
             text += "\t" + part.text

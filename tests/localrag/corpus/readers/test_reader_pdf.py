@@ -25,8 +25,7 @@ def read(pages: PrintedPages, limits: Limits = Limits()) -> Document:  # noqa: B
 
 
 def left_out(pages: PrintedPages) -> dict[str, int]:
-    outcomes = read_pdf("a.pdf", pages.to_bytes(), Limits())
-    return {one.what: one.count for one in outcomes if isinstance(one, Omission)}
+    return {one.what: one.count for one in read(pages).omissions}
 
 
 def sentences(text: str) -> list[str]:
