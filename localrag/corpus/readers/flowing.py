@@ -60,6 +60,11 @@ def begins_item(line: str) -> bool:
     return bool(_MARK.match(bare) or _NUMBER.match(bare))
 
 
+def continues(line: str) -> bool:
+    """Whether a line begins within a sentence by its first letter: る利益を, 、, lower case."""
+    return bool(_CONTINUES.match(line))
+
+
 def is_wide(character: str) -> bool:
     """Whether a character is written without blanks between words."""
     return bool(_WIDE.match(character))

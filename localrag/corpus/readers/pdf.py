@@ -1,15 +1,25 @@
 """PDF (extra ``docs``): what is printed on its pages, laid out as text that flows over them."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
+from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from localrag.corpus.pages import PAGE_STARTS
 from localrag.corpus.readers.apart import apart
-from localrag.corpus.readers.flowing import begins_item, ends_sentence, goes_on, join, words_of
+from localrag.corpus.readers.flowing import (
+    begins_item,
+    continues,
+    ends_sentence,
+    goes_on,
+    join,
+    words_of,
+)
 from localrag.corpus.readers.layout import Box, segment
 from localrag.corpus.readers.mail import PartReader, file_name, only_name
 from localrag.corpus.readers.ocr import Line as ScannedLine
@@ -262,6 +272,10 @@ _SMALL = 0.92
 """The size of notes is at most this share of the usual one."""
 _ROOM = 1.9
 """A gap of so many heights between two lines, more than usual, parts two paragraphs."""
+_MOST_REMARKS, _SET_CLOSE = 4, 0.9
+"""Lines of remarks at the end of one page and the beginning of the next; the gap of lines where a
+page shows none, in heights."""
+_REMARK = re.compile(r"[※＊*†‡＃#]|[（(\[【]?(?:注|註|備考|参考|続き|前頁|承前)")
 
 
 def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
@@ -281,10 +295,9 @@ def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
     last: Line | None = None
     widths = _widths(pages)
     starts: list[int] = []
-    usual = _usual_size(pages)
-    for page in pages:
+    for page in _in_flow(pages, _usual_size(pages), widths):
         is_new_page = True
-        for line in _notes_first(page, usual, widths):
+        for line in page:
             text = drop_controls(line.text).strip(" ")
             if not text:
                 continue
@@ -320,26 +333,122 @@ def _usual_size(pages: Sequence[Sequence[Line]]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
-def _notes_first(
-    page: Sequence[Line], usual: float, widths: dict[tuple[int, int], float]
-) -> Sequence[Line]:
-    """A page with its notes before the paragraph that runs over its end.
+def _in_flow(
+    pages: Sequence[Sequence[Line]], usual: float, widths: dict[tuple[int, int], float]
+) -> list[list[Line]]:
+    """Pages with what is at their foot, or their head, out of the way of a sentence.
 
-    Notes in small type at the foot, or what is printed across, would part the paragraph.
+    A note, or a remark of the same size, would part the paragraph that runs over the page end. The
+    foot is put before that paragraph, the head behind it.
     """
+    out = [list(page) for page in pages]
+    filled = [number for number, page in enumerate(pages) if page]
+    is_end = True
+    for number, following in [*pairwise(filled), *((last, -1) for last in filled[-1:])]:
+        page = out[number]
+        foot = _small_foot(page, usual)
+        if following >= 0 and foot == len(page):
+            foot, head = _between(page, out[following], widths)
+            out[following] = _head_behind(out[following], head, widths)
+        out[number] = _foot_before(page, foot, widths, is_end=is_end)
+        is_end = ends_sentence(page[-1].text)
+    return out
+
+
+def _small_foot(page: Sequence[Line], usual: float) -> int:
+    """Where notes in small type, or what is printed across, begin at the foot of a page."""
     foot = len(page)
     while foot and (page[foot - 1].size < usual * _SMALL or page[foot - 1].frame != page[0].frame):
         foot -= 1
-    if foot in (0, len(page)) or ends_sentence(page[foot - 1].text):
-        return page
+    return len(page) if not foot or ends_sentence(page[foot - 1].text) else foot
+
+
+def _between(
+    page: Sequence[Line], following: Sequence[Line], widths: dict[tuple[int, int], float]
+) -> tuple[int, int]:
+    """Where the foot of a page begins, and where the head of the next one ends.
+
+    They are set apart, and without them a sentence runs over the page end.
+    """
+    for left_out in range(_MOST_REMARKS + 1):
+        for head in range(min(left_out, len(following) - 1) + 1):
+            foot = len(page) - (left_out - head)
+            if foot < 1 or (foot < len(page) and not _is_apart(page, foot)):
+                continue
+            if head and not _is_apart(following, head):
+                continue
+            if not head and _is_head(following):
+                continue
+            last, first = page[foot - 1], following[head]
+            text = first.text.strip()
+            if (
+                not ends_sentence(last.text)
+                and not begins_item(text)
+                and _is_joined(last, replace(first, opens=True, gap=0.0), last.text, text, widths)
+            ):
+                return foot, head
+    return len(page), 0
+
+
+def _is_head(page: Sequence[Line]) -> bool:
+    """Whether the first line of a page ends no sentence, as the end of a paragraph would do."""
+    return (
+        len(page) > 1
+        and _is_apart(page, 1)
+        and not ends_sentence(page[0].text)
+        and not continues(page[0].text.strip())
+        and not begins_item(page[1].text)
+    )
+
+
+def _is_apart(page: Sequence[Line], at: int) -> bool:
+    """Whether a line is no part of the paragraph above it: by a rule, a mark, a gap or its type."""
+    above, line = page[at - 1], page[at]
+    gaps = [one.gap for other, one in enumerate(page) if other != at and one.gap > 0]
+    usual = median(gaps) if gaps else _SET_CLOSE
+    return bool(
+        line.is_ruled
+        or _REMARK.match(line.text.strip())
+        or line.gap > max(usual * 1.4, usual + 0.25)
+        or line.frame != above.frame
+        or abs(line.size - above.size) > 0.08 * above.size
+    )
+
+
+def _foot_before(
+    page: list[Line], foot: int, widths: dict[tuple[int, int], float], *, is_end: bool
+) -> list[Line]:
+    """A page with its foot before the paragraph that runs over its end.
+
+    Args:
+        page: its lines.
+        foot: where its foot begins.
+        widths: of columns.
+        is_end: whether the page before ends a sentence.
+    """
     begin = foot - 1
-    while begin and _is_joined(
-        page[begin - 1], page[begin], page[begin - 1].text, page[begin].text.strip(), widths
-    ):
+    while begin > 0 and _are_joined(page, begin, widths):
         begin -= 1
-    if not begin:
+    if foot == len(page) or begin < 0 or (not begin and not is_end):
         return page
     return [*page[:begin], *page[foot:], *page[begin:foot]]
+
+
+def _head_behind(page: list[Line], head: int, widths: dict[tuple[int, int], float]) -> list[Line]:
+    """A page with its head behind the paragraph that came over the end of the page before."""
+    end = head + 1
+    while end < len(page) and _are_joined(page, end, widths):
+        end += 1
+    if not head:
+        return page
+    first = replace(page[head], opens=True, gap=0.0)
+    return [first, *page[head + 1 : end], *page[:head], *page[end:]]
+
+
+def _are_joined(page: Sequence[Line], at: int, widths: dict[tuple[int, int], float]) -> bool:
+    """Whether a line goes on with the paragraph above it."""
+    above, line = page[at - 1], page[at]
+    return _is_joined(above, line, above.text, line.text.strip(), widths)
 
 
 def _widths(pages: Sequence[Sequence[Line]]) -> dict[tuple[int, int], float]:
