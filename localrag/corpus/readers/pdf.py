@@ -17,6 +17,7 @@ from localrag.corpus.readers.flowing import (
     continues,
     ends_sentence,
     goes_on,
+    is_wide,
     join,
     words_of,
 )
@@ -384,6 +385,7 @@ def _between(
             if (
                 not ends_sentence(last.text)
                 and not begins_item(text)
+                and (not left_out or continues(text) or is_wide(text[:1]))
                 and _is_joined(last, replace(first, opens=True, gap=0.0), last.text, text, widths)
             ):
                 return foot, head
