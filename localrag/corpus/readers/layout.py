@@ -80,6 +80,8 @@ _COUNTED = re.compile("[0-9０-９〇一二三四五六七八九十甲乙丙丁�
 _SAME = 0.2
 _UPRIGHT_TOGETHER = 4
 _ANY = 1e9
+_READING, _RUBY, _MOST_BASES = re.compile("[ぁ-ゖァ-ヺー・ 　]+"), 0.62, 200
+"""A reading of a word, and its size as a share of that of the word at most."""
 _DOWN = 3
 """The frame of vertical writing."""
 _EVEN, _EVEN_AT_MARKS = 0.3, 0.7
@@ -96,6 +98,34 @@ def segments(glyphs: Sequence[Glyph]) -> list[Segment]:
         inside = [(order, glyph) for order, of, glyph in placed if of == frame]
         out += _segments_of(inside, frame)
     return sorted(out, key=lambda segment: segment.order)
+
+
+def without_ruby(parts: Sequence[Segment]) -> tuple[list[Segment], int]:
+    """Segments without the readings that are printed small above words, and how many those are."""
+    bases: dict[tuple[int, int], list[Segment]] = defaultdict(list)
+    sizes = [part.size for part in parts if not _READING.fullmatch(part.text)]
+    step = max(median(sizes), 1.0) if sizes else 1.0
+    for part in parts:
+        if not _READING.fullmatch(part.text) or part.size > step * _RUBY:
+            bases[part.frame, int(part.box.y1 // step)].append(part)
+    kept = [part for part in parts if not _is_ruby(part, bases, step)]
+    return kept, len(parts) - len(kept)
+
+
+def _is_ruby(part: Segment, bases: dict[tuple[int, int], list[Segment]], step: float) -> bool:
+    """Whether a segment is kana in small type right above a word."""
+    if part.size > step * _RUBY or not _READING.fullmatch(part.text):
+        return False
+    row = int(part.box.y0 // step)
+    return any(
+        part.size <= base.size * _RUBY
+        and -0.5 * base.size < part.box.y0 - base.box.y1 < 0.4 * base.size
+        and base.box.x0 - part.size < part.box.x0
+        and part.box.x1 < base.box.x1 + part.size
+        and any(map(is_wide, base.text))
+        for near in (row - 1, row, row + 1)
+        for base in bases.get((part.frame, near), ())[:_MOST_BASES]
+    )
 
 
 def _once(glyphs: Sequence[Glyph]) -> Iterator[tuple[int, Glyph]]:

@@ -27,7 +27,7 @@ from localrag.corpus.readers.annotations import (
     put_on,
 )
 from localrag.corpus.readers.layers import HIDDEN, without_hidden_layers
-from localrag.corpus.readers.layout import Box, Glyph, Segment, segment, segments
+from localrag.corpus.readers.layout import Box, Glyph, Segment, segment, segments, without_ruby
 from localrag.corpus.readers.scans import ScannedPage
 from localrag.corpus.readers.types import Limits, Omission
 from localrag.errors import InputError
@@ -53,6 +53,7 @@ _RULES, _OBJECTS = 4_000, 1_000_000
 _MARKS_AROUND = 40
 _WHITE = 250
 _LAST = 1 << 30
+RUBY = N_("ruby readings")
 UNSEEN = N_("characters that are not seen: invisible, white on white, or in a hidden layer")
 
 
@@ -331,7 +332,9 @@ def _read_page(page: "PdfPage", most: int, counts: Counter[str]) -> tuple[Printe
         return Printed((), box, unknown=unknown, is_unreadable=True), count
     shown = [glyph if glyph.text else glyph._replace(text="\ufffd") for glyph in glyphs]
     is_blank = not count and not pdfium.FPDFPage_CountObjects(page.raw)
-    return Printed(segments(shown), box, list(_rules(page)), unknown, is_blank=is_blank), count
+    parts, readings = without_ruby(segments(shown))
+    counts[RUBY] += readings
+    return Printed(parts, box, list(_rules(page)), unknown, is_blank=is_blank), count
 
 
 def picture(data: bytes, memory_bytes: int, number: int) -> tuple[bytes, int, int, int, int]:

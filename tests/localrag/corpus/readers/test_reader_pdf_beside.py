@@ -247,3 +247,21 @@ def test_a_page_that_is_a_picture_is_named_though_something_was_typed_onto_it(re
     lines, named = read(pages)
     assert lines == [FEE, "夜間は閉める。"]
     assert named["pages without text"] == 1
+
+
+@pytest.mark.parametrize("vertical", [False, True])
+def test_readings_above_words_part_no_sentence(vertical, read):
+    lines = ("前項の場合において、借主が正当な理由なく", "支払を怠ったときは、催告をする。")
+    pages = PrintedPages()
+    pages.page()
+    for at, line in enumerate(lines):
+        place = (400 - 22 * at, 780) if vertical else (60, 780 - 22 * at)
+        pages.text(*place, line, vertical=vertical)
+    if vertical:
+        for at, letter in enumerate("さいこく"):
+            pages.text(384, 680 - at * 5, letter, 5)
+    else:
+        pages.text(160, 767, "さいこく", 5)
+    text, named = read(pages)
+    assert text == ["".join(lines)]
+    assert named == {"ruby readings": 1}
