@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from printed_pages import PrintedPages
 from tiny_models.full_size import Shape
 
 from localrag.bundle.make import Contents
@@ -190,3 +191,16 @@ def test_it_runs(
     monkeypatch.setattr(sys, "argv", [str(path), *given])
     assert not import_module(f"bench.{name}").main()
     assert capsys.readouterr().out
+
+
+def test_pdf_text_compares_files_with_their_web_pages(tmp_path, monkeypatch, capsys):
+    pages = PrintedPages()
+    pages.page()
+    said = "渡し場の使用料は、一回につき三百円とする。夜間の待合所は、増水のときに限って開けるものとする。"
+    pages.text(60, 780, said[:30])
+    pages.text(60, 763, said[30:])
+    (tmp_path / "a.pdf").write_bytes(pages.to_bytes())
+    (tmp_path / "a.html").write_text(f"<meta charset=utf-8><p>{said}</p>", encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["pdf_text.py", f"--real={tmp_path}"])
+    import_module("bench.pdf_text").main()
+    assert "sentences right 1.000" in capsys.readouterr().out

@@ -119,3 +119,95 @@ def test_add_and_check_name_the_file(stand_in, tmp_path):
     assert status
     assert "b.pdf" in said
     assert "SIGSEGV" in said
+
+
+def of_objects(*bodies: bytes) -> bytes:
+    """A file of one page, whose content is object 4."""
+    objects = (
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources "
+        b"<< /Font << /F << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >>"
+        b" /XObject << /X 5 0 R >> >> >>",
+        *bodies,
+    )
+    body = b"".join(b"%d 0 obj\n%s\nendobj\n" % pair for pair in enumerate(objects, 1))
+    return b"%%PDF-1.5\n%strailer\n<< /Root 1 0 R /Size %d >>\n%%%%EOF\n" % (
+        body,
+        len(objects) + 1,
+    )
+
+
+def stream_of(content: bytes, entries: bytes = b"") -> bytes:
+    return b"<< %s /Length %d >>\nstream\n%s\nendstream" % (entries, len(content), content)
+
+
+def forms_in_forms(depth: int) -> bytes:
+    """A page that shows a form twenty times, which shows another twenty times, and so on."""
+    entries = b"/Type /XObject /Subtype /Form /BBox [0 0 595 842] /Resources << %s >>"
+    forms = [
+        stream_of(b"/X Do " * 20, entries % (b"/XObject << /X %d 0 R >>" % (6 + at)))
+        for at in range(depth)
+    ]
+    return of_objects(stream_of(b"/X Do " * 20), *forms, stream_of(b"0 0 m 9 9 l S", entries % b""))
+
+
+def lzw(data: bytes) -> bytes:
+    """Packed as LZWDecode has it: codes of 9 to 12 bits."""
+    clear, end, bits, width = 256, 257, 0, 9
+    known = {bytes([value]): value for value in range(256)}
+    out, held = bytearray(), 0
+
+    def put(code: int) -> None:
+        nonlocal bits, held
+        held, bits = (held << width) | code, bits + width
+        while bits >= 8:
+            bits -= 8
+            out.append(held >> bits)
+            held &= (1 << bits) - 1
+
+    put(clear)
+    following, last = 258, b""
+    for at in range(len(data)):
+        longer = last + data[at : at + 1]
+        if longer in known:
+            last = longer
+            continue
+        put(known[last])
+        known[longer] = following
+        following += 1
+        width = 12 if following > 2047 else 11 if following > 1023 else 10 if following > 511 else 9
+        if following > 4093:
+            put(clear)
+            known = {bytes([value]): value for value in range(256)}
+            following, width = 258, 9
+        last = data[at : at + 1]
+    put(known[last])
+    put(end)
+    out.append((held << (8 - bits)) & 0xFF)
+    return bytes(out)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(forms_in_forms(8), id="forms in forms"),
+        pytest.param(
+            of_objects(
+                stream_of(lzw(b"BT /F 9 Tf " + b"(a) Tj " * 200_000 + b"ET"), b"/Filter /LZWDecode")
+            ),
+            id="lzw",
+        ),
+    ],
+)
+def test_a_bomb_is_a_failure_and_the_next_file_is_read(data, tmp_path):
+    bad, good = tmp_path / "bad.pdf", tmp_path / "good.pdf"
+    bad.write_bytes(data)
+    good.write_bytes(one_page("The tower."))
+    failure = read(bad, pdf_seconds=3, memory_bytes=20_000_000)
+    document = read(good)
+    assert isinstance(failure, ReadFailure)
+    assert len(data) < 100_000
+    assert "only images" not in failure.cause
+    assert isinstance(document, Document)
+    assert document.text == "The tower."
