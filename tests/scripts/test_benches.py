@@ -196,11 +196,16 @@ def test_it_runs(
 def test_pdf_text_compares_files_with_their_web_pages(tmp_path, monkeypatch, capsys):
     pages = PrintedPages()
     pages.page()
-    said = "渡し場の使用料は、一回につき三百円とする。夜間の待合所は、増水のときに限って開けるものとする。"
-    pages.text(60, 780, said[:30])
-    pages.text(60, 763, said[30:])
+    lines = (
+        "渡し場の使用料は、増水のときを除いて、一回に",
+        "つき三百円とし、乗船のときに払うものとする。",
+    )
+    for at, line in enumerate(lines):
+        pages.text(60, 780 - 17 * at, line)
     (tmp_path / "a.pdf").write_bytes(pages.to_bytes())
-    (tmp_path / "a.html").write_text(f"<meta charset=utf-8><p>{said}</p>", encoding="utf-8")
+    (tmp_path / "a.html").write_text(
+        f"<meta charset=utf-8><p>{''.join(lines)}</p>", encoding="utf-8"
+    )
     monkeypatch.setattr(sys, "argv", ["pdf_text.py", f"--real={tmp_path}"])
     import_module("bench.pdf_text").main()
     assert "sentences right 1.000" in capsys.readouterr().out
