@@ -82,7 +82,7 @@ _SHOWN_OTHERWISE = (
     "|self::*[strong and normalize-space(strong) = normalize-space(.)]"
 )
 # The web page draws the marks of its items, so its text has none.
-_ITEM = re.compile(r"^(?:[•∙·◦▪–*-]|\(?[0-9a-z]{1,2}[.)]) +")
+_ITEM = re.compile(r"^(?:[•∙·◦▪–*-](?: +|(?=[ぁ-ヿ一-鿿]))|\(?[0-9a-z]{1,2}[.)] +)")
 
 
 def as_set(line: str) -> str:
