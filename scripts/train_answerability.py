@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import tomli_w
 from bench.corpora import law_questions, open_corpus
-from bench.lawyers import QUESTIONS
+from bench.lawyers import ASKED, QUESTIONS
 from bench.multihop import normal, supporting_paragraphs
 from bench.options import REPOSITORY, parser
 from bench.squad import JUDGES, Asked, is_paragraph, kept_from, questions
@@ -209,7 +209,8 @@ def multihop(data: Path, work: Path) -> Iterator[Example]:
 
 def statutes(data: Path, work: Path) -> Iterator[Example]:
     """Law questions with the gold found or its law withheld, and JSQuAD's asked of the laws."""
-    with open_corpus(work, "statutes", [data / "egov" / "xml"]) as retriever:
+    laws = [data / "egov" / "xml", data / "egov" / "xml_2015"]
+    with open_corpus(work, "statutes", laws) as retriever:
         orders = OrdersUnder(retriever.store, retriever.names)
         for group, query, gold in law_cases(data):
             found = retriever.search(query, DEEP)
@@ -240,7 +241,7 @@ def law_cases(data: Path) -> Iterator[tuple[str, Query, frozenset[str]]]:
     for question in law_questions(data / "lawqa" / "train.jsonl"):
         gold = frozenset(f"{one.document}#{one.article}" for one in question.gold)
         yield question.gold[0].document, question.query, gold
-    for file in sorted(QUESTIONS.glob("*.jsonl")):
+    for file in sorted((*QUESTIONS.glob("*.jsonl"), *ASKED.glob("*.jsonl"))):
         for line in file.read_text(encoding="utf-8").splitlines():
             asked = json.loads(line)
             # What follows other questions is no question by itself.

@@ -35,6 +35,7 @@ from localrag.retrieval.scope import NO_LAWS, OrdersUnder
 from localrag.retrieval.types import Query, Retrieval
 
 QUESTIONS = REPOSITORY / "tests" / "localrag" / "lawyers" / "questions"
+ASKED = QUESTIONS.parent / "asked"
 SEEN = "seen"
 HITS = 10
 FIRST = 2
@@ -82,8 +83,10 @@ def main() -> None:
         for file in sorted(arguments.questions.glob("*.jsonl"))
         for line in file.read_text(encoding="utf-8").splitlines()
     ]
-    laws, work = [arguments.data / "egov" / "xml"], arguments.work.resolve()
-    with open_corpus(work, "statutes", laws, arguments.embedder) as retriever:
+    work, egov = arguments.work.resolve(), arguments.data / "egov"
+    laws = [egov / "xml", *([egov / "xml_2015"] if arguments.questions == ASKED else [])]
+    name = "statutes" if len(laws) == 1 else "all-statutes"
+    with open_corpus(work, name, laws, arguments.embedder) as retriever:
         if arguments.parts:
             print_parts(retriever, [one for one in asked if one["half"] == SEEN])
         else:

@@ -8,7 +8,7 @@ import pytest
 
 from localrag.errors import UsageError
 from localrag.methods.catalogue import method
-from localrag.methods.lawqa_study.querying import LONGEST_QUERY, built_in
+from localrag.methods.searches import LONGEST_QUERY, built_in
 from localrag.methods.types import Calls
 from localrag.reading.types import Status, Unanswered
 from localrag.retrieval.types import Filters, Query

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from localrag.methods.lawqa_study.querying import built_in
 
 from localrag.methods.catalogue import method
-from localrag.methods.lawqa_study.querying import built_in
 from localrag.reading.types import Status, Unanswered
 from localrag.retrieval.types import Filters, Query, StageRecord
 
