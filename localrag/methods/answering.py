@@ -33,6 +33,7 @@ from localrag.question.as_of import state_asked
 from localrag.question.follow_up import Rewritten, plain_end, rewritten
 from localrag.question.laws import laws_named
 from localrag.reading.evidence import element
+from localrag.reading.nearest import nearest
 from localrag.reading.types import Answer, Citation, Stage, Unanswered
 from localrag.reading.verifier import verify
 from localrag.reading.watching import UNWATCHED, Watch
@@ -408,6 +409,8 @@ class Answerer:
             try:
                 answer = replace(self._method.answer(case, toolkit), read_as=read_as)
                 answer = _with_changes(answer, resources)
+                near = nearest(case.query, toolkit.found, answer.citations)
+                answer = replace(answer, nearest=near)
                 return answer if asked.history else _with_age(answer, resources)
             except ModelUnusable as error:
                 raise Unanswered(error, toolkit.trace) from error

@@ -63,6 +63,7 @@ class Toolkit:
 
     Attributes:
         trace: every stage and every call of a model so far.
+        found: the hits of every search so far, with its query; a reranking counts as a search.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class Toolkit:
     ) -> None:
         """Go on after the stages and calls of `trace`."""
         self.trace = trace
+        self.found: list[tuple[Query, tuple[Hit, ...]]] = []
         self._resources = resources
         self._watch = watch
 
@@ -147,6 +149,7 @@ class Toolkit:
             Hit(passages[one.found.passage], one.score, rank, layer)
             for rank, one in enumerate(found, 1)
         ]
+        self.found.append((asked, tuple(hits)))
         events = [Fact(FactKind.WORDS_FOR_MEANING)] if stands_in else []
         if layers.is_behind:
             events.append(Fact(FactKind.LAYERS_BEHIND))
@@ -194,7 +197,9 @@ class Toolkit:
             self._add(replace(stage, subject=subject, query=query))
 
         with self._resources.reading:
-            return self._resources.retriever.search(asked, k, on_stage=record)
+            retrieval = self._resources.retriever.search(asked, k, on_stage=record)
+        self.found.append((asked, retrieval.hits))
+        return retrieval
 
     def rerank(
         self, asked: Query, hits: Sequence[Hit], k: int, *, subject: str = ""
@@ -578,6 +583,7 @@ class Toolkit:
     def _record(self, retrieval: Retrieval, asked: Query, subject: str) -> Retrieval:
         for stage in retrieval.trace.stages:
             self._add(replace(stage, subject=subject, query=asked.text))
+        self.found.append((asked, retrieval.hits))
         return retrieval
 
     def _add(self, record: StageRecord) -> None:
