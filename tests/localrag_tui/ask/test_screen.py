@@ -195,7 +195,7 @@ async def test_the_nearest_passages_are_listed_and_opened(
     engine.will(replace(answers.not_found, nearest=near))
     engine.will(replace(answers.supported, nearest=near))
     app = workbench()
-    head = "Nearest in this corpus; they may not answer:"
+    head = "Nearest in this corpus; they may not answer"
     async with app.run_test(size=(140, 40)) as pilot:
         await ask(pilot, "how high?")
         await until(pilot, lambda: head in shown(app))

@@ -190,7 +190,7 @@ def _answer(answer: Answer, limited: Filters, lifting: str) -> Iterator[TurnPiec
             yield _quotation(number, citation)
     # Of other answers they are in the evidence alone.
     if answer.nearest and answer.status in (Status.NOT_FOUND, Status.UNSUPPORTED):
-        yield TurnPiece(content(f"{in_words.nearest(answer.status)}:", _QUIET), "first-note")
+        yield TurnPiece(content(in_words.nearest(answer.status), _QUIET), "first-note")
         for number, one in enumerate(answer.nearest, 1):
             yield _near(number, one)
     for number, said in enumerate(looked_up(answer.trace.wordings)):

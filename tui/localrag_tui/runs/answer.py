@@ -153,8 +153,7 @@ def _parts(row: "WrittenRow") -> Iterator[Content]:
         yield content(told(row.doubt), "$text-warning")
     if row.nearest and row.status in (Status.NOT_FOUND, Status.UNSUPPORTED):
         lines = (f"\n  {one_line(one.label)}  {one_line(one.beginning)}" for one in row.nearest)
-        head = f"{wording.nearest(row.status)}:"
-        yield content("".join((head, *lines)), "$foreground-muted")
+        yield content("".join((wording.nearest(row.status), *lines)), "$foreground-muted")
 
 
 def _claim(claim: Claim) -> Iterator[Content]:
