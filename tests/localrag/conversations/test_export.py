@@ -132,7 +132,8 @@ def test_hostile_texts_stay_in_their_place(
         turn.id,
         answer(
             text=hostile, citations=(citation,), claims=(Claim(hostile, (1,)),),
-            nearest=(Nearest("b`#2", hostile, hostile),), label=hostile, doubts=(Fact(FactKind.SAID, words=hostile),), derivation=None,
+            nearest=(Nearest("b`#2", hostile, hostile),), label=hostile,
+            doubts=(Fact(FactKind.SAID, words=hostile),), derivation=None,
         ),
         1,
     )  # fmt: skip
