@@ -65,6 +65,7 @@ class Toolkit:
 
     Attributes:
         trace: every stage and every call of a model so far.
+        found: the hits of every search so far, with its query; a reranking counts as a search.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Toolkit:
     ) -> None:
         """Go on after the stages and calls of `trace`."""
         self.trace = trace
+        self.found: list[tuple[Query, tuple[Hit, ...]]] = []
         self._resources = resources
         self._watch = watch
 
@@ -149,6 +151,7 @@ class Toolkit:
             Hit(passages[one.found.passage], one.score, rank, layer)
             for rank, one in enumerate(found, 1)
         ]
+        self.found.append((asked, tuple(hits)))
         events = [Fact(FactKind.WORDS_FOR_MEANING)] if stands_in else []
         if layers.is_behind:
             events.append(Fact(FactKind.LAYERS_BEHIND))
@@ -204,7 +207,10 @@ class Toolkit:
             self._add(replace(stage, subject=stage.subject or subject, query=stage.query or query))
 
         with self._resources.reading:
-            return search_written(self._resources.retriever, asked, written, k, record)
+            retriever = self._resources.retriever
+            retrieval = search_written(retriever, asked, written, k, record)
+        self.found.append((asked, retrieval.hits))
+        return retrieval
 
     @property
     def rewrites(self) -> bool:
@@ -598,6 +604,7 @@ class Toolkit:
     def _record(self, retrieval: Retrieval, asked: Query, subject: str) -> Retrieval:
         for stage in retrieval.trace.stages:
             self._add(replace(stage, subject=subject, query=asked.text))
+        self.found.append((asked, retrieval.hits))
         return retrieval
 
     def _add(self, record: StageRecord) -> None:

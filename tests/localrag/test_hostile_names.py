@@ -67,6 +67,8 @@ def test_texts_keep_their_lines() -> None:
         ("ask", "灯台の鐘はいつ鳴らすか"),
         ("ask", "灯台の鐘はいつ鳴らすか", "--explain"),
         ("ask", "灯台の鐘はいつ鳴らすか", "--json"),
+        ("ask", "灯台の株主総会の決議の要件は何か"),
+        ("ask", "灯台の株主総会の決議の要件は何か", "--json"),
         ("list", "main"),
         ("list", "main", "--json"),
         ("overview",),
