@@ -1,12 +1,13 @@
-"""Searches that a model wrote for a question, each by itself, and one ranking of all.
+"""Searches that a model wrote for a question, each by itself, and all of them in turn.
 
 A question in everyday words shares few of them with the provision that answers it. What a model
-writes for it does, where the model knows the law; where it does not, the ranking by the words of
-the question itself still counts as much as each of the others.
+writes for it does, where the model knows the law. Where it does not, the words of the question
+still have their turn.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain, zip_longest
 
 from localrag.progress import ignore
 from localrag.question.laws import laws_named
@@ -14,19 +15,15 @@ from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.scope import OrdersUnder
 from localrag.retrieval.trail import StageListener
 from localrag.retrieval.types import Hit, Query, Retrieval, StageRecord, Trace, WrittenSearch
-from localrag.retrieval.units import relative_to_best
-from localrag_indexes.fusion import reciprocal_rank_fusion
 
 STAGE = "written"
-"""The stage that makes one ranking of what each of the searches found."""
+"""The stage that takes what each of the searches found in turn."""
 
-# Hits of each search: below, a rank adds next to nothing.
+# Hits of each search, among which the law that the model expects is looked for.
 _DEPTH = 30
 # What a hit counts more in the law that the model expects, and in the orders under it. Of 176
 # questions that were looked at (scripts/bench/searches.py), as many are answered with 1.2 and 2.
 _EXPECTED, _UNDER_IT = 1.5, 1.2
-# The k of reciprocal rank fusion; 60 answers as many.
-_FUSION_K = 20
 
 
 def search_written(
@@ -46,8 +43,9 @@ def search_written(
         on_stage: told what each stage did, as soon as it has ended.
 
     Returns:
-        What is known of the question itself, with the hits of all searches, the best by their
-        ranks first. Where the question names a law that the corpus lacks, its own hits alone.
+        What is known of the question itself, with the hits of all searches in turn; those of the
+        question first where it cites provisions, else last. Where the question names a law that
+        the corpus lacks, its own hits alone.
 
     Raises:
         UsageError: the question holds no word or is too long.
@@ -67,7 +65,7 @@ def search_written(
     # A law that the user names goes before the one that the model expects.
     named = " ".join(law.words for law in found.laws)
     each: list[tuple[Query, Retrieval]] = []
-    rankings: list[Sequence[Hit]] = [found.hits]
+    rankings: list[Sequence[Hit]] = []
     for number, one in enumerate(written, 1):
         query = replace(asked, text=f"{named} {one.words}".strip())
 
@@ -78,7 +76,8 @@ def search_written(
         hits = _weighed(retrieval.hits, {} if named else _expected(retriever, orders, one.law))
         rankings.append(hits)
         each.append((query, replace(retrieval, hits=hits[:most])))
-    hits = _fused(rankings)[:most]
+    rankings.insert(0 if found.cited else len(rankings), found.hits)
+    hits = _in_turn(rankings)[:most]
     record(StageRecord(STAGE, hits, 0.0))
     each.append((asked, found))
     return replace(found, hits=hits, trace=Trace(tuple(stages)), searches=tuple(each))
@@ -103,13 +102,19 @@ def _weighed(hits: Sequence[Hit], weights: dict[str, float]) -> tuple[Hit, ...]:
     return tuple(replace(hit, rank=rank) for rank, hit in enumerate(best, 1))
 
 
-def _fused(rankings: Sequence[Sequence[Hit]]) -> tuple[Hit, ...]:
-    """One ranking by reciprocal ranks; a hit of several keeps what the first says of it."""
-    hits = {hit.passage.id: hit for ranking in reversed(rankings) for hit in ranking}
-    units = [[hit.passage.id for hit in ranking] for ranking in rankings]
-    scores = relative_to_best(reciprocal_rank_fusion(units, k=_FUSION_K))
-    best = sorted(scores, key=lambda unit: -scores[unit])
-    return tuple(
-        replace(hits[unit], rank=rank, score=scores[unit], stage=STAGE)
-        for rank, unit in enumerate(best, 1)
+def _in_turn(rankings: Sequence[Sequence[Hit]]) -> tuple[Hit, ...]:
+    """The best of each ranking, then the second best of each, and so on, each hit once.
+
+    Scores are relative to the best of their ranking. Reciprocal rank fusion finds fewer: what
+    several searches rank tenth comes before what one of them ranks first.
+    """
+    relative = (
+        [replace(hit, score=hit.score / (ranking[0].score or 1.0)) for hit in ranking]
+        for ranking in rankings
     )
+    turns = chain.from_iterable(zip_longest(*relative))
+    hits: dict[str, Hit] = {}
+    for hit in turns:
+        if hit is not None:
+            hits.setdefault(hit.passage.id, hit)
+    return tuple(replace(hit, rank=rank, stage=STAGE) for rank, hit in enumerate(hits.values(), 1))
