@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from localrag.ingest.state import IndexState
 
 _EXTRAS = {
-    "docs": ("pypdfium2", "docx"),
+    "docs": ("pypdf", "pypdfium2", "docx"),
     "dense": ("hnswlib", "numpy"),
     "eval": ("matplotlib", "scipy"),
     "hub": ("huggingface_hub",),

@@ -4,6 +4,7 @@ It writes what programs write: fonts that are not embedded with a predefined CMa
 words or a character at a time, and lines that are drawn.
 """
 
+import codecs
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import cos, radians, sin
@@ -33,6 +34,15 @@ _HELVETICA = {character: share for some, share in _WIDTHS.items() for character 
 _OTHER = 0.556
 
 
+_FIRST_OTHER = 8
+"""The number of the first object that is added; those before are the fonts'."""
+
+
+def written(text: str) -> str:
+    """A text as PDF writes it outside of pages: UTF-16 in hexadecimal digits."""
+    return f"<{codecs.BOM_UTF16_BE.hex()}{text.encode('utf-16-be').hex()}>" if text else "()"
+
+
 def width(text: str, size: float) -> float:
     """How wide a text is, in points: Helvetica for Latin, a square for any other character."""
     return sum((_HELVETICA.get(c, _OTHER) if c.isascii() else 1.0) for c in text) * size
@@ -40,11 +50,13 @@ def width(text: str, size: float) -> float:
 
 @dataclass
 class Page:
-    """A page; `content` are its operators."""
+    """A page; `content` are its operators, `annotations` objects by their numbers."""
 
     box: tuple[float, float, float, float] = (0, 0, 595, 842)
     rotate: int = 0
     content: list[str] = field(default_factory=list)
+    annotations: list[int] = field(default_factory=list)
+    resources: str = ""
 
 
 class PrintedPages:
@@ -58,6 +70,8 @@ class PrintedPages:
     def __init__(self, cmap: str = "UniJIS-UTF16") -> None:
         self.cmap = cmap
         self.pages: list[Page] = []
+        self.catalog = ""
+        self._others: list[str] = []
 
     def page(
         self, box: tuple[float, float, float, float] = (0, 0, 595, 842), rotate: int = 0
@@ -115,6 +129,25 @@ class PrintedPages:
         """Draw a line."""
         self.pages[-1].content.append(f"0.5 w {x0:.1f} {y0:.1f} m {x1:.1f} {y1:.1f} l S")
 
+    def add(self, body: str) -> str:
+        """Add an object, and give the reference to it."""
+        self._others.append(body)
+        return f"{_FIRST_OTHER + len(self._others) - 1} 0 R"
+
+    def stream(self, content: str, entries: str = "") -> str:
+        """Add a stream, and give the reference to it."""
+        return self.add(f"<< {entries} /Length {len(content)} >>\nstream\n{content}\nendstream")
+
+    def annotate(self, kind: str, contents: str, box: tuple[float, ...], more: str = "") -> str:
+        """Put an annotation on the page, and give the reference to it."""
+        rectangle = " ".join(f"{side:g}" for side in box)
+        reference = self.add(
+            f"<< /Type /Annot /Subtype /{kind} /Rect [{rectangle}] /F 4"
+            f" /Contents {written(contents)} {more} >>"
+        )
+        self.pages[-1].annotations.append(int(reference.split()[0]))
+        return reference
+
     def _codes(self, text: str, is_latin: bool) -> str:
         if is_latin:
             return text.encode("cp1252").hex()
@@ -132,7 +165,7 @@ class PrintedPages:
         encoding = [f"{base}-{way}" if base else way for way in ("H", "V")]
         font = "/Type /Font /Subtype /Type0 /BaseFont /Ryumin-Light /DescendantFonts [5 0 R]"
         objects = [
-            "<< /Type /Catalog /Pages 2 0 R >>",
+            f"<< /Type /Catalog /Pages 2 0 R {self.catalog} >>",
             "",
             "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
             "<< /Type /FontDescriptor /FontName /Ryumin-Light /Flags 4 /FontBBox [0 -136 1000 859]"
@@ -142,16 +175,18 @@ class PrintedPages:
             " /FontDescriptor 4 0 R >>",
             f"<< {font} /Encoding /{encoding[0]} >>",
             f"<< {font} /Encoding /{encoding[1]} >>",
+            *self._others,
         ]
         kids = []
         for page in self.pages:
             stream = "\n".join(page.content)
             objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
             box = " ".join(f"{value:g}" for value in page.box)
+            annotations = " ".join(f"{number} 0 R" for number in page.annotations)
             objects.append(
                 f"<< /Type /Page /Parent 2 0 R /MediaBox [{box}] /Rotate {page.rotate}"
-                f" /Contents {len(objects)} 0 R /Resources"
-                " << /Font << /L 3 0 R /J 6 0 R /V 7 0 R >> >> >>"
+                f" /Contents {len(objects)} 0 R /Annots [{annotations}] /Resources"
+                f" << /Font << /L 3 0 R /J 6 0 R /V 7 0 R >> {page.resources} >> >>"
             )
             kids.append(f"{len(objects)} 0 R")
         objects[1] = f"<< /Type /Pages /Count {len(kids)} /Kids [{' '.join(kids)}] >>"

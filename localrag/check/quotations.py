@@ -67,6 +67,8 @@ _SENTENCE, _CLAUSE, _WORDS = 24, 16, 12
 _LONGEST_LIST, _LONGEST_BRACKETS = 50, 400
 _CLOSES = re.compile(r"[)）\n]")
 _ALIKE, _VERY_ALIKE = 0.55, 0.8
+# Letters of a foot and a head between two pages, and of the provision on each side of them.
+_LONGEST_REMARK, _LEAST_BESIDE, _BY_CHANCE = 200, 6, 4
 
 
 class Quoted(NamedTuple):
@@ -268,6 +270,9 @@ def check_quotation(quoted: Quoted, flow: Flow, texts: LawTexts) -> Finding:
             return found(Verdict.HOLDS, None, passage)
     if _in_order("".join(letters(bare(passage.text)) for passage in passages), parts):
         return found(Verdict.HOLDS, None, passages[0])
+    for passage in passages:
+        if _is_parted_by_page(passage, said, flow.page_ends(place)):
+            return found(Verdict.UNCHECKED, Fact(FactKind.PAGE_END_BETWEEN), passage)
     size = sum(map(len, parts))
     is_claimed = quoted.is_said or size >= _SENTENCE
     is_claimed &= all(cited.basis.is_certain for cited in quoted.cited)
@@ -308,6 +313,39 @@ def _parts(text: str) -> list[str]:
 def _has(passage: Passage, parts: Sequence[str]) -> bool:
     """Whether a provision has the stretches in their order."""
     return any(_in_order(letters(text), parts) for text in (bare(passage.text), passage.text))
+
+
+def _is_parted_by_page(passage: Passage, said: str, ends: Sequence[int]) -> bool:
+    """Whether a quotation has the words of a provision but for some where a page ends.
+
+    They may be a foot or a head of the page that its reader has not told from the text.
+
+    Args:
+        passage: the provision.
+        said: the quotation as it is written.
+        ends: where pages end in it.
+    """
+    for end in ends:
+        before, behind = letters(said[:end]), letters(said[end:])
+        for text in (letters(bare(passage.text)), letters(passage.text)):
+            head = _longest_head(before, text)
+            tail = _longest_head(behind[::-1], text[::-1])
+            if len(before) + len(behind) - head - tail > _LONGEST_REMARK:
+                continue
+            # A letter or two of what is between may be those of the provision by chance.
+            if any(
+                before[: head - less] + behind[len(behind) - tail + fewer :] in text
+                for less in range(_BY_CHANCE)
+                for fewer in range(_BY_CHANCE)
+                if min(head - less, tail - fewer) >= _LEAST_BESIDE
+            ):
+                return True
+    return False
+
+
+def _longest_head(words: str, text: str) -> int:
+    """How many letters, from the first one, a text has as they are."""
+    return bisect_left(range(1, len(words) + 1), True, key=lambda n: words[:n] not in text)
 
 
 def _in_order(text: str, parts: Sequence[str]) -> bool:

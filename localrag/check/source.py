@@ -1,7 +1,7 @@
 """The text that is checked: read from a file or given, and how its lines flow together."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -257,6 +257,14 @@ class Flow:
         page = bisect_right(self.source.pages, first)
         known = self.source.confidences[max(page, 1) - 1 : max(page, 1)]
         return Place(first, last, line, page, note, known[0] if known else None)
+
+    def page_ends(self, place: Place) -> tuple[int, ...]:
+        """Where pages end within what is written at a place, counted from its beginning."""
+        pages = self.source.pages
+        raw = self.source.text[place.start : place.end]
+        begin = place.start + len(raw) - len(raw.lstrip())
+        inside = pages[bisect_right(pages, begin) : bisect_left(pages, place.end)]
+        return tuple(page - begin for page in inside)
 
     def written(self, place: Place) -> str:
         """What stands at a place."""

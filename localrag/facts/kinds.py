@@ -475,6 +475,10 @@ class FactKind(Enum):
     BRACKETS_LEFT_OUT = N_(
         "brackets of the provision are left out and not marked so; the other words are its own"
     )
+    PAGE_END_BETWEEN = N_(
+        "the words are those of the provision, but other words are between them where the page "
+        "ends; compare the page"
+    )
     QUOTED_IN_OTHER_NOTATION = N_("only the notation differs; the words are those of the provision")
     WORDS_NOT_THERE = N_("the provision does not have these words")
 

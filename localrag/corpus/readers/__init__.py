@@ -82,7 +82,7 @@ Outcome = _Found | Mark
 _WholeReader = Callable[[str, bytes, Limits], Iterator[Document | ReadFailure | Omission]]
 _LineReader = Callable[[str, Lines, Limits], Iterator[Outcome]]
 _PartReader = Callable[[str, bytes], Iterator[_Found]]
-_MailReader = Callable[[str, bytes, Limits, _PartReader], Iterator[_Found]]
+_HoldingReader = Callable[[str, bytes, Limits, _PartReader], Iterator[_Found]]
 
 _EXTRACTED = "wiki_00"
 """Goes for the suffix that files of WikiExtractor lack; they are named so, with their number."""
@@ -97,7 +97,6 @@ _WHOLE: Mapping[str, _WholeReader] = {
     ".html": read_html,
     ".htm": read_html,
     ".xhtml": read_html,
-    ".pdf": read_pdf,
     **dict.fromkeys(WORD_SUFFIXES, read_docx),
     ".xlsx": read_xlsx,
     ".xlsm": read_xlsx,
@@ -109,7 +108,12 @@ _WHOLE: Mapping[str, _WholeReader] = {
     **dict.fromkeys(_IMAGES, read_image),
 }
 """Formats that are read from all their bytes at once."""
-_MAIL: Mapping[str, _MailReader] = {".eml": read_eml, ".msg": read_msg}
+_HOLDING: Mapping[str, _HoldingReader] = {
+    ".eml": read_eml,
+    ".msg": read_msg,
+    ".pdf": read_pdf,
+}
+"""Likewise, of files that have other files in them."""
 _LINES: Mapping[str, _LineReader] = {
     ".jsonl": read_jsonl,
     ".tsv": read_tsv,
@@ -168,7 +172,7 @@ def how_to_read(path: Path) -> InputError:
     """Why a file that is not `supported` is not read, and what to do about it."""
     if path.suffix.lower() in _IMAGES:
         return no_ocr()
-    return not_read(path, sorted({*_WHOLE, *_MAIL, *_LINES, ".zip"} - {_EXTRACTED}))
+    return not_read(path, sorted({*_WHOLE, *_HOLDING, *_LINES, ".zip"} - {_EXTRACTED}))
 
 
 def grows(path: Path) -> bool:
@@ -280,7 +284,7 @@ def _open(
         )
     if suffix == ".zip":
         return _zip(path, name, limits)
-    is_whole = converted or suffix in _WHOLE or suffix in _MAIL
+    is_whole = converted or suffix in _WHOLE or suffix in _HOLDING
     if packing or not is_whole or _is_dump(path, suffix, limits):
         allowed = max(limits.small_bytes, size * limits.growth) if packing else size
         bounds = replace(limits, unpacked_bytes=allowed)
@@ -351,8 +355,8 @@ def _whole(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outc
             suffix=suffix,
             begins_as=begins_as,
         )
-    if suffix in _MAIL:
-        return _MAIL[suffix](name, data, limits, lambda part, held: _part(part, held, limits))
+    if suffix in _HOLDING:
+        return _HOLDING[suffix](name, data, limits, lambda part, held: _part(part, held, limits))
     return _WHOLE[suffix](name, data, limits)
 
 
@@ -476,7 +480,7 @@ def _inside(place: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Ou
     if suffix == ".zip":
         return _archive(BytesIO(data), place, limits)
     lines = Lines(BytesIO(data), limits)
-    is_whole = suffix in _WHOLE or suffix in _MAIL
+    is_whole = suffix in _WHOLE or suffix in _HOLDING
     if is_whole and _dump_reader(suffix, lines.first) is None:
         return _whole(place, data, suffix, limits)
     return _line_reader(suffix, lines)(place, lines, limits)
@@ -488,7 +492,7 @@ def _suffixes(name: str) -> tuple[str, str]:
     packing = path.suffix if path.suffix in _PACKED else ""
     inner = path.with_suffix("") if packing else path
     suffix = _EXTRACTED if re.fullmatch("wiki_[0-9]+", inner.name) else inner.suffix
-    read = (*_LINES, ".json") if packing else (*_LINES, *_WHOLE, *_MAIL, ".zip")
+    read = (*_LINES, ".json") if packing else (*_LINES, *_WHOLE, *_HOLDING, ".zip")
     return (suffix, packing) if suffix in read else ("", "")
 
 

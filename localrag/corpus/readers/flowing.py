@@ -41,6 +41,8 @@ _WIDE = re.compile(
 )
 _HYPHEN = re.compile("[A-Za-zÀ-ɏ]{2,}[-‐\u00ad\u0002]$")
 _WORD = re.compile("[A-Za-zÀ-ɏ]+(?:[-‐][A-Za-zÀ-ɏ]+)*")
+_NUMBER_BEGINS = re.compile(f"{_WIDE.pattern}[0-9][0-9,.]*$")
+_NUMBER_ENDS = re.compile(f"[0-9][0-9,.]*{_WIDE.pattern}")
 # A row of a table of contents.
 _LEADERS = re.compile(r"(?:[.．・…‥][ 　]?){5,}\s*[0-9ivxlc]*$")
 # A line that leaves this share of its column empty was not broken by the column.
@@ -56,6 +58,11 @@ def begins_item(line: str) -> bool:
     """Whether a line begins with the mark of an item, an article or a heading."""
     bare = line.lstrip()
     return bool(_MARK.match(bare) or _NUMBER.match(bare))
+
+
+def continues(line: str) -> bool:
+    """Whether a line begins within a sentence by its first letter: る利益を, 、, lower case."""
+    return bool(_CONTINUES.match(line))
 
 
 def is_wide(character: str) -> bool:
@@ -127,12 +134,17 @@ def join(line: str, following: str, words: frozenset[str]) -> str:
             else following[0].islower() or (without in words and with_hyphen not in words)
         )
         return (line[:-1] if is_hyphenated else line.replace("\u0002", "-")) + following
-    if is_wide(line[-1]) or is_wide(following[0]):
+    if is_wide(line[-1]) or is_wide(following[0]) or _is_broken_number(line, following):
         return line + following
     is_path = line[-1] == "/" and not line[-2:-1].isspace()
     if is_path or (line[-1] in "-‐–—" and line[-2:-1].isalnum()):
         return line + following
     return f"{line} {following}"
+
+
+def _is_broken_number(line: str, following: str) -> bool:
+    """Whether a line of Japanese ends within a number: 第70 and 9条."""
+    return bool(_NUMBER_BEGINS.search(line[-_TAIL:]) and _NUMBER_ENDS.match(following))
 
 
 _SHORTEST, _LONGEST = 24, 160

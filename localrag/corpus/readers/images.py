@@ -49,7 +49,7 @@ def read_image(name: str, data: bytes, limits: Limits) -> Iterator[Document | Om
             N_("Open it in a viewer and save it again."),
             problem=drop_controls(str(error))[:200],
         ) from error
-    yield from document_of(name, "image", pages)
+    yield document_of(name, "image", pages)
 
 
 def no_ocr() -> OnlyImagesError:

@@ -5,10 +5,11 @@ Coordinates are points with the origin at the lower left of a page. A page is la
 of its text: vertical Japanese, turned a quarter, has lines from left to right like any other.
 """
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from statistics import median
 from typing import NamedTuple
 
@@ -52,7 +53,8 @@ class Segment:
         box: in the frame of the text: x along the line, y up.
         page_box: on the page.
         size: of the font, the usual one.
-        order: where its first character is in the page's own order.
+        order: where its first character is in the page's own order; between two characters for
+            what was put there.
         frame: quarters of a turn of the text; -1 where it is slanted.
     """
 
@@ -60,7 +62,7 @@ class Segment:
     box: Box
     page_box: Box
     size: float
-    order: int
+    order: float
     frame: int
 
 
@@ -69,8 +71,23 @@ SPLIT, _SPLIT_APART = 1.0, 0.5
 and where it does not."""
 _BLANK = 0.13
 """A gap of so many heights between Latin characters is a blank."""
+_SHOW_SPREAD = 4
+"""So many gaps of a line show whether its letters are spread."""
+_ONE = "(?:[0-9]|[々〇ぁ-ヿ㐀-鿿！-｠「-】])"
+_TYPED_APART = re.compile(rf"(?<![^\s])(?:{_ONE}[ 　]{{1,3}}){{3,}}{_ONE}(?!\S)")
+_COUNTED = re.compile("[0-9０-９〇一二三四五六七八九十甲乙丙丁戊己ア-ンいろはにイロハニホヘト 　]+")
+"""Numbers and names of items beside each other: 甲 乙 丙."""
 _SAME = 0.2
 _UPRIGHT_TOGETHER = 4
+_ANY = 1e9
+_READING, _RUBY, _MOST_BASES = re.compile("[ぁ-ゖァ-ヺー・ 　]+"), 0.62, 200
+"""A reading of a word, and its size as a share of that of the word at most."""
+_DOWN = 3
+"""The frame of vertical writing."""
+_EVEN, _EVEN_AT_MARKS = 0.3, 0.7
+"""So many heights may the gaps of spread letters differ, and those beside a punctuation mark."""
+_WIDEST_PAIR, _FAR = 8.0, 3.0
+"""So many heights wide is a title of two letters at most, and so wide the gaps of cells."""
 
 
 def segments(glyphs: Sequence[Glyph]) -> list[Segment]:
@@ -81,6 +98,34 @@ def segments(glyphs: Sequence[Glyph]) -> list[Segment]:
         inside = [(order, glyph) for order, of, glyph in placed if of == frame]
         out += _segments_of(inside, frame)
     return sorted(out, key=lambda segment: segment.order)
+
+
+def without_ruby(parts: Sequence[Segment]) -> tuple[list[Segment], int]:
+    """Segments without the readings that are printed small above words, and how many those are."""
+    bases: dict[tuple[int, int], list[Segment]] = defaultdict(list)
+    sizes = [part.size for part in parts if not _READING.fullmatch(part.text)]
+    step = max(median(sizes), 1.0) if sizes else 1.0
+    for part in parts:
+        if not _READING.fullmatch(part.text) or part.size > step * _RUBY:
+            bases[part.frame, int(part.box.y1 // step)].append(part)
+    kept = [part for part in parts if not _is_ruby(part, bases, step)]
+    return kept, len(parts) - len(kept)
+
+
+def _is_ruby(part: Segment, bases: dict[tuple[int, int], list[Segment]], step: float) -> bool:
+    """Whether a segment is kana in small type right above a word."""
+    if part.size > step * _RUBY or not _READING.fullmatch(part.text):
+        return False
+    row = int(part.box.y0 // step)
+    return any(
+        part.size <= base.size * _RUBY
+        and -0.5 * base.size < part.box.y0 - base.box.y1 < 0.4 * base.size
+        and base.box.x0 - part.size < part.box.x0
+        and part.box.x1 < base.box.x1 + part.size
+        and any(map(is_wide, base.text))
+        for near in (row - 1, row, row + 1)
+        for base in bases.get((part.frame, near), ())[:_MOST_BASES]
+    )
 
 
 def _once(glyphs: Sequence[Glyph]) -> Iterator[tuple[int, Glyph]]:
@@ -129,6 +174,10 @@ def _in_frames(glyphs: Iterable[tuple[int, Glyph]]) -> list[tuple[int, int, Glyp
     steps = [_step(found[a][1], found[b][1]) for a, b in pairwise(upright)]
     down, along = steps.count("down"), steps.count("along")
     if down + along < len(upright) / 3:
+        # Letters are spread, or cells have one each: their order in the file tells the direction.
+        steps = [_step(found[a][1], found[b][1], reach=_ANY) for a, b in pairwise(upright)]
+        down, along = steps.count("down"), steps.count("along")
+    if down + along < len(upright) / 3:
         down, along = _neighbours([found[at][1] for at in upright])
     frames = {at: glyph.turned for at, (_, glyph) in enumerate(found)}
     if down >= 2 and down > along:
@@ -152,16 +201,16 @@ def _in_frames(glyphs: Iterable[tuple[int, Glyph]]) -> list[tuple[int, int, Glyp
     return [(found[at][0], frame, found[at][1]) for at, frame in frames.items()]
 
 
-def _step(one: Glyph, other: Glyph) -> str:
-    """Where the next character is: along the line, down, or elsewhere."""
+def _step(one: Glyph, other: Glyph, reach: float = 2.2) -> str:
+    """Where the next character is: along the line, down, or elsewhere, up to some heights away."""
     size = max(one.size, other.size, 0.1)
     dx, dy = (
         (other.x0 + other.x1 - one.x0 - one.x1) / 2,
         (other.y0 + other.y1 - one.y0 - one.y1) / 2,
     )
-    if abs(dx) < size * 0.3 and size * -2.2 < dy < size * -0.45:
+    if abs(dx) < size * 0.3 and size * -reach < dy < size * -0.45:
         return "down"
-    if abs(dy) < size * 0.45 and size * 0.1 < dx < size * 2.2:
+    if abs(dy) < size * 0.45 and size * 0.1 < dx < size * reach:
         return "along"
     return ""
 
@@ -233,7 +282,13 @@ class _Set(NamedTuple):
     box: Box
 
 
-def segment(text: str, box: Box, size: float, order: int, *, is_vertical: bool = False) -> Segment:
+_Part = Sequence[_Set]
+"""Characters that follow each other in a line."""
+
+
+def segment(
+    text: str, box: Box, size: float, order: float, *, is_vertical: bool = False
+) -> Segment:
     """What stands in a box of a page, read at once."""
     frame = 3 if is_vertical else 0
     return Segment(text, turned(box, frame), box, size, order, frame)
@@ -244,26 +299,36 @@ def _segments_of(inside: Sequence[tuple[int, Glyph]], frame: int) -> Iterator[Se
         yield from _slanted(inside)
         return
     placed = [_Set(order, glyph, turned(Box(*glyph[1:5]), frame)) for order, glyph in inside]
-    for line in _baselines(placed):
-        part: list[_Set] = []
-        last: _Set | None = None
-        blanks = 0
-        for char in line:
-            is_visible = bool(char.glyph.text.strip())
-            if last is not None and is_visible:
-                height = max(min(last.glyph.size, char.glyph.size), 0.1)
-                # A wide blank that the file itself has is part of the line.
-                gap = char.box.x0 - last.box.x1 - blanks * height
-                # Cells may be near to each other, but they are not written one after the other.
-                is_apart = not 0 <= char.order - part[-1].order <= _UPRIGHT_TOGETHER
-                if gap > height * (_SPLIT_APART if is_apart else SPLIT):
-                    yield _segment(part, frame)
-                    part = []
-            blanks = 0 if is_visible else blanks + (char.glyph.text == "　")
-            last = char if is_visible else last
-            part.append(char)
-        if part:
+    # PDFium puts what begins at one height of several vertical lines in a row of its own.
+    is_in_order = frame != _DOWN
+    rows = [list(_parts(line, is_in_order)) for line in _baselines(placed)]
+    for row in _spread_joined(rows, is_in_order):
+        for part in row:
             yield _segment(part, frame)
+
+
+def _parts(line: _Part, is_in_order: bool) -> Iterator[_Part]:
+    """The characters of a line, parted where a gap is wide."""
+    part: list[_Set] = []
+    last: _Set | None = None
+    blanks = 0
+    is_spread = _usual_gap(line) > SPLIT * 0.8
+    for char in line:
+        is_visible = bool(char.glyph.text.strip())
+        if last is not None and is_visible:
+            height = max(min(last.glyph.size, char.glyph.size), 0.1)
+            # A wide blank that the file itself has is part of the line.
+            gap = char.box.x0 - last.box.x1 - blanks * height
+            # Cells may be near to each other, but they are not written one after the other.
+            is_apart = is_in_order and not 0 <= char.order - part[-1].order <= _UPRIGHT_TOGETHER
+            if gap > height * (_SPLIT_APART if is_apart or is_spread else SPLIT):
+                yield part
+                part = []
+        blanks = 0 if is_visible else blanks + (char.glyph.text == "　")
+        last = char if is_visible else last
+        part.append(char)
+    if part:
+        yield part
 
 
 def _slanted(inside: Sequence[tuple[int, Glyph]]) -> Iterator[Segment]:
@@ -280,6 +345,128 @@ def _slanted(inside: Sequence[tuple[int, Glyph]]) -> Iterator[Segment]:
 
 def _whole(part: Sequence[_Set]) -> Segment:
     return _segment(part, -1)
+
+
+def _spread_joined(rows: Sequence[Sequence[_Part]], is_in_order: bool) -> Iterator[list[_Part]]:
+    """The parts of each line, with letters that are spread (均等割付) in one part again.
+
+    Spread letters have even gaps and follow each other in the file. So have the cells of a table
+    with a letter each; but other cells are below or above them.
+    """
+    runs = [list(_even_runs(row, is_in_order)) for row in rows]
+    ends = {
+        (round(run[0][0].box.x0), round(run[-1][-1].box.x1))
+        for row in runs
+        for run in row
+        if sum(map(len, run)) > 2
+    }
+    spans = [(row[0][0].box.x0, row[-1][-1].box.x1) for row in rows]
+    middle = (min(x0 for x0, _ in spans) + max(x1 for _, x1 in spans)) / 2 if spans else 0.0
+    for at, row in enumerate(runs):
+        beside = [run for near in (at - 1, at + 1) if 0 <= near < len(runs) for run in runs[near]]
+        out: list[_Part] = []
+        for run in row:
+            is_spread = (
+                _is_spread(run)
+                if len(run) != 2
+                else _is_spread_pair(run, ends, middle if len(row) == 1 else None)
+            )
+            out += [list(chain(*run))] if is_spread and not _are_cells(run, beside) else run
+        yield out
+
+
+def _even_runs(row: Sequence[_Part], is_in_order: bool) -> Iterator[list[_Part]]:
+    """Parts of a line that may be spread letters; any other part alone."""
+    run: list[_Part] = []
+    gaps: list[float] = []
+    steps: list[float] = []
+    for part in row:
+        if run:
+            last = run[-1]
+            size = max(part[0].glyph.size, 0.1)
+            gap, step = part[0].box.x0 - last[-1].box.x1, _middle(part) - _middle(last)
+            room = size * (_EVEN_AT_MARKS if _is_mark(last) or _is_mark(part) else _EVEN)
+            if (
+                _is_letter(last)
+                and _is_letter(part)
+                and (not is_in_order or 0 < part[0].order - last[-1].order <= _UPRIGHT_TOGETHER)
+                and abs(size - last[0].glyph.size) < size * 0.1
+                and (
+                    not gaps
+                    or abs(gap - median(gaps[-9:])) < room
+                    or abs(step - median(steps[-9:])) < room
+                )
+            ):
+                gaps.append(gap)
+                steps.append(step)
+            else:
+                yield run
+                run, gaps, steps = [], [], []
+        run.append(part)
+    if run:
+        yield run
+
+
+def _is_letter(part: _Part) -> bool:
+    """Whether a part is one character, or a few that are set close within spread ones: 709."""
+    seen = [char.glyph.text for char in part if char.glyph.text.strip()]
+    return len(seen) == 1 or (
+        len(seen) <= _UPRIGHT_TOGETHER and not any(is_wide(text[0]) for text in seen)
+    )
+
+
+def _is_mark(part: _Part) -> bool:
+    return not part[0].glyph.text.isalnum()
+
+
+def _middle(part: _Part) -> float:
+    return (part[0].box.x0 + part[-1].box.x1) / 2
+
+
+def _is_spread(run: Sequence[_Part]) -> bool:
+    return len(run) > 2 and sum(part[0].glyph.text.isalpha() for part in run) * 2 > len(run)
+
+
+def _is_spread_pair(
+    run: Sequence[_Part], ends: Container[tuple[int, int]], middle: float | None
+) -> bool:
+    """Whether two letters are a title (判　決), or a label as wide as one in another line.
+
+    Args:
+        run: the two.
+        ends: of what is in other lines.
+        middle: of the page, where the two are alone in their line.
+    """
+    if not all(part[0].glyph.text.isalpha() and is_wide(part[0].glyph.text) for part in run):
+        return False
+    first, last, size = run[0][0].box.x0, run[1][-1].box.x1, run[0][0].glyph.size
+    is_title = (
+        middle is not None
+        and abs((first + last) / 2 - middle) < size
+        and last - first < _WIDEST_PAIR * size
+    )
+    return is_title or any(
+        (round(first) + left, round(last) + right) in ends
+        for left in (-1, 0, 1)
+        for right in (-1, 0, 1)
+    )
+
+
+def _are_cells(run: Sequence[_Part], beside: Iterable[Sequence[_Part]]) -> bool:
+    """Whether the line above or below has cells at the places of two letters or more."""
+    size = run[0][0].glyph.size
+    is_wide_apart = run[1][0].box.x0 - run[0][-1].box.x1 > size * _FAR
+    places = {round(value / size) for part in run for value in (part[0].box.x0, _middle(part))}
+    found = 0
+    for other in beside:
+        under = sum(
+            any(round(value / size) in places for value in (part[0].box.x0, _middle(part)))
+            for part in other
+        )
+        # Lines of spread text are a grid too.
+        if not _is_spread(other) or (is_wide_apart and under == len(other) == len(run)):
+            found += under
+    return found > 1
 
 
 def _baselines(placed: Sequence[_Set]) -> Iterator[list[_Set]]:
@@ -318,15 +505,16 @@ def _baselines(placed: Sequence[_Set]) -> Iterator[list[_Set]]:
 def _segment(part: Sequence[_Set], frame: int) -> Segment:
     text: list[str] = []
     last: _Set | None = None
+    blank = _BLANK + _usual_gap(part)
     for char in part:
-        if last is not None and _has_blank(last, char):
+        if last is not None and _has_blank(last, char, blank):
             text.append(" ")
         text.append(char.glyph.text)
         last = char
     boxes = [char.box for char in part if char.glyph.text.strip()] or [part[0].box]
     pages = [char.glyph for char in part if char.glyph.text.strip()] or [part[0].glyph]
     return Segment(
-        "".join(text).strip(" "),
+        _typed_apart("".join(text).strip(" ")),
         around(boxes),
         around([Box(*glyph[1:5]) for glyph in pages]),
         Counter(round(glyph.size, 1) for glyph in pages).most_common(1)[0][0],
@@ -335,11 +523,29 @@ def _segment(part: Sequence[_Set], frame: int) -> Segment:
     )
 
 
-def _has_blank(one: _Set, other: _Set) -> bool:
+def _typed_apart(text: str) -> str:
+    """A text without the blanks that were typed between its letters to spread them."""
+    return _TYPED_APART.sub(
+        lambda found: found[0] if _COUNTED.fullmatch(found[0]) else re.sub("[ 　]", "", found[0]),
+        text,
+    )
+
+
+def _usual_gap(part: _Part) -> float:
+    """The usual gap between characters, in heights; 0 where there are too few of them."""
+    gaps = [
+        (b.box.x0 - a.box.x1) / max(a.glyph.size, 0.1)
+        for a, b in pairwise(part)
+        if a.glyph.text.strip() and b.glyph.text.strip()
+    ]
+    return max(0.0, median(gaps)) if len(gaps) >= _SHOW_SPREAD else 0.0
+
+
+def _has_blank(one: _Set, other: _Set, blank: float) -> bool:
     left, right = one.glyph.text[-1:], other.glyph.text[:1]
     if not left.strip() or not right.strip() or is_wide(left) or is_wide(right):
         return False
-    return other.box.x0 - one.box.x1 > max(one.glyph.size, 0.1) * _BLANK
+    return other.box.x0 - one.box.x1 > max(one.glyph.size, 0.1) * blank
 
 
 def around(boxes: Sequence[Box]) -> Box:

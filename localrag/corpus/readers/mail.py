@@ -112,12 +112,12 @@ def documents(
         yield from omissions
     taken = Counter[str]()
     for called, message in mail.messages:
-        yield from documents(f"{name}!{_only(called, taken)}", message, read_part, kind)
+        yield from documents(f"{name}!{only_name(called, taken)}", message, read_part, kind)
     for called, content in mail.attachments:
-        yield from read_part(f"{name}!{_only(called, taken)}", content)
+        yield from read_part(f"{name}!{only_name(called, taken)}", content)
 
 
-def _only(name: str, taken: Counter[str]) -> str:
+def only_name(name: str, taken: Counter[str]) -> str:
     """A name that no other attachment of the message has."""
     taken[name] += 1
     if taken[name] == 1:

@@ -1,108 +1,76 @@
-"""PDF with PDFium (extra ``docs``): its characters, laid out as text that flows over pages.
-
-PDFium maps the codes of every predefined CMap, which pypdf does not, and says of each character
-where it is and whether its font names it at all. pdfminer.six reads the same fonts at a tenth of
-the speed and has no vertical layout (``scripts/bench/pdf_text.py``).
-"""
+"""PDF (extra ``docs``): what is printed on its pages, laid out as text that flows over them."""
 
 import re
-import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from ctypes import byref, c_double, c_float
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
-from math import atan2, hypot, pi
+from itertools import pairwise
 from statistics import median
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from localrag.corpus.pages import PAGE_STARTS
 from localrag.corpus.readers.apart import apart
-from localrag.corpus.readers.flowing import begins_item, ends_sentence, goes_on, join, words_of
-from localrag.corpus.readers.layout import Box, Glyph, Segment, segment, segments
+from localrag.corpus.readers.flowing import (
+    begins_item,
+    continues,
+    ends_sentence,
+    goes_on,
+    is_wide,
+    join,
+    words_of,
+)
+from localrag.corpus.readers.layout import Box, segment
+from localrag.corpus.readers.mail import PartReader, file_name, only_name
 from localrag.corpus.readers.ocr import Line as ScannedLine
+from localrag.corpus.readers.pdfium import Printed, PrintedFile, picture, printed
 from localrag.corpus.readers.prose import prose
 from localrag.corpus.readers.reading_order import Line, lines
 from localrag.corpus.readers.running_heads import without_running_heads
 from localrag.corpus.readers.scans import ScannedPage
 from localrag.corpus.readers.text import drop_controls, stem
-from localrag.corpus.readers.types import Limits, Omission, OnlyImagesError
+from localrag.corpus.readers.types import (
+    Limits,
+    Omission,
+    OnlyImagesError,
+    PassedOver,
+    ReadFailure,
+)
 from localrag.corpus.types import PAGES_UNREADABLE, PAGES_WITHOUT_TEXT, Document
 from localrag.errors import InputError, to_install
 from localrag.language import N_
+from localrag_indexes.analysis.characters import plain
 from localrag_indexes.analysis.sentences import split_sentences
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument, PdfPage
-
     from localrag.corpus.readers.ocr import Image
 
-# What a character of text takes until it is stored, and what a page counts for besides its text.
-_BYTES_A_CHARACTER, _PAGE = 20, 1_000
-_BYTES_LAID_OUT = 2_000
-"""What a character takes while its page is laid out."""
-_ONE_AT_A_TIME = Lock()
-"""PDFium serves one thread at a time."""
-_SECONDS_A_MEGABYTE = 30
-_TIMES_THE_MEMORY = 4
-"""What laying pages out may take in the end, for its estimate is rough."""
-_STREAM = re.compile(rb"stream\r?\n")
-_DICTIONARY, _LITTLE, _STEP = 2_000, 100_000, 1 << 18
-_MARKS = {b"(": 350, b"<": 350, b"T": 320, b"q": 140, b"m": 250, b"re": 250}
-"""What the objects of some operators and strings of a page take, in bytes."""
-_MOST_UNKNOWN = 0.1
-"""A page with a larger share of characters that its fonts do not name is not read."""
-_PASSWORD_NEEDED = 4
-_TALL = 1.6
-_RULES = 4_000
-"""Drawn objects of a page that are looked at for the rules of tables."""
-
-
-_DOTS_PER_INCH, _POINTS_PER_INCH = 300, 72
-# A pixel takes three bytes, and again as much while it is made.
-_BYTES_A_PIXEL = 6
 # Lines of one font differ in height on a scan, for a line of かな is lower than one of 漢字.
 _SAME_FONT = 0.35
 
 
-@dataclass(slots=True)
-class Printed:
-    """What is printed on a page.
-
-    Attributes:
-        parts: its segments; none where the page has no text, or none that can be read.
-        box: of the page.
-        rules: what is drawn as lines and boxes.
-        unknown: how many characters its fonts do not name.
-        is_unreadable: whether they are too many to read the page.
-        is_blank: whether nothing is drawn on it.
-        scanned: the page as OCR has read it; None where the file itself has the text.
-    """
-
-    parts: Sequence[Segment]
-    box: Box
-    rules: Sequence[Box] = ()
-    unknown: int = 0
-    is_unreadable: bool = False
-    is_blank: bool = False
-    scanned: ScannedPage | None = None
+_SECONDS_A_MEGABYTE = 30
+_TIMES_THE_MEMORY = 4
+"""What laying pages out may take in the end, for its estimate is rough."""
 
 
-def read_pdf(name: str, data: bytes, limits: Limits) -> Iterator[Document | Omission]:
+def read_pdf(
+    name: str, data: bytes, limits: Limits, read_part: PartReader | None = None
+) -> Iterator[Document | ReadFailure | Omission | PassedOver]:
     """Read a PDF as one document whose text flows over the ends of lines, columns and pages.
 
     Lines are joined to paragraphs. Running heads and page numbers are left out and counted. The
     metadata ``page_starts`` say where each page begins; ``pages_without_text`` names the pages that
     are pictures, and ``pages_unreadable`` those whose fonts do not say which characters they show.
     Where OCR is installed, it reads both, and ``pages_read_by_ocr`` names them, each with its
-    confidence (``3:0.97``).
+    confidence (``3:0.97``). Files in it are documents of their own.
 
     Args:
         name: of the file.
         data: its bytes.
         limits: how much it may hold, and how its pictures are read.
+        read_part: reads a file in it; None to count them.
 
     Raises:
         InputError: pypdfium2 is missing, the file is damaged or encrypted, has no text at all, or
@@ -110,45 +78,111 @@ def read_pdf(name: str, data: bytes, limits: Limits) -> Iterator[Document | Omis
     """
     if find_spec("pypdfium2") is None:
         raise InputError(N_("Reading PDF needs pypdfium2."), to_install("docs"))
-    pages = _printed_apart(data, limits)
+    file = _apart(printed, data, limits)(
+        data, Limits(file_bytes=limits.file_bytes, memory_bytes=limits.memory_bytes)
+    )
+    pages = file.pages
     _read_pictures(name, data, limits, pages)
-    yield from document_of(name, "pdf", pages)
-    unreadable = sum(page.is_unreadable for page in pages)
-    without = sum(_is_empty(page) for page in pages)
-    for what, count in (
-        (N_("pages without text"), without),
-        (N_("pages whose fonts do not say which characters they show"), unreadable),
-        (
+    omissions = [
+        *file.omissions,
+        Omission(N_("pages without text"), sum(_is_empty(page) for page in pages)),
+        Omission(
+            N_("pages whose fonts do not say which characters they show"),
+            sum(page.is_unreadable for page in pages),
+        ),
+        Omission(
             N_("characters that their font does not name, shown as \ufffd"),
             sum(page.unknown for page in pages if not page.is_unreadable),
         ),
-    ):
-        if count:
-            yield Omission(what, count)
+    ]
+    if file.attachments and read_part is None:
+        omissions.append(Omission(N_("attached files"), len(file.attachments)))
+    try:
+        yield document_of(name, "pdf", pages, omissions, file.bookmarks)
+    except OnlyImagesError:
+        # The cover of a portfolio may be empty.
+        if not file.attachments or read_part is None:
+            raise
+        yield from (one for one in omissions if one.count)
+    if read_part is not None:
+        yield from _attachments(name, file, read_part)
 
 
-def _printed_apart(data: bytes, limits: Limits) -> list[Printed]:
-    """What is printed on each page, read in a process of its own: PDFium may end it.
+def _attachments(
+    name: str, file: PrintedFile, read_part: PartReader
+) -> Iterator[Document | ReadFailure | Omission | PassedOver]:
+    taken = Counter[str]()
+    for number, (written, content) in enumerate(file.attachments, 1):
+        called = only_name(file_name(written, "", number), taken)
+        place = f"{name}!{called}"
+        if content is None:
+            problem = InputError(
+                N_("The attached file cannot be taken out of the PDF, or is too large."),
+                N_("Save it from a PDF viewer and add it."),
+            )
+            yield ReadFailure(place, problem)
+        else:
+            yield from read_part(place, content)
+
+
+def _apart(work: Callable[..., Any], data: bytes, limits: Limits) -> Callable[..., Any]:
+    """Work of PDFium on a file, done in a process of its own: PDFium may end it.
 
     Raises:
-        InputError: as `_printed`, or PDFium crashed, or takes too long or too much memory.
+        InputError: as `work`, or PDFium crashed, or takes too long or too much memory.
     """
-    return apart(
-        _printed,
-        data,
-        Limits(file_bytes=limits.file_bytes, memory_bytes=limits.memory_bytes),
+    return partial(
+        apart,
+        work,
         seconds=limits.pdf_seconds + len(data) * _SECONDS_A_MEGABYTE // 1_000_000,
         memory_bytes=_TIMES_THE_MEMORY * (limits.memory_bytes + len(data)),
     )
 
 
-def document_of(name: str, kind: str, pages: Sequence[Printed]) -> Iterator[Document | Omission]:
-    """The document of some pages, and what is left out of it.
+def _read_pictures(name: str, data: bytes, limits: Limits, pages: list[Printed]) -> None:
+    """Put what OCR reads in the place of pages that are pictures, or whose fonts say too little."""
+    numbers = [n for n, page in enumerate(pages, 1) if not (page.parts or page.is_blank)]
+    if limits.scans and numbers:
+        for page in limits.scans.read(name, data, numbers, partial(_image, data, limits)):
+            put = pages[page.number - 1].put
+            pages[page.number - 1] = printed_by_ocr(page, pages[page.number - 1].box)
+            pages[page.number - 1].put = put
+
+
+def _image(data: bytes, limits: Limits, number: int) -> "Image":
+    """A page as an image."""
+    import numpy as np
+
+    rows, stride, height, width, channels = _apart(picture, data, limits)(
+        data, limits.memory_bytes, number
+    )
+    image = np.frombuffer(rows, np.uint8).reshape(height, stride)[:, : width * channels]
+    image = image.reshape(height, width, channels)
+    # A bitmap may be grey, or have a byte for what is transparent.
+    return np.repeat(image, 3, axis=2) if channels == 1 else np.array(image[:, :, :3])
+
+
+def document_of(
+    name: str,
+    kind: str,
+    pages: Sequence[Printed],
+    omissions: Sequence[Omission] = (),
+    bookmarks: Sequence[str] = (),
+) -> Document:
+    """The document of some pages.
+
+    Args:
+        name: of the file.
+        kind: its format.
+        pages: what is printed on each.
+        omissions: what was not read, or needs a word, besides running heads.
+        bookmarks: titles; those that the text has not are counted.
 
     Raises:
         InputError: there is no text on them.
     """
-    kept, left_out = without_running_heads([p.parts for p in pages], [p.box for p in pages])
+    found = [[*page.parts, *page.put] for page in pages]
+    kept, left_out = without_running_heads(found, [page.box for page in pages])
     read = [lines(parts, page.rules) for parts, page in zip(kept, pages, strict=True)]
     text, starts = flowing_text(read)
     unreadable = [n for n, page in enumerate(pages, 1) if page.is_unreadable]
@@ -163,7 +197,7 @@ def document_of(name: str, kind: str, pages: Sequence[Printed]) -> Iterator[Docu
             f"{n}:{page.scanned.confidence:.2f}" for n, page in enumerate(pages, 1) if page.scanned
         ),
     }
-    yield prose(
+    return prose(
         id_=name,
         title=stem(name),
         kind=kind,
@@ -172,14 +206,30 @@ def document_of(name: str, kind: str, pages: Sequence[Printed]) -> Iterator[Docu
         pages=_cuts(text, starts),
         confidences=[page.scanned.confidence if page.scanned else None for page in pages],
         metadata={key: value for key, value in metadata.items() if value},
+        omissions=[
+            Omission(N_("running heads, feet and page numbers"), len(left_out)),
+            *omissions,
+            Omission(
+                N_("bookmarks whose title is not in the text"), _missing(bookmarks, text, left_out)
+            ),
+        ],
     )
-    if left_out:
-        yield Omission(N_("running heads, feet and page numbers"), len(left_out))
+
+
+def _missing(titles: Sequence[str], text: str, left_out: Sequence[str]) -> int:
+    """How many titles are neither in a text nor in what was left out of it."""
+    letters = "".join(_letters(one) for one in (text, *left_out))
+    return sum(_letters(title) not in letters for title in titles)
+
+
+def _letters(text: str) -> str:
+    return "".join(plain(text).split()).casefold()
 
 
 def _is_empty(page: Printed) -> bool:
     """Whether a page has no text, was not read by OCR, and is not one that cannot be read."""
-    return not page.parts and not page.is_unreadable and page.scanned is None
+    is_read = page.parts or page.scanned or (page.is_blank and page.put)
+    return not is_read and not page.is_unreadable
 
 
 def _nothing_read(pages: Sequence[Printed]) -> InputError:
@@ -192,158 +242,6 @@ def _nothing_read(pages: Sequence[Printed]) -> InputError:
             N_("The fonts of the PDF do not say which characters they show."), to_install("ocr")
         )
     return OnlyImagesError(N_("The PDF holds no text, only images."), to_install("ocr"))
-
-
-def _printed(data: bytes, limits: Limits) -> list[Printed]:
-    """What is printed on each page; a file can show the same page, or the same content, many times.
-
-    Raises:
-        InputError: the file cannot be opened, or its pages hold too much together.
-    """
-    import pypdfium2
-
-    most = min(limits.file_bytes, limits.memory_bytes // _BYTES_A_CHARACTER)
-    too_much = InputError(
-        N_("The PDF unpacks to too much text."),
-        N_("Split it into several files."),
-    )
-    if _unpacks_to_too_much(data, limits.memory_bytes):
-        raise too_much
-    try:
-        document = pypdfium2.PdfDocument(data)
-    except pypdfium2.PdfiumError as error:
-        if getattr(error, "err_code", None) == _PASSWORD_NEEDED:
-            raise InputError(
-                N_("The PDF is encrypted."),
-                N_("Save a copy without a password (print to PDF) and add that."),
-            ) from error
-        raise _damaged(error) from error
-    try:
-        # An empty page counts too: there may be millions of them.
-        if len(document) * _PAGE > most:
-            raise too_much
-        left = most
-        out = []
-        for page in _pages(document):
-            printed, length = _read_page(page, limits.memory_bytes // _BYTES_LAID_OUT)
-            left -= length + _PAGE
-            if left < 0 or length > limits.memory_bytes // _BYTES_LAID_OUT:
-                raise too_much
-            out.append(printed)
-    except pypdfium2.PdfiumError as error:
-        raise _damaged(error) from error
-    finally:
-        document.close()
-    if not out:
-        raise _damaged(N_("it has no pages"))
-    return out
-
-
-def _unpacks_to_too_much(data: bytes, most: int) -> bool:
-    """Whether an instruction stream makes so many objects that they would fill the memory.
-
-    PDFium makes an object of some hundred bytes of each piece of text and each path, all those of a
-    page at once. Pictures are not looked at; what cannot be unpacked here is left to PDFium.
-    """
-    for begin in _STREAM.finditer(data):
-        about = data[max(0, begin.start() - _DICTIONARY) : begin.start()].rpartition(b"obj")[2]
-        if b"/Image" in about or b"/FontFile" in about:
-            continue
-        packed = data[begin.end() :]
-        if b"FlateDecode" not in about:
-            packed = packed[: packed.find(b"endstream")]
-            if b"A85" in about or b"ASCII85" in about or len(packed) < _LITTLE:
-                continue
-        unpacked = zlib.decompressobj() if b"FlateDecode" in about else None
-        taken, place = 0, 0
-        while taken <= most and (place < len(packed) or (unpacked and unpacked.unconsumed_tail)):
-            if unpacked is None:
-                piece, place = packed[place : place + _STEP], place + _STEP
-            else:
-                rest = unpacked.unconsumed_tail
-                given = rest or packed[place : place + _STEP]
-                place += 0 if rest else _STEP
-                try:
-                    piece = unpacked.decompress(given, _STEP)
-                except zlib.error:
-                    break
-            taken += len(piece) * 4 + sum(piece.count(m) * size for m, size in _MARKS.items())
-            if unpacked is not None and unpacked.eof:
-                break
-        if taken > most:
-            return True
-    return False
-
-
-def _damaged(problem: object) -> InputError:
-    return InputError(
-        N_("The PDF is damaged: {problem}."),
-        N_("Download the file again."),
-        problem=problem,
-    )
-
-
-def _pages(document: "PdfDocument") -> Iterator["PdfPage"]:
-    for number in range(len(document)):
-        page = document[number]
-        try:
-            yield page
-        finally:
-            page.close()
-
-
-def _read_page(page: "PdfPage", most: int) -> tuple[Printed, int]:
-    """What is printed on a page, and how many characters; nothing where they are too many."""
-    import pypdfium2.raw as pdfium
-
-    box = Box(*page.get_bbox())
-    textpage = page.get_textpage()
-    try:
-        count = textpage.count_chars()
-        if count > most:
-            return Printed((), box), count
-        glyphs = list(_glyphs(textpage.raw, count))
-    finally:
-        textpage.close()
-    visible = sum(not glyph.text.isspace() for glyph in glyphs)
-    unknown = sum(not glyph.text for glyph in glyphs)
-    if unknown > visible * _MOST_UNKNOWN:
-        return Printed((), box, unknown=unknown, is_unreadable=True), count
-    shown = [glyph if glyph.text else glyph._replace(text="\ufffd") for glyph in glyphs]
-    is_blank = not count and not pdfium.FPDFPage_CountObjects(page.raw)
-    return Printed(segments(shown), box, list(_rules(page)), unknown, is_blank=is_blank), count
-
-
-def _read_pictures(name: str, data: bytes, limits: Limits, pages: list[Printed]) -> None:
-    """Put what OCR reads in the place of pages that are pictures, or whose fonts say too little."""
-    numbers = [n for n, page in enumerate(pages, 1) if not (page.parts or page.is_blank)]
-    if limits.scans and numbers:
-        for page in limits.scans.read(name, data, numbers, partial(_picture, data, limits)):
-            pages[page.number - 1] = printed_by_ocr(page, pages[page.number - 1].box)
-
-
-def _picture(data: bytes, limits: Limits, number: int) -> "Image":
-    """A page as an image, with 300 dots per inch or as many as the memory allows."""
-    import numpy as np
-    import pypdfium2
-
-    # Other threads may read files while OCR works on the last page.
-    with _ONE_AT_A_TIME:
-        document = pypdfium2.PdfDocument(data)
-        try:
-            page = document[number - 1]
-            width, height = page.get_size()
-            most = (limits.memory_bytes / _BYTES_A_PIXEL / max(1.0, width * height)) ** 0.5
-            scale = min(_DOTS_PER_INCH / _POINTS_PER_INCH, most)
-            image = page.render(scale=scale, rev_byteorder=True).to_numpy()
-            # A bitmap may be grey, or have a byte for what is transparent.
-            if image.ndim == 2 or image.shape[2] == 1:
-                return np.repeat(image.reshape(*image.shape[:2], 1), 3, axis=2)
-            return np.array(image[:, :, :3])
-        except pypdfium2.PdfiumError as error:
-            raise _damaged(error) from error
-        finally:
-            document.close()
 
 
 def printed_by_ocr(page: ScannedPage, box: Box) -> Printed:
@@ -371,84 +269,14 @@ def _height(line: ScannedLine) -> float:
     return right - left if line.vertical else bottom - top
 
 
-def _glyphs(textpage: Any, count: int) -> Iterator[Glyph]:
-    """The characters of a page in its own order, without those that PDFium puts in."""
-    import pypdfium2.raw as pdfium
-
-    box, matrix, x, y = pdfium.FS_RECTF(), pdfium.FS_MATRIX(), c_double(), c_double()
-    high = 0
-    for at in range(count):
-        if pdfium.FPDFText_IsGenerated(textpage, at) == 1:
-            continue
-        code = pdfium.FPDFText_GetUnicode(textpage, at)
-        if 0xD800 <= code < 0xDC00:
-            high = code
-            continue
-        if 0xDC00 <= code < 0xE000 and high:
-            code = 0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00)
-        high = 0
-        is_known = _is_character(code) and pdfium.FPDFText_HasUnicodeMapError(textpage, at) != 1
-        text = "-" if pdfium.FPDFText_IsHyphen(textpage, at) == 1 else chr(code) if is_known else ""
-        if text in "\r\n" and text:
-            continue
-        if not pdfium.FPDFText_GetLooseCharBox(textpage, at, byref(box)):
-            continue
-        x0, y0, x1, y1 = box.left, box.bottom, box.right, box.top
-        size = pdfium.FPDFText_GetFontSize(textpage, at)
-        turned = 0
-        if pdfium.FPDFText_GetMatrix(textpage, at, byref(matrix)):
-            size *= hypot(matrix.b, matrix.d) or 1.0
-            angle = atan2(matrix.b, matrix.a) * 2 / pi
-            turned = round(angle) % 4 if abs(angle - round(angle)) < 0.1 else -1
-        if y1 - y0 > size * _TALL and not turned:
-            # Boxes of fonts for formulas and rules span many lines: the baseline tells the line.
-            pdfium.FPDFText_GetCharOrigin(textpage, at, byref(x), byref(y))
-            y0, y1 = y.value - size * 0.22, y.value + size * 0.88
-        if text.isspace() and text != "　":
-            text = " "
-        yield Glyph(text, x0, y0, x1, y1, size, turned)
-
-
-def _is_character(code: int) -> bool:
-    """Whether a code is a character of Unicode: no control, surrogate or noncharacter."""
-    return (
-        code == 9
-        or code == 10
-        or code == 13
-        or code == 2
-        or (0x20 <= code < 0x7F)
-        or (
-            code >= 0xA0
-            and not 0xD800 <= code < 0xE000
-            and code & 0xFFFE != 0xFFFE
-            and code != 0xFFFD
-        )
-    )
-
-
-def _rules(page: "PdfPage") -> Iterator[Box]:
-    """What is drawn as lines and boxes: both long edges of a box count as rules."""
-    import pypdfium2.raw as pdfium
-
-    for at in range(min(pdfium.FPDFPage_CountObjects(page.raw), _RULES)):
-        drawn = pdfium.FPDFPage_GetObject(page.raw, at)
-        if pdfium.FPDFPageObj_GetType(drawn) != pdfium.FPDF_PAGEOBJ_PATH:
-            continue
-        x0, y0, x1, y1 = c_float(), c_float(), c_float(), c_float()
-        if not pdfium.FPDFPageObj_GetBounds(drawn, byref(x0), byref(y0), byref(x1), byref(y1)):
-            continue
-        left, bottom, right, top = x0.value, y0.value, x1.value, y1.value
-        yield from (
-            (Box(left, bottom, right, bottom), Box(left, top, right, top))
-            if top - bottom > 3
-            else (Box(left, bottom, right, top),)
-        )
-
-
 _SMALL = 0.92
 """The size of notes is at most this share of the usual one."""
 _ROOM = 1.9
 """A gap of so many heights between two lines, more than usual, parts two paragraphs."""
+_MOST_REMARKS, _SET_CLOSE = 4, 0.9
+"""Lines of remarks at the end of one page and the beginning of the next; the gap of lines where a
+page shows none, in heights."""
+_REMARK = re.compile(r"[※＊*†‡＃#]|[（(\[【]?(?:注|註|備考|参考|続き|前頁|承前)")
 
 
 def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
@@ -468,10 +296,9 @@ def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
     last: Line | None = None
     widths = _widths(pages)
     starts: list[int] = []
-    usual = _usual_size(pages)
-    for page in pages:
+    for page in _in_flow(pages, _usual_size(pages), widths):
         is_new_page = True
-        for line in _notes_first(page, usual, widths):
+        for line in page:
             text = drop_controls(line.text).strip(" ")
             if not text:
                 continue
@@ -507,26 +334,123 @@ def _usual_size(pages: Sequence[Sequence[Line]]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
-def _notes_first(
-    page: Sequence[Line], usual: float, widths: dict[tuple[int, int], float]
-) -> Sequence[Line]:
-    """A page with its notes before the paragraph that runs over its end.
+def _in_flow(
+    pages: Sequence[Sequence[Line]], usual: float, widths: dict[tuple[int, int], float]
+) -> list[list[Line]]:
+    """Pages with what is at their foot, or their head, out of the way of a sentence.
 
-    Notes in small type at the foot, or what is printed across, would part the paragraph.
+    A note, or a remark of the same size, would part the paragraph that runs over the page end. The
+    foot is put before that paragraph, the head behind it.
     """
+    out = [list(page) for page in pages]
+    filled = [number for number, page in enumerate(pages) if page]
+    is_end = True
+    for number, following in [*pairwise(filled), *((last, -1) for last in filled[-1:])]:
+        page = out[number]
+        foot = _small_foot(page, usual)
+        if following >= 0 and foot == len(page):
+            foot, head = _between(page, out[following], widths)
+            out[following] = _head_behind(out[following], head, widths)
+        out[number] = _foot_before(page, foot, widths, is_end=is_end)
+        is_end = ends_sentence(page[-1].text)
+    return out
+
+
+def _small_foot(page: Sequence[Line], usual: float) -> int:
+    """Where notes in small type, or what is printed across, begin at the foot of a page."""
     foot = len(page)
     while foot and (page[foot - 1].size < usual * _SMALL or page[foot - 1].frame != page[0].frame):
         foot -= 1
-    if foot in (0, len(page)) or ends_sentence(page[foot - 1].text):
-        return page
+    return len(page) if not foot or ends_sentence(page[foot - 1].text) else foot
+
+
+def _between(
+    page: Sequence[Line], following: Sequence[Line], widths: dict[tuple[int, int], float]
+) -> tuple[int, int]:
+    """Where the foot of a page begins, and where the head of the next one ends.
+
+    They are set apart, and without them a sentence runs over the page end.
+    """
+    for left_out in range(_MOST_REMARKS + 1):
+        for head in range(min(left_out, len(following) - 1) + 1):
+            foot = len(page) - (left_out - head)
+            if foot < 1 or (foot < len(page) and not _is_apart(page, foot)):
+                continue
+            if head and not _is_apart(following, head):
+                continue
+            if not head and _is_head(following):
+                continue
+            last, first = page[foot - 1], following[head]
+            text = first.text.strip()
+            if (
+                not ends_sentence(last.text)
+                and not begins_item(text)
+                and (not left_out or continues(text) or is_wide(text[:1]))
+                and _is_joined(last, replace(first, opens=True, gap=0.0), last.text, text, widths)
+            ):
+                return foot, head
+    return len(page), 0
+
+
+def _is_head(page: Sequence[Line]) -> bool:
+    """Whether the first line of a page ends no sentence, as the end of a paragraph would do."""
+    return (
+        len(page) > 1
+        and _is_apart(page, 1)
+        and not ends_sentence(page[0].text)
+        and not continues(page[0].text.strip())
+        and not begins_item(page[1].text)
+    )
+
+
+def _is_apart(page: Sequence[Line], at: int) -> bool:
+    """Whether a line is no part of the paragraph above it: by a rule, a mark, a gap or its type."""
+    above, line = page[at - 1], page[at]
+    gaps = [one.gap for other, one in enumerate(page) if other != at and one.gap > 0]
+    usual = median(gaps) if gaps else _SET_CLOSE
+    return bool(
+        line.is_ruled
+        or _REMARK.match(line.text.strip())
+        or line.gap > max(usual * 1.4, usual + 0.25)
+        or line.frame != above.frame
+        or abs(line.size - above.size) > 0.08 * above.size
+    )
+
+
+def _foot_before(
+    page: list[Line], foot: int, widths: dict[tuple[int, int], float], *, is_end: bool
+) -> list[Line]:
+    """A page with its foot before the paragraph that runs over its end.
+
+    Args:
+        page: its lines.
+        foot: where its foot begins.
+        widths: of columns.
+        is_end: whether the page before ends a sentence.
+    """
     begin = foot - 1
-    while begin and _is_joined(
-        page[begin - 1], page[begin], page[begin - 1].text, page[begin].text.strip(), widths
-    ):
+    while begin > 0 and _are_joined(page, begin, widths):
         begin -= 1
-    if not begin:
+    if foot == len(page) or begin < 0 or (not begin and not is_end):
         return page
     return [*page[:begin], *page[foot:], *page[begin:foot]]
+
+
+def _head_behind(page: list[Line], head: int, widths: dict[tuple[int, int], float]) -> list[Line]:
+    """A page with its head behind the paragraph that came over the end of the page before."""
+    end = head + 1
+    while end < len(page) and _are_joined(page, end, widths):
+        end += 1
+    if not head:
+        return page
+    first = replace(page[head], opens=True, gap=0.0)
+    return [first, *page[head + 1 : end], *page[:head], *page[end:]]
+
+
+def _are_joined(page: Sequence[Line], at: int, widths: dict[tuple[int, int], float]) -> bool:
+    """Whether a line goes on with the paragraph above it."""
+    above, line = page[at - 1], page[at]
+    return _is_joined(above, line, above.text, line.text.strip(), widths)
 
 
 def _widths(pages: Sequence[Sequence[Line]]) -> dict[tuple[int, int], float]:

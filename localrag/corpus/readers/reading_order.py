@@ -25,6 +25,7 @@ class Line:
         gap: between it and the line above in its column, in its own heights; 0 for the first one.
         opens: whether it is the first one of a column.
         is_row: whether it is a row of a table.
+        is_ruled: whether a rule is between it and the line above.
         frame: quarters of a turn of its text.
     """
 
@@ -36,6 +37,7 @@ class Line:
     gap: float = 0.0
     opens: bool = False
     is_row: bool = False
+    is_ruled: bool = False
     frame: int = 0
 
 
@@ -44,7 +46,7 @@ _SHOW_EDGE = 3
 """So many lines of a size show where their column ends."""
 _HANGING = "。、）」』，．"
 _LABEL = re.compile(
-    r"[・○●◎■□◆◇※•‣–◦①-⑳*-]|[(（\[]?(?:[0-9０-９]{1,3}(?:\.[0-9]{1,3}){0,3}|[A-Za-zア-ンイロハニホヘト一二三四五六七八九十]{1,3})[.．)）\]]?"
+    r"[・○●◎■□◆◇※•‣–◦①-⑳☐-☒*-]|[(（\[]?(?:[0-9０-９]{1,3}(?:\.[0-9]{1,3}){0,3}|[A-Za-zア-ンイロハニホヘト一二三四五六七八九十]{1,3})[.．)）\]]?"
     "|第[0-9０-９〇一二三四五六七八九十百]+[条章節編款項]?"
 )
 
@@ -74,7 +76,7 @@ def lines(parts: Sequence[Segment], rules: Sequence[Box] = ()) -> list[Line]:
             together = [band for _, band in group]
             if is_one:
                 parts_of_column = [part for band in together for s in band.strips for part in s]
-                out += _column_lines(parts_of_column, column)
+                out += _column_lines(parts_of_column, column, levels)
             else:
                 for band in together:
                     out += _read_band(band, levels)
@@ -210,20 +212,21 @@ def _read_band(band: _Band, levels: Sequence[Box]) -> Iterator[Line]:
             by_column[_column_of(part, band.columns)].append(part)
     if _is_text(band, by_column, levels):
         for inside in by_column:
-            yield from _nested(inside, _Column(inside))
+            yield from _nested(inside, _Column(inside), levels)
     else:
         yield from _rows(band, levels)
 
 
-def _nested(parts: list[Segment], column: _Column) -> Iterator[Line]:
+def _nested(parts: list[Segment], column: _Column, levels: Sequence[Box]) -> Iterator[Line]:
     """A column of text, which may have columns or tables in it."""
     bands = list(_bands(parts))
     if len(bands) == 1 and len(bands[0].columns) == 1:
-        yield from _column_lines(parts, column)
+        yield from _column_lines(parts, column, levels)
         return
     for band in bands:
         if len(band.columns) == 1:
-            yield from _column_lines([p for strip in band.strips for p in strip], column)
+            inside = [p for strip in band.strips for p in strip]
+            yield from _column_lines(inside, column, levels)
         else:
             yield from _rows(band, ())
 
@@ -281,16 +284,25 @@ def _fills(parts: Sequence[Segment], column: tuple[float, float]) -> bool:
     return full * 2 >= len(parts) - 1
 
 
-def _column_lines(parts: Sequence[Segment], column: _Column) -> Iterator[Line]:
+def _column_lines(
+    parts: Sequence[Segment], column: _Column, levels: Sequence[Box]
+) -> Iterator[Line]:
     """The lines of one column; parts beside each other are cells of a row."""
     above: list[Segment] = []
     for strip in _lines_of(parts):
         row = sorted(strip, key=lambda part: part.box.x0)
         left, right = row[0], row[-1]
-        gap = 0.0
+        gap, is_ruled = 0.0, False
         if above:
-            below = max(part.box.y1 for part in row)
-            gap = (min(p.box.y0 for p in above) - below) / max(left.size, 0.1)
+            below, bottom = max(part.box.y1 for part in row), min(p.box.y0 for p in above)
+            gap = (bottom - below) / max(left.size, 0.1)
+            slack = left.size * 0.2
+            is_ruled = any(
+                below - slack < rule.y0 < bottom + slack
+                and rule.x0 < right.box.x1
+                and rule.x1 > left.box.x0
+                for rule in levels
+            )
         text = _spaced(row)
         yield Line(
             text,
@@ -301,6 +313,7 @@ def _column_lines(parts: Sequence[Segment], column: _Column) -> Iterator[Line]:
             gap=gap,
             opens=not above,
             is_row="\t" in text,
+            is_ruled=is_ruled,
             frame=left.frame,
         )
         above = row
@@ -311,8 +324,11 @@ def _spaced(row: Sequence[Segment]) -> str:
     text = row[0].text
     for last, part in pairwise(row):
         gap = part.box.x0 - last.box.x1
-        is_spread = gap < last.size * 2.5 and 0 < part.order - last.order <= len(last.text) + 3
-        if is_spread or (last is row[0] and _is_label(last, part)):
+        is_spread = gap < last.size * 2.5 and 0 <= part.order - last.order <= len(last.text) + 3
+        if is_spread and gap < last.size * 0.6:
+            # What was filled in within a line.
+            text = join(text, part.text, frozenset())
+        elif is_spread or (last is row[0] and _is_label(last, part)):
             text += ("　" if is_wide(part.text[0]) else " ") + part.text
         else:
             text += "\t" + part.text

@@ -25,8 +25,7 @@ def read(pages: PrintedPages, limits: Limits = Limits()) -> Document:  # noqa: B
 
 
 def left_out(pages: PrintedPages) -> dict[str, int]:
-    outcomes = read_pdf("a.pdf", pages.to_bytes(), Limits())
-    return {one.what: one.count for one in outcomes if isinstance(one, Omission)}
+    return {one.what: one.count for one in read(pages).omissions}
 
 
 def sentences(text: str) -> list[str]:
@@ -140,6 +139,84 @@ def test_the_head_of_a_table_on_every_page_is_kept_once():
     assert text.splitlines()[:2] == ["区分\t額\t期限", "桟橋\t00円\t月末"]
     assert text.count("区分") == 1
     assert text.count("桟橋") == 12
+
+
+def spread(text, gap, **where):
+    pages = PrintedPages()
+    pages.page()
+    for row, line in enumerate(text.split("\n")):
+        pages.text(60, 780 - row * 30, line, 10.5, stretch=gap * 10.5, **where)
+    return pages
+
+
+CITED = "民法第七百九条により、第709条の「損害」を賠償する。"
+
+
+@pytest.mark.parametrize("gap", [0.2, 0.5, 1.0, 1.2, 2.0])
+def test_letters_that_are_spread_are_one_text(gap):
+    lines = [CITED[:14], CITED[14:]] if gap > 0.5 else [CITED]
+    assert read(spread("\n".join(lines), gap)).text == CITED
+
+
+@pytest.mark.parametrize("gap", [1.5, 2.0, 4.0])
+def test_letters_that_are_printed_one_by_one_are_one_text(gap):
+    pages = PrintedPages()
+    pages.page()
+    for at, letter in enumerate("民法第七百九条"):
+        pages.text(40 + at * gap * 12, 780, letter, 12)
+    pages.text(60, 700, FEE)
+    assert read(pages).text.splitlines() == ["民法第七百九条", FEE]
+
+
+@pytest.mark.parametrize("pitch", [1.3, 2.0, 3.0])
+def test_vertical_letters_that_are_spread_are_one_text(pitch):
+    pages = PrintedPages()
+    pages.page()
+    for column, line in enumerate(("民法第七百九条により", "損害を賠償する。")):
+        for at, letter in enumerate(line):
+            pages.text(400 - column * 24, 780 - at * pitch * 11, letter, 11)
+    assert read(pages).text == "民法第七百九条により損害を賠償する。"
+
+
+@pytest.mark.parametrize("typed", ["民 法 第 七 百 九 条", "民　法　第　七　百　九　条"])
+def test_blanks_that_were_typed_to_spread_letters_are_left_out(typed):
+    assert read(spread(typed, 0)).text == "民法第七百九条"
+
+
+def test_spread_words_of_latin_letters_keep_their_blanks():
+    assert read(spread("SERVICE AGREEMENT of both", 0.3)).text == "SERVICE AGREEMENT of both"
+
+
+@pytest.mark.parametrize(
+    ("rows", "step"),
+    [
+        (["日月火水木金土", "1234567", "89ABCDE"], 25),
+        (["甲乙丙", "○×○", "×○○"], 40),
+        (["山川海", "東西南", "北上下"], 60),
+    ],
+)
+def test_cells_of_one_letter_stay_cells(rows, step):
+    pages = PrintedPages()
+    pages.page()
+    for row, cells in enumerate(rows):
+        for column, cell in enumerate(cells):
+            pages.text(60 + column * step, 780 - row * 20, cell)
+    assert read(pages).text.splitlines() == ["\t".join(cells) for cells in rows]
+
+
+def test_labels_spread_to_one_width_and_a_title_of_two_letters():
+    pages = PrintedPages()
+    pages.page()
+    for x, letter in ((270, "判"), (325, "決")):
+        pages.text(x, 800, letter, 15)
+    for row, label in enumerate(("氏名", "電話番号", "住所")):
+        step = 60 / (len(label) - 1)
+        for at, letter in enumerate(label):
+            pages.text(60 + at * step, 740 - row * 30, letter)
+        pages.text(160, 740 - row * 30, f"（{FEE}）{FEE}")
+    lines = read(pages).text.splitlines()
+    assert lines[0] == "判決"
+    assert [line.split("\t")[0] for line in lines[1:]] == ["氏名", "電話番号", "住所"]
 
 
 def test_hyphens():
