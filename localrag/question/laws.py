@@ -504,10 +504,12 @@ def _order_of(law_ids: Sequence[str], kind: str, names: LawNames, under: Orders)
 
 def _outermost(found: Iterable[NameMatch]) -> Iterator[NameMatch]:
     """Those that do not overlap an earlier or a longer one; of two alike that of the corpus."""
+    longest_first = sorted(found, key=lambda name: (name.start - name.end, not name.law_ids))
+    covered = bytearray(max((name.end for name in longest_first), default=0))
     taken: list[NameMatch] = []
-    for name in sorted(found, key=lambda name: (name.start - name.end, not name.law_ids)):
-        at = bisect_left(taken, name.start, key=lambda other: other.start)
-        after_last = not at or taken[at - 1].end <= name.start
-        if after_last and (at == len(taken) or name.end <= taken[at].start):
-            taken.insert(at, name)
-    return iter(taken)
+    for name in longest_first:
+        # None that was taken is shorter: what overlaps covers an end of this one.
+        if not (covered[name.start] or covered[name.end - 1]):
+            covered[name.start : name.end] = b"\1" * (name.end - name.start)
+            taken.append(name)
+    return iter(sorted(taken, key=attrgetter("start")))
