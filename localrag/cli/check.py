@@ -43,8 +43,8 @@ _SHOWN = 120
 )
 def check(
     context: typer.Context,
-    text: Annotated[
-        str,
+    words: Annotated[
+        list[str],
         typer.Argument(
             metavar="FILE|TEXT",
             help="A file (see below), the text itself, or - for standard input.",
@@ -89,6 +89,7 @@ def check(
     from localrag.check.report import known_suffix, write_report
     from localrag.cli.meter import Meter
 
+    text = " ".join(words)
     path = None if text == "-" else named_file(text)
     if out is not None:
         known_suffix(out)

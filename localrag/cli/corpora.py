@@ -15,6 +15,18 @@ from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
 from localrag.session import Corpus, Session
 
+ListedCorpus = Annotated[
+    str,
+    typer.Option(
+        "--corpus",
+        "-c",
+        metavar="NAME",
+        help="The same as CORPUS.",
+        autocompletion=complete_corpus,
+        show_default=False,
+    ),
+]
+
 
 @verb(
     app,
@@ -180,6 +192,7 @@ def list_(
         str | None,
         typer.Option(help="Only documents of this kind: law, markdown, jsonl …", metavar="KIND"),
     ] = None,
+    named: ListedCorpus = "",
     as_json: Json = False,
 ) -> None:
     """List the corpora of the workspace, or the documents of one corpus.
@@ -188,7 +201,14 @@ def list_(
     says how many laws have an old text, and which one is the oldest.
     """
     session: Session = context.obj
-    if corpus:
+    if corpus and named not in ("", corpus):
+        raise UsageError(
+            N_("Two corpora are named: {one} and {other}."),
+            N_("Name one of them."),
+            one=corpus,
+            other=named,
+        )
+    if corpus := corpus or named:
         _list_documents(session, corpus, kind, as_json=as_json)
     else:
         _list_corpora(session, as_json=as_json)

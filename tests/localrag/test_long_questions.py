@@ -36,12 +36,7 @@ def test_a_long_question_takes_linear_time(corpus: Corpus, shape: str) -> None:
 
     def work(size: int) -> None:
         text = f"{next(numbers)} {shape * (size // len(shape))}"
-        for door in (corpus.ask, corpus.search):
-            try:
-                door(text)
-            except UsageError:
-                # Nothing in it is a word.
-                assert not any(map(str.isalnum, shape))
+        corpus.ask(text)
 
     assert_linear(work, 2_000)
 
