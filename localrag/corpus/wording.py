@@ -55,8 +55,8 @@ _ALSO_CALLED = {
 
 
 _PARTS = re.compile(
-    r"(?P<nouns>[\w ]*?\w)s(?P<behind>(?:, | (?:of|in|inside|not|that|which|whose|with|without|written"
-    r"|shown)\b).*)?"
+    r"(?P<nouns>[\w ]*?\w)s(?P<behind>(?:, | (?:of|in|inside|not|that|which|whose|with|without"
+    r"|written|shown)\b).*)?"
 )
 
 
