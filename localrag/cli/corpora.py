@@ -114,7 +114,7 @@ def add(
 
     Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, Word (.docx), Excel (.xlsx),
     PowerPoint (.pptx), CSV, mail (.eml, .msg) with its attachments, and zips of them; dumps of
-    Wikipedia (CirrusSearch, WikiExtractor), with what their infoboxes tell; triples as tables
+    Wikipedia (CirrusSearch, WikiExtractor) with their infoboxes; triples as tables
     (.tsv: subject, predicate, object) or JSON lines, and dumps of Wikidata (.json). Dumps and files
     of lines may be compressed (.gz, .bz2, .xz).
     Unchanged files are skipped, changed ones replaced. A file that cannot be read is reported and
@@ -241,10 +241,10 @@ def remove(
 ) -> None:
     """Remove documents from a corpus, or a whole corpus.
 
-    They are found no more once the corpus is indexed again. Their words can stay in free space of
-    the file of the corpus, and in the index until then: localrag forget --document removes a
-    document for good, forget --removed wipes what was removed before. The files that documents were
-    read from are not touched. Adding such a file again brings it back.
+    The next localrag index takes them out of the search. Their words can stay in the index until
+    then, and in free space of the corpus's file. localrag forget --document removes a document for
+    good, forget --removed wipes what was removed before. The files that documents were read from
+    are not touched. Adding such a file again brings it back.
     """
     if bool(documents) == everything:
         raise UsageError(
