@@ -49,7 +49,7 @@ def unsafe(text: str) -> set[str]:
 @pytest.mark.parametrize("char", ACTS)
 def test_every_such_character_is_shown(char: str) -> None:
     shown = one_line(f"a{char}b")
-    assert len(shown) == 3
+    assert len(shown) == 3 or shown == f"a<U+{ord(char):04X}>b"
     assert shown.isprintable()
     assert char not in json_text([char]) or char in "\u200b\u200f\u2060\ufeff\xad"
 

@@ -103,7 +103,7 @@ async def test_what_of_a_file_was_not_read_is_named(serve, home, tmp_path):
     async with serve(home=Session(Workspace.locate(home))) as client:
         client.headers.update({**BROWSER, "accept-language": "en"})
         page = read(await client.get("/provision", params={"at": "guide.docx#1"}))
-    assert page.xpath("//p[@class='wrong']/text()") == ["Not read: 1 pictures."]
+    assert page.xpath("//p[@class='wrong']/text()") == ["Not read: 1 picture."]
 
 
 async def test_the_language_is_chosen_and_remembered(client):
