@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from textual._compositor import Compositor
 from textual.app import App, ScreenStackError
 from textual.css import stylesheet
 from textual.css.model import RuleSet
@@ -92,6 +93,9 @@ def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     # No message is gone before a test has looked for it.
     monkeypatch.setattr(App, "NOTIFICATION_TIMEOUT", PATIENCE)
     monkeypatch.setattr("localrag_tui.shell.base._SECONDS", PATIENCE)
+    # There is no terminal. All is painted after a change of layout, and where a test looks; what
+    # is painted between would be thrown away, and took a quarter of the processor time.
+    monkeypatch.setattr(Compositor, "render_partial_update", _unseen)
     # Textual asks how busy the processor is: on one that others keep busy all seems to rest.
     for module in ("app", "pilot"):
         monkeypatch.setattr(f"textual.{module}.wait_for_idle", _rest)
@@ -311,6 +315,11 @@ def in_thread(monkeypatch: pytest.MonkeyPatch) -> None:
             self.error, self.state = error, State.FAILED
 
     monkeypatch.setattr(Job, "run", run)
+
+
+def _unseen(compositor: Compositor) -> None:
+    """Paints nothing, in the place of what has changed."""
+    compositor._dirty_regions.clear()
 
 
 async def _rest(_least: float = 0.0) -> None:

@@ -28,7 +28,12 @@ def tell(event):
         print(event.calls, flush=True)
 
 workspace = Workspace(Path(sys.argv[1]))
-settings = {"chat.model": "tiny", "chat.temperature": 1.0, "runtime.threads": 1}
+settings = {
+    "chat.model": "tiny",
+    "chat.temperature": 1.0,
+    "chat.max_tokens": 64,
+    "runtime.threads": 1,
+}
 plan = OptimisationPlan(sys.argv[2], sys.argv[3], calls=12, limit=6)
 optimise(workspace, "main", load(workspace, settings), plan, on_event=tell)
 """
