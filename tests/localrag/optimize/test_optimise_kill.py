@@ -31,7 +31,7 @@ workspace = Workspace(Path(sys.argv[1]))
 settings = {
     "chat.model": "tiny",
     "chat.temperature": 1.0,
-    "chat.max_tokens": 64,
+    "chat.max_tokens": 256,
     "runtime.threads": 1,
 }
 plan = OptimisationPlan(sys.argv[2], sys.argv[3], calls=12, limit=6)
