@@ -133,11 +133,9 @@ def home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             monkeypatch.delenv(name)
     folder = Path(tempfile.mkdtemp(dir=homes)) / "home"
     monkeypatch.setenv("LOCALRAG_HOME", str(folder))
-    # Several processes cost a second each time a corpus is read or indexed, or a server starts.
-    # Made in as many as there are by default: `sample_home`, and what the tests of bad input
-    # `start`.
+    # Several processes cost a second each time a corpus is read or indexed. Made in as many as
+    # there are by default: `sample_home`, and what the tests of bad input `start`.
     monkeypatch.setenv("LOCALRAG_INGEST__WORKERS", "1")
-    monkeypatch.setenv("LOCALRAG_SERVE__PROCESSES", "1")
     # Whatever the language of whoever runs the tests.
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     language.use("en")

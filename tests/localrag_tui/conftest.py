@@ -360,10 +360,12 @@ def until() -> Callable[..., Awaitable[None]]:
 
 async def _until(pilot: Pilot[Any], condition: Callable[[], object]) -> None:
     clock = asyncio.get_running_loop().time
-    deadline = clock() + PATIENCE
+    deadline, pause = clock() + PATIENCE, 0.01
     while not _holds(condition):
         assert clock() < deadline, "it did not come to pass; shown is\n" + dump(pilot.app).text
-        await pilot.pause(0.01)
+        await pilot.pause(pause)
+        # What takes long is the work of another process: whoever looks all the time slows it down.
+        pause = min(1.5 * pause, 0.05)
     await _rest()
 
 

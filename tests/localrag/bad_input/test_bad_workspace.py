@@ -290,7 +290,7 @@ def test_a_copy_of_a_corpus_made_by_hand(cli: Cli, kept: Path) -> None:
 
 
 def test_a_read_only_workspace(
-    cli: Cli, refused: Callable[..., None], kept: Path, tmp_path: Path, bound_by_modes: None
+    restricted: Callable[..., Any], refused: Callable[..., None], kept: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "new.txt").write_text("灯台である。", encoding="utf-8")
     folders = [path for path in (kept, *kept.rglob("*")) if path.is_dir()]
@@ -298,11 +298,11 @@ def test_a_read_only_workspace(
         path.chmod(0o555 if path.is_dir() else 0o444)
     kept.chmod(0o555)
     try:
-        assert "第七条" in cli("search", "渡し守の資格").out
-        assert cli("ask", "渡し守の資格は何か。").code == 0
-        assert cli("show", "渡し舟法8条").code == 0
+        assert "第七条" in restricted("search", "渡し守の資格").out
+        assert restricted("ask", "渡し守の資格は何か。").code == 0
+        assert restricted("show", "渡し舟法8条").code == 0
         for verb in (["add", str(tmp_path / "new.txt")], ["index"], ["remove", "--all", "--yes"]):
-            refused(cli(*verb), 7, "cannot be written (Permission denied)", "permissions")
+            refused(restricted(*verb), 7, "cannot be written (Permission denied)", "permissions")
     finally:
         for folder in folders:
             folder.chmod(0o755)

@@ -83,7 +83,7 @@ async def test_a_batch_goes_on_after_the_application_was_killed(
 async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
     workbench: Any, shown: Any, until: Any, table: Any
 ) -> None:
-    questions = table(60)
+    questions = table(100)
     app = workbench(mode="runs")
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await pilot.press("n")
@@ -106,7 +106,7 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         assert "--out" not in shown(app)
         answers.value = str(out := questions.with_name("out.jsonl"))
         await pilot.press("ctrl+t")
-        await until(pilot, lambda: "60 rows · 60 to ask · about" in shown(app))
+        await until(pilot, lambda: "100 rows · 100 to ask · about" in shown(app))
         assert not out.exists()
         await pilot.press("ctrl+s")
         started: list[psutil.Process] = []
@@ -128,14 +128,14 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         await until(pilot, lambda: not app.jobs.running)
         await until(pilot, lambda: " stopped " in shown(app))
         stopped = len(lines(out))
-        assert stopped < 60
+        assert stopped < 100
         await pilot.press("s")
-        await until(pilot, lambda: "60 / 60" in shown(app))
+        await until(pilot, lambda: "100 / 100" in shown(app))
         await until(pilot, lambda: not app.jobs.running)
         await until(pilot, lambda: "out.jsonl: " not in shown(app))
         await pilot.press("enter")
         await until(pilot, lambda: "rows are done already and left alone" in shown(app))
-    assert len(lines(out)) == 60
+    assert len(lines(out)) == 100
 
 
 async def test_a_batch_is_of_the_day_that_its_form_says_and_records_it(
