@@ -115,8 +115,6 @@ def bench(sample: Path, tiny_chat: Path, monkeypatch: pytest.MonkeyPatch) -> Ben
     ModelStore(Workspace.locate(sample).models).add(tiny_chat, name="tiny", kind="chat")
     model = Knowing()
     monkeypatch.setattr("localrag.methods.answering.open_chat", lambda *_: model)
-    # Drawing takes a second a report.
-    monkeypatch.setattr("localrag.evaluation.report.plot.plotted", lambda _: "<svg/>")
     dataset = Dataset("ferries", "Ferries", "nowhere", "none", "choices", ())
     questions = Questions(dataset, "train", "0" * 64, tuple(map(question, range(6))))
     return Bench(sample, questions, model)
