@@ -23,7 +23,16 @@ from localrag.ingest.undo import LawChange, LawChangeKind
 from localrag.ingest.update import UpdateReport
 from localrag.overview import Overview
 from localrag.provision import LookedUp, Provision
-from localrag.reading.types import Answer, Citation, Claim, FactCheck, Status, Unanswered, Veracity
+from localrag.reading.types import (
+    Answer,
+    Citation,
+    Claim,
+    FactCheck,
+    Nearest,
+    Status,
+    Unanswered,
+    Veracity,
+)
 from localrag.reading.watching import Cancelled, Watch
 from localrag.retrieval.types import Filters, Hit, Query, Retrieval, Trace
 from localrag.sample import FOLDER as SAMPLE
@@ -56,6 +65,7 @@ __all__ = [
     "LocalragError",
     "LookedUp",
     "ModelUnusable",
+    "Nearest",
     "NotFoundError",
     "Overview",
     "Part",

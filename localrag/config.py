@@ -118,6 +118,10 @@ class ChatConfig(_Section):
     seed: int = Field(0, ge=0, description="of the sampling")
     timeout: float = Field(300.0, gt=0, description="seconds without a sign of life of a server")
     parallel: int = Field(1, ge=1, le=256, description="requests a server gets at the same time")
+    write_searches: bool = Field(
+        True,
+        description="before it answers from laws, the model puts the question into their words",
+    )
     second_reading: bool = Field(
         False, description="ask the model once more whether what it cites says what it claims"
     )

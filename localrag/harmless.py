@@ -29,7 +29,7 @@ def one_line(text: str) -> str:
     line break in one begins no line that passes for one of localrag.
     """
     shown = harmless(text).replace("\n", "␊").replace("\t", "␉")
-    return _HIDDEN.sub("\N{REPLACEMENT CHARACTER}", shown)
+    return _HIDDEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", shown)
 
 
 def json_text(value: Any, *, indent: int | None = None, allow_nan: bool = True) -> str:

@@ -292,7 +292,12 @@ class Corpus:
         return list(self.store.documents(kind))
 
     def search(
-        self, query: "str | Query", k: int | None = None, *, where: "Where | str | None" = None
+        self,
+        query: "str | Query",
+        k: int | None = None,
+        *,
+        where: "Where | str | None" = None,
+        rewrite: bool = False,
     ) -> "Retrieval":
         """Find the passages that answer a query best.
 
@@ -304,10 +309,12 @@ class Corpus:
             where: which documents, beside the filters: ``{"kind": ["Act", "CabinetOrder"]}`` or
                 ``"kind=Act; chapter=罰則"``, in any language (``{"種別": "政令"}``); what there is
                 tells `overview`.
+            rewrite: have the chat model write searches in the words of statutes, which find as
+                well; where it fails, the trace says so.
 
         Raises:
             NotFoundError: there is no such corpus, or none of its documents is so.
-            UsageError: the query is empty, or `k` is less than 1.
+            UsageError: the query is empty, `k` is less than 1, or `rewrite` lacks a chat model.
             StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
         """
         from localrag.question.as_of import state_asked
@@ -325,7 +332,13 @@ class Corpus:
         with ExitStack() as then:
             if state.day is not None and not self.config.retrieval.day:
                 retriever = then.enter_context(self.as_of(state.day)).retriever
-            found, store = retriever.search(asked, k), retriever.store
+            store = retriever.store
+            if rewrite:
+                from localrag.methods.answering import search_rewritten
+
+                found = search_rewritten(self._workspace, self.name, self.config, asked, k)
+            else:
+                found = retriever.search(asked, k)
             told = [
                 *state.facts(store.as_of),
                 *old_texts(store, (hit.passage.document_id for hit in found.hits)),

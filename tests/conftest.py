@@ -1,6 +1,7 @@
 """What all tests share: an isolated workspace, the sample corpus, the command line, real data."""
 
 import ctypes
+import gc
 import io
 import json
 import os
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 REPOSITORY = Path(__file__).parent.parent
 Statutes = Mapping[tuple[str, str, str], Mapping[str, tuple[str, Sequence[str]]]]
 
-# Where `tiny_encoder` is used; a file left out only takes longer.
+# Where `tiny_encoder` is used; what is left out only takes longer.
 PYTORCH = (
     "tests/localrag/cli/test_cli_models.py",
     "tests/localrag/ingest/test_embedding.py",
@@ -49,7 +50,16 @@ PYTORCH = (
     "tests/models/servers/test_ollama_embedder.py",
     "tests/models/servers/test_openai_embedder.py",
     "tests/models/store/",
+    *(
+        f"tests/scripts/test_benches.py::test_it_runs[{name}]"
+        for name in ("layers", "question_index", "statute_lexical")
+    ),
 )
+
+# What Python has compiled is kept, for the hundreds of processes that tests start: each would
+# compile it again, which takes half a second.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # How long an example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("untimed", deadline=None)
@@ -71,6 +81,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return "PyTorch" if nodeid.startswith(PYTORCH) else super()._split_scope(nodeid)
 
     return Scheduling(config, log)
+
+
+def pytest_collection_finish() -> None:
+    """Let Python look for garbage as seldom as `localrag` does, and never among the tests.
+
+    The tests that were collected are a million objects: to look through them again and again took
+    a quarter of the processor time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000)
 
 
 def pytest_unconfigure() -> None:

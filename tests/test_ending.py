@@ -78,9 +78,16 @@ def run_tests(folder, tests, *options):
     return subprocess.run(
         [
             *(sys.executable, "-m", "pytest", f"--config-file={REPOSITORY / 'pyproject.toml'}"),
-            *(f"--rootdir={folder}", "-p", "no:cacheprovider", *options, str(folder)),
+            *(f"--rootdir={folder}", "-p", "no:cacheprovider", "-p", "pytest_socket"),
+            *("-p", "anyio.pytest_plugin"),
+            *options,
+            str(folder),
         ],
-        env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
+        env={
+            **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
+            # Each of the processes would import more of them than it needs.
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        },
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -90,7 +97,14 @@ def run_tests(folder, tests, *options):
 
 
 def test_what_waits_for_ever_is_ended_and_named(tmp_path):
-    run = run_tests(tmp_path, WAITING, "--numprocesses=2", "--override-ini=faulthandler_timeout=5")
+    run = run_tests(
+        tmp_path,
+        WAITING,
+        "-p",
+        "xdist.plugin",
+        "--numprocesses=2",
+        "--override-ini=faulthandler_timeout=5",
+    )
     told = run.stdout + run.stderr
     assert run.returncode == 1, told
     assert "3 failed, 3 passed" in run.stdout, told
@@ -104,6 +118,6 @@ def test_what_waits_for_ever_is_ended_and_named(tmp_path):
 
 
 def test_a_process_that_ends_with_python_is_not_named(tmp_path):
-    run = run_tests(tmp_path, SHARING, "-p", "no:xdist")
+    run = run_tests(tmp_path, SHARING)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "LEFT" not in run.stdout

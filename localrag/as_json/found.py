@@ -295,6 +295,14 @@ class CallJson(TypedDict):
     problem: str
 
 
+class NearestJson(TypedDict):
+    """A passage that the search found and the answer does not quote; it may not answer."""
+
+    passage_id: str
+    label: str
+    beginning: str
+
+
 class AnswerJson(TypedDict):
     """An answer with what it rests on: the JSON of ``localrag ask``."""
 
@@ -308,6 +316,7 @@ class AnswerJson(TypedDict):
     checked: FactCheckJson | None
     claims: list[ClaimJson]
     citations: list[CitationJson]
+    nearest: list[NearestJson]
     absent: list[str]
     trace: list[StageJson]
     calls: list[CallJson]
@@ -326,6 +335,7 @@ def answer_as_json(query: Query, answer: Answer) -> AnswerJson:
         "checked": None if answer.checked is None else _checked(answer.checked),
         "claims": to_jsonable_python(answer.claims),
         "citations": [_worded(citation) for citation in answer.citations],
+        "nearest": to_jsonable_python(answer.nearest),
         "absent": list(answer.absent),
         "trace": _trace(answer.trace),
         "calls": [_worded(call) for call in answer.trace.calls],

@@ -18,6 +18,7 @@ from localrag.errors import StorageError, UsageError
 from localrag.export.blocks import Block, Heading, Quotation, Strong, items, paragraph
 from localrag.export.files import CSV, EXCEL, TEXTS, into, opened, require_package
 from localrag.export.sheets import Cell, Column, write_csv, write_xlsx
+from localrag.harmless import one_line
 from localrag.language import N_, _
 from localrag.reading import wording
 from localrag.reading.printed import Place, answer_blocks
@@ -124,6 +125,7 @@ def _columns() -> Sequence[Column]:
         Column(_("Answer"), 60),
         Column(_("Citations"), 40),
         Column(_("Quotations"), 60),
+        Column(_("Also near"), 60),
         Column(_("Remarks"), 40),
     )
 
@@ -135,7 +137,7 @@ def _cells(rows: Iterable[WrittenRow], place: Place) -> Iterator[Sequence[Cell]]
         if isinstance(row, FailedRow):
             error = f"{row.error.cause} {row.error.cure}".strip()
             failed = _(wording.FAILURES.get(row.error.type, row.error.type))
-            yield [*asked, "", failed, "", "", "", "", error]
+            yield [*asked, "", failed, "", "", "", "", "", error]
             continue
         claims = "\n".join(
             f"{claim.text} {''.join(f'[{number}]' for number in claim.citations)}".rstrip()
@@ -149,6 +151,7 @@ def _cells(rows: Iterable[WrittenRow], place: Place) -> Iterator[Sequence[Cell]]
             row.answer if row.label or row.checked or not claims else claims,
             _numbered(place(one) or one.label or one.passage_id for one in row.citations),
             _numbered(one.quote for one in row.citations),
+            "\n".join(f"{one_line(near.label)} – {near.beginning}" for near in row.nearest),
             "\n".join(_remarks(row)),
         ]
 
@@ -220,4 +223,5 @@ def _answer(row: AnsweredRow) -> Answer:
         row.derivation,
         row.absent,
         checked=row.checked,
+        nearest=row.nearest,
     )

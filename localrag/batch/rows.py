@@ -16,7 +16,7 @@ from localrag.batch.table import digest
 from localrag.batch.types import QuestionRow, RowOutcome, cause_and_cure, error_type, is_transient
 from localrag.corpus.types import Label
 from localrag.facts import Fact, facts_of
-from localrag.reading.types import Citation, Claim, Derivation, FactCheck, Status
+from localrag.reading.types import Citation, Claim, Derivation, FactCheck, Nearest, Status
 from localrag.retrieval.types import Filters, ModelCall, Query, TextSpan, Trace
 
 FAILED: Literal["failed"] = "failed"
@@ -106,6 +106,7 @@ class AnsweredRow:
     where: Annotated[tuple[Label, ...], Field(exclude_if=lambda where: not where)] = ()
     labels: Annotated[tuple[str, ...], Field(exclude_if=lambda labels: not labels)] = ()
     choice: Annotated[str, Field(exclude_if=lambda choice: not choice)] = ""
+    nearest: Annotated[tuple[Nearest, ...], Field(exclude_if=lambda nearest: not nearest)] = ()
 
     @property
     def outcome(self) -> str:
@@ -179,6 +180,7 @@ def written(outcome: RowOutcome) -> WrittenRow:
             query.filters.where,
             labels,
             label_of(answer.label, labels) if labels else "",
+            answer.nearest,
         )
     assert error is not None, "what is not answered has failed"
     return FailedRow(

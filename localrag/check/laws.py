@@ -8,7 +8,7 @@ itself, as contracts do, it is of the text.
 import re
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -411,10 +411,10 @@ class WrittenLaws(SpokenLaws):
                 return self._law(parents)
         return None
 
-    def _mentioned(self, position: int, fits: Callable[[str], bool]) -> Law | None:
+    def _mentioned(self, position: int, endings: tuple[str, ...]) -> Law | None:
         for one in self._heard.recent(position):
             title = self._names.title(one.law.ids[0]) if one.law.ids else one.law.name
-            if fits(title):
+            if title.endswith(endings):
                 return one.law
         return None
 

@@ -49,6 +49,7 @@ from localrag.reading.checking.polarity import (
 from localrag.reading.folding import fold, with_blanks
 from localrag.reading.types import Mismatch, MismatchKind
 from localrag.statutes.applied import part_span
+from localrag.statutes.other_numbers import case_numbers
 from localrag.statutes.resolver import Target
 from localrag_indexes.analysis.sentences import split_sentences
 
@@ -93,6 +94,9 @@ _COMPLEMENT = re.compile("未満|以外|でない|しない|ない(?:者|場合|
 _NEEDED = re.compile("必要|要す|要し|要件")
 _QUOTES = re.compile("「[^「」]{12,}」")
 _LONGEST, _SHORTEST = 400, 10
+# 東京地裁令和3年（ワ）第12345号
+_COURT = re.compile(r"[一-鿿]{1,6}(?:裁判所|裁)(?:[一-鿿]{1,6}支部)?[ 　]?\Z")
+_LONGEST_COURT = 18
 # （３） and ④ without a blank behind them; [3], [^3]:, 注3） and ３） of a footnote.
 _ITEM_MARK = re.compile(
     r"[-*+・○●◎■□◆◇▼▽※ 　\t]*(?:[（(][0-9０-９〇一二三四五六七八九十ア-ンa-zA-Z]{1,3}[)）]|[①-⑳]"
@@ -156,6 +160,7 @@ def statements_of(
         if not found or is_quoting or _is_set_off(text, start):
             continue
         spans = [(one.start - start, min(one.end, end) - start) for one in found]
+        spans += _cases(text[start:end])
         if tells := _TELLS.search(text[start:end]):
             spans.append(tells.span("tells"))
         if mark := _ITEM_MARK.match(text, start, end):
@@ -167,6 +172,13 @@ def statements_of(
         if not names_only and long_enough:
             others = _QUOTES.search(text, start, end) is not None
             yield Statement(start, end, said, tuple(found), others)
+
+
+def _cases(sentence: str) -> Iterator[tuple[int, int]]:
+    """The numbers of cases in a sentence, each with its court: they say nothing of a provision."""
+    for start, end in case_numbers(sentence):
+        court = _COURT.search(sentence, max(0, start - _LONGEST_COURT), start)
+        yield court.start() if court else start, end
 
 
 def _said_besides(text: str) -> str:

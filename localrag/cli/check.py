@@ -43,8 +43,8 @@ _SHOWN = 120
 )
 def check(
     context: typer.Context,
-    text: Annotated[
-        str,
+    words: Annotated[
+        list[str],
         typer.Argument(
             metavar="FILE|TEXT",
             help="A file (see below), the text itself, or - for standard input.",
@@ -66,10 +66,10 @@ def check(
 ) -> None:
     """Check what a text says of laws: citations, quotations, figures, names and numbers of laws.
 
-    Every citation of a provision is looked up in the state of the day, in lists and ranges too;
-    what is quoted of a provision is compared word for word, and the difference shown; figures,
-    periods, amounts, bounds (以上, 超える), and what must or must not be done, are compared with
-    the provision that they are said of. No model is needed.
+    Every citation is looked up in the law of the day, in lists and ranges too. Quotations are
+    compared word for word, and the difference is shown. Figures, periods, amounts, bounds (以上,
+    超える) and what must or must not be done are compared with the cited provision. No model is
+    needed.
 
     Files that are read: .docx, .pdf, .xlsx, .pptx, .eml, .msg, .csv, .html, .md and .txt.
 
@@ -77,18 +77,19 @@ def check(
     of the settings and the sentences of the corpus (localrag methods).
 
     Articles of the text itself (a contract: 第3条, 本契約第5条) are looked up in it. Numbers of
-    cases are no citations. What a law's text of more than five years ago lacks is not checked:
-    a later text may have it.
+    cases are no citations. A provision that is missing from a text older than five years is
+    not checked: a later text may have it.
 
-    Nothing is called wrong that code cannot show: the rest is not checked, with the reason, and
-    counted. Where something does not hold the exit code is 3. Of a Word file the comments of --out
-    stand in a copy of it.
+    Only what code can show is called wrong. The rest is counted as not checked, with the reason.
+    The exit code is 3 where something does not hold. For a Word file --out writes the comments into
+    a copy.
     """
     from localrag.as_json.checks import check_as_json
     from localrag.check import named_file
     from localrag.check.report import known_suffix, write_report
     from localrag.cli.meter import Meter
 
+    text = " ".join(words)
     path = None if text == "-" else named_file(text)
     if out is not None:
         known_suffix(out)

@@ -172,8 +172,9 @@ def forget(
     delete backups, copies, the files that documents were read from, or older versions that a disk
     keeps by itself (snapshots, SSDs).
 
-    With documents go the indexes of their corpus, whose files hold the words of all: run
-    localrag index afterwards. Answers and conversations that quote them stay, and are named.
+    Forgetting documents also deletes the indexes of their corpus, which hold the words of all
+    documents: run localrag index afterwards. Answers and conversations that quote the documents
+    are kept, and listed.
     """
     of_documents = bool(document or removed)
     named = (bool(conversation), bool(run), of_documents or bool(corpus))

@@ -15,6 +15,18 @@ from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
 from localrag.session import Corpus, Session
 
+ListedCorpus = Annotated[
+    str,
+    typer.Option(
+        "--corpus",
+        "-c",
+        metavar="NAME",
+        help="The same as CORPUS.",
+        autocompletion=complete_corpus,
+        show_default=False,
+    ),
+]
+
 
 @verb(
     app,
@@ -102,7 +114,7 @@ def add(
 
     Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, Word (.docx), Excel (.xlsx),
     PowerPoint (.pptx), CSV, mail (.eml, .msg) with its attachments, and zips of them; dumps of
-    Wikipedia (CirrusSearch, WikiExtractor), with what their infoboxes tell; triples as tables
+    Wikipedia (CirrusSearch, WikiExtractor) with their infoboxes; triples as tables
     (.tsv: subject, predicate, object) or JSON lines, and dumps of Wikidata (.json). Dumps and files
     of lines may be compressed (.gz, .bz2, .xz).
     Unchanged files are skipped, changed ones replaced. A file that cannot be read is reported and
@@ -180,6 +192,7 @@ def list_(
         str | None,
         typer.Option(help="Only documents of this kind: law, markdown, jsonl …", metavar="KIND"),
     ] = None,
+    named: ListedCorpus = "",
     as_json: Json = False,
 ) -> None:
     """List the corpora of the workspace, or the documents of one corpus.
@@ -188,7 +201,14 @@ def list_(
     says how many laws have an old text, and which one is the oldest.
     """
     session: Session = context.obj
-    if corpus:
+    if corpus and named not in ("", corpus):
+        raise UsageError(
+            N_("Two corpora are named: {one} and {other}."),
+            N_("Name one of them."),
+            one=corpus,
+            other=named,
+        )
+    if corpus := corpus or named:
         _list_documents(session, corpus, kind, as_json=as_json)
     else:
         _list_corpora(session, as_json=as_json)
@@ -221,10 +241,10 @@ def remove(
 ) -> None:
     """Remove documents from a corpus, or a whole corpus.
 
-    They are found no more once the corpus is indexed again. Their words can stay in free space of
-    the file of the corpus, and in the index until then: localrag forget --document removes a
-    document for good, forget --removed wipes what was removed before. The files that documents were
-    read from are not touched. Adding such a file again brings it back.
+    The next localrag index takes them out of the search. Their words can stay in the index until
+    then, and in free space of the corpus's file. localrag forget --document removes a document for
+    good, forget --removed wipes what was removed before. The files that documents were read from
+    are not touched. Adding such a file again brings it back.
     """
     if bool(documents) == everything:
         raise UsageError(

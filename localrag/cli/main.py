@@ -7,12 +7,12 @@ runs, so that help and completion answer at once.
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -99,12 +99,13 @@ def _front_door(
 
 
 @cache
-def _command_line() -> typer.Typer:
+def _command_line() -> Callable[..., Any]:
+    """The verbs, made once however many command lines a program runs."""
     kind = with_examples(Group, _TOUR, tuple(EXIT_CODES))
     app.callback(invoke_without_command=True, cls=kind)(_front_door)
     for name in _VERBS:
         import_module(f"localrag.cli.{name}")
-    return app
+    return typer.main.get_command(app)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -124,8 +125,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     tell_warnings()
     try:
         language.use(language_of(sys.argv[1:] if arguments is None else arguments))
-        app = _command_line()
-        return _outcome(app(args=arguments, prog_name="localrag", standalone_mode=False))
+        call = _command_line()
+        return _outcome(call(args=arguments, prog_name="localrag", standalone_mode=False))
     except SystemExit as leaving:
         return _outcome(leaving.code)
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - the last line of defence

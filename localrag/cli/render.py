@@ -87,7 +87,7 @@ def print_trace(trace: Trace) -> None:
 
 
 def print_answer(answer: Answer) -> None:
-    """Print the laws that are lacking, the verdict, what it rests on, and what was rejected."""
+    """Print the laws that are lacking, the verdict, what it rests on, and what comes near."""
     if answer.read_as:
         say((_("read as: "), "dim"), *cut(answer.read_as, most=_QUOTED))
     if answer.absent:
@@ -128,6 +128,12 @@ def print_answer(answer: Answer) -> None:
                 aside(str(citation.problem)),
             )
             say_text(*cut(citation.quote, most=_QUOTED), indent=4)
+    if answer.nearest:
+        say("")
+        say(wording.nearest(answer.status), colon().rstrip())
+    for near in answer.nearest:
+        said = f"  {near.beginning}  "
+        say(*cut(near.label, "cyan"), said, (near.passage_id, "dim"), indent=2)
 
 
 def cut(text: str, style: str = "", most: int = SNIPPET) -> list[tuple[str, str]]:

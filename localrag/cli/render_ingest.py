@@ -8,6 +8,7 @@ from typing import Any
 from localrag.cli.meter import Meter
 from localrag.cli.terminal import colon, say, tell
 from localrag.corpus.readers import PassedOver
+from localrag.corpus.wording import part_name
 from localrag.harmless import one_line
 from localrag.ingest.add import AddReport
 from localrag.ingest.events import (
@@ -157,9 +158,11 @@ def print_left_out(report: LeftOut) -> None:
     """Print what was left out: files by their names, parts of files by their counts."""
     _print_passed_over(report)
     for what, count in report.left_out.items():
-        say(_("left out: {count} {what}").format(count=f"{count:,}", what=_(what)))
+        named = part_name(what, count)
+        say(_("left out: {count} {what}").format(count=f"{count:,}", what=named))
     for what, count in report.named.items():
-        say(_("read as text: {count} {what}").format(count=f"{count:,}", what=_(what)))
+        named = part_name(what, count)
+        say(_("read as text: {count} {what}").format(count=f"{count:,}", what=named))
 
 
 def _print_passed_over(report: LeftOut) -> None:

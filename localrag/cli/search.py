@@ -36,6 +36,7 @@ from localrag.session import Session
         "localrag search 敷金 返還",
         "localrag search 登録の取消し --type Act --explain",
         "localrag search 罰金 --where kind=Act --where chapter=罰則",
+        "localrag search --rewrite 夜に渡し舟を出していいか",
         "localrag search 'founder of the observatory' -k 3 --json",
     ],
     exit_codes=(0, 2, 3, 5, 8),
@@ -70,6 +71,14 @@ def search(
     lexical: Lexical = None,
     dense: Dense = None,
     rerank: Rerank = None,
+    rewrite: Annotated[
+        bool,
+        typer.Option(
+            "--rewrite",
+            help="Have the chat model put the query into the words of statutes, and search for "
+            "these as well.",
+        ),
+    ] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show what every stage of the retrieval did.")
     ] = False,
@@ -94,7 +103,7 @@ def search(
         asked = read_query(
             opened.store, query, option, law, law_type, layer, date_from, date_to, where
         )
-        retrieval = opened.search(asked, k)
+        retrieval = opened.search(asked, k, rewrite=rewrite)
     if as_json:
         emit(retrieval_as_json(asked, retrieval))
     else:

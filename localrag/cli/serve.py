@@ -142,9 +142,9 @@ def serve(
 
     /search, /show, /resolve, /history, /diff, /check and /ask give the JSON of the verbs of these
     names; /openapi.json describes them. For programs that speak the OpenAI protocol a corpus is a
-    model, localrag/main. /health, /ready and /metrics are for whoever runs it.
+    model, localrag/main. /health, /ready and /metrics are for its operator.
 
-    What is asked stands in no log, unless serve.log_questions is set. docs/serve.md has the rest.
+    Questions are not logged, unless serve.log_questions is set. See docs/serve.md for the rest.
     """
     with _extra("serve"):
         from localrag.serve import http

@@ -336,13 +336,13 @@ class Lookups(Derived):
 
     def _find_key_of(self, passage_id: str) -> int | None:
         # Ids of documents that come from file names may hold a '#' too.
-        for position, character in enumerate(passage_id):
-            if character == "#":
-                document_id, place = passage_id[:position], passage_id[position + 1 :]
-                key = self._key(document_id)
-                found = key and self._db.row(_KEY, (key, place, key, place))
-                if found:
-                    return int(found[0])
+        signs = [at for at, character in enumerate(passage_id) if character == "#"]
+        for position in signs[-_MOST_SIGNS:]:
+            document_id, place = passage_id[:position], passage_id[position + 1 :]
+            key = self._key(document_id)
+            found = key and self._db.row(_KEY, (key, place, key, place))
+            if found:
+                return int(found[0])
         return None
 
     def at(self, document_id: str, locator: Locator, layer: str | None = None) -> Passage | None:
@@ -534,6 +534,8 @@ class Lookups(Derived):
         return read_text(self._db, key, start, end)
 
 
+# More of them a name has in no folder, but in a text that is sent to make work.
+_MOST_SIGNS = 20
 _KEY = (
     "SELECT key FROM passages WHERE document = ? AND place = ?"
     " UNION ALL SELECT key FROM passages WHERE document = ?"

@@ -32,7 +32,7 @@ _VARIANTS = str.maketrans("邉濵嶋嶌冨峯舘桒彥淸靑敎鴎槙ヶヵ♯",
 _POSITIONAL = str.maketrans("〇零一二三四五六七八九壱弐参", "00123456789123")
 _LONG_VOWEL = re.compile("(?<=[ぁ-ゖァ-ヺー])-")
 _DROPPED = re.compile(r"[\s\-~「」『』\"'“”‘’„‟«»‹›〈〉《》【】〝〟`´・=゠]")
-_NUMERAL = re.compile(f"[0-9]*[{NUMERAL_CHARACTERS}][0-9{NUMERAL_CHARACTERS}]*")
+_NUMERAL = re.compile(f"(?<![0-9])[0-9]*+[{NUMERAL_CHARACTERS}][0-9{NUMERAL_CHARACTERS}]*")
 _DISAMBIGUATED = re.compile(r"(.+)\([^()]+\)", re.DOTALL)
 # Of Latin letters with their signs (C++, AT&T, F-15); that of an English genitive is none.
 _LATIN = r"[#+]{0,3}[a-z]+(?:(?:['’](?!s(?![a-z0-9]))|[&.\-])[a-z0-9]+)*[#+]*"

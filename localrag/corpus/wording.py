@@ -4,6 +4,7 @@ They are stored under English names. What is shown is in the language of the int
 person writes may be in any: ``kind=政令`` is ``kind=CabinetOrder``, whoever asks.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 
 from localrag.corpus.types import Omission
@@ -53,16 +54,37 @@ _ALSO_CALLED = {
 }
 
 
+_PARTS = re.compile(
+    r"(?P<nouns>[\w ]*?\w)s(?P<behind>(?:, | (?:of|in|inside|not|that|which|whose|with|without"
+    r"|written|shown)\b).*)?"
+)
+
+
+def part_name(what: str, count: int) -> str:
+    """The name of parts of a file behind their count: pictures, and picture behind 1."""
+    named = _(what)
+    parts = _PARTS.fullmatch(named) if count == 1 and named == what else None
+    if parts is None or " and " in parts["nouns"] or " and " in (parts["behind"] or "")[:40]:
+        return named
+    one = re.sub("ie$", "y", parts["nouns"])
+    behind = re.sub("^ that (?:are|were)", _are_as_is, parts["behind"] or "")
+    return one + behind.replace(" their ", " its ")
+
+
+def _are_as_is(match: re.Match[str]) -> str:
+    return " that was" if match[0].endswith("were") else " that is"
+
+
 def omission_notes(omissions: Sequence[Omission]) -> list[str]:
     """Say what of a file was not read, and what was read as text and needs a word.
 
     Returns:
-        None to two sentences: "Not read: 3 pictures, 1 charts.".
+        None to two sentences: "Not read: 3 pictures, 1 chart.".
     """
     notes = []
     for in_text, sentence in ((False, _("Not read: {what}.")), (True, _("Read as text: {what}."))):
         named = [
-            _("{count} {what}").format(count=f"{one.count:,}", what=_(one.what))
+            _("{count} {what}").format(count=f"{one.count:,}", what=part_name(one.what, one.count))
             for one in omissions
             if one.in_text is in_text
         ]

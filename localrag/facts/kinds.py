@@ -167,6 +167,10 @@ class FactKind(Enum):
         "the optimised prompt {name} was edited by hand after it was made: its scores are of "
         "another"
     )
+    SEARCHED_ALSO = N_("searched for as well, in words that the model wrote: {law} {words}")
+    SEARCHES_FAILED = N_(
+        "the model wrote no search ({cause}): only the words of the question were searched for"
+    )
     QUERY_WORDLESS = N_(
         "the model wrote a query without a word: the question itself was searched for"
     )

@@ -25,6 +25,7 @@ from localrag.inference.opening import open_chat, overlook
 from localrag.language import N_
 from localrag.methods.catalogue import method
 from localrag.methods.choices import FEWEST, LABELS, labelled, mark
+from localrag.methods.searches import searches_of
 from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Case, Method, Resources
 from localrag.prepare.index import LayerIndex, require_layers
@@ -33,12 +34,13 @@ from localrag.question.as_of import state_asked
 from localrag.question.follow_up import Rewritten, plain_end, rewritten
 from localrag.question.laws import laws_named
 from localrag.reading.evidence import element
+from localrag.reading.nearest import nearest
 from localrag.reading.types import Answer, Citation, Stage, Unanswered
 from localrag.reading.verifier import verify
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import analyzer, check, checked
-from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Query, StageRecord, Trace
+from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Query, Retrieval, StageRecord, Trace
 from localrag.retrieval.units import old_texts
 from localrag.statutes.applied import changed_by
 from localrag.statutes.names import LawNames
@@ -145,6 +147,23 @@ def _laws(texts: Sequence[str], names: LawNames) -> frozenset[tuple[str, ...]]:
 def _numbers(texts: Sequence[str]) -> frozenset[str]:
     terms = (term for text in texts for term in analyzer().terms(text))
     return frozenset(term for term in terms if any(map(str.isdigit, term)))
+
+
+def search_rewritten(
+    workspace: Workspace, corpus: str, config: Config, asked: Query, k: int | None
+) -> Retrieval:
+    """Search for a query, and for what the chat model writes of it.
+
+    Raises:
+        UsageError: the settings name no model that writes, or the query cannot be searched for.
+        ModelUnusable: the model cannot be opened.
+        StoreError, IndexUnusable: something cannot be used; the cure is named.
+    """
+    with MethodResources(workspace, corpus, config) as resources:
+        resources.open(model=True)
+        toolkit = Toolkit(resources)
+        found = toolkit.retrieve(asked, k, written=searches_of(toolkit, asked))
+    return replace(found, trace=toolkit.trace)
 
 
 WITHOUT_MODEL, WITH_MODEL = "extractive", "generative"
@@ -408,6 +427,8 @@ class Answerer:
             try:
                 answer = replace(self._method.answer(case, toolkit), read_as=read_as)
                 answer = _with_changes(answer, resources)
+                near = nearest(case.query, toolkit.found, answer.citations)
+                answer = replace(answer, nearest=near)
                 return answer if asked.history else _with_age(answer, resources)
             except ModelUnusable as error:
                 raise Unanswered(error, toolkit.trace) from error

@@ -1,6 +1,7 @@
 """`generative`: a model writes claims on numbered sentences, and code checks every claim.
 
-1. **Search.** The whole pipeline: resolver, words, meaning, references.
+1. **Search.** The whole pipeline: resolver, words, meaning, references. Where the corpus has laws,
+   the model first writes searches in their words (`localrag.methods.searches`).
 2. **Sentences.** Those of what was found that may answer, numbered, with stems and neighbours.
 3. **Claims.** One call of the model: claims, each with the numbers of the sentences it rests on.
    The words quoted are put in by code, so no quotation can be wrong.
@@ -24,6 +25,7 @@ from pydantic_core import from_json
 
 from localrag.corpus.store import CorpusStore
 from localrag.language import N_
+from localrag.methods.searches import searches_of
 from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Calls, Case, Method
 from localrag.prompts import language_of
@@ -153,14 +155,16 @@ def _headings(chosen: Sequence[Sentence]) -> list[str]:
 def answer(case: Case, toolkit: Toolkit) -> Answer:
     """Answer one question by the steps at the head of this file."""
     asked = case.query
-    found = toolkit.retrieve(asked)
+    written = searches_of(toolkit, asked)
+    found = toolkit.retrieve(asked, written=written)
     hits = [hit for hit in found.hits if not hit.beside]
     # Where all that the question names is missing, nothing found is what was asked about.
     if not hits or (found.missing and not found.named) or found.absent:
         return toolkit.quoted(asked, found)
 
     messages = partial(numbered_prompt, toolkit, "generative", asked)
-    sentences = toolkit.sentences(asked, hits, messages)
+    wanted = replace(asked, text="\n".join((asked.text, *(one.words for one in written))))
+    sentences = toolkit.sentences(wanted, hits, messages)
     reply = toolkit.ask(messages(sentences), reply_shape(len(sentences)), claims=drafted)
     if not reply.claims:
         return toolkit.quoted(asked, found, _SURE)
@@ -267,7 +271,8 @@ METHOD = Method(
     name="generative",
     about=N_("a model writes claims on numbered sentences, and code checks every claim"),
     answer=answer,
-    # None where nothing is found.
-    calls=Calls(fixed=1),
+    # None where nothing is found; one more where the corpus has laws.
+    calls=Calls(fixed=1, more=1),
+    writes_queries=True,
     chooses=False,
 )

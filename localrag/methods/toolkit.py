@@ -43,8 +43,10 @@ from localrag.retrieval.types import (
     StageRecord,
     TextSpan,
     Trace,
+    WrittenSearch,
 )
 from localrag.retrieval.units import left
+from localrag.retrieval.written import search_written
 from localrag_models.chat import Message
 from localrag_models.errors import ContextExceeded
 
@@ -63,6 +65,7 @@ class Toolkit:
 
     Attributes:
         trace: every stage and every call of a model so far.
+        found: the hits of every search so far, with its query; a reranking counts as a search.
     """
 
     def __init__(
@@ -73,6 +76,7 @@ class Toolkit:
     ) -> None:
         """Go on after the stages and calls of `trace`."""
         self.trace = trace
+        self.found: list[tuple[Query, tuple[Hit, ...]]] = []
         self._resources = resources
         self._watch = watch
 
@@ -147,6 +151,7 @@ class Toolkit:
             Hit(passages[one.found.passage], one.score, rank, layer)
             for rank, one in enumerate(found, 1)
         ]
+        self.found.append((asked, tuple(hits)))
         events = [Fact(FactKind.WORDS_FOR_MEANING)] if stands_in else []
         if layers.is_behind:
             events.append(Fact(FactKind.LAYERS_BEHIND))
@@ -180,21 +185,39 @@ class Toolkit:
             retrieval = self._resources.retriever.known(name, predicate, asked, k)
         return self._record(retrieval, asked, subject).hits
 
-    def retrieve(self, asked: Query, k: int | None = None, *, subject: str = "") -> Retrieval:
+    def retrieve(
+        self,
+        asked: Query,
+        k: int | None = None,
+        *,
+        subject: str = "",
+        written: Sequence[WrittenSearch] = (),
+    ) -> Retrieval:
         """Search with every stage of localrag: resolver, words, meaning, references.
 
         Args:
             asked: the query.
             k: how many hits to give back; as the settings say by default.
             subject: as for `search`; "" where the question itself is searched for.
+            written: searches that a model wrote for the question, which find as well.
         """
         query = asked.text if subject else ""
 
         def record(stage: StageRecord) -> None:
-            self._add(replace(stage, subject=subject, query=query))
+            self._add(replace(stage, subject=stage.subject or subject, query=stage.query or query))
 
         with self._resources.reading:
-            return self._resources.retriever.search(asked, k, on_stage=record)
+            retriever = self._resources.retriever
+            retrieval = search_written(retriever, asked, written, k, record)
+        self.found.append((asked, retrieval.hits))
+        return retrieval
+
+    @property
+    def rewrites(self) -> bool:
+        """Whether a model writes searches: the settings want it, and the corpus has laws."""
+        with self._resources.reading:
+            laws = self._resources.retriever.names.rows
+        return self.settings.write_searches and bool(laws)
 
     def rerank(
         self, asked: Query, hits: Sequence[Hit], k: int, *, subject: str = ""
@@ -230,7 +253,8 @@ class Toolkit:
             enough = found.probability >= least or retrieval.cited
             citations = found.citations if enough else ()
             weight = self._resources.retriever.inverse_document_frequency
-            word = unsaid(asked.text, retrieval, citations, weight)
+            # What a model wrote says the words of the question otherwise.
+            word = "" if retrieval.searches else unsaid(asked.text, retrieval, citations, weight)
         if word:
             self.note(EVIDENCE, [Fact(FactKind.WORD_NOT_QUOTED, word=word)])
         if found.left_out:
@@ -253,8 +277,10 @@ class Toolkit:
     def answers(self, asked: Query, retrieval: Retrieval, cited: Sequence[Sentence]) -> float:
         """How probably sentences answer the question; see `localrag.reading.answerability`."""
         places = [(sentence.passage, sentence.piece) for sentence in cited]
+        every = retrieval.searches or ((asked, retrieval),)
         with self._resources.reading:
-            return answers(self._resources.retriever, asked, retrieval, places)
+            retriever = self._resources.retriever
+            return max(answers(retriever, query, found, places) for query, found in every)
 
     def sentences(
         self,
@@ -578,6 +604,7 @@ class Toolkit:
     def _record(self, retrieval: Retrieval, asked: Query, subject: str) -> Retrieval:
         for stage in retrieval.trace.stages:
             self._add(replace(stage, subject=subject, query=asked.text))
+        self.found.append((asked, retrieval.hits))
         return retrieval
 
     def _add(self, record: StageRecord) -> None:

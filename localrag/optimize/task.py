@@ -19,7 +19,7 @@ from localrag.evaluation.recall import ranks
 from localrag.evaluation.types import Gold, Question
 from localrag.facts import Fact, FactKind
 from localrag.methods.answering import MethodResources
-from localrag.methods.lawqa_study.querying import STAGE, write_query
+from localrag.methods.searches import STAGE, write_query
 from localrag.methods.toolkit import Toolkit
 from localrag.optimize.types import Objective, Rollout
 from localrag.prepare.index import LayerIndex

@@ -8,6 +8,7 @@ by ``laws.toml``, by ``law_words.toml`` of the statutes, and by its spelling.
 import re
 import tomllib
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -338,17 +339,14 @@ def _named_in(text: str, names: LawNames, under: Orders) -> Iterator[LawNamed]:
             [*_present(sought, names), *_lacking(sought, names), *_in_english(sought, names)]
         )
     )
+    covered = _covered(bases, len(text))
     bases += [
         NameMatch(start, end, ())
         for start, end in _entitled(sought)
-        if all(end <= name.start or name.end <= start for name in bases)
+        if covered.find(1, start, end) < 0
     ]
     found = [_with_order(text, base, names, under) for base in bases]
-    for match in _ALONE.finditer(text):
-        if any(name.start < match.end() and match.start() < name.end for name in found):
-            continue
-        if (name := _order_alone(match, found, names, under)) is not None:
-            found.append(name)
+    found += _spoken_of(text, found, names, under)
     found.sort(key=lambda name: name.start)
     for name in found:
         yield LawNamed(text[name.start : name.end], name.start, name.end, name.law_ids)
@@ -467,15 +465,43 @@ def _with_order(text: str, name: NameMatch, names: LawNames, under: Orders) -> N
     return NameMatch(name.start, match.end("kind"), ids)
 
 
+def _spoken_of(
+    text: str, found: Sequence[NameMatch], names: LawNames, under: Orders
+) -> Iterator[NameMatch]:
+    """The laws that 同法 or その施行令 stand for: the act named last before, else another law."""
+
+    def is_act(name: NameMatch) -> bool:
+        return not name.law_ids or names.is_act(name.law_ids[0])
+
+    covered = _covered(found, len(text))
+    ahead = deque(sorted(found, key=attrgetter("end")))
+    last_of_all = next(filter(is_act, reversed(found)), found[-1] if found else None)
+    last = last_act = None
+    for match in _ALONE.finditer(text):
+        if covered.find(1, *match.span()) >= 0:
+            continue
+        while ahead and ahead[0].end <= match.start():
+            last = ahead.popleft()
+            last_act = last if is_act(last) else last_act
+        antecedent = last_act or last or last_of_all
+        if antecedent and (name := _order_alone(match, antecedent, names, under)) is not None:
+            yield name
+            last = name
+            last_act = name if is_act(name) else last_act
+
+
+def _covered(found: Iterable[NameMatch], length: int) -> bytearray:
+    """Of each character of a text whether it is part of a name: 1, else 0."""
+    covered = bytearray(length)
+    for name in found:
+        covered[name.start : name.end] = b"\1" * (name.end - name.start)
+    return covered
+
+
 def _order_alone(
-    match: re.Match[str], found: Sequence[NameMatch], names: LawNames, under: Orders
+    match: re.Match[str], antecedent: NameMatch, names: LawNames, under: Orders
 ) -> NameMatch | None:
-    """The law that 同法 or その施行令 stands for; None where nothing tells."""
-    before = [name for name in found if name.end <= match.start()] or list(found)
-    acts = [name for name in before if not name.law_ids or names.is_act(name.law_ids[0])]
-    antecedent = next(reversed(acts or before), None)
-    if antecedent is None:
-        return None
+    """The law that 同法 or その施行令 stands for behind another one; None where nothing tells."""
     if match["same"]:
         # What the corpus lacks has been named by its name.
         ids = antecedent.law_ids
@@ -504,10 +530,12 @@ def _order_of(law_ids: Sequence[str], kind: str, names: LawNames, under: Orders)
 
 def _outermost(found: Iterable[NameMatch]) -> Iterator[NameMatch]:
     """Those that do not overlap an earlier or a longer one; of two alike that of the corpus."""
+    longest_first = sorted(found, key=lambda name: (name.start - name.end, not name.law_ids))
+    covered = bytearray(max((name.end for name in longest_first), default=0))
     taken: list[NameMatch] = []
-    for name in sorted(found, key=lambda name: (name.start - name.end, not name.law_ids)):
-        at = bisect_left(taken, name.start, key=lambda other: other.start)
-        after_last = not at or taken[at - 1].end <= name.start
-        if after_last and (at == len(taken) or name.end <= taken[at].start):
-            taken.insert(at, name)
-    return iter(taken)
+    for name in longest_first:
+        # None that was taken is shorter: what overlaps covers an end of this one.
+        if not (covered[name.start] or covered[name.end - 1]):
+            covered[name.start : name.end] = b"\1" * (name.end - name.start)
+            taken.append(name)
+    return iter(sorted(taken, key=attrgetter("start")))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, groupby, zip_longest
 from typing import NamedTuple
 
 from localrag.corpus.lookups import Lookups
@@ -23,7 +24,7 @@ from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import analyzer, asked_of, asks_nothing_else, full_text
 from localrag.retrieval.relation import NAMES_IT
 from localrag.retrieval.types import Link, LinkKind, Query, Retrieval
-from localrag.retrieval.units import article_unit
+from localrag.retrieval.units import article_unit, target_of
 from localrag.statutes.citations import find_citations
 from localrag.statutes.notation import caption_of
 
@@ -263,6 +264,8 @@ def quotations(retriever: Retriever, query: Query, retrieval: Retrieval) -> Quot
         query: the question.
         retrieval: what was found for it.
     """
+    if retrieval.searches:
+        return _in_turn(retriever, retrieval)
     query = replace(query, text=retrieval.asked or query.text)
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = retrieval.missing and not retrieval.named
@@ -297,6 +300,34 @@ def quotations(retriever: Retriever, query: Query, retrieval: Retrieval) -> Quot
     chosen = [*cited, *(piece for piece in linked if not _in_any(piece, cited))]
     chosen = chosen[: max(QUOTES, len(cited))]
     return Quotations(quoted(retriever.store, chosen), probability, signs, _left_out(retrieval))
+
+
+def _in_turn(retriever: Retriever, retrieval: Retrieval) -> Quotations:
+    """What each search quotes in turn, each provision once.
+
+    The words of the question come last, for hardly a provision has them; but first where it cites
+    provisions.
+    """
+    each = [quotations(retriever, query, found) for query, found in retrieval.searches]
+    own = each[-1]
+    if retrieval.cited:
+        each = [own, *each[:-1]]
+    turns = chain.from_iterable(zip_longest(*(_by_article(one.citations) for one in each)))
+    articles = list(dict.fromkeys(article for article in turns if article))
+    most = max(QUOTES, len(_by_article(own.citations)) if retrieval.cited else 0)
+    citations = dict.fromkeys(chain.from_iterable(articles[:most]))
+    likeliest = max(each, key=lambda one: one.probability)
+    return likeliest._replace(citations=tuple(citations), left_out=own.left_out)
+
+
+def _by_article(citations: Sequence[Citation]) -> list[tuple[Citation, ...]]:
+    """The citations in their order, those of one article in a row as one."""
+
+    def article(citation: Citation) -> str:
+        target = target_of(citation.passage_id)
+        return article_unit(target.law_id, target.locator)
+
+    return [tuple(some) for _, some in groupby(citations, article)]
 
 
 def _cited(

@@ -19,7 +19,7 @@ from localrag.facts import FactKind
 from localrag.harmless import one_line
 from localrag.language import _
 from localrag.reading import wording
-from localrag.reading.types import Answer, Citation, Claim, Derivation, Status, Step
+from localrag.reading.types import Answer, Citation, Claim, Derivation, Nearest, Status, Step
 
 Place = Callable[[Citation], str]
 """Tells where a citation stands, as lawyers cite it; "" where that is not known."""
@@ -62,6 +62,9 @@ def answer_blocks(answer: Answer, place: Place, shown: int | None = None) -> Ite
         yield Heading(3, _("Citations"))
         cited = (_citation(citation, place(citation)) for citation in answer.citations)
         yield Items(tuple(cited), numbered=True)
+    if answer.nearest:
+        yield Heading(3, wording.nearest(answer.status))
+        yield Items(tuple(map(_nearest, answer.nearest)))
 
 
 def _claim(answer: Answer, claim: Claim) -> Item:
@@ -78,6 +81,10 @@ def _citation(citation: Citation, place: str) -> Item:
         head += [" ", Strong(_("rejected")), f": {citation.problem or ''}"]
     head += (f" · {remark}" for remark in wording.remarks(citation))
     return Item(tuple(head), (Quotation(citation.quote), paragraph(Code(citation.passage_id))))
+
+
+def _nearest(one: Nearest) -> Item:
+    return Item((f"{one_line(one.label)} – {one_line(one.beginning)} ", Code(one.passage_id)))
 
 
 def _derivation(answer: Answer, derivation: Derivation) -> Iterator[Block]:

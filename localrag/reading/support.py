@@ -169,8 +169,17 @@ def _shares(
     total = sum(within.values()) + sum(weight for weight, _ in wanted.words) or 1.0
     heading = set(features(header))
     shares = []
+    read: tuple[str, ...] = ()
+    before: set[str] = set()
     for piece in pieces:
-        before = set().union(*(of[text] for text in piece.before))
+        # Mostly the texts before the last piece, and some more.
+        known = len(read) if piece.before[: len(read)] == read else 0
+        before = (
+            before.union(*(of[text] for text in piece.before[known:]))
+            if known
+            else (set().union(*(of[text] for text in piece.before)))
+        )
+        read = piece.before
         last: set[str] = set()
         if piece.before and (piece.above or refers_back(piece.text)):
             last = of[piece.before[-1]]

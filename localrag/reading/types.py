@@ -239,6 +239,21 @@ class FactCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class Nearest:
+    """A passage that the search found and that the answer does not quote; it may not answer.
+
+    Attributes:
+        passage_id: its id.
+        label: its place in words, as for `Citation`.
+        beginning: its first words, without line breaks; "…" marks that there are more.
+    """
+
+    passage_id: str
+    label: str
+    beginning: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer with what it rests on.
 
@@ -258,6 +273,7 @@ class Answer:
             whole; empty where it is as it was asked.
         checked: what became of the claim that was asked about; None where the way to answer checks
             none. The text then says the verdict.
+        nearest: what the search found besides, best first; see `localrag.reading.nearest`.
     """
 
     text: str
@@ -271,6 +287,7 @@ class Answer:
     absent: tuple[str, ...] = ()
     read_as: str = ""
     checked: FactCheck | None = None
+    nearest: tuple[Nearest, ...] = ()
 
     @property
     def is_concluded(self) -> bool:

@@ -198,6 +198,17 @@ def looked_up(words: Iterable[EverydayWord]) -> Iterator[Fact]:
             yield Fact(FactKind.LOOKED_UP, said=word.said, phrases=word.others)
 
 
+def nearest(status: str) -> str:
+    """What is said above the passages that come near a question and are not quoted.
+
+    Args:
+        status: of the answer, a `Status`.
+    """
+    if status in (Status.SUPPORTED, Status.QUOTED):
+        return _("Also near in this corpus; they may not answer")
+    return _("Nearest in this corpus; they may not answer")
+
+
 def supplement(answer: Answer, citation: Citation) -> str:
     """What a model wrote of the text around a sentence cited, told as such; empty for nothing."""
     found = answer.checked.evidence if answer.checked else ()

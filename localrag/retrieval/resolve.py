@@ -50,7 +50,8 @@ _LONGEST_LEFT_OUT = 20
 # Articles of a law among which its purpose stands.
 _HEAD, _PURPOSE = 3, "目的"
 # 特許方 of 特許方35条, which names no law.
-_WORD_BEFORE = re.compile("[一-鿿々ァ-ヶー]{2,30}$")
+_LONGEST_WORD = 30
+_WORD_BEFORE = re.compile(f"[一-鿿々ァ-ヶー]{{2,{_LONGEST_WORD}}}$")
 _MOST_NEAR = 3
 _LISTED = re.compile(r"[、,・ 　]|及び|又は|および|または|と|や|,? (?:and|or) |, ")
 
@@ -268,7 +269,7 @@ def slips(
         if problem is not None and problem.kind is FactKind.CITED_LAW_LACKING:
             words.append(str(problem.fields["name"]))
         elif problem is not None and problem.kind is FactKind.NO_LAW_NAMED:
-            words += _WORD_BEFORE.findall(question[:start])
+            words += _WORD_BEFORE.findall(question[max(0, start - _LONGEST_WORD) : start])
     for word in dict.fromkeys(words):
         if near := names_near(word, names):
             yield Fact(FactKind.LAW_NEAR, name=word, near=near[:_MOST_NEAR])

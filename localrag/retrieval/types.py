@@ -64,6 +64,20 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenSearch:
+    """A search that a model wrote for a question.
+
+    Attributes:
+        words: as the provision may say it.
+        law: the law it is expected in, by its name; "" for none. It weighs what is found; it is no
+            filter, for a model may be wrong.
+    """
+
+    words: str
+    law: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A passage with its score, its rank from 1, and the stage that found it.
 
@@ -230,6 +244,8 @@ class Retrieval:
         asked: the question as it was looked up: short citations written out, and blanks in the
             place of the provisions that it leaves out; the names of its laws stand there. Empty
             where it was not read so.
+        searches: where a model wrote searches for it, each with what it found by itself, and last
+            the question with what its own words found.
     """
 
     hits: tuple[Hit, ...]
@@ -244,6 +260,7 @@ class Retrieval:
     definitions: "tuple[Definition, ...]" = ()
     undefined: str = ""
     asked: str = ""
+    searches: "tuple[tuple[Query, Retrieval], ...]" = ()
 
     @property
     def absent(self) -> tuple[str, ...]:

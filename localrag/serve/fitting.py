@@ -3,7 +3,7 @@
 Of a provision that hundreds refer to the JSON has 236,000 characters; a model reads some thousand.
 Texts and lists are cut, nothing else, so that a result stays what its type says. What stands first
 in an object says most, and gets up to half of the room; the entries of a list get the same. What
-was done for a result (its trace) goes first.
+was done for a result (its trace) goes first, and then what an answer does not quote.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,8 @@ from localrag.harmless import json_text
 _NAME = 200
 # An entry of a list is worth its place if so many characters of what can be cut remain.
 _WORTH = 200
-_TRACE = "trace"
+# What goes before anything else is cut, in this order: the trace, and what is near an answer.
+_FIRST_TO_GO = ("trace", "nearest")
 # Where the list of what was cut changes with the room that it takes itself.
 _TRIES = 5
 
@@ -57,11 +58,11 @@ def fitted(value: dict[str, Any], most: int) -> dict[str, Any]:
     room = most
     for _ in range(_TRIES):
         cutting = _Cutting()
-        trace = value.get(_TRACE)
         given = value
-        if trace and _length(value) > room:
-            cutting.note((_TRACE,), 0, len(trace))
-            given = {**value, _TRACE: []}
+        for part in _FIRST_TO_GO:
+            if given.get(part) and _length(given) > room:
+                cutting.note((part,), 0, len(given[part]))
+                given = {**given, part: []}
         shown = cutting.told_in(cutting.fit(given, room, ()))
         over = _length(shown) - most
         if over <= 0:

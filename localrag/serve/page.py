@@ -30,7 +30,7 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from localrag import language
-from localrag.harmless import harmless
+from localrag.harmless import harmless, one_line
 from localrag.language import LANGUAGES, _, ngettext
 from localrag.prompts import language_of
 from localrag.reading import wording
@@ -145,6 +145,7 @@ def _environment() -> Environment:
         finalize=_shown_harmless,
     )
     made.globals |= {"_": _, "ngettext": ngettext, "wording": wording, "languages": LANGUAGES}
+    made.globals["one_line"] = one_line
     # A screen reader reads a text in the voice of its language, whatever that of the page.
     made.globals["language_of"] = language_of
     return made

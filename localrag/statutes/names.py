@@ -29,6 +29,7 @@ _MAY_FOLLOW = re.compile(
 _MAY_PRECEDE = re.compile(rf"(?:^|[^{_WORD}]|現行|改正後|[新後中]|[及又若並])$")
 # A name of so few characters is another one with one more or less: 民法, 民訴法.
 _SHORT_NAME = 3
+_NamesByEnd = defaultdict[tuple[int, str], list[tuple[int, str]]]
 _LAW_NUMBER = re.compile(
     r"(明治|大正|昭和|平成|令和)[ 　]?(元|[〇一二三四五六七八九十百0-9０-９]{1,4})[ 　]?年[ 　]?"
     r"([一-鿿ァ-ヶー・]{1,40}?)[ 　]?第[ 　]?([〇一二三四五六七八九十百千0-9０-９]{1,7})[ 　]?号"
@@ -127,7 +128,12 @@ class LawNames:
 
         Of two characters the first has to be right: 方法 is no 刑法.
         """
-        return tuple(name for name in self._ids if _one_slip(word, name))
+        alike: dict[int, str] = {}
+        for length in range(len(word) - 1, len(word) + 2):
+            kept = _kept(length)
+            for ends, end in zip(self._ends, (word[:kept], word[len(word) - kept :]), strict=True):
+                alike.update(ends.get((length, end), ()))
+        return tuple(name for _, name in sorted(alike.items()) if _one_slip(word, name))
 
     def ending_at(self, text: str, end: int) -> NameMatch | None:
         """Find the longest name of a law that ends at `end` and is no tail of a longer word."""
@@ -190,6 +196,20 @@ class LawNames:
     def order_of(self, law_id: str, suffix: str) -> tuple[str, ...]:
         """Return the 施行令, 施行規則 … of a law."""
         return self._ids.get(self._plain_title(law_id) + suffix, ())
+
+    @cached_property
+    def _ends(self) -> tuple[_NamesByEnd, _NamesByEnd]:
+        """The names, numbered in their order, by length and how they begin; and how they end.
+
+        One slip leaves one of the two as it is.
+        """
+        beginning: _NamesByEnd = defaultdict(list)
+        ending: _NamesByEnd = defaultdict(list)
+        for number, name in enumerate(self._ids):
+            kept = _kept(len(name))
+            beginning[len(name), name[:kept]].append((number, name))
+            ending[len(name), name[len(name) - kept :]].append((number, name))
+        return beginning, ending
 
     @cached_property
     def _title_ends(self) -> frozenset[str]:
@@ -298,6 +318,11 @@ def law_words() -> LawWords:
     named = [name for title in titles for name in (title, *(title + order for order in _ORDERS))]
     known = LawNames(LawRow(name, name) for name in named)
     return LawWords(known, frozenset(read["generic"]), tuple(read["ways"]))
+
+
+def _kept(length: int) -> int:
+    """How many characters one slip leaves right at the beginning of a name, or at its end."""
+    return max(0, length - 2) // 2
 
 
 def _one_slip(word: str, name: str) -> bool:

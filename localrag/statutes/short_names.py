@@ -6,12 +6,15 @@ from functools import cache, lru_cache
 from importlib.resources import files
 
 from localrag.statutes.names import LawNames, customary
+from localrag_indexes.analysis.characters import plain
 
 NAME_LETTER = "一-鿿々ァ-ヶーA-Za-z0-9"
 """What short names are written with, as a class of a pattern."""
 
 _NAME_LETTER = re.compile(f"[{NAME_LETTER}]")
 _LONGEST = 30
+# A word of more characters than a short name and the ending of an order opens like a name.
+_OPENING, _SURE = 6, 10
 _KANJI = re.compile("[一-鿿々]+")
 _KANJI_OR_DIGIT = re.compile("[0-9一-鿿々]")
 _ORDERS = {
@@ -40,11 +43,15 @@ class ShortNames:
             self._full |= dict.fromkeys(called, title)
         self._last = frozenset(word[-1] for word in (*self._full, *_ORDERS))
         self._ends = self._last.union((name[-1] for name in self._known), "号")
+        self._openings = frozenset(plain(name)[:_OPENING] for name in (*self._known, *self._full))
 
     def full(self, word: str) -> str:
         """The name that a word stands for, its own where it is one; empty where it is none."""
         if _KANJI_OR_DIGIT.match(word[-1:]) and word[-1] not in self._ends:
             # Most of what is asked in a long text ends like no name at all.
+            return ""
+        is_long = len(word) > _SURE and not word.endswith("号")
+        if is_long and plain(word.lstrip()[: 2 * _OPENING])[:_OPENING] not in self._openings:
             return ""
         if word in self._known or (word not in self._names.rows and self._names.lookup(word)):
             return word

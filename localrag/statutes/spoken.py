@@ -1,11 +1,16 @@
 """The laws that a text speaks of: what 同法, その施行令 or a bare article in it stands for."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
 
 from localrag.statutes._places import Law
 from localrag.statutes.citations import LawKind, LawPart, ProvisionCitation, law_part_before
-from localrag.statutes.names import LawNames, law_words
+from localrag.statutes.names import LawNames, NameMatch, law_words
+
+_Ids = tuple[str, ...]
 
 _ACT_SUFFIXES = {"施行令": "施行令", "令": "施行令", "施行規則": "施行規則", "規則": "施行規則"}
 _ACT_TYPES = ("Act", "Constitution")
@@ -25,6 +30,7 @@ _WORD_BEFORE = re.compile(
     r"(?P<aside>[ 　]?[（(][^（）()\n]{1,80}[）)])?[ 　]?$"
 )
 _LONGEST_WORD = 120
+_JOINED = re.compile(r"の *\Z")
 # What places, bodies and parties make; …則 is spelled as a law is.
 _BYLAW = re.compile("(?:条例|条約|協定|議定書|規程|規約|約款|定款|契約書|要綱|要領)$")
 # 本契約, この規程: the text itself.
@@ -34,6 +40,8 @@ _ITSELF = re.compile(
     "[」』]?の?[ 　]?$"
 )
 _LONGEST_NAME = 30
+# A text that names more laws tells of none of them that a bare article is of it.
+_MOST_MEANT = 20
 # 旧民法 is a state of 民法, and 日本民法 no other law.
 _SAID_BEFORE_A_NAME = re.compile("^(?:旧|改正|日本)")
 
@@ -49,6 +57,7 @@ class SpokenLaws:
         self._own = own
         self._definitions = definitions
         self._mentions = names.find_names(text)
+        self._by_ending: dict[tuple[str, ...], list[NameMatch]] = {}
 
     def law_of(self, citation: ProvisionCitation) -> Law:
         """Return the law of a citation that begins a list."""
@@ -78,7 +87,9 @@ class SpokenLaws:
         """Whether the citation is part of a law's title."""
         part = citation.law
         start = part.end if part.text else citation.start
-        return any(name.start <= start and citation.end <= name.end for name in self._mentions)
+        # No name is inside another: of those that begin before, the last one ends last.
+        begun = bisect_right(self._mentions, start, key=lambda name: name.start)
+        return begun > 0 and citation.end <= self._mentions[begun - 1].end
 
     def _named(self, part: LawPart) -> Law:
         match = self._names.ending_at(self._text, part.end)
@@ -113,10 +124,10 @@ class SpokenLaws:
             return Law((), itself)
         if bylaw := self._bylaw_before(position):
             return bylaw
-        joined = self._text[:position].rstrip(" ")
-        if not joined.endswith("の"):
+        joined = _JOINED.search(self._text, max(0, position - _LONGEST_WORD), position)
+        if joined is None:
             return None
-        part = law_part_before(joined, len(joined) - 1, 0)
+        part = law_part_before(self._text, joined.start(), 0)
         if part.kind is not LawKind.NAMED or not _is_spelled_as_law(part.text):
             return None
         law = self._named(part)
@@ -125,12 +136,7 @@ class SpokenLaws:
 
     def _same(self, part: LawPart, position: int) -> Law:
         ending = part.text[-1]
-        named = self._mentioned(
-            position,
-            lambda title: (
-                title.endswith(("法", "律")) if ending in "法律" else title.endswith(ending)
-            ),
-        )
+        named = self._mentioned(position, ("法", "律") if ending in "法律" else (ending,))
         return named or Law((), part.text)
 
     def _acts(self, position: int) -> Law | None:
@@ -154,7 +160,7 @@ class SpokenLaws:
             ids = tuple(i for law_id in acts.ids for i in self._names.order_of(law_id, suffix))
             if ids:
                 return self._law(ids)
-        named = self._mentioned(position, lambda title: title.endswith(part.text))
+        named = self._mentioned(position, (part.text,))
         if named:
             return named
         orders = tuple(
@@ -167,27 +173,53 @@ class SpokenLaws:
 
     def _spoken_of(self, position: int) -> Law:
         """Return what a bare article can be of: the laws named, nearest before first, then acts."""
-        before = [name for name in reversed(self._mentions) if name.end <= position]
-        after = [name for name in self._mentions if name.end > position]
-        ids: dict[str, None] = {}
-        for name in before + after:
-            ids.update(dict.fromkeys(name.law_ids))
+        ended = bisect_right(self._mentions, position, key=lambda name: name.end)
+        before, after = self._nearest
+        ids = dict.fromkeys((*before[ended], *after[ended]))
         for law_id in tuple(ids):
             ids.update(dict.fromkeys(self._names.parents(law_id)))
         return self._law(tuple(ids))
 
-    def _last(self, position: int) -> Law | None:
-        return self._mentioned(position, lambda _: True)
+    @cached_property
+    def _nearest(self) -> tuple[list[_Ids], list[_Ids]]:
+        """The laws named before and after each place between two names, the nearest first."""
+        before, after = _running(self._mentions), _running(reversed(self._mentions))
+        return before, after[::-1]
 
-    def _mentioned(self, position: int, fits: Callable[[str], bool]) -> Law | None:
-        """Return the law named last before a position whose title fits."""
-        for name in reversed(self._mentions):
-            if name.end <= position and fits(self._names.title(name.law_ids[0])):
-                return self._law(name.law_ids)
-        return None
+    def _last(self, position: int) -> Law | None:
+        return self._mentioned(position, ("",))
+
+    def _mentioned(self, position: int, endings: tuple[str, ...]) -> Law | None:
+        """Return the law named last before a position whose title ends so."""
+        fitting = self._fitting(endings)
+        ended = bisect_right(fitting, position, key=lambda name: name.end)
+        return self._law(fitting[ended - 1].law_ids) if ended else None
+
+    def _fitting(self, endings: tuple[str, ...]) -> list[NameMatch]:
+        """The names of laws whose titles end so."""
+        if endings not in self._by_ending:
+            self._by_ending[endings] = [
+                name
+                for name in self._mentions
+                if self._names.title(name.law_ids[0]).endswith(endings)
+            ]
+        return self._by_ending[endings]
 
     def _law(self, law_ids: Sequence[str]) -> Law:
         return Law(tuple(law_ids), self._names.title(law_ids[0]) if law_ids else "")
+
+
+def _running(mentions: Iterable[NameMatch]) -> list[_Ids]:
+    """The laws named last before each name, and behind them all, the nearest first."""
+    # A dict keeps the order in which its keys went in.
+    last: dict[str, None] = {}
+    seen: list[_Ids] = [()]
+    for name in mentions:
+        for law_id in reversed(name.law_ids):
+            last.pop(law_id, None)
+            last[law_id] = None
+        seen.append(tuple(islice(reversed(last), _MOST_MEANT)))
+    return seen
 
 
 def names_itself(text: str, end: int) -> str:

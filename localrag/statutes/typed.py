@@ -55,6 +55,9 @@ _STEP = re.compile(
 _DIGIT = "[0-9０-９〇一二三四五六七八九十百千]"
 # 憲法Ⅸ条
 _ROMAN_ARTICLE = re.compile("(?<=[法令則第])([Ⅰ-Ⅻ])条")
+# 民法§709
+_SECTION_SIGNS = re.compile("(?<=[一-鿿ァ-ヶー]) ?§+ ?(?=[0-9０-９])")
+_SECTION_SIGN = re.compile("(?<=[一-鿿ァ-ヶー])§(?=[0-9０-９])")
 _SPACED_OUT = re.compile(r"[一-鿿][ 　]+[一-鿿]|[0-9０-９][ 　]+条")
 # A blank between two numbers tells them apart: 52条の61 1項.
 _IDLE_BLANKS = re.compile(f"(?<!{_DIGIT})[ 　]+|[ 　]+(?!{_DIGIT})")
@@ -156,8 +159,8 @@ def _written_out(question: str, short: ShortNames) -> str:
 
 
 def _closed_up(text: str, short: ShortNames) -> str:
-    """憲法Ⅸ条 in figures, and a citation without the blanks inside it: 民　法　第　７０９　条."""
-    text = _ROMAN_ARTICLE.sub(lambda article: f"{_ROMAN[article[1]]}条", text)
+    """憲法Ⅸ条 in figures, 民法§709 with 第, and a citation without the blanks inside it."""
+    text = _SECTION_SIGNS.sub("第", text)
     if len(text) > _LONGEST_NAME or not _SPACED_OUT.search(text):
         return text
     closed = _IDLE_BLANKS.sub("", text)
@@ -170,7 +173,7 @@ def short_citations(text: str, names: LawNames) -> list[tuple[int, int, str]]:
     read = PlainText(text)
     if not _NUMBER_BEGINS.search(read.text):
         return []
-    pieces = _in_sentences(read.text, short_names(names))
+    pieces = _in_sentences(_SECTION_SIGN.sub("第", read.text), short_names(names))
     return [
         (*read.span(start, end), written)
         for start, end, written in pieces

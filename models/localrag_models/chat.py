@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Literal, Protocol, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -271,9 +272,8 @@ def generate(
         ReplyInvalid: the reply was cut short, cancelled, or does not fit.
         ModelError: as `ChatModel.chat` says.
     """
-    schema = shape.model_json_schema()
-    check_bounds(schema)
-    reply = model.chat(replace(request, schema=schema), on_text, cancelled, on_read)
+    bound = replace(request, schema=_schema_of(shape))
+    reply = model.chat(bound, on_text, cancelled, on_read)
     if reply.finish is Finish.CANCELLED:
         raise ReplyInvalid(N_("The reply of {model} was cancelled."), reply=reply, model=model.id)
     if reply.finish is Finish.LENGTH:
@@ -297,6 +297,14 @@ def generate(
             why=first["msg"],
             place=".".join(map(str, first["loc"])) or "$",
         ) from error
+
+
+@lru_cache(maxsize=64)
+def _schema_of(shape: type[BaseModel]) -> Mapping[str, Any]:
+    """The schema of an object, which has bounds; Pydantic takes milliseconds to make it."""
+    schema = shape.model_json_schema()
+    check_bounds(schema)
+    return schema
 
 
 @dataclass(frozen=True, slots=True)

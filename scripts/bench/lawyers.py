@@ -9,6 +9,8 @@ and what it stands under count as one. A question that follows others is read
 after them, without a model.
 
 ``--parts`` says what each part adds: all is done again without it, on the half that may be seen.
+``--searches FILE`` has each question asked with the searches that a model wrote for it, as it wrote
+them (``{"id": …, "searches": [{"law": …, "words": …}]}``, a line a question).
 ``--show`` prints the questions of the half that may be looked at, never of the other.
 """
 
@@ -19,6 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from unittest.mock import patch
 
@@ -32,9 +35,11 @@ from localrag.question.follow_up import Rewritten
 from localrag.reading.extractive import Quotations, quotations
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.scope import NO_LAWS, OrdersUnder
-from localrag.retrieval.types import Query, Retrieval
+from localrag.retrieval.types import Query, Retrieval, WrittenSearch
+from localrag.retrieval.written import search_written
 
 QUESTIONS = REPOSITORY / "tests" / "localrag" / "lawyers" / "questions"
+ASKED = QUESTIONS.parent / "asked"
 SEEN = "seen"
 HITS = 10
 FIRST = 2
@@ -74,6 +79,7 @@ def main() -> None:
     """Print a line for every group and half, and one for all; or one for each part left out."""
     options = parser(__doc__, work=True, embedder=True)
     options.add_argument("--questions", type=Path, default=QUESTIONS, metavar="FOLDER")
+    options.add_argument("--searches", type=Path, metavar="FILE", help="searches that were written")
     options.add_argument("--show", action="store_true", help="print the questions that may be seen")
     options.add_argument("--parts", action="store_true", help="leave out one part after the other")
     arguments = options.parse_args()
@@ -82,25 +88,48 @@ def main() -> None:
         for file in sorted(arguments.questions.glob("*.jsonl"))
         for line in file.read_text(encoding="utf-8").splitlines()
     ]
-    laws, work = [arguments.data / "egov" / "xml"], arguments.work.resolve()
-    with open_corpus(work, "statutes", laws, arguments.embedder) as retriever:
+    work, egov = arguments.work.resolve(), arguments.data / "egov"
+    laws = [egov / "xml", *([egov / "xml_2015"] if arguments.questions == ASKED else [])]
+    name = "statutes" if len(laws) == 1 else "all-statutes"
+    with open_corpus(work, name, laws, arguments.embedder) as retriever:
         if arguments.parts:
             print_parts(retriever, [one for one in asked if one["half"] == SEEN])
         else:
-            print_groups(answered(retriever, asked, arguments.show))
+            written = read_searches(arguments.searches) if arguments.searches else {}
+            print_groups(answered(retriever, asked, written, shown=arguments.show))
+
+
+def read_searches(file: Path) -> dict[str, list[WrittenSearch]]:
+    """The searches that were written, by the id of their question."""
+    replies = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    return {
+        reply["id"]: [WrittenSearch(one["words"], one["law"]) for one in reply["searches"]]
+        for reply in replies
+    }
 
 
 def answered(
-    retriever: Retriever, questions: Sequence[dict[str, Any]], shown: bool = False
+    retriever: Retriever,
+    questions: Sequence[dict[str, Any]],
+    written: Mapping[str, Sequence[WrittenSearch]] = MappingProxyType({}),
+    *,
+    shown: bool = False,
 ) -> dict[tuple[str, str], list[Outcome]]:
-    """What came of each question, by group and half."""
+    """What came of each question, by group and half.
+
+    Args:
+        retriever: of the laws.
+        questions: as their files have them.
+        written: by the id of a question the searches written for it.
+        shown: print those that may be looked at.
+    """
     outcomes: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
     orders = OrdersUnder(retriever.store, retriever.names)
     for asked in questions:
         started = time.perf_counter()
         read = follow_up.rewritten(asked["question"], asked.get("history", ()), retriever.names)
         query = Query(read.text)
-        retrieval = retriever.search(query, HITS)
+        retrieval = search_written(retriever, query, written.get(asked["id"], ()), HITS)
         quoted = quotations(retriever, query, retrieval)
         seconds = time.perf_counter() - started
         outcome = judged(asked, quoted, retrieval, orders, seconds)

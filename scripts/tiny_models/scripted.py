@@ -112,3 +112,8 @@ class ScriptedChat:
     def _reply(self, request: ChatRequest, text: str, finish: Finish) -> Reply:
         usage = Usage(self.count(request.messages), 0, len(text))
         return Reply(text, usage, finish, seconds=0.01)
+
+
+def searches(*words: str, law: str = "") -> dict[str, list[dict[str, str]]]:
+    """The reply of a model that writes searches (`localrag.methods.searches`)."""
+    return {"searches": [{"law": law, "words": one} for one in words]}

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from textual._compositor import Compositor
 from textual.app import App, ScreenStackError
 from textual.css import stylesheet
 from textual.css.model import RuleSet
@@ -92,6 +93,9 @@ def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     # No message is gone before a test has looked for it.
     monkeypatch.setattr(App, "NOTIFICATION_TIMEOUT", PATIENCE)
     monkeypatch.setattr("localrag_tui.shell.base._SECONDS", PATIENCE)
+    # There is no terminal. All is painted after a change of layout, and where a test looks; what
+    # is painted between would be thrown away, and took a quarter of the processor time.
+    monkeypatch.setattr(Compositor, "render_partial_update", _unseen)
     # Textual asks how busy the processor is: on one that others keep busy all seems to rest.
     for module in ("app", "pilot"):
         monkeypatch.setattr(f"textual.{module}.wait_for_idle", _rest)
@@ -313,6 +317,11 @@ def in_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Job, "run", run)
 
 
+def _unseen(compositor: Compositor) -> None:
+    """Paints nothing, in the place of what has changed."""
+    compositor._dirty_regions.clear()
+
+
 async def _rest(_least: float = 0.0) -> None:
     """Waits until the loop and its threads have nothing left to do, in the place of Textual's."""
     loop: Any = asyncio.get_running_loop()
@@ -351,10 +360,12 @@ def until() -> Callable[..., Awaitable[None]]:
 
 async def _until(pilot: Pilot[Any], condition: Callable[[], object]) -> None:
     clock = asyncio.get_running_loop().time
-    deadline = clock() + PATIENCE
+    deadline, pause = clock() + PATIENCE, 0.01
     while not _holds(condition):
         assert clock() < deadline, "it did not come to pass; shown is\n" + dump(pilot.app).text
-        await pilot.pause(0.01)
+        await pilot.pause(pause)
+        # What takes long is the work of another process: whoever looks all the time slows it down.
+        pause = min(1.5 * pause, 0.05)
     await _rest()
 
 

@@ -5,6 +5,7 @@ import sys
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from printed_pages import PrintedPages
@@ -25,7 +26,7 @@ RUNS = {
     "ingest": ["--workers=1"],
     "readers": [],
     "references": ["--all-laws"],
-    "ocr": ["--pages=1", "--only=150 dpi", "--lines=2"],
+    "ocr": ["--pages=1", "--only=60 dpi", "--lines=2"],
     "changed_provisions": ["--sample=2"],
     "jlawcite_edges": ["--draw=1"],
     "jsquad": ["--limit=2"],
@@ -54,18 +55,18 @@ RUNS = {
     "prefix_reuse": ["--sentences=2", "--document=50"],
     "prompt_batches": ["{chat}", "--tokens=32", "--rounds=1"],
     "legal_check": ["--misses", "--pages=1"],
-    "fact_check": ["--misses", "--sentences=100"],
+    "fact_check": ["--misses", "--sentences=9"],
     "cited_first": ["--laws=2", "--count=2", "--misses"],
     "typed_citations": ["--count=3", "--misses"],
     "folding": ["--count=1", "--misses"],
     "streaming": ["--tokens=20", "--runs=1"],
-    "check_growth": ["--sizes", "200", "400", "--searches=2"],
+    "check_growth": ["--sizes", "20", "40", "--searches=2"],
     "serve": [
         "--home={home}",
         "--clients=2",
         "--searches=4",
         "--warm=1",
-        "--minutes=0.03",
+        "--minutes=0.005",
         "--body=2",
     ],
     "startup": ["--rounds=1", "--home={home}"],
@@ -87,7 +88,7 @@ RUNS = {
     "layers": ["--first=2", "--embedder={embedder}", "--split=gold", "--read", "--model={chat}"],
     "facets": ["--laws=3", "--questions=2"],
     "prepare": ["--first=3", "--model={chat}", "--max-tokens=8", "--kills=1"],
-    "kill_optimize": ["--kills=1", "--questions=4", "--calls=8"],
+    "kill_optimize": ["--kills=1", "--questions=4", "--calls=6"],
     "kill_evaluation": ["--kills=1", "--questions=4"],
     "evaluation": ["--limit=2", "--kills=0", "--method=statute-lexical"],
     "question_index": [
@@ -105,8 +106,21 @@ RUNS = {
     "tui": ["--home={home}", "--runs=1", "first"],
     "word_files": ["--random=6"],
 }
+# What is made for the benchmarks whose arguments name it, from the fixtures and the work folder.
+MADE = {
+    "chat": lambda request, _: request.getfixturevalue("tiny_chat"),
+    "embedder": lambda request, _: request.getfixturevalue("tiny_encoder").gguf,
+    "home": lambda request, _: request.getfixturevalue("sample_home"),
+    "lawyers": lambda request, _: request.getfixturevalue("lawyers"),
+    "bundle": lambda _, work: make_bundle(work, Contents()),
+}
 # What a benchmark needs that `make test` does not install.
 NEEDS = {"ray_batch": "ray"}
+# The ways in which `legal_check` spoils what it checks.
+_WAYS = (
+    *("article", "paragraph", "branch", "era", "law"),
+    *("words", "figure", "bound", "deleted"),
+)
 # What a benchmark does more often than it can be told, or on a larger scale: module and name.
 SMALLER = {
     "statute_lexical": {
@@ -114,10 +128,27 @@ SMALLER = {
         "train_statute_lexical.INNER_FOLDS": 2,
         "train_statute_lexical.REPEATS": 1,
         "train_statute_lexical.PENALTIES": (1.0,),
+        "bench.statute_lexical._DRAWS": 10,
     },
     # They are killed until a kill comes before the end: here it comes before the beginning.
     "kill_embedding": {"random.Random.uniform": lambda _, first, end: first},
     "kill_prepare": {"random.Random.uniform": lambda _, first, end: first},
+    "kill_optimize": {
+        "bench.kill_optimize.SETTINGS": {
+            "chat.model": "tiny-random",
+            "chat.temperature": 1.0,
+            "chat.max_tokens": 64,
+            "runtime.threads": 1,
+        }
+    },
+    "legal_check": {
+        "bench.legal_check._SPOILED": dict.fromkeys(_WAYS, 1),
+        "bench.legal_check._ITEMS": 2 * len(_WAYS),
+        "bench.legal_check._PARAGRAPHS": 3,
+        "bench.legal_check._TRIES": 30,
+    },
+    "ocr": {"bench.ocr.CONDITIONS": {"60 dpi": SimpleNamespace(dpi=60, scan=None)}},
+    "office_files": {"bench.office_files.Writer.sentences": lambda writer, _: [writer.sentence()]},
     # How long a busy machine takes says nothing.
     "evaluation": {"bench.evaluation._ALLOWED_SECONDS": PATIENCE},
     "model_shapes": {
@@ -151,18 +182,7 @@ def test_every_benchmark_is_run():
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_it_runs(
-    name,
-    data,
-    work,
-    tiny_chat,
-    tiny_encoder,
-    sample_home,
-    lawyers,
-    request,
-    monkeypatch,
-    capsys,
-):
+def test_it_runs(name, data, work, request, monkeypatch, capsys):
     if find_spec(package := NEEDS.get(name, "localrag")) is None:
         pytest.skip(f"needs {package}, which is not installed")
     if name == "full_disk":
@@ -177,14 +197,8 @@ def test_it_runs(
     for constant, value in SMALLER.get(name, {}).items():
         monkeypatch.setattr(constant, value)
     path = BENCHES / f"{name}.py"
-    made = {
-        "chat": tiny_chat,
-        "embedder": tiny_encoder.gguf,
-        "home": sample_home,
-        "lawyers": lawyers,
-    }
-    if name == "bundle":
-        made["bundle"] = make_bundle(work, Contents())
+    wanted = " ".join(RUNS[name])
+    made = {what: make(request, work) for what, make in MADE.items() if f"{{{what}}}" in wanted}
     given = [argument.format(**made) for argument in RUNS[name]]
     if "work=True" in path.read_text():
         given.append(f"--work={work}")

@@ -74,7 +74,8 @@ def _bracketed(text: str) -> list[tuple[int, int]]:
         position = match.start()
         opener = _OPENERS.get(match[0])
         if opener is None:
-            open_at = [*open_at[1 - _DEEPEST_NESTING :], position]
+            open_at.append(position)
+            del open_at[:-_DEEPEST_NESTING]
             continue
         for depth in range(len(open_at) - 1, -1, -1):
             if text[open_at[depth]] == opener:

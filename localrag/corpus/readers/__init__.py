@@ -172,7 +172,12 @@ def how_to_read(path: Path) -> InputError:
     """Why a file that is not `supported` is not read, and what to do about it."""
     if path.suffix.lower() in _IMAGES:
         return no_ocr()
-    return not_read(path, sorted({*_WHOLE, *_HOLDING, *_LINES, ".zip"} - {_EXTRACTED}))
+    return not_read(path, formats())
+
+
+def formats() -> list[str]:
+    """The suffixes of all files that can be read, in their order."""
+    return sorted({*_WHOLE, *_HOLDING, *_LINES, ".zip"} - {_EXTRACTED})
 
 
 def grows(path: Path) -> bool:

@@ -17,7 +17,7 @@ from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.methods.choices import LABELS, LONGEST_REASON, choice_among, labelled
-from localrag.methods.lawqa_study.querying import write_query
+from localrag.methods.searches import write_query
 from localrag.methods.toolkit import EVIDENCE, Toolkit
 from localrag.methods.types import Calls, Case, Method
 from localrag.reading.evidence import NumberedPassage, element

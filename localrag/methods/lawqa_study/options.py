@@ -23,7 +23,7 @@ from pydantic import BaseModel, Field
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.methods.choices import LONGEST_REASON, choice_among, labelled
-from localrag.methods.lawqa_study.querying import built_in, instruction, write_query
+from localrag.methods.searches import built_in, instruction, write_query
 from localrag.methods.toolkit import EVIDENCE, Toolkit
 from localrag.methods.types import Calls, Case, Method
 from localrag.prompts import language_of

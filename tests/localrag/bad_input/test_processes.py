@@ -44,7 +44,7 @@ def test_two_processes_adding_at_once(
         os.kill(first.pid, signal.SIGCONT)
     out, err = first.communicate(timeout=PATIENCE)
     assert first.returncode == 0, err
-    assert "5,000 documents added" in out
+    assert "2,500 documents added" in out
 
 
 @pytest.mark.parametrize("verb", ["add", "index"])
@@ -62,7 +62,7 @@ def test_ctrl_c(cli: Cli, start: Start, until: Until, kept: Path, many: Path, ve
     assert cli("search", "渡し守").code == 0
     assert cli("add", str(many)).code == 0
     entered = [d["id"] for d in cli("list", "main", "--json").json if d["id"][:4] == "doc-"]
-    assert len(entered) == 5_000
+    assert len(entered) == 2_500
 
 
 def test_killed_while_indexing(

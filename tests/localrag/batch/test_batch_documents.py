@@ -84,9 +84,18 @@ def test_what_the_filters_of_a_row_leave_is_told_in_words(bench: Any) -> None:
     ]
     assert little["Remarks"].startswith("nothing in what the filters leave of this corpus")
     assert everywhere["Remarks"] == "nothing in this corpus supports an answer"
+    rows = path.with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()
+    row, none, *_ = map(json.loads, rows)
+    assert "nearest" not in none
+    assert found["Also near"].splitlines() == [
+        f"{one['label']} – {one['beginning']}" for one in row["nearest"]
+    ]
     text = to(bench, "answers.md")
     run(bench.workspace, "main", load(bench.workspace), bench.questions, text)
-    assert "- nothing in the corpus is all of this: kind=Act" in text.read_text(encoding="utf-8")
+    written = text.read_text(encoding="utf-8")
+    assert "- nothing in the corpus is all of this: kind=Act" in written
+    assert "### Also near in this corpus; they may not answer\n\n- " in written
+    assert f"`{row['nearest'][0]['passage_id']}`" in written
 
 
 def test_options_are_called_as_in_the_question(bench: Any) -> None:

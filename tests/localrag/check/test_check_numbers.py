@@ -116,6 +116,18 @@ def test_numbers_of_cases_laws_and_notices_are_no_citations(check: Check, number
         assert citations(check, text) == [("渡し舟法第14条第1項第1号", "holds")], text
 
 
+@pytest.mark.parametrize("case", ["令和3年（ワ）第12345号", "東京地裁令和3年（ワ）第12345号"])
+@pytest.mark.parametrize("text", ["渡し舟法第四条（{}）", "渡し舟法第四条に基づく請求、{}。"])
+def test_the_number_of_a_case_is_no_statement(check: Check, text: str, case: str) -> None:
+    assert not of_part(check(text.format(case)), "statement")
+
+
+def test_a_section_sign_is_read_as_an_article(check: Check) -> None:
+    holds, fails = of_part(check("渡し舟法§4①と渡し舟法§9000による。"), "citation")
+    assert (holds.said, holds.verdict) == ("渡し舟法§4①", Verdict.HOLDS)
+    assert (fails.said, fails.verdict) == ("渡し舟法§9000", Verdict.FAILS)
+
+
 def test_every_citation_stands_where_it_is_told_to(check: Check) -> None:
     forms = [*product(BEFORE, FORMS), *product(("", "あ。\n\n\n", "\t", "　　"), BROKEN)]
     for (before, form), after in product(forms, ("", "による。\r\n")):

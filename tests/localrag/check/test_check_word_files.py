@@ -89,7 +89,7 @@ def test_what_is_not_read_is_in_every_report(
         ("pictures", 1, False),
         ("tracked insertions", 1, True),
     ]
-    sentences = ("Not read: 1 pictures.", "Read as text: 1 tracked insertions.")
+    sentences = ("Not read: 1 picture.", "Read as text: 1 tracked insertion.")
     write_report(report, tmp_path / "report.md")
     write_report(report, tmp_path / "report.docx", source)
     comment = "\n".join(
@@ -107,21 +107,21 @@ def test_the_verbs_name_what_is_not_read(
         word(p(t("灯台の手引。"), PICTURE), p(f"<w:ins {BY}>{t('加えた。')}</w:ins>"))
     )
     checked = cli("check", str(source))
-    assert "Not read: 1 pictures." in checked.out
-    assert "Read as text: 1 tracked insertions." in checked.out
+    assert "Not read: 1 picture." in checked.out
+    assert "Read as text: 1 tracked insertion." in checked.out
     (first, _) = cli("check", str(source), "--json").json["omissions"]
     assert (first["what"], first["count"], first["in_text"]) == ("pictures", 1, False)
     added = cli("add", "--corpus", "own", str(source))
-    assert "left out: 1 pictures" in added.out
-    assert "read as text: 1 tracked insertions" in added.out
+    assert "left out: 1 picture" in added.out
+    assert "read as text: 1 tracked insertion" in added.out
     cli("index", "--corpus", "own")
-    assert "Not read: 1 pictures." in cli("show", "--corpus", "own", "opinion.docx#1").out
+    assert "Not read: 1 picture." in cli("show", "--corpus", "own", "opinion.docx#1").out
     shown = cli("show", "--corpus", "own", "opinion.docx#1", "--json").json["document"]
     assert [one["count"] for one in shown["omissions"]] == [1, 1]
     assert "omissions" not in shown["metadata"]
     nothing = cli("check", str(word_file(word(p(PICTURE)))))
     assert nothing.code == 4
-    assert "1 pictures" in nothing.err
+    assert "1 picture" in nothing.err
 
 
 def marked(xml: bytes) -> dict[str, str]:

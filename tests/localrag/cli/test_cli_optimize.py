@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_models.scripted import ScriptedChat
+from tiny_models.scripted import ScriptedChat, searches
 
 from localrag.optimize.leakage import LONGEST, PIECE, SPREAD
 from localrag_models.chat import ChatRequest, Reply, ignore, never, overlook
@@ -24,8 +24,8 @@ class Searcher(ScriptedChat):
     ) -> Reply:
         """Reply by what the schema asks for."""
         assert request.schema is not None
-        if "query" in request.schema["properties"]:
-            reply = {"query": "渡し守の資格"}
+        if "searches" in request.schema["properties"]:
+            reply = searches("渡し守の資格")
         elif "label" in request.schema["properties"]:
             reply = {"reason": "", "label": "a"}
         else:

@@ -322,7 +322,21 @@ def test_ask_prints_numbered_quotations(cli: Cli, sample: Path) -> None:
     assert out.startswith("quoted: this comes nearest, word for word; whether it answers")
     assert "[1] " in out
     assert "第八条" in out
-    assert out.count("  as of 2026-04-01\n") == out.count("#"), "the state of each law quoted"
+    quoted, near = out.split("\nAlso near in this corpus; they may not answer:\n")
+    assert quoted.count("  as of 2026-04-01\n") == quoted.count("#"), "the state of each law"
+    assert near.count("\n") == 5, "a line each"
+
+
+def test_below_an_answer_that_is_not_found_are_the_nearest_passages(cli: Cli, sample: Path) -> None:
+    asked = "所得税の確定申告の期限はいつか。"
+    outcome = cli("ask", asked)
+    assert outcome.code == 3
+    _, near = outcome.out.split("\nNearest in this corpus; they may not answer:\n")
+    listed = cli("ask", "--json", asked).json["nearest"]
+    assert len(listed) == 5
+    assert near.splitlines() == [
+        f"  {one['label']}  {one['beginning']}  {one['passage_id']}" for one in listed
+    ]
 
 
 def test_a_law_that_the_corpus_lacks_is_told_before_anything_else(cli: Cli, sample: Path) -> None:

@@ -10,7 +10,7 @@ from localrag.conversations.store import Conversations
 from localrag.corpus.types import Locator, Passage, Triple
 from localrag.facts import Fact, FactKind
 from localrag.reading.checking import Mismatch, MismatchKind
-from localrag.reading.types import Answer, Citation, Claim, Derivation, Stage, Status, Step
+from localrag.reading.types import Answer, Citation, Claim, Derivation, Nearest, Stage, Status, Step
 from localrag.retrieval.types import Hit, ModelCall, StageRecord, Trace
 from localrag.workspace import Workspace
 
@@ -63,6 +63,7 @@ def answer() -> Callable[..., Answer]:
                 ),
             ),
             "absent": ("会社法",),
+            "nearest": (Nearest("F1#10", "渡し舟法 第十条", "渡し守は、…"),),
             "label": "b",
             "doubts": (Fact(FactKind.NOT_QUOTED),),
             "derivation": Derivation(

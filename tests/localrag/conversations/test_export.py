@@ -13,7 +13,7 @@ from localrag.errors import FileExistsAlready, NotFoundError, StorageError, Usag
 from localrag.export.markdown import markdown
 from localrag.facts import Fact, FactKind
 from localrag.reading.checking import MismatchKind
-from localrag.reading.types import Answer, Citation, Claim, Status
+from localrag.reading.types import Answer, Citation, Claim, Nearest, Status
 from localrag.reading.wording import MISMATCHES, STATUSES
 from localrag.retrieval.types import Query, Trace
 from localrag.workspace import Workspace
@@ -132,13 +132,15 @@ def test_hostile_texts_stay_in_their_place(
         turn.id,
         answer(
             text=hostile, citations=(citation,), claims=(Claim(hostile, (1,)),),
-            label=hostile, doubts=(Fact(FactKind.SAID, words=hostile),), derivation=None,
+            nearest=(Nearest("b`#2", hostile, hostile),), label=hostile,
+            doubts=(Fact(FactKind.SAID, words=hostile),), derivation=None,
         ),
         1,
     )  # fmt: skip
     text = written(conversations, talk)
     headings = [row for row in text.split("\n") if row.startswith("#")]
-    assert headings == [headings[0], "## Question 1", "### Citations"]
+    near = "### Nearest in this corpus; they may not answer"
+    assert headings == [headings[0], "## Question 1", "### Citations", near]
     assert headings[0].startswith("# x␊␊# Heading␊\\</details")
     for marked in ("\x1b", "\n</", "[a]("):
         assert marked not in text.replace("\\[a\\](", ""), marked

@@ -28,6 +28,18 @@ LABELS = "abcd"
 
 
 @pytest.fixture
+def drawn() -> None:
+    """The reports of this test have their plots."""
+
+
+@pytest.fixture(autouse=True)
+def undrawn(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No plot is drawn, which takes longest of a report, but in a test that asks for `drawn`."""
+    if "drawn" not in request.fixturenames:
+        monkeypatch.setattr("localrag.evaluation.report.plot.plotted", lambda _: "<svg/>")
+
+
+@pytest.fixture
 def workspace(home: Path) -> Workspace:
     """The workspace of this test, initialised."""
     workspace = Workspace.locate(home)

@@ -260,6 +260,7 @@ def test_of_all_methods_those_that_check_claims_are_run(planned: Callable[..., P
     assert {"extractive", "decon"} <= {one.method for one in found.left_out}
 
 
+@pytest.mark.usefixtures("drawn")
 def test_a_report_tells_verdicts_evidence_and_what_it_is_to_say_always_the_same(
     planned: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -128,7 +128,6 @@ def asked(world: World, tiny_chat: Path, monkeypatch: pytest.MonkeyPatch) -> Wor
     world.add(FERRIES, LIGHTS)
     ModelStore(world.workspace.models).add(tiny_chat, name="tiny", kind="chat")
     monkeypatch.setattr("localrag.methods.answering.open_chat", lambda *_: Reader())
-    monkeypatch.setattr("localrag.evaluation.report.plot.plotted", lambda _: "<svg/>")
     return world
 
 

@@ -58,6 +58,7 @@ def test_an_evaluation_is_read_back_as_it_was(evaluated: Evaluated, tmp_path: Pa
     assert as_values(report.load(tmp_path / "run")) == as_values(evaluation)
 
 
+@pytest.mark.usefixtures("drawn")
 def test_the_same_evaluation_gives_the_same_files(evaluated: Evaluated, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     report.write(evaluated(), first)
@@ -348,6 +349,7 @@ def test_next_to_nothing_is_reported_all_the_same(
     assert as_values(report.load(tmp_path)) == as_values(evaluation)
 
 
+@pytest.mark.usefixtures("drawn")
 def test_text_never_becomes_markup(evaluated: Evaluated, tmp_path: Path) -> None:
     evaluation = evaluated(entries=[(HOSTILE, 0.5), ("判例 日本語", 0.5)], **{HOSTILE: HOSTILE})
     asked = evaluation.questions
@@ -380,6 +382,7 @@ def test_text_never_becomes_markup(evaluated: Evaluated, tmp_path: Path) -> None
     assert as_values(report.load(tmp_path)) == as_values(hostile)
 
 
+@pytest.mark.usefixtures("drawn")
 def test_without_matplotlib_the_plot_alone_is_missing(
     evaluated: Evaluated,
     tmp_path: Path,

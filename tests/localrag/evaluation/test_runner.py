@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_models.scripted import ScriptedChat
+from tiny_models.scripted import ScriptedChat, searches
 
 from localrag.config import load
 from localrag.errors import ModelUnusable, NotFoundError, UsageError, WorkspaceError
@@ -115,8 +115,6 @@ def bench(sample: Path, tiny_chat: Path, monkeypatch: pytest.MonkeyPatch) -> Ben
     ModelStore(Workspace.locate(sample).models).add(tiny_chat, name="tiny", kind="chat")
     model = Knowing()
     monkeypatch.setattr("localrag.methods.answering.open_chat", lambda *_: model)
-    # Drawing takes a second a report.
-    monkeypatch.setattr("localrag.evaluation.report.plot.plotted", lambda _: "<svg/>")
     dataset = Dataset("ferries", "Ferries", "nowhere", "none", "choices", ())
     questions = Questions(dataset, "train", "0" * 64, tuple(map(question, range(6))))
     return Bench(sample, questions, model)
@@ -430,7 +428,7 @@ def test_a_prompt_optimised_on_these_questions_is_told(bench: Bench) -> None:
     OptimisedPrompt("seen", "Write a query.", provenance).save(bench.workspace.prompts)
     OptimisedPrompt("unseen", "Write a query.").save(bench.workspace.prompts)
     bench.model.behave = lambda asked: (
-        json.dumps({"query": "渡し守"})
+        json.dumps(searches("渡し守"))
         if len(bench.model.asked) % 2
         else json.dumps({"reason": "", "label": "a"})
     )

@@ -80,7 +80,6 @@ def test_a_report_tells_the_sentences_that_were_shown(
     add(workspace, "main", [path])
     index(workspace, "main")
     ModelStore(workspace.models).add(tiny_chat, name="tiny", kind="chat")
-    monkeypatch.setattr("localrag.evaluation.report.plot.plotted", lambda _: "<svg/>")
     questions = load(workspace, str(tmp_path / "q.toml"), corpus="main")
     assert [one.document for one in questions.questions[0].sentences] == ["q.json:1", "q.json:3"]
     for k, recall in ((3, 1.0), (1, 0.5)):

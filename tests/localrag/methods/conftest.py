@@ -145,7 +145,7 @@ class ScriptedResources(MethodResources):
         config: Config | None = None,
         query_prompt: str = "",
     ) -> None:
-        config = config or Config(chat=ChatConfig(max_tokens=100))
+        config = config or Config(chat=ChatConfig(max_tokens=100, write_searches=False))
         super().__init__(Workspace.locate(home), "main", config)
         self._scripted = model
         if query_prompt:

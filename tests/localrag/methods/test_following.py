@@ -23,7 +23,7 @@ class Scripted(MethodResources):
     """Resources whose model says what it is told."""
 
     def __init__(self, home: Path, *replies: str) -> None:
-        config = Config(chat=ChatConfig(model="scripted", max_tokens=100))
+        config = Config(chat=ChatConfig(model="scripted", max_tokens=100, write_searches=False))
         super().__init__(Workspace.locate(home), "main", config)
         self.chat = ScriptedChat(*replies)
 

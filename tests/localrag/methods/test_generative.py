@@ -196,7 +196,7 @@ def test_claims_are_told_as_they_are_written(sample_home: Path, scripted: Any) -
         def draft(self, claims: Sequence[str]) -> None:
             drafts.append(list(claims))
 
-    config = Config(chat=ChatConfig(max_tokens=100))
+    config = Config(chat=ChatConfig(max_tokens=100, write_searches=False))
     with scripted(sample_home, ScriptedChat("{", text), config) as resources:
         Answerer(method("generative"), resources).answer(QUESTION, Reader())
     assert drafts[-1] == ["はじめの主張。", "つぎの主張。"]
@@ -232,7 +232,7 @@ def test_a_document_cannot_leave_its_element_nor_reach_the_template(
 @pytest.mark.parametrize(("yes", "status"), [(0.9, Status.SUPPORTED), (0.2, Status.UNSUPPORTED)])
 def test_a_second_reading_can_doubt_a_claim(asked: Asked, yes: float, status: Status) -> None:
     number = asked.number("一・五メートル")
-    config = Config(chat=ChatConfig(max_tokens=100, second_reading=True))
+    config = Config(chat=ChatConfig(max_tokens=100, write_searches=False, second_reading=True))
     claimed = reply(("1.5メートルを加えた高さ", [number]))
     played = asked(claimed, {"はい": yes, "いいえ": 1 - yes}, config=config)
     assert played.answer.status is status

@@ -5,10 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tiny_models.scripted import searches
 
 from localrag.errors import UsageError
 from localrag.methods.catalogue import method
-from localrag.methods.lawqa_study.querying import LONGEST_QUERY, built_in
+from localrag.methods.searches import LONGEST_WORDS, built_in
 from localrag.methods.types import Calls
 from localrag.reading.types import Status, Unanswered
 from localrag.retrieval.types import Filters, Query
@@ -17,7 +18,7 @@ from localrag_models.errors import ContextExceeded, ServerUnreachable
 Play = Callable[..., Any]
 GOLD = "前項の許可の有効期間は、三年とする。"
 ACT = "598AC0000000001"
-QUERY = {"query": "凧揚げ規制法 許可の有効期間"}
+QUERY = searches("凧揚げ規制法 許可の有効期間")
 
 
 def choice(label: str, reason: str = "期間は三年である。") -> dict[str, str]:
@@ -177,7 +178,7 @@ def test_a_search_that_finds_nothing_is_told(play: Play) -> None:
 
 
 def test_gepa_searches_for_the_query_that_the_model_wrote(play: Play, question: Query) -> None:
-    played = play("statute-gepa", question, {"query": "風車の点検"}, choice("a"))
+    played = play("statute-gepa", question, searches("風車の点検"), choice("a"))
     searched = [stage for stage in played.trace.stages if stage.stage == "lexical"]
     assert [stage.query for stage in searched] == ["風車の点検"]
     assert searched[0].hits[0].passage.header.startswith("風車保安法")
@@ -196,7 +197,7 @@ def test_gepa_follows_the_optimised_prompt(play: Play, question: Query) -> None:
     system, user = played.requests[0].messages
     assert system.content == prompt
     assert question.text in user.content
-    assert "(query)" in user.content
+    assert "(searches)" in user.content
     assert not any("built-in" in str(event) for event in played.trace.events)
 
 
@@ -204,14 +205,14 @@ def test_gepa_follows_the_optimised_prompt(play: Play, question: Query) -> None:
 def test_a_query_without_a_word_falls_back_to_the_question(
     play: Play, question: Query, query: str
 ) -> None:
-    played = play("statute-gepa", question, {"query": query}, choice("a"))
+    played = play("statute-gepa", question, searches(query), choice("a"))
     (searched,) = (stage for stage in played.trace.stages if stage.stage == "lexical")
     assert searched.query == "\n".join((question.text, *question.options))
     assert any("without a word" in str(event) for event in played.trace.events)
 
 
 def test_a_query_too_long_is_malformed(play: Play, question: Query) -> None:
-    endless = {"query": "凧" * (LONGEST_QUERY + 1)}
+    endless = searches("凧" * (LONGEST_WORDS + 1))
     played = play("statute-gepa", question, endless, QUERY, choice("a"))
     assert [call.purpose for call in played.trace.calls] == ["query", "query", "choice"]
     assert played.trace.calls[0].problem
@@ -219,7 +220,7 @@ def test_a_query_too_long_is_malformed(play: Play, question: Query) -> None:
 
 def test_filters_hold_for_the_written_query(play: Play, question: Query) -> None:
     asked = replace(question, filters=Filters(documents=(ACT,)))
-    played = play("statute-gepa", asked, {"query": "風車の点検 許可"}, choice("a"))
+    played = play("statute-gepa", asked, searches("風車の点検 許可"), choice("a"))
     hits = [hit for stage in played.trace.stages for hit in stage.hits]
     assert {hit.passage.document_id for hit in hits} == {ACT}
 

@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tiny_models.scripted import searches
 
 from localrag.methods.catalogue import method
-from localrag.methods.lawqa_study.querying import built_in
+from localrag.methods.searches import built_in
 from localrag.reading.types import Status, Unanswered
 from localrag.retrieval.types import Filters, Query, StageRecord
 
@@ -17,8 +18,8 @@ ACT, ORDER, MILLS = "598AC0000000001", "598CO0000000002", "598AC0000000003"
 each_method = pytest.mark.parametrize("name", ["statute-options", "statute-options-gepa"])
 
 
-def query(text: str = "凧揚げ規制法 許可の有効期間") -> dict[str, str]:
-    return {"query": text}
+def query(text: str = "凧揚げ規制法 許可の有効期間") -> dict[str, Any]:
+    return searches(text)
 
 
 def verdict(word: str, reason: str = "第三条第二項による。") -> dict[str, str]:

@@ -58,7 +58,7 @@ Ask = Callable[[str, Follower, ScriptedChat], Answer]
 @pytest.fixture
 def answer(sample_home: Path, scripted: Any) -> Ask:
     def ask(name: str, follower: Follower, model: ScriptedChat) -> Answer:
-        config = Config(chat=ChatConfig(max_tokens=100))
+        config = Config(chat=ChatConfig(max_tokens=100, write_searches=False))
         with scripted(sample_home, model, config) as resources:
             return Answerer(method(name), resources).answer(QUESTION, follower)
 
@@ -82,7 +82,10 @@ def test_how_much_of_the_prompt_is_read_is_told_before_anything_is_written(answe
 
 def test_a_model_is_told_to_be_loaded_byte_by_byte(sample: Path, tiny_chat: Path) -> None:
     ModelStore(sample / "models").add(tiny_chat, name="tiny")
-    config = Config(chat=ChatConfig(model="tiny", context=512), runtime=RuntimeConfig(threads=1))
+    config = Config(
+        chat=ChatConfig(model="tiny", context=512, write_searches=False),
+        runtime=RuntimeConfig(threads=1),
+    )
     follower = Follower()
     with MethodResources(Workspace.locate(sample), "main", config) as resources:
         resources.open(model=True, on_load=follower.loading)
@@ -95,7 +98,10 @@ def test_a_model_is_told_to_be_loaded_byte_by_byte(sample: Path, tiny_chat: Path
 
 def test_the_loading_of_a_model_is_given_up(sample: Path, tiny_chat: Path) -> None:
     ModelStore(sample / "models").add(tiny_chat, name="tiny")
-    config = Config(chat=ChatConfig(model="tiny", context=512), runtime=RuntimeConfig(threads=1))
+    config = Config(
+        chat=ChatConfig(model="tiny", context=512, write_searches=False),
+        runtime=RuntimeConfig(threads=1),
+    )
 
     def unwanted(_: str, done: int, total: int) -> None:
         if done:

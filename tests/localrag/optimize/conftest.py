@@ -78,10 +78,10 @@ class Toy(ScriptedChat):
         """Write a query, or propose an instruction."""
         assert request.schema is not None
         system, user = (message.content for message in request.messages)
-        if "query" in request.schema["properties"]:
+        if "searches" in request.schema["properties"]:
             piece = next(piece for piece in ADVICE if f"{piece}「" in user)
             query = user.partition("「")[2].partition("」")[0] if piece in system else "天文台"
-            reply = json.dumps({"query": query}, ensure_ascii=False)
+            reply = json.dumps({"searches": [{"law": "", "words": query}]}, ensure_ascii=False)
         else:
             reply = self._reflect(json.loads(user[: user.rindex("}") + 1]))
         self.requests.append(request)

@@ -6,7 +6,7 @@ import pytest
 
 from localrag.corpus.types import LawRow
 from localrag.evaluation.types import Gold, Question
-from localrag.methods.lawqa_study.querying import built_in
+from localrag.methods.searches import built_in
 from localrag.optimize.leakage import COMMON, LONGEST, PIECE, SPREAD, Leak, LeakageGuard
 from localrag.retrieval.types import Query
 from localrag.statutes.names import LawNames

@@ -457,7 +457,7 @@ def test_killed_at_any_moment_nothing_is_made_twice_or_lost(workspace: Workspace
     add(workspace, "main", [workspace.home / "texts"])
     asked = workspace.home / "asked.txt"
     context = multiprocessing.get_context("spawn")
-    for after in (1, 4, 9, 16, 100):
+    for after in (1, 9, 100):
         child = context.Process(target=_die_after, args=(workspace.home, asked, after))
         child.start()
         child.join(PATIENCE)
@@ -465,7 +465,7 @@ def test_killed_at_any_moment_nothing_is_made_twice_or_lost(workspace: Workspace
     texts = asked.read_text().splitlines()
     assert len(rows(workspace)) == 43
     # The sentence under way when a process died is asked again, and no other.
-    assert len(texts) - len(set(texts)) <= 4
+    assert len(texts) - len(set(texts)) <= 2
     assert len(set(texts)) == 43
 
 

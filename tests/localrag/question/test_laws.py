@@ -214,7 +214,12 @@ def test_a_corpus_without_laws_still_tells_laws_from_other_words() -> None:
     assert laws == (LawNamed("民法", 0, 2, ()),)
 
 
-@pytest.mark.parametrize("piece", ["法", "Act ", "第一条の法", "の"])
+def test_the_same_law_is_the_one_named_last() -> None:
+    laws = laws_named("民法と同法、金商法と同法", NAMES)
+    assert [law.law_ids for law in laws] == [("civil",), ("civil",), ("markets",), ("markets",)]
+
+
+@pytest.mark.parametrize("piece", ["法", "Act ", "第一条の法", "の", "民法同法、"])
 def test_a_long_text_takes_linear_time(piece: str) -> None:
     assert_linear(lambda size: laws_named(piece * (size // len(piece)), NAMES), 2_500)
 

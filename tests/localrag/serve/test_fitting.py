@@ -35,6 +35,17 @@ def test_what_fits_is_given_as_it_is():
     }  # fmt: skip
 
 
+def test_of_an_answer_the_nearest_passages_go_before_what_it_says():
+    near = [{"passage_id": f"law#{n}", "beginning": "渡" * 40} for n in range(5)]
+    told = {"text": "舟" * 900, "nearest": near, "trace": ["水" * 500]}
+    assert fitted(told, 1_800) == {
+        **told, "trace": [], "cut": [{"part": "trace", "shown": 0, "of": 1}],
+    }  # fmt: skip
+    shown = fitted(told, 1_200)
+    assert (shown["text"], shown["nearest"]) == (told["text"], [])
+    assert cuts_of(shown) == {"trace": (0, 1), "nearest": (0, 5)}
+
+
 @pytest.mark.parametrize("most", [1_000, 2_500, 6_000, 20_000])
 def test_a_long_result_is_cut_to_its_room_and_says_where(most):
     shown = fitted(RESULT, most)

@@ -65,6 +65,16 @@ async def test_from_a_question_to_a_provision_and_its_references(client):
         cited = page.xpath("//section[@id='beside']//li/a/@href")[0]
 
 
+async def test_below_an_answer_are_the_nearest_passages(client):
+    page = read(await client.get(await asked(client, "所得税の確定申告の期限はいつか。")))
+    [head] = page.xpath("//h3[following-sibling::ul[@class='nearest']]/text()")
+    assert head == "近い条文・文書（答えになるとは限りません）"
+    places = page.xpath("//ul[@class='nearest']//a/@href")
+    assert len(places) == 5
+    beside = read(await client.get(places[0].partition("#")[0]))
+    assert beside.xpath("//section[@id='beside']//p[@lang='ja']")
+
+
 async def test_notes_on_an_answer_are_words(client):
     page = read(await client.get(await asked(client, "民法709条は何か")))
     notes = page.xpath("//details//li/text()")
@@ -93,7 +103,7 @@ async def test_what_of_a_file_was_not_read_is_named(serve, home, tmp_path):
     async with serve(home=Session(Workspace.locate(home))) as client:
         client.headers.update({**BROWSER, "accept-language": "en"})
         page = read(await client.get("/provision", params={"at": "guide.docx#1"}))
-    assert page.xpath("//p[@class='wrong']/text()") == ["Not read: 1 pictures."]
+    assert page.xpath("//p[@class='wrong']/text()") == ["Not read: 1 picture."]
 
 
 async def test_the_language_is_chosen_and_remembered(client):

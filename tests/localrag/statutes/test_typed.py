@@ -191,6 +191,12 @@ def test_two_are_read_back(one: Locator, other: Locator) -> None:
     assert read_typed(typed, LAWS).text == meant
 
 
+@pytest.mark.parametrize("typed", ["灯管法§7", "灯管法 § 7", "灯管法§§7", "灯管§７"])
+def test_a_section_sign_is_read_as_dai(typed: str) -> None:
+    assert read_typed(typed, LAWS).text == "灯管法第7条"
+    assert written_out(f"{typed}は何か", LAWS) == "灯管法第7条は何か"
+
+
 _NONSENSE = st.text(
     "民刑法令規則第条項号の①②ⅠIVイロ(（)）〜-、・と及び 　から別表附則一十百〇12３x。", max_size=60
 )

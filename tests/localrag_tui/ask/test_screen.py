@@ -11,13 +11,14 @@ from localrag.conversations.types import TurnState
 from localrag.errors import LocalragError
 from localrag.facts import Fact, FactKind
 from localrag.reading.checking import MismatchKind
+from localrag.reading.types import Nearest
 from localrag.reading.wording import MISMATCHES
 from localrag.retrieval.types import Filters, Query, Trace
 from localrag_tui.app import Workbench
 from localrag_tui.ask.composer import Composer
 from localrag_tui.ask.evidence import SourceSide
 from localrag_tui.ask.pieces import pieces
-from localrag_tui.ask.transcript import Transcript, TurnView
+from localrag_tui.ask.transcript import PieceView, Transcript, TurnView
 from localrag_tui.ask.typing_area import QuestionArea
 from localrag_tui.search.filters import FilterDialogue
 from localrag_tui.source.pane import SourcePane
@@ -184,6 +185,36 @@ async def test_rejected_quotations_and_nothing_found(
         await until(pilot, lambda: "does not stand in its source" in told(app))
         await pilot.press("9")
         await until(pilot, lambda: "There is no citation 9." in told(app))
+
+
+async def test_the_nearest_passages_are_listed_and_opened(
+    workbench, engine, answers, ask, until, shown, kept
+):
+    hits = [hit.passage for hit in answers.stages[0].hits]
+    near = tuple(Nearest(one.id, one.header, "渡し守は\u202e、…") for one in hits)
+    engine.will(replace(answers.not_found, nearest=near))
+    engine.will(replace(answers.supported, nearest=near))
+    app = workbench()
+    head = "Nearest in this corpus; they may not answer"
+    async with app.run_test(size=(140, 40)) as pilot:
+        await ask(pilot, "how high?")
+        await until(pilot, lambda: head in shown(app))
+        assert "渡し守は�、…" in shown(app)
+        assert "What the search came nearest in stands in the evidence." not in shown(app)
+        pane = app.screen.query_one(SourcePane)
+        second = next(view for view in app.screen.query(PieceView) if view.piece.near == 2)
+        await pilot.click(second, offset=(3, 0))
+        await until(pilot, lambda: app.focused is pane.page)
+        assert pane.spot.passage_id == hits[1].id
+        app.screen.query_one(QuestionArea).focus()
+        await pilot.press("tab", "down", "enter")
+        await until(pilot, lambda: pane.spot.passage_id == hits[0].id)
+        app.screen.query_one(QuestionArea).focus()
+        await ask(pilot, "how deep?")
+        await until(pilot, lambda: "supported" in shown(app))
+        assert shown(app).count("they may not answer") == 1, "the evidence has those of this one"
+    first, second = (turn.answer for turn in kept.turns(kept.list()[0].id))
+    assert first.nearest == second.nearest == near
 
 
 async def test_nothing_found_at_all_leaves_no_source(workbench, engine, answers, ask, until, shown):

@@ -1,9 +1,11 @@
 """How the Ask screen looks."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
+from localrag.reading.types import Nearest
 from localrag_tui.ask.asking import AnswerProgress
 from localrag_tui.ask.chooser import Chooser
 from localrag_tui.source.pane import SourcePane
@@ -63,7 +65,8 @@ async def test_streaming(workbench, snapshots, engine, answers, ask, until, show
 
 async def test_rejected_and_not_found(look, engine, answers, ask):
     async def prepare(pilot):
-        engine.will(answers.not_found).will(answers.rejected)
+        near = Nearest("599AC0000000001#7", "渡し舟法 第七条（渡し守）", "渡し舟事業者は、…")
+        engine.will(replace(answers.not_found, nearest=(near,))).will(answers.rejected)
         await ask(pilot, "水深は？")
         await ask(pilot, "水位の基準は？")
 

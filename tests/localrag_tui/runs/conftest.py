@@ -132,6 +132,12 @@ def done_evaluation(workspace: Workspace, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No report has its plot drawn, which takes longest: the workbench draws one of its own."""
+    monkeypatch.setattr("localrag.evaluation.report.plot.plotted", lambda _: "<svg/>")
+
+
+@pytest.fixture(autouse=True)
 def same_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Times are shown in UTC, wherever the tests run."""
     import time

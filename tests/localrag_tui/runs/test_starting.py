@@ -56,7 +56,7 @@ def lines(path: Path) -> list[bytes]:
 async def test_a_batch_goes_on_after_the_application_was_killed(
     workbench: Any, shown: Any, until: Any, table: Any, workspace: Any
 ) -> None:
-    questions = table(100)
+    questions = table(50)
     out = questions.with_name("questions.answers.jsonl")
     command = [sys.executable, "-c", _BEGIN, str(workspace.home), str(questions)]
     with subprocess.Popen(command) as application:
@@ -66,15 +66,15 @@ async def test_a_batch_goes_on_after_the_application_was_killed(
             application.kill()
     wait_for(lambda: not BatchFolder(out).busy)
     before = lines(out)
-    assert 3 <= len(before) < 100
+    assert 3 <= len(before) < 50
     app = workbench(mode="runs")
     async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await until(pilot, lambda: "stopped" in shown(app))
         await pilot.press("s")
-        await until(pilot, lambda: "100 / 100" in shown(app))
+        await until(pilot, lambda: "50 / 50" in shown(app))
         await until(pilot, lambda: "finished" in shown(app))
     after = lines(out)
-    assert [json.loads(line)["row"] for line in after] == list(range(1, 101))
+    assert [json.loads(line)["row"] for line in after] == list(range(1, 51))
     # A row that had been asked twice would have taken other fractions of a second.
     whole = before if before[-1].endswith(b"}") else before[:-1]
     assert set(whole) <= set(after)
@@ -83,7 +83,7 @@ async def test_a_batch_goes_on_after_the_application_was_killed(
 async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
     workbench: Any, shown: Any, until: Any, table: Any
 ) -> None:
-    questions = table(120)
+    questions = table(100)
     app = workbench(mode="runs")
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await pilot.press("n")
@@ -106,7 +106,7 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         assert "--out" not in shown(app)
         answers.value = str(out := questions.with_name("out.jsonl"))
         await pilot.press("ctrl+t")
-        await until(pilot, lambda: "120 rows · 120 to ask · about" in shown(app))
+        await until(pilot, lambda: "100 rows · 100 to ask · about" in shown(app))
         assert not out.exists()
         await pilot.press("ctrl+s")
         started: list[psutil.Process] = []
@@ -128,14 +128,14 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         await until(pilot, lambda: not app.jobs.running)
         await until(pilot, lambda: " stopped " in shown(app))
         stopped = len(lines(out))
-        assert stopped < 120
+        assert stopped < 100
         await pilot.press("s")
-        await until(pilot, lambda: "120 / 120" in shown(app))
+        await until(pilot, lambda: "100 / 100" in shown(app))
         await until(pilot, lambda: not app.jobs.running)
         await until(pilot, lambda: "out.jsonl: " not in shown(app))
         await pilot.press("enter")
         await until(pilot, lambda: "rows are done already and left alone" in shown(app))
-    assert len(lines(out)) == 120
+    assert len(lines(out)) == 100
 
 
 async def test_a_batch_is_of_the_day_that_its_form_says_and_records_it(

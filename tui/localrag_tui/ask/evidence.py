@@ -341,6 +341,12 @@ class SourceSide(Vertical):
         self._look(place, chosen=True)
         return True
 
+    def open_near(self, turn: Turn, number: int) -> None:
+        """Show one of the nearest passages of an answer, a number from 1, and go there."""
+        self.evidence.show(turn)
+        nearest = turn.answer.nearest if turn.answer is not None else ()
+        self._look(EvidencePlace(turn.corpus, nearest[number - 1].passage_id), chosen=True)
+
     @work(group="day", exclusive=True)
     async def keep_up(self) -> None:
         """Show the law of the day that the settings say now; a quotation stays what it quotes."""

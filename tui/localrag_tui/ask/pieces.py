@@ -11,7 +11,7 @@ from localrag.facts import FactKind
 from localrag.language import _
 from localrag.methods.choices import LABELS
 from localrag.reading import wording as in_words
-from localrag.reading.types import Answer, Citation, Claim, Derivation, Status, Step
+from localrag.reading.types import Answer, Citation, Claim, Derivation, Nearest, Status, Step
 from localrag.retrieval.types import Filters, Query, StageRecord
 from localrag_tui.ask.asking import AnswerProgress
 from localrag_tui.shown import content, one_line
@@ -42,13 +42,16 @@ class TurnPiece(NamedTuple):
     Attributes:
         kind: its class in the style sheet.
         citations: the citations of the answer that it rests on, as numbers from 1.
-        step: whether the reader can go to it: a claim, a quotation, a step of a derivation.
+        step: whether the reader can go to it: a claim, a quotation, a step of a derivation, one of
+            the nearest passages.
+        near: the number, from 1, of the one of these that it names; 0 for none.
     """
 
     content: Content
     kind: str
     citations: tuple[int, ...] = ()
     step: bool = False
+    near: int = 0
 
 
 def pieces(turn: Turn, limit: str = "", lifting: str = "") -> list[TurnPiece]:
@@ -165,7 +168,9 @@ def _answer(answer: Answer, limited: Filters, lifting: str) -> Iterator[TurnPiec
     if answer.status is Status.NOT_FOUND and limited != Filters() and lifting:
         rest = _("The rest of the corpus was not searched: {keys} lifts the limit.")
         yield TurnPiece(content(rest.format(keys=lifting), _QUIET), "note")
-    if answer.status is Status.NOT_FOUND and answer.trace.stages and answer.trace.stages[-1].hits:
+    # Answers of earlier versions have no list.
+    found = answer.trace.stages[-1].hits if answer.trace.stages else ()
+    if answer.status is Status.NOT_FOUND and found and not answer.nearest:
         nearest = _("What the search came nearest in stands in the evidence.")
         yield TurnPiece(content(nearest, _QUIET), "note")
     if answer.label:
@@ -183,6 +188,11 @@ def _answer(answer: Answer, limited: Filters, lifting: str) -> Iterator[TurnPiec
         # Without claims, the quotations are the answer.
         if not citation.verified or not (answer.claims or answer.derivation):
             yield _quotation(number, citation)
+    # Of other answers they are in the evidence alone.
+    if answer.nearest and answer.status in (Status.NOT_FOUND, Status.UNSUPPORTED):
+        yield TurnPiece(content(in_words.nearest(answer.status), _QUIET), "first-note")
+        for number, one in enumerate(answer.nearest, 1):
+            yield _near(number, one)
     for number, said in enumerate(looked_up(answer.trace.wordings)):
         yield TurnPiece(content(said, _QUIET), "note" if number else "first-note")
     for event in dict.fromkeys(answer.trace.events):
@@ -229,6 +239,13 @@ def _quotation(number: int, citation: Citation) -> TurnPiece:
         head += content(f"  {told}", _QUIET)
     quote = content(cut(citation.quote), "" if citation.verified else _QUIET)
     return TurnPiece(head + "\n" + quote, "quotation", (number,), step=True)
+
+
+def _near(number: int, one: Nearest) -> TurnPiece:
+    place = content(one_line(one.label), "$accent")
+    place = place.stylize(Style.from_meta({"@click": f"near({number})"}))
+    text = place + content(f"  {one_line(one.beginning)}", _QUIET)
+    return TurnPiece(text, "note", step=True, near=number)
 
 
 def _derivation(answer: Answer, derivation: Derivation) -> Iterator[TurnPiece]:

@@ -460,6 +460,11 @@ class AskScreen(WorkbenchScreen):
         else:
             self.notify(_("There is no citation {n}.").format(n=event.number), severity="warning")
 
+    def on_transcript_open_near(self, event: "Transcript.OpenNear") -> None:
+        """Open one of the nearest passages."""
+        self._side.open_near(event.turn, event.number)
+        self.add_class("-over")
+
     def on_transcript_copy(self, event: "Transcript.Copy") -> None:
         """Copy a citation."""
         from localrag_tui.ask.evidence import EvidencePlace

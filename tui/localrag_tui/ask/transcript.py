@@ -32,6 +32,14 @@ class PieceView(Paragraph):
             self.view = view
             self.number = number
 
+    class Neared(Message):
+        """The place of one of the nearest passages was clicked."""
+
+        def __init__(self, view: "PieceView", number: int) -> None:
+            super().__init__()
+            self.view = view
+            self.number = number
+
     class Reached(Message):
         """The paragraph was clicked."""
 
@@ -46,6 +54,9 @@ class PieceView(Paragraph):
 
     def action_cite(self, number: int) -> None:
         self.post_message(self.Cited(self, number))
+
+    def action_near(self, number: int) -> None:
+        self.post_message(self.Neared(self, number))
 
     def on_click(self, event: Click) -> None:
         if self.piece.step and "@click" not in event.style.meta:
@@ -199,6 +210,14 @@ class Transcript(VerticalScroll):
             self.turn = turn
             self.number = number
 
+    class OpenNear(Message):
+        """The reader wants to see one of the nearest passages, a number from 1."""
+
+        def __init__(self, turn: Turn, number: int) -> None:
+            super().__init__()
+            self.turn = turn
+            self.number = number
+
     class Copy(Message):
         """The reader wants a citation in the clipboard, a number from 1."""
 
@@ -317,8 +336,10 @@ class Transcript(VerticalScroll):
                 await self.bring_earlier()
 
     def action_open(self) -> None:
-        """See the source of the claim where the reader is."""
-        if self.here is not None and self.here.piece.citations:
+        """See the source of the claim where the reader is, or the passage named there."""
+        if self.here is not None and self.here.piece.near:
+            self.post_message(self.OpenNear(self.here.turn_view.turn, self.here.piece.near))
+        elif self.here is not None and self.here.piece.citations:
             self.action_cite(self.here.piece.citations[0])
         else:
             self.action_cite(1)
@@ -347,6 +368,10 @@ class Transcript(VerticalScroll):
     def on_piece_view_cited(self, event: PieceView.Cited) -> None:
         """See the source whose number was clicked."""
         self.post_message(self.Open(event.view.turn_view.turn, event.number))
+
+    def on_piece_view_neared(self, event: PieceView.Neared) -> None:
+        """See the passage whose place was clicked."""
+        self.post_message(self.OpenNear(event.view.turn_view.turn, event.number))
 
     async def on_earlier_wanted(self) -> None:
         """Show some of the turns above."""

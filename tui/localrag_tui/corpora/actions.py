@@ -195,14 +195,16 @@ def add(bench: "Workbench") -> None:
         if isinstance(values, dict):
             tell_errors(bench, lambda bench: _add(bench, **values))
 
+    from localrag.corpus.readers import formats
+
     hint = _("for example {value}").format(value="~/egov/xml")
     bench.push_screen(
         Form(
             _("Add documents"),
             _(
-                "Laws (e-Gov XML), text, Markdown, HTML, PDF, DOCX, JSON lines, zips of them; a"
-                " folder is searched to the bottom. The files stay as they are."
-            ),
+                "Files that are read: {formats}. A folder is searched to the bottom. The files stay"
+                " as they are."
+            ).format(formats=" ".join(formats())),
             go=_("Add"),
             fields=(
                 Field(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localrag.config import Config
+from localrag.corpus.wording import part_name
 from localrag.errors import LocalragError
 from localrag.language import N_, _, ngettext
 from localrag.progress import Progress
@@ -230,9 +231,11 @@ def _left_out(report: "AddReport") -> list[str]:
     if report.passed_over:
         lines += [f"  {one.source}: {one.cause} {one.cure}" for one in report.passed_over]
     for what, count in report.left_out.items():
-        lines.append(_("left out: {count} {what}").format(count=f"{count:,}", what=_(what)))
+        named = part_name(what, count)
+        lines.append(_("left out: {count} {what}").format(count=f"{count:,}", what=named))
     for what, count in report.named.items():
-        lines.append(_("read as text: {count} {what}").format(count=f"{count:,}", what=_(what)))
+        named = part_name(what, count)
+        lines.append(_("read as text: {count} {what}").format(count=f"{count:,}", what=named))
     for scanned in report.scanned:
         lines += scanned.words
     if report.duplicated:

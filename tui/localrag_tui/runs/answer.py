@@ -151,6 +151,9 @@ def _parts(row: "WrittenRow") -> Iterator[Content]:
         yield content(row.answer)
     if row.doubt:
         yield content(told(row.doubt), "$text-warning")
+    if row.nearest and row.status in (Status.NOT_FOUND, Status.UNSUPPORTED):
+        lines = (f"\n  {one_line(one.label)}  {one_line(one.beginning)}" for one in row.nearest)
+        yield content("".join((wording.nearest(row.status), *lines)), "$foreground-muted")
 
 
 def _claim(claim: Claim) -> Iterator[Content]:

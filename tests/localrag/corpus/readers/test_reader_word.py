@@ -541,7 +541,7 @@ def test_a_file_without_text_says_what_it_holds(read_failure):
     graphic = "<a:graphic><a:graphicData><pic:pic/></a:graphicData></a:graphic>"
     picture = f"<w:r><w:drawing>{graphic}</w:drawing></w:r>"
     failure = read_failure("a.docx", word(p(picture)))
-    assert failure.cause == "The DOCX holds no text. Not read: 1 pictures."
+    assert failure.cause == "The DOCX holds no text. Not read: 1 picture."
 
 
 def test_headings_by_their_level_or_name(read_one):

@@ -125,7 +125,6 @@ def bench(workspace: Workspace, model: Any, monkeypatch: pytest.MonkeyPatch) -> 
     for room in ("methods.answering", "evaluation.rating"):
         monkeypatch.setattr(f"localrag.{room}.open_chat", lambda *_: model)
     monkeypatch.setattr("localrag.evaluation.runner.check_models", lambda *_: [])
-    monkeypatch.setattr("localrag.evaluation.report.plot.plotted", lambda _: "<svg/>")
     return Bench(workspace, model)
 
 

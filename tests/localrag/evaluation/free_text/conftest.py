@@ -206,6 +206,4 @@ def bench(world: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     model = Playing()
     for room in ("methods.answering", "evaluation.judging"):
         monkeypatch.setattr(f"localrag.{room}.open_chat", lambda *_: model)
-    # Drawing takes a second a report.
-    monkeypatch.setattr("localrag.evaluation.report.plot.plotted", lambda _: "<svg/>")
     return Bench(Workspace.locate(home), model)

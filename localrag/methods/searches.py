@@ -1,0 +1,154 @@
+"""Step `query`: a model writes what is searched for, under an instruction that can be optimised.
+
+A reader asks in everyday words (離婚したら子どもの苗字は), a statute answers in its own (子の氏).
+The model turns the one into the other, before anything is searched: it names the law that it
+expects, and the words that the provision must have. The same prompt serves `ask`, `search
+--rewrite`, batches, the methods for statutes and `localrag optimize`.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from localrag.errors import ModelUnusable
+from localrag.facts import Fact, FactKind
+from localrag.methods.choices import labelled
+from localrag.methods.toolkit import Toolkit
+from localrag.prompts import Language, language_of, prompt
+from localrag.reading.evidence import element
+from localrag.retrieval.types import Query, WrittenSearch
+from localrag_models.chat import Message
+
+STAGE = "query"
+
+MOST_SEARCHES = 3
+"""Searches that a model writes for one question, at most."""
+
+LONGEST_LAW, LONGEST_WORDS = 40, 100
+"""Characters of the name of a law, and of the words of one search, at most."""
+
+
+class _Search(BaseModel):
+    law: Annotated[str, Field(max_length=LONGEST_LAW)]
+    words: Annotated[str, Field(max_length=LONGEST_WORDS)]
+
+
+class _Searches(BaseModel):
+    searches: Annotated[list[_Search], Field(max_length=MOST_SEARCHES)]
+
+
+def built_in(language: Language, *, per_option: bool = False) -> str:
+    """The instruction that is used where none is optimised, and that optimisation starts from.
+
+    Args:
+        language: to be written in.
+        per_option: for the searches of a single option, instead of those of the whole question.
+    """
+    system, _ = prompt(
+        "search",
+        language,
+        question="",
+        options=(),
+        per_option=per_option,
+        most=0,
+        longest=0,
+        tag="",
+    )
+    return system.content
+
+
+def instruction(toolkit: Toolkit, asked: Query, *, per_option: bool = False) -> str:
+    """The optimised instruction, or the built-in one; an event says what is wrong with the first.
+
+    Args:
+        toolkit: of the question.
+        asked: the question.
+        per_option: as for `built_in`.
+    """
+    optimised = toolkit.query_prompt
+    if optimised is None:
+        return built_in(language_of(asked.text), per_option=per_option)
+    if optimised.is_edited:
+        toolkit.note(STAGE, [Fact(FactKind.PROMPT_EDITED, name=optimised.name)])
+    elif optimised.is_seed:
+        toolkit.note(STAGE, [Fact(FactKind.PROMPT_IS_BUILT_IN, name=optimised.name)])
+    return optimised.text
+
+
+def write_searches(
+    toolkit: Toolkit, asked: Query, instruct: str = "", label: str = ""
+) -> tuple[WrittenSearch, ...]:
+    """Have the model write searches.
+
+    Args:
+        toolkit: of the question.
+        asked: the question with its options.
+        instruct: the instruction; by default that of `instruction`.
+        label: the option that the searches are for; by default the whole question.
+
+    Returns:
+        At most `MOST_SEARCHES`, the likeliest first; none without a word.
+
+    Raises:
+        ModelUnusable: the model failed, or its reply is malformed for the second time.
+    """
+    options = [(name, text) for name, text in labelled(asked.options) if label in ("", name)]
+    _, user = toolkit.prompt(
+        "search",
+        asked,
+        options=options,
+        per_option=bool(label),
+        most=MOST_SEARCHES,
+        longest=LONGEST_WORDS,
+        tag=element("text", [asked.text, *(text for _, text in options)]),
+    )
+    system = Message("system", instruct or instruction(toolkit, asked, per_option=bool(label)))
+    reply = toolkit.ask((system, user), _Searches, f"query {label}".strip())
+    written = (WrittenSearch(one.words.strip(), one.law.strip()) for one in reply.searches)
+    return tuple(dict.fromkeys(one for one in written if any(map(str.isalnum, one.words))))
+
+
+def write_query(toolkit: Toolkit, asked: Query, instruct: str = "", label: str = "") -> str:
+    """The searches that the model writes, as one query.
+
+    Args:
+        toolkit: of the question.
+        asked: the question with its options.
+        instruct: the instruction; by default that of `instruction`.
+        label: the option that the query is for; by default the whole question.
+
+    Returns:
+        The question (and the option) where the model writes nothing that could be searched for,
+        which the trace says.
+
+    Raises:
+        ModelUnusable: as `write_searches`.
+    """
+    if toolkit.query_prompt is None and not instruct:
+        toolkit.note(STAGE, [Fact(FactKind.NO_QUERY_PROMPT)])
+    written = write_searches(toolkit, asked, instruct, label)
+    if written:
+        return "\n".join(f"{one.law} {one.words}".strip() for one in written)
+    subject = f"option {label}" if label else ""
+    toolkit.note(STAGE, [Fact(FactKind.QUERY_WORDLESS)], subject=subject)
+    options = (text for name, text in labelled(asked.options) if label in ("", name))
+    return "\n".join([asked.text, *options])
+
+
+def searches_of(toolkit: Toolkit, asked: Query) -> Sequence[WrittenSearch]:
+    """The searches of a question of law; a failure is told, and the question is searched for alone.
+
+    None where the corpus holds other documents than laws, where the settings switch them off
+    (``retrieval.rewrite``), and where the question gives options.
+    """
+    if not toolkit.rewrites or asked.options:
+        return ()
+    try:
+        written = write_searches(toolkit, asked)
+    except ModelUnusable as error:
+        toolkit.note(STAGE, [Fact(FactKind.SEARCHES_FAILED, cause=error.cause)])
+        return ()
+    told = [Fact(FactKind.SEARCHED_ALSO, law=one.law, words=one.words) for one in written]
+    toolkit.note(STAGE, told)
+    return written

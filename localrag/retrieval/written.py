@@ -1,0 +1,120 @@
+"""Searches that a model wrote for a question, each by itself, and all of them in turn.
+
+A question in everyday words shares few of them with the provision that answers it. What a model
+writes for it does, where the model knows the law. Where it does not, the words of the question
+still have their turn.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain, zip_longest
+
+from localrag.progress import ignore
+from localrag.question.laws import laws_named
+from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.scope import OrdersUnder
+from localrag.retrieval.trail import StageListener
+from localrag.retrieval.types import Hit, Query, Retrieval, StageRecord, Trace, WrittenSearch
+
+STAGE = "written"
+"""The stage that takes what each of the searches found in turn."""
+
+# Hits of each search, among which the law that the model expects is looked for.
+_DEPTH = 30
+# What a hit counts more in the law that the model expects, and in the orders under it. Of 176
+# questions that were looked at (scripts/bench/lawyers.py --searches), as many are answered with 1.2 and 2.
+_EXPECTED, _UNDER_IT = 1.5, 1.2
+
+
+def search_written(
+    retriever: Retriever,
+    asked: Query,
+    written: Sequence[WrittenSearch],
+    k: int | None = None,
+    on_stage: StageListener = ignore,
+) -> Retrieval:
+    """Search for a question, and for what a model wrote of it.
+
+    Args:
+        retriever: of the corpus; used by one thread at a time.
+        asked: the question.
+        written: the searches, the likeliest first.
+        k: how many hits to give back; as the settings say by default.
+        on_stage: told what each stage did, as soon as it has ended.
+
+    Returns:
+        What is known of the question itself, with the hits of all searches in turn; those of the
+        question first where it cites provisions, else last. Where the question names a law that
+        the corpus lacks, its own hits alone.
+
+    Raises:
+        UsageError: the question holds no word or is too long.
+        IndexUnusable: the index turned out to be damaged.
+    """
+    found = retriever.search(asked, k, on_stage=on_stage)
+    if not written or found.absent:
+        return found
+    most = max(len(found.hits), k or 0) or _DEPTH
+    orders = OrdersUnder(retriever.store, retriever.names)
+    stages = list(found.trace.stages)
+
+    def record(stage: StageRecord) -> None:
+        stages.append(stage)
+        on_stage(stage)
+
+    # A law that the user names goes before the one that the model expects.
+    named = " ".join(law.words for law in found.laws)
+    each: list[tuple[Query, Retrieval]] = []
+    rankings: list[Sequence[Hit]] = []
+    for number, one in enumerate(written, 1):
+        query = replace(asked, text=f"{named} {one.words}".strip())
+
+        def labelled(stage: StageRecord, number: int = number, text: str = query.text) -> None:
+            record(replace(stage, subject=f"search {number}", query=text))
+
+        retrieval = retriever.search(query, _DEPTH, on_stage=labelled)
+        hits = _weighed(retrieval.hits, {} if named else _expected(retriever, orders, one.law))
+        rankings.append(hits)
+        each.append((query, replace(retrieval, hits=hits[:most])))
+    rankings.insert(0 if found.cited else len(rankings), found.hits)
+    hits = _in_turn(rankings)[:most]
+    record(StageRecord(STAGE, hits, 0.0))
+    each.append((asked, found))
+    return replace(found, hits=hits, trace=Trace(tuple(stages)), searches=tuple(each))
+
+
+def _expected(retriever: Retriever, orders: OrdersUnder, law: str) -> dict[str, float]:
+    """The weights of the documents in which a model expects the answer; none of an unknown law."""
+    weights: dict[str, float] = {}
+    for named in laws_named(law, retriever.names) if law else ():
+        for law_id in named.law_ids:
+            weights |= dict.fromkeys(orders(law_id), _UNDER_IT)
+        weights |= dict.fromkeys(named.law_ids, _EXPECTED)
+    return weights
+
+
+def _weighed(hits: Sequence[Hit], weights: dict[str, float]) -> tuple[Hit, ...]:
+    """The hits with the weights of their documents, best first."""
+    scored = (
+        replace(hit, score=hit.score * weights.get(hit.passage.document_id, 1.0)) for hit in hits
+    )
+    best = sorted(scored, key=lambda hit: -hit.score)
+    return tuple(replace(hit, rank=rank) for rank, hit in enumerate(best, 1))
+
+
+def _in_turn(rankings: Sequence[Sequence[Hit]]) -> tuple[Hit, ...]:
+    """The best of each ranking, then the second best of each, and so on, each hit once.
+
+    Scores are relative to the best of their ranking. Reciprocal rank fusion finds fewer: what
+    several searches rank tenth comes before what one of them ranks first.
+    """
+    relative = (
+        [replace(hit, score=hit.score / (ranking[0].score or 1.0)) for hit in ranking]
+        for ranking in rankings
+    )
+    turns = chain.from_iterable(zip_longest(*relative))
+    hits: dict[str, Hit] = {}
+    for hit in turns:
+        if hit is not None:
+            hits.setdefault(hit.passage.id, hit)
+    return tuple(replace(hit, rank=rank, stage=STAGE) for rank, hit in enumerate(hits.values(), 1))
