@@ -21,8 +21,8 @@ STAGE = "written"
 
 # Hits of each search, among which the law that the model expects is looked for.
 _DEPTH = 30
-# What a hit counts more in the law that the model expects, and in the orders under it. Of 176
-# questions that were looked at (scripts/bench/lawyers.py --searches), as many are answered with 1.2 and 2.
+# What a hit counts more in the law that the model expects, and in the orders under it. Of the
+# questions that may be seen (scripts/bench/lawyers.py --searches), 1.2 and 2 answer as many.
 _EXPECTED, _UNDER_IT = 1.5, 1.2
 
 
