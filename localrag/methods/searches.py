@@ -59,7 +59,7 @@ def built_in(language: Language, *, per_option: bool = False) -> str:
 
 
 def instruction(toolkit: Toolkit, asked: Query, *, per_option: bool = False) -> str:
-    """The optimised instruction, or the built-in one; an event says what is wrong with the first.
+    """The optimised instruction, or the built-in one; an event says what is not optimised.
 
     Args:
         toolkit: of the question.
@@ -68,6 +68,7 @@ def instruction(toolkit: Toolkit, asked: Query, *, per_option: bool = False) -> 
     """
     optimised = toolkit.query_prompt
     if optimised is None:
+        toolkit.note(STAGE, [Fact(FactKind.NO_QUERY_PROMPT)])
         return built_in(language_of(asked.text), per_option=per_option)
     if optimised.is_edited:
         toolkit.note(STAGE, [Fact(FactKind.PROMPT_EDITED, name=optimised.name)])
@@ -125,8 +126,6 @@ def write_query(toolkit: Toolkit, asked: Query, instruct: str = "", label: str =
     Raises:
         ModelUnusable: as `write_searches`.
     """
-    if toolkit.query_prompt is None and not instruct:
-        toolkit.note(STAGE, [Fact(FactKind.NO_QUERY_PROMPT)])
     written = write_searches(toolkit, asked, instruct, label)
     if written:
         return "\n".join(f"{one.law} {one.words}".strip() for one in written)
@@ -144,8 +143,10 @@ def searches_of(toolkit: Toolkit, asked: Query) -> Sequence[WrittenSearch]:
     """
     if not toolkit.rewrites or asked.options:
         return ()
+    # Nobody has to optimise a prompt to ask a question.
+    instruct = "" if toolkit.query_prompt else built_in(language_of(asked.text))
     try:
-        written = write_searches(toolkit, asked)
+        written = write_searches(toolkit, asked, instruct)
     except ModelUnusable as error:
         toolkit.note(STAGE, [Fact(FactKind.SEARCHES_FAILED, cause=error.cause)])
         return ()

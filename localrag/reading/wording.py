@@ -76,6 +76,8 @@ _STEPS = {
     "expand": N_("expand"),
     "triples": N_("triples"),
     "query": N_("query"),
+    "search": N_("search"),
+    "written": N_("written searches"),
     "query-prompt": N_("query-prompt"),
     "decomposition": N_("decomposition"),
     "decomposition need": N_("need of decomposition"),

@@ -160,6 +160,7 @@ def _written_out(question: str, short: ShortNames) -> str:
 
 def _closed_up(text: str, short: ShortNames) -> str:
     """憲法Ⅸ条 in figures, 民法§709 with 第, and a citation without the blanks inside it."""
+    text = _ROMAN_ARTICLE.sub(lambda article: f"{_ROMAN[article[1]]}条", text)
     text = _SECTION_SIGNS.sub("第", text)
     if len(text) > _LONGEST_NAME or not _SPACED_OUT.search(text):
         return text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tiny_models.chat import write_chat_gguf
+from tiny_models.scripted import searches
 
 from localrag.config import Config, load
 from localrag.errors import ModelUnusable
@@ -107,7 +108,7 @@ def test_meaning_and_reranking_take_part(
     config = with_search_models(configured(workspace))
     asked = Query(question.text, question.options[:3])
     replies = [
-        *({"query": text} for text in ("許可の期間", "大凧の定義", "凧揚げ規制法第三条")),
+        *(searches(text) for text in ("許可の期間", "大凧の定義", "凧揚げ規制法第三条")),
         *[{"reason": "甲", "verdict": "正しい"}] * 3,
         {"reason": "甲", "label": "a"},
         {"reason": "甲", "label": "a"},

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tiny_models.scripted import searches
 
 from localrag.corpus.types import ARTICLES, Locator, Passage
 from localrag.ingest.add import add
@@ -97,7 +98,7 @@ def test_a_law_is_lacking_only_where_no_name_of_the_corpus_ends(
     asked = Query("独楽は回るか。", ("回る", "回らない"))
     judged = {"reason": "甲", "verdict": "正しい"}
     chosen = {"reason": "甲", "label": "a"}
-    replies = [{"query": query}, {"query": "独楽"}, judged, judged, chosen]
+    replies = [searches(query), searches("独楽"), judged, judged, chosen]
     played = play("statute-options", asked, *replies, home=tops)
     told = [str(event) for event in played.trace.events if "corpus lacks" in str(event)]
     assert told == [f"the query cites {text}, of a law that the corpus lacks" for text in unknown]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tiny_models.scripted import searches
 
 from localrag.reading.evidence import element
 from localrag.retrieval.types import Query
@@ -30,12 +31,12 @@ def assert_enclosed(shown: str) -> None:
         ("statute-direct", [{"reason": "甲", "label": "b"}]),
         ("statute-gold", [{"reason": "甲", "label": "b"}]),
         ("statute-fixed", [{"reason": "甲", "label": "b"}]),
-        ("statute-gepa", [{"query": ESCAPES}, {"reason": "甲", "label": "b"}]),
+        ("statute-gepa", [searches(ESCAPES), {"reason": "甲", "label": "b"}]),
         (
             "statute-options",
             [
-                {"query": ESCAPES},
-                {"query": "凧師の名札"},
+                searches(ESCAPES),
+                searches("凧師の名札"),
                 {"reason": ESCAPES, "verdict": "誤り"},
                 {"reason": ESCAPES, "verdict": "正しい"},
                 {"reason": ESCAPES, "label": "b"},

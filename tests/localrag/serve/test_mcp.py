@@ -12,6 +12,7 @@ import httpx
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
+from tiny_models.scripted import searches
 
 from localrag.config import ServeConfig
 from localrag.serve.desk import Desk
@@ -343,7 +344,7 @@ async def test_a_provision_is_a_resource(agent):
 
 
 async def test_an_answer_of_a_model_tells_how_it_comes_along(session, scripted):
-    scripted('{"claims": []}', '{"claims": []}')
+    scripted(json.dumps(searches("渡し守の資格")), '{"claims": []}')
     told = []
 
     async def progress(done, total, message):
