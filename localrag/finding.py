@@ -29,6 +29,8 @@ _NUMBER = "[0-9]+(?:-[0-9]+)*"
 _ENGLISH_NUMBERS = re.compile(
     rf"(?P<law>[A-Za-z][^0-9]*[A-Za-z]),? (?P<numbers>{_NUMBER}(?:(?:,? (?:and|or) |, ){_NUMBER})*)"
 )
+# Only such names are looked up among those of files: 手引.txt.
+_FILE_NAME = re.compile(r"[^!/]\.[A-Za-z0-9]{2,8}$")
 # Characters of what was written that a message repeats.
 _LONGEST = 100
 
@@ -57,8 +59,14 @@ def find(store: CorpusStore, target: str, names: LawNames | None = None) -> Pass
 
 
 def by_id(store: CorpusStore, target: str) -> Passage | None:
-    """The passage of this id, or the first one of the document of this id that is no statute."""
-    return store.by_id(target) or _opening(store, target)
+    """The passage of this id, or the first one of the document of this id that is no statute.
+
+    The name of a file alone finds its document in any folder, zip or message.
+
+    Raises:
+        UsageError: several documents have this name; the message lists them.
+    """
+    return store.by_id(target) or _opening(store, target) or _of_file(store, target)
 
 
 def names_of(store: CorpusStore) -> LawNames:
@@ -289,6 +297,22 @@ def laws_called(store: CorpusStore, name: str) -> tuple[str, ...]:
 def _opening(store: CorpusStore, document_id: str) -> Passage | None:
     first = store.by_id(f"{document_id}#1")
     return first if first and first.layer in (PASSAGES, TRIPLES) else None
+
+
+def _of_file(store: CorpusStore, name: str) -> Passage | None:
+    """The first passage of the one document whose file has this name."""
+    if not _FILE_NAME.search(name):
+        return None
+    documents = store.named(name)
+    if len(documents) > 1:
+        raise UsageError(
+            N_("{name!r} is the name of {count:,} documents."),
+            N_("Name one of them: {some}."),
+            name=shorten(name, _LONGEST),
+            count=len(documents),
+            some=some(documents[:LISTED], len(documents)),
+        )
+    return _opening(store, documents[0]) if documents else None
 
 
 def subject_of(store: CorpusStore, name: str) -> Passage | None:

@@ -1,5 +1,6 @@
 """What is asked of a corpus by somebody who leafs through it."""
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from datetime import date
@@ -319,6 +320,17 @@ class Browsing:
         """By its form in NFC every id that is written otherwise."""
         ids = (id_ for (id_,) in self._db.rows("SELECT id FROM documents"))
         return {normalize("NFC", id_): id_ for id_ in ids if not is_normalized("NFC", id_)}
+
+    def named(self, name: str) -> list[str]:
+        """Ids of the documents whose file has this name, in any folder, zip or message."""
+        return self.kept("names of files", self._find_names).get(normalize("NFC", name), [])
+
+    def _find_names(self) -> dict[str, list[str]]:
+        """By its name in NFC every id that has a folder, a zip or a message before that name."""
+        found: dict[str, list[str]] = {}
+        for (id_,) in self._db.rows("SELECT id FROM shown WHERE id GLOB '*[!/]*'"):
+            found.setdefault(normalize("NFC", re.split("[!/]", id_)[-1]), []).append(id_)
+        return found
 
     def _work(self, document_id: str) -> int:
         return self._memory.once("works", document_id, self._find_work)

@@ -323,11 +323,12 @@ def msg(
     copies: str = "",
     code_page: int = 0,
     rtf: bytes = b"",
+    page: str = "",
     attachments: dict[str, bytes] | None = None,
 ) -> bytes:
     """A message of Outlook; with a code page its texts are in bytes, else in UTF-16.
 
-    With `rtf`, which is compressed, it has that body besides.
+    With `rtf`, which is compressed, or `page`, which is HTML, it has that body besides.
     """
     kind = "001E" if code_page else "001F"
     encoding = f"cp{code_page}" if code_page else "utf-16-le"
@@ -337,6 +338,8 @@ def msg(
     }
     if rtf:
         streams["__substg1.0_10090102"] = rtf
+    if page:
+        streams["__substg1.0_10130102"] = page.encode(encoding if code_page else "utf-8")
     sent = 134_194_752_000_000_000
     numbers = struct.pack("<HHIQ", 0x0040, 0x0039, 0, sent)
     numbers += struct.pack("<HHIQ", 0x0003, 0x3FFD, 0, code_page)

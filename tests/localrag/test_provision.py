@@ -1,8 +1,10 @@
 """Which definitions reach a provision: a wrong one would be a wrong citation."""
 
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 
@@ -288,3 +290,27 @@ def test_triples_are_shown_by_document_and_by_subject_with_what_else_is_known(
     with pytest.raises(UsageError, match="can mean 2 subjects") as several:
         show(store, "凪")
     assert "凪 (女優), 凪 (灯台)" in several.value.cure
+
+
+def test_the_name_of_a_file_in_a_zip_finds_its_document(
+    cli: Callable[..., Any], tmp_path: Path, home: Path
+) -> None:
+    """With several of this name the error lists them; an id that is written whole goes first."""
+    assert cli("init").code == 0
+    for archive, members in {"a": ["手引.txt", "案内/注意.md"], "b": ["規約.txt"]}.items():
+        with zipfile.ZipFile(tmp_path / f"{archive}.zip", "w") as made:
+            for member in members:
+                made.writestr(member, f"{member}の文。")
+        assert cli("add", str(tmp_path / f"{archive}.zip")).code == 0
+    for name in ("手引.txt", "注意.md", normalize("NFD", "手引.txt")):
+        assert normalize("NFC", name) in cli("show", name).out
+    (tmp_path / "手引.txt").write_text("別の手引の文。", encoding="utf-8")
+    with zipfile.ZipFile(tmp_path / "c.zip", "w") as made:
+        made.writestr("規約.txt", "別の規約の文。")
+    assert cli("add", str(tmp_path / "c.zip"), str(tmp_path / "手引.txt")).code == 0
+    assert "別の手引の文。" in cli("show", "手引.txt").out
+    refused = cli("show", "規約.txt")
+    assert refused.code == 2
+    assert "b.zip!規約.txt" in refused.err
+    assert "c.zip!規約.txt" in refused.err
+    assert cli("show", "別紙.txt").code == 3

@@ -1,7 +1,8 @@
 """Messages (.eml): headers, body, and attachments, which are documents of their own.
 
-The body is the plain text, else the text of the page (HTML). Not read, and named with their number,
-are encrypted bodies and attachments of no kind that is read.
+The body is the plain text or the text of the page (HTML), the one that says more; see `fuller`. Not
+read, and named with their number, are encrypted bodies, small pictures, and attachments of no kind
+that is read.
 """
 
 import mimetypes
@@ -17,10 +18,12 @@ from email.policy import Compat32
 from email.utils import collapse_rfc2231_value
 from pathlib import PurePosixPath
 
+from localrag.corpus.readers.alternatives import fuller
 from localrag.corpus.readers.bounds import check_memory
 from localrag.corpus.readers.flowing import unwrapped
 from localrag.corpus.readers.markup import read_html
 from localrag.corpus.readers.prose import prose
+from localrag.corpus.readers.scans import is_small
 from localrag.corpus.readers.text import brief, decode_terse, drop_controls, plain_name, stem
 from localrag.corpus.readers.types import Limits, Omission, PassedOver, ReadFailure
 from localrag.corpus.types import Document
@@ -33,6 +36,7 @@ PartReader = Callable[[str, bytes], Iterator[Document | ReadFailure | Omission |
 ENCRYPTED = N_("encrypted or sealed bodies of messages")
 UNREADABLE = N_("bodies of messages in an unknown encoding")
 DEEPER = N_("messages inside more than five others")
+SMALL = N_("small pictures (logos, icons)")
 
 HEADERS = ("From", "To", "Cc", "Date", "Subject")
 # What a line of a message takes while it is parsed, and a part of it.
@@ -49,6 +53,8 @@ _MEANT = {
     "ks_c_5601_1987": ("cp949",),
     "iso_8859_1": ("cp1252",),
 }
+# Forms of a body that repeat the page.
+_FORMS = ("text/plain", "text/html", "text/enriched", "text/watch-html", "text/x-amp-html")
 _UNSURE = ("", "us_ascii", "ascii", "unknown_8bit", "x_unknown", "binary", "default")
 _ESCAPE = re.compile(rb"\x1b(\(B|\(J|\(I|\$@|\$B)")
 
@@ -105,7 +111,9 @@ def documents(
     body = "\n".join(part.strip("\n") for part in mail.body if part.strip())
     text = f"{head}\n{body}\n" if body else head
     subject = brief(mail.headers.get("Subject", "")) or stem(name)
-    omissions = [Omission(what, count) for what, count in mail.left_out.items()]
+    attachments = [(called, data) for called, data in mail.attachments if not is_small(data)]
+    left_out = mail.left_out + Counter({SMALL: len(mail.attachments) - len(attachments)})
+    omissions = [Omission(what, count) for what, count in left_out.items()]
     if text.strip():
         yield prose(id_=name, title=subject, kind=kind, text=text, source=name, omissions=omissions)
     else:
@@ -113,7 +121,7 @@ def documents(
     taken = Counter[str]()
     for called, message in mail.messages:
         yield from documents(f"{name}!{only_name(called, taken)}", message, read_part, kind)
-    for called, content in mail.attachments:
+    for called, content in attachments:
         yield from read_part(f"{name}!{only_name(called, taken)}", content)
 
 
@@ -180,7 +188,7 @@ class _Mime:
         elif part.is_multipart():
             for inside in _parts(part):
                 self._take(inside, mail, depth)
-        elif kind in ("text/plain", "text/html") and not name and not _is_attached(part):
+        elif kind in ("text/plain", "text/html") and not _is_file(part):
             if (text := self._text(part, mail)) is not None:
                 mail.body.append(text)
         else:
@@ -201,15 +209,16 @@ class _Mime:
             mail.messages.append((f"{called}.eml", found))
 
     def _take_best(self, part: "Message[str, str]", mail: Mail, depth: int) -> None:
-        """Take the plain text of what is there in several forms, else the page."""
+        """Take what plain text and page say, else the last of the other forms."""
         forms = _parts(part)
         plain = [one for one in forms if one.get_content_type() == "text/plain"]
         for one in plain:
             text = self._text(one, mail)
             if text and text.strip():
-                mail.body.append(text)
                 # What the other forms carry besides is attached: a calendar, a picture.
                 rest = [other for other in forms if other is not one]
+                pages = (self._page(other, mail) for other in rest)
+                mail.body.append(fuller(text, "\n".join(filter(None, pages))))
                 for other in rest:
                     self._take_attached(other, mail, depth)
                 return
@@ -220,10 +229,14 @@ class _Mime:
                 if len(mail.body) > before:
                     return
 
+    def _page(self, form: "Message[str, str]", mail: Mail) -> str:
+        """The text of the pages in a form of the body."""
+        pages = (one for one in _walk(form) if one.get_content_type() == "text/html")
+        return "\n".join(filter(None, (self._text(one, mail) for one in pages)))
+
     def _take_attached(self, part: "Message[str, str]", mail: Mail, depth: int) -> None:
-        for one in part.walk():
-            is_text = one.get_content_maintype() == "text" and not _file_name_of(one)
-            if not one.is_multipart() and not is_text:
+        for one in _walk(part):
+            if one.get_content_type() not in _FORMS or _is_file(one):
                 self._take(one, mail, depth)
 
     def _text(self, part: "Message[str, str]", mail: Mail) -> str | None:
@@ -247,8 +260,17 @@ def _parts(part: "Message[str, str]") -> Sequence["Message[str, str]"]:
     return [one for one in payload if isinstance(one, Message)] if isinstance(payload, list) else []
 
 
-def _is_attached(part: "Message[str, str]") -> bool:
-    return part.get_content_disposition() == "attachment"
+def _walk(part: "Message[str, str]") -> Iterator["Message[str, str]"]:
+    """The parts inside a part, or it alone; messages are not opened."""
+    if part.get_content_maintype() != "multipart":
+        yield part
+        return
+    for inside in _parts(part):
+        yield from _walk(inside)
+
+
+def _is_file(part: "Message[str, str]") -> bool:
+    return bool(_file_name_of(part)) or part.get_content_disposition() == "attachment"
 
 
 def _file_name_of(part: "Message[str, str]") -> str:

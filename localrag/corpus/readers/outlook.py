@@ -13,6 +13,7 @@ from email.utils import format_datetime
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from localrag.corpus.readers.alternatives import fuller
 from localrag.corpus.readers.flowing import unwrapped
 from localrag.corpus.readers.mail import (
     DEEPER,
@@ -166,7 +167,8 @@ class _Storage:
         if self._text(_CLASS).upper().endswith(("SMIME", "SMIME.MULTIPARTSIGNED")):
             mail.left_out[ENCRYPTED] += 1
         if body := self._text(_BODY, of_body=True).strip():
-            mail.body.append(unwrapped(drop_controls(body)))
+            page = text_of_page(self._page(), self._limits)
+            mail.body.append(fuller(unwrapped(drop_controls(body)), page))
         elif page := self._page():
             mail.body.append(text_of_page(page, self._limits))
         elif self._has(_PAGE, _BYTES):

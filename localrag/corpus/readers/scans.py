@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,29 @@ if TYPE_CHECKING:
 DOUBTFUL = 0.9
 """Confidence below which a page is to be compared with the paper."""
 
+# Sides in pixels: a picture with one side below the first, or both below the second, is no scan.
+_LINE, _ICON = 32, 100
+
 # What is made of an image here and in `ocr`: another number reads pages again.
 _VERSION = 1
+
+
+def is_small(data: bytes) -> bool:
+    """Whether a file is a picture too small for a text: a logo, an icon, a tracking pixel.
+
+    False also where Pillow is not installed, and for damaged files and files of several pictures.
+    """
+    try:
+        from PIL import Image
+    except ImportError:
+        return False
+    try:
+        with Image.open(BytesIO(data), formats=("PNG", "JPEG", "TIFF", "GIF", "BMP")) as picture:
+            is_one = picture.format == "GIF" or getattr(picture, "n_frames", 1) == 1
+            sides = picture.size
+    except (Image.DecompressionBombError, OSError, SyntaxError, ValueError):
+        return False
+    return is_one and (min(sides) < _LINE or max(sides) < _ICON)
 
 
 @dataclass(frozen=True, slots=True)

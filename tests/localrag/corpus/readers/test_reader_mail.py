@@ -8,6 +8,7 @@ from pathlib import Path
 import compressed_rtf
 import pytest
 from bench.office_files import msg
+from PIL import Image
 
 from localrag.corpus.readers import Omission, PassedOver, ReadFailure, stream
 from localrag.corpus.types import Document
@@ -105,10 +106,92 @@ def test_hard_wrapped_lines_are_joined(read_one) -> None:
     assert "利用者に対しては" in text
 
 
-def test_plain_text_goes_before_the_page(read_one) -> None:
+@pytest.mark.parametrize(
+    ("plain", "page", "body"),
+    [
+        (
+            "利用料は\n* 月額9,000円です。 <https://example.jp/a>",
+            "<p>利用料は<ul><li><b>月額9,000円</b>です。",
+            "利用料は\n* 月額9,000円です。 <https://example.jp/a>",
+        ),
+        (
+            "利用料を改定します。",
+            "<p>利用料を改定します。<table><tr><td>月額<td>9,000円</table>",
+            "利用料を改定します。\n月額\t9,000円",
+        ),
+        (
+            "HTMLで表示してください。",
+            "<p>利用料を改定します。",
+            "HTMLで表示してください。\n\n利用料を改定します。",
+        ),
+        (
+            "期限は15日です。\n変更不可\n詳細は別紙。",
+            "<p>期限は15日です。<p>5日<p>可",
+            "期限は15日です。\n変更不可\n詳細は別紙。\n\n5日\n可",
+        ),
+        ("月額\n8,000円", "<p>月額 9,000円", "月額\n8,000円\n\n月額 9,000円"),
+    ],
+)
+def test_the_form_that_says_more_is_read(plain, page, body, read_one) -> None:
+    made = mail(plain)
+    made.add_alternative(page, subtype="html")
+    assert read_one("a.eml", made.as_bytes()).text.split("\n\n", 1)[1].rstrip("\n") == body
+
+
+@pytest.mark.parametrize(
+    ("page", "more"),
+    [("<p>利用料は<b>月額</b>です。<p>9,000円", "\n9,000円"), ("<p>利用料は月額です。", "")],
+)
+def test_the_fuller_form_of_a_message_of_outlook_is_read(page, more, tmp_path: Path) -> None:
+    data = msg("題", "利用料は月額です。", page=page, code_page=932)
+    (message,) = all_of(tmp_path, "a.msg", data)
+    assert isinstance(message, Document)
+    assert message.text.split("\n\n", 1)[1].rstrip("\n") == f"利用料は月額です。{more}"
+
+
+def test_a_page_beside_its_pictures_is_compared_too(read_one) -> None:
+    made = mail("利用料を改定します。")
+    made.add_alternative("<p>利用料を改定します。<p>月額9,000円", subtype="html")
+    made.get_payload()[1].add_related(b"GIF89a", "image", "gif", cid="<logo>")
+    assert "月額9,000円" in read_one("a.eml", made.as_bytes()).text
+
+
+def test_a_form_that_is_no_text_of_the_body_is_named(tmp_path: Path) -> None:
+    made = mail("会議を開きます。")
+    made.add_alternative("BEGIN:VCALENDAR\nEND:VCALENDAR\n", subtype="calendar")
+    (_message, calendar) = all_of(tmp_path, "a.eml", made.as_bytes())
+    assert isinstance(calendar, PassedOver)
+    assert calendar.suffix == ".ics"
+
+
+def picture(width: int, height: int, kind: str = "PNG") -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (width, height), "white").save(out, kind)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [picture(1, 1, "GIF"), picture(600, 31), picture(99, 99, "JPEG"), picture(20, 20, "BMP")],
+)
+@pytest.mark.parametrize("name", ["a.eml", "a.msg"])
+def test_small_pictures_are_counted_and_not_read(name, content, tmp_path: Path) -> None:
     made = mail()
-    made.add_alternative("<p>頁の文である。</p>", subtype="html")
-    assert "頁の文" not in read_one("a.eml", made.as_bytes()).text
+    for number in (1, 2):
+        made.add_attachment(content, "image", "png", filename=f"{number}.png")
+    of_outlook = msg("題", BODY, attachments={"1.png": content, "2.png": content})
+    data = made.as_bytes() if name == "a.eml" else of_outlook
+    (message, counted) = all_of(tmp_path, name, data)
+    assert isinstance(message, Document)
+    assert counted == Omission("small pictures (logos, icons)", 2)
+
+
+@pytest.mark.parametrize("size", [(100, 40), (2480, 3508)])
+def test_larger_pictures_are_named_one_by_one(size, tmp_path: Path) -> None:
+    made = mail()
+    made.add_attachment(picture(*size), "image", "png", filename="頁.png")
+    (_message, page) = all_of(tmp_path, "a.eml", made.as_bytes())
+    assert isinstance(page, PassedOver | ReadFailure)
 
 
 def test_a_page_is_read_where_there_is_no_text(read_one) -> None:
