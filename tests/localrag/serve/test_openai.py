@@ -5,6 +5,7 @@ import json
 import numpy as np
 import openai
 import pytest
+from tiny_models.scripted import searches
 
 from localrag.serve.desk import Desk
 
@@ -178,7 +179,7 @@ async def test_what_tools_were_asked_and_gave_before_is_passed_over(serve, clien
 
 async def test_it_is_streamed_once_it_is_checked(serve, client_of, scripted):
     claims = {"claims": [{"sentences": [1], "text": "水位は月まで。"}]}
-    scripted(json.dumps(claims, ensure_ascii=False), json.dumps(claims, ensure_ascii=False))
+    scripted(json.dumps(searches("水位")), json.dumps(claims, ensure_ascii=False))
     async with serve(model=True) as http:
         stream = await client_of(http).chat.completions.create(
             model="localrag/main",

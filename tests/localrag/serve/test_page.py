@@ -1,5 +1,6 @@
 """The page: all of it is made by the server, in the reader's language, and text is text."""
 
+import json
 import re
 import shutil
 from urllib.parse import quote, urlencode
@@ -8,6 +9,7 @@ import anyio
 import httpx
 import pytest
 from lxml import html
+from tiny_models.scripted import searches
 
 import localrag
 from localrag.forgetting import forget_corpus
@@ -125,7 +127,7 @@ async def test_text_is_never_markup(client):
 
 async def test_an_answer_that_takes_long_is_awaited_on_the_page(serve, scripted, monkeypatch):
     monkeypatch.setattr("localrag.serve.page._SHORT", 0.0)
-    scripted('{"claims": []}', '{"claims": []}')
+    scripted(json.dumps(searches("渡し守の資格")), '{"claims": []}')
     async with serve(model=True) as client:
         client.headers.update(BROWSER)
         place = await asked(client, QUESTION)
