@@ -5,6 +5,7 @@ which was stopped goes on with the next page.
 """
 
 import json
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -42,7 +43,11 @@ def is_small(data: bytes) -> bool:
     except ImportError:
         return False
     try:
-        with Image.open(BytesIO(data), formats=("PNG", "JPEG", "TIFF", "GIF", "BMP")) as picture:
+        with warnings.catch_warnings():
+            # Only the head of the file is read; a picture that is too large is no small one.
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            picture = Image.open(BytesIO(data), formats=("PNG", "JPEG", "TIFF", "GIF", "BMP"))
+        with picture:
             is_one = picture.format == "GIF" or getattr(picture, "n_frames", 1) == 1
             sides = picture.size
     except (Image.DecompressionBombError, OSError, SyntaxError, ValueError):
