@@ -26,7 +26,7 @@ def test_every_method_is_listed_with_its_calls(cli: Callable[..., Any]) -> None:
     assert calls["staged"] == (3, 17)
     assert "staged  3 to 17 calls of a model" in listed.out
     assert "extractive  no model; answers where no method and no model is named" in listed.out
-    assert "generative  1 call of a model; answers where a model is named" in listed.out
+    assert "generative  1 to 2 calls of a model; answers where a model is named" in listed.out
 
 
 def test_a_method_answers_with_an_option(sample: Path, cli: Callable[..., Any]) -> None:
