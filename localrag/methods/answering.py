@@ -159,6 +159,11 @@ def search_rewritten(
         ModelUnusable: the model cannot be opened.
         StoreError, IndexUnusable: something cannot be used; the cure is named.
     """
+    if not config.chat.model:
+        raise UsageError(
+            N_("--rewrite has a chat model write searches, and the settings name none."),
+            Fact(FactKind.TO_SET_MODEL),
+        )
     with MethodResources(workspace, corpus, config) as resources:
         resources.open(model=True)
         toolkit = Toolkit(resources)

@@ -136,10 +136,13 @@ def write_query(toolkit: Toolkit, asked: Query, instruct: str = "", label: str =
 
 
 def searches_of(toolkit: Toolkit, asked: Query) -> Sequence[WrittenSearch]:
-    """The searches of a question of law; a failure is told, and the question is searched for alone.
+    """The searches of a question of law; of a reply that is none, a note, and no search.
 
-    None where the corpus holds other documents than laws, where the settings switch them off
-    (``retrieval.rewrite``), and where the question gives options.
+    None where the corpus has no laws, where the settings switch them off (``chat.write_searches``),
+    and where the question gives options.
+
+    Raises:
+        ModelUnusable: the model cannot be used at all.
     """
     if not toolkit.rewrites or asked.options:
         return ()
@@ -148,6 +151,8 @@ def searches_of(toolkit: Toolkit, asked: Query) -> Sequence[WrittenSearch]:
     try:
         written = write_searches(toolkit, asked, instruct)
     except ModelUnusable as error:
+        if not error.of_one_request:
+            raise
         toolkit.note(STAGE, [Fact(FactKind.SEARCHES_FAILED, cause=error.cause)])
         return ()
     told = [Fact(FactKind.SEARCHED_ALSO, law=one.law, words=one.words) for one in written]

@@ -46,6 +46,7 @@ def test_a_model_in_this_process(
     model = ModelStore(workspace.models).add(tiny_chat, name="tiny", kind="chat")
     settings = {
         "chat.model": "tiny",
+        "chat.write_searches": False,
         "chat.max_tokens": 60,
         "retrieval.k": 1,
         "runtime.threads": 1,
@@ -181,7 +182,11 @@ def test_a_server_gets_several_questions_at_once(
     with OpenAIDouble(Served(together=3), context=20_000) as server:
         config = load(
             workspace,
-            {"chat.model": "openai:tiny", "chat.server": f"{server.address}/v1"},
+            {
+                "chat.model": "openai:tiny",
+                "chat.server": f"{server.address}/v1",
+                "chat.write_searches": False,
+            },
         )
         report = run(workspace, "main", config, questions, out, concurrency=3)
     assert report.answered == 9, "it answers only three together"
@@ -196,7 +201,11 @@ def test_a_server_that_dies(
     workspace, out = Workspace.locate(sample), tmp_path / "answers.jsonl"
     chat = Served()
     with OpenAIDouble(chat, context=20_000) as server:
-        settings = {"chat.model": "openai:tiny", "chat.server": f"{server.address}/v1"}
+        settings = {
+            "chat.model": "openai:tiny",
+            "chat.server": f"{server.address}/v1",
+            "chat.write_searches": False,
+        }
         config = load(workspace, settings)
 
         def leave(event: object) -> None:

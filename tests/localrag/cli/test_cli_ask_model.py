@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_models.scripted import ScriptedChat
+from tiny_models.scripted import ScriptedChat, searches
 from tiny_models.servers import Answer, End, OllamaDouble
 
 from localrag_models.store import ModelStore
@@ -42,7 +42,7 @@ def test_a_real_model_answers_or_says_that_it_cannot(
         assert "cut short" in outcome.err
         return
     assert outcome.code in (0, 3)
-    (call,) = outcome.json["calls"]
+    *_, call = outcome.json["calls"]
     assert call["model"].startswith("tiny@")
     assert call["prompt"] > 100
     assert call["completion"] > 0
@@ -99,6 +99,8 @@ def served(sample: Path, loopback: None) -> Iterator[Callable[..., tuple[str, ..
             f"chat.server={double.address}",
             "--set",
             "chat.context=32768",
+            "--set",
+            "chat.write_searches=false",
         )
 
     yield serve
@@ -116,6 +118,18 @@ def test_claims_are_printed_with_the_sentences_that_carry_them(
     assert f"{CLAIM} [1]" in outcome.out
     assert "  as of 2026-04-01\n" in outcome.out
     assert "rejected" not in outcome.out
+
+
+def test_searches_that_the_model_writes_are_told(
+    served: Callable[..., tuple[str, ...]], cli: Callable[..., Any]
+) -> None:
+    written = json.dumps(searches("渡し守の資格"), ensure_ascii=False)
+    rewriting = (*served(written), "--set", "chat.write_searches=true")
+    found = cli(*rewriting, "search", "--rewrite", QUESTION)
+    assert found.code == 0, found.err
+    assert "in words that the model wrote: 渡し守の資格" in " ".join(found.err.split())
+    without = cli("search", "--rewrite", QUESTION)
+    assert (without.code, "--rewrite" in without.err) == (2, True)
 
 
 def test_where_the_model_finds_nothing_it_claims_nothing(
