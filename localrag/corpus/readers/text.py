@@ -53,6 +53,8 @@ _LEGACY = ("euc_jp", "cp932")
 """Strictest first: nearly all EUC-JP bytes are also valid CP932 (as half-width katakana), while
 the first hiragana of a CP932 text is not valid EUC-JP."""
 _KANA = re.compile("[ぁ-んァ-ヶ]")
+_KANJI = re.compile("[一-鿿々]")
+_KANJI_RUN = re.compile("[一-鿿々]{2,}")
 _SAVE_AS_UTF8 = N_("Save the file as UTF-8.")
 
 
@@ -118,10 +120,8 @@ def _decode(data: bytes, declared: str) -> str:
             text = data.decode(encoding)
         except UnicodeDecodeError:
             continue
-        if encoding in _LEGACY and not _KANA.search(text):
-            # Western text in Latin-1 often decodes to kanji by accident, never to kana.
-            continue
-        return text
+        if encoding not in _LEGACY or _is_japanese(text):
+            return text
     raise InputError(
         N_(
             "The encoding is not known: neither UTF-8, UTF-16 with a byte order mark, EUC-JP, "
@@ -129,6 +129,16 @@ def _decode(data: bytes, declared: str) -> str:
         ),
         _SAVE_AS_UTF8,
     )
+
+
+def _is_japanese(text: str) -> bool:
+    """Whether a legacy encoding fits not by accident.
+
+    Western text in Latin-1 often decodes to a kanji here and there, never to kana or to a text of
+    which most kanji stand together: 労働基準法第20条.
+    """
+    together = sum(map(len, _KANJI_RUN.findall(text)))
+    return bool(_KANA.search(text)) or together >= max(3, 0.7 * len(_KANJI.findall(text)))
 
 
 def _strict(data: bytes, encoding: str) -> str:
