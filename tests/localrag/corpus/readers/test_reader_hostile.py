@@ -30,6 +30,8 @@ NAME = "405AC0000009999.xml"
         ("a.docx", b"plain", "begins like text"),
         ("a.docx", b"PK\x03\x04plain", "damaged"),
         ("a.txt", "caf\u00e9 cr\u00e8me".encode("latin-1"), "encoding"),
+        ("a.txt", "M\u00fcller gr\u00fc\u00dft Z\u00fcrich".encode("latin-1"), "encoding"),
+        ("a.txt", "na\u00efve d\u00e9j\u00e0 vu".encode("latin-1"), "encoding"),
         ("a.txt", b"\xff\xfe\x00", "utf-16"),
         ("a.doc", b"\xd0\xcf\x11\xe0", "is not read as it is"),
         ("a.JTD", b"\xd0\xcf\x11\xe0", "Ichitaro"),

@@ -7,7 +7,7 @@ import pytest
 from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
-from localrag.errors import InputError, to_install
+from localrag.errors import to_install
 
 SENTENCE = "灯台は夜の海を照らし、船はその光を頼りに港へ向かう。"
 
@@ -16,12 +16,6 @@ SENTENCE = "灯台は夜の海を照らし、船はその光を頼りに港へ�
 @pytest.mark.parametrize("encoding", ["cp932", "euc_jp"])
 def test_a_short_text_without_kana_is_read(text, encoding, read_one):
     assert read_one("a.txt", text.encode(encoding)).text == text
-
-
-@pytest.mark.parametrize("text", ["café crème", "Müller grüßt", "naïve façade, déjà vu à Zürich"])
-def test_western_text_is_taken_for_no_japanese(text, read_one):
-    with pytest.raises(InputError, match="encoding"):
-        read_one("a.txt", text.encode("latin-1"))
 
 
 @pytest.mark.parametrize(
