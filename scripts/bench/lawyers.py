@@ -89,7 +89,8 @@ def main() -> None:
         for line in file.read_text(encoding="utf-8").splitlines()
     ]
     work, egov = arguments.work.resolve(), arguments.data / "egov"
-    laws = [egov / "xml", *([egov / "xml_2015"] if arguments.questions == ASKED else [])]
+    asked_by_people = arguments.questions.resolve() == ASKED.resolve()
+    laws = [egov / "xml", *([egov / "xml_2015"] if asked_by_people else [])]
     name = "statutes" if len(laws) == 1 else "all-statutes"
     with open_corpus(work, name, laws, arguments.embedder) as retriever:
         if arguments.parts:
