@@ -39,7 +39,8 @@ _ASIDE = r"(?:[（(][^（）()\n]{1,20}+[)）])?"
 _JOIN = rf"[ 　]?[、，,]?(?:{AND}|{TO}|[、，,・と及又])[ 　]?(?:同年?)?"
 _MEMBER = rf"{_NUMBERED}(?:(?![及又若並且乃])[一-鿿]){{0,4}}+{_ASIDE}{_JOIN}"
 _LONGEST_LIST = 20
-_FIRST = rf"(?:{_BEFORE}|{_OF_YEAR}|{_NAMES_ANOTHER}(?=第|[0-9０-９]))"
+# Never inside a number: 6号 of 第16号.
+_FIRST = rf"(?:{_BEFORE}|{_OF_YEAR}|{_NAMES_ANOTHER}(?=第|(?<![0-9０-９])[0-9０-９]))"
 _HEAD = re.compile(
     rf"(?:{_BEFORE}|{_OF_YEAR}|{_FIRST}(?:{_MEMBER}{_OF_CASE}?){{1,{_LONGEST_LIST}}}+)$"
 )
