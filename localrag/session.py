@@ -336,7 +336,9 @@ class Corpus:
             if rewrite:
                 from localrag.methods.answering import search_rewritten
 
-                found = search_rewritten(self._workspace, self.name, self.config, asked, k)
+                found = search_rewritten(
+                    retriever, self._workspace, self.name, self.config, asked, k
+                )
             else:
                 found = retriever.search(asked, k)
             told = [

@@ -1,9 +1,11 @@
 """What searches answer with, and fusing the rankings of several into one."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import NamedTuple, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
+T = TypeVar("T")
 
 
 class Scored(NamedTuple):
@@ -11,6 +13,13 @@ class Scored(NamedTuple):
 
     key: int
     score: float
+
+
+def in_turn(rankings: Iterable[Iterable[T]]) -> Iterator[T]:
+    """Yield the best of each ranking, then the second best of each, and so on."""
+    nothing = object()
+    for row in zip_longest(*rankings, fillvalue=nothing):
+        yield from (one for one in row if one is not nothing)  # type: ignore[misc]
 
 
 def reciprocal_rank_fusion(

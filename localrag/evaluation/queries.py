@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, zip_longest
 from pathlib import Path
 from random import Random
 from time import perf_counter
@@ -38,6 +37,7 @@ from localrag.reading.evidence import element
 from localrag.retrieval.types import Filters, ModelCall
 from localrag.workspace import Workspace
 from localrag_indexes.analysis.normalize import letters_of
+from localrag_indexes.fusion import in_turn
 from localrag_models.chat import ChatModel, Message
 from localrag_models.errors import ReplyInvalid
 
@@ -260,8 +260,7 @@ class _Writer:
         chooser.shuffle(documents)
         for document in documents:
             chooser.shuffle(by_document[document])
-        rounds = zip_longest(*(by_document[document] for document in documents))
-        for first in filter(None, chain.from_iterable(rounds)):
+        for first in in_turn(by_document[document] for document in documents):
             group = {first.document: first}
             for one in self._near(first):
                 group.setdefault(one.document, one)

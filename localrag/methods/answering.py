@@ -150,9 +150,22 @@ def _numbers(texts: Sequence[str]) -> frozenset[str]:
 
 
 def search_rewritten(
-    workspace: Workspace, corpus: str, config: Config, asked: Query, k: int | None
+    retriever: Retriever,
+    workspace: Workspace,
+    corpus: str,
+    config: Config,
+    asked: Query,
+    k: int | None,
 ) -> Retrieval:
     """Search for a query, and for what the chat model writes of it.
+
+    Args:
+        retriever: of the corpus, open for the day that is asked for.
+        workspace: has the model.
+        corpus: its name.
+        config: the settings.
+        asked: the query.
+        k: how many hits to give back; as the settings say by default.
 
     Raises:
         UsageError: the settings name no model that writes, or the query cannot be searched for.
@@ -164,7 +177,7 @@ def search_rewritten(
             N_("--rewrite has a chat model write searches, and the settings name none."),
             Fact(FactKind.TO_SET_MODEL),
         )
-    with MethodResources(workspace, corpus, config) as resources:
+    with MethodResources(workspace, corpus, config, retriever) as resources:
         resources.open(model=True)
         toolkit = Toolkit(resources)
         found = toolkit.retrieve(asked, k, written=searches_of(toolkit, asked))
@@ -181,9 +194,16 @@ class MethodResources:
     Corpus and model are opened when they are first needed, and stay open for every method.
     """
 
-    def __init__(self, workspace: Workspace, corpus: str, config: Config) -> None:
-        """Remember what to open."""
+    def __init__(
+        self,
+        workspace: Workspace,
+        corpus: str,
+        config: Config,
+        retriever: Retriever | None = None,
+    ) -> None:
+        """Remember what to open; a retriever that is given is open, and stays so."""
         self.settings = config.chat
+        self._given = retriever
         self.reading = RLock()
         self._workspace = workspace
         self._corpus = corpus
@@ -239,6 +259,8 @@ class MethodResources:
 
     @cached_property
     def _retriever(self) -> Retriever:
+        if self._given is not None:
+            return self._given
         opened = Retriever.open(self._workspace, self._corpus, self._config)
         return self._opened.enter_context(opened)
 

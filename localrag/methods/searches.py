@@ -94,7 +94,7 @@ def write_searches(
     Raises:
         ModelUnusable: the model failed, or its reply is malformed for the second time.
     """
-    options = [(name, text) for name, text in labelled(asked.options) if label in ("", name)]
+    options = _options(asked, label)
     _, user = toolkit.prompt(
         "search",
         asked,
@@ -131,8 +131,12 @@ def write_query(toolkit: Toolkit, asked: Query, instruct: str = "", label: str =
         return "\n".join(f"{one.law} {one.words}".strip() for one in written)
     subject = f"option {label}" if label else ""
     toolkit.note(STAGE, [Fact(FactKind.QUERY_WORDLESS)], subject=subject)
-    options = (text for name, text in labelled(asked.options) if label in ("", name))
-    return "\n".join([asked.text, *options])
+    return "\n".join([asked.text, *(text for _, text in _options(asked, label))])
+
+
+def _options(asked: Query, label: str) -> list[tuple[str, str]]:
+    """The option with a label, with it; of no label all of them."""
+    return [(name, text) for name, text in labelled(asked.options) if label in ("", name)]
 
 
 def searches_of(toolkit: Toolkit, asked: Query) -> Sequence[WrittenSearch]:

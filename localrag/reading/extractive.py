@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, groupby, zip_longest
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from localrag.corpus.lookups import Lookups
@@ -27,6 +27,7 @@ from localrag.retrieval.types import Link, LinkKind, Query, Retrieval
 from localrag.retrieval.units import article_unit, target_of
 from localrag.statutes.citations import find_citations
 from localrag.statutes.notation import caption_of
+from localrag_indexes.fusion import in_turn
 
 _KANJI = "[〇一二三四五六七八九十百千]"
 # 第三条の規定は、…について準用する; この場合において、…とあるのは「…」と読み替える
@@ -312,8 +313,7 @@ def _in_turn(retriever: Retriever, retrieval: Retrieval) -> Quotations:
     own = each[-1]
     if retrieval.cited:
         each = [own, *each[:-1]]
-    turns = chain.from_iterable(zip_longest(*(_by_article(one.citations) for one in each)))
-    articles = list(dict.fromkeys(article for article in turns if article))
+    articles = list(dict.fromkeys(in_turn(_by_article(one.citations) for one in each)))
     most = max(QUOTES, len(_by_article(own.citations)) if retrieval.cited else 0)
     citations = dict.fromkeys(chain.from_iterable(articles[:most]))
     likeliest = max(each, key=lambda one: one.probability)

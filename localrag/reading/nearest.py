@@ -5,12 +5,12 @@ of a hit that may be right.
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import chain, zip_longest
 
 from localrag.corpus.types import Passage
 from localrag.reading.types import Citation, Nearest
 from localrag.retrieval.types import Hit, Query
 from localrag.wrapping import cut
+from localrag_indexes.fusion import in_turn
 
 MOST = 5
 """Passages that are listed below an answer, at most."""
@@ -51,10 +51,7 @@ def nearest(asked: Query, found: Found, quoted: Iterable[Citation]) -> tuple[Nea
 def _ranked(asked: Query, found: Found) -> Iterable[Hit]:
     last = {(query.text, query.options): hits for query, hits in found if hits}
     whole = last.get((asked.text, asked.options))
-    if whole:
-        return whole
-    in_turns = zip_longest(*last.values())
-    return (hit for hit in chain.from_iterable(in_turns) if hit is not None)
+    return whole or in_turn(last.values())
 
 
 def _holds(passage: Passage, citation: Citation) -> bool:

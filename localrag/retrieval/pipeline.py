@@ -135,6 +135,11 @@ class Retriever:
         self.close()
 
     @property
+    def k(self) -> int:
+        """Hits that a search gives back where no other number is asked for."""
+        return self._settings.k
+
+    @property
     def has_dense(self) -> bool:
         """Whether search by meaning can take part."""
         return self.models.dense is not None
@@ -192,7 +197,7 @@ class Retriever:
         scope, resolved = NO_LAWS, Resolved()
         if laws_apply:
             asked = replace(asked, text=written_out(asked.text, self.names))
-            scope = scope_of(asked, self.names, self.store, self._orders)
+            scope = scope_of(asked, self.names, self.store, self.orders)
             resolved = resolve.resolve(
                 self._resolver(), self.store, asked, self.names, admission, scope
             )
@@ -286,7 +291,7 @@ class Retriever:
     def absent(self, asked: Query) -> tuple[str, ...]:
         """The laws that a question names and the corpus lacks; nothing is searched for."""
         asked = replace(asked, text=written_out(asked.text, self.names))
-        return scope_of(asked, self.names, self.store, self._orders).absent
+        return scope_of(asked, self.names, self.store, self.orders).absent
 
     def rank(self, asked: Query, k: int | None = None, *, words: bool, meaning: bool) -> Retrieval:
         """Search by words, by meaning, or by both fused by rank, and nothing else.
@@ -490,7 +495,8 @@ class Retriever:
         return any(self.inverse_document_frequency(term) > _TELLING for term in terms)
 
     @cached_property
-    def _orders(self) -> OrdersUnder:
+    def orders(self) -> OrdersUnder:
+        """The orders and ordinances under the acts of the corpus."""
         return OrdersUnder(self.store, self.names)
 
     def _resolver(self) -> CitationResolver:

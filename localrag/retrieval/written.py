@@ -7,14 +7,13 @@ still have their turn.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, zip_longest
 
 from localrag.progress import ignore
 from localrag.question.laws import laws_named
 from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.scope import OrdersUnder
 from localrag.retrieval.trail import StageListener
 from localrag.retrieval.types import Hit, Query, Retrieval, StageRecord, Trace, WrittenSearch
+from localrag_indexes.fusion import in_turn
 
 STAGE = "written"
 """The stage that takes what each of the searches found in turn."""
@@ -54,8 +53,7 @@ def search_written(
     found = retriever.search(asked, k, on_stage=on_stage)
     if not written or found.absent:
         return found
-    most = max(len(found.hits), k or 0) or _DEPTH
-    orders = OrdersUnder(retriever.store, retriever.names)
+    most = k or retriever.k
     stages = list(found.trace.stages)
 
     def record(stage: StageRecord) -> None:
@@ -73,7 +71,7 @@ def search_written(
             record(replace(stage, subject=f"search {number}", query=text))
 
         retrieval = retriever.search(query, _DEPTH, on_stage=labelled)
-        hits = _weighed(retrieval.hits, {} if named else _expected(retriever, orders, one.law))
+        hits = _weighed(retrieval.hits, {} if named else _expected(retriever, one.law))
         rankings.append(hits)
         each.append((query, replace(retrieval, hits=hits[:most])))
     rankings.insert(0 if found.cited else len(rankings), found.hits)
@@ -83,12 +81,12 @@ def search_written(
     return replace(found, hits=hits, trace=Trace(tuple(stages)), searches=tuple(each))
 
 
-def _expected(retriever: Retriever, orders: OrdersUnder, law: str) -> dict[str, float]:
+def _expected(retriever: Retriever, law: str) -> dict[str, float]:
     """The weights of the documents in which a model expects the answer; none of an unknown law."""
     weights: dict[str, float] = {}
     for named in laws_named(law, retriever.names) if law else ():
         for law_id in named.law_ids:
-            weights |= dict.fromkeys(orders(law_id), _UNDER_IT)
+            weights |= dict.fromkeys(retriever.orders(law_id), _UNDER_IT)
         weights |= dict.fromkeys(named.law_ids, _EXPECTED)
     return weights
 
@@ -112,9 +110,7 @@ def _in_turn(rankings: Sequence[Sequence[Hit]]) -> tuple[Hit, ...]:
         [replace(hit, score=hit.score / (ranking[0].score or 1.0)) for hit in ranking]
         for ranking in rankings
     )
-    turns = chain.from_iterable(zip_longest(*relative))
     hits: dict[str, Hit] = {}
-    for hit in turns:
-        if hit is not None:
-            hits.setdefault(hit.passage.id, hit)
+    for hit in in_turn(relative):
+        hits.setdefault(hit.passage.id, hit)
     return tuple(replace(hit, rank=rank, stage=STAGE) for rank, hit in enumerate(hits.values(), 1))

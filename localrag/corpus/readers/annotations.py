@@ -203,7 +203,7 @@ def _box(annotation: Any) -> Box:
 
 
 def _string(get: Callable[..., int], *given: Any) -> str:
-    """A text that PDFium gives as UTF-16, of which it says the bytes first."""
+    """A text that PDFium gives as UTF-16, whose length it says first, in bytes."""
     size = get(*given, None, 0)
     if not 2 < size <= 2 * _LONGEST:
         return ""

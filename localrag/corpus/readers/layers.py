@@ -1,7 +1,7 @@
 """Layers of a PDF (optional content) that are switched off: their text is marked as hidden.
 
 PDFium draws no such layer, but gives its characters. So pypdf, which has the objects of a file,
-puts the text of those layers between marks, by which they are told afterwards.
+puts the text of those layers between marks, which tell them apart afterwards.
 """
 
 from collections.abc import Iterable, Sequence

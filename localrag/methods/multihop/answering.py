@@ -6,10 +6,9 @@ where an answer takes several steps, those of the last one need not. A yes or no
 sentences without standing in them, and so it is `unsupported`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import zip_longest
 from typing import NamedTuple
 
 from localrag.methods.generative import ClaimChecker, drafted, numbered_prompt, reply_shape
@@ -21,6 +20,7 @@ from localrag.reading.sentences import Sentence
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.query import full_text
 from localrag.retrieval.types import Hit, Query
+from localrag_indexes import fusion
 from localrag_models.chat import Message
 
 _LONGEST_ANSWER = 150
@@ -102,9 +102,4 @@ def checked(
 
 def in_turn(found: Sequence[Sequence[Hit]]) -> list[Hit]:
     """The hits of several searches, the best of each first, every passage once."""
-    return list({hit.passage.id: hit for hit in _alternating(found)}.values())
-
-
-def _alternating(found: Sequence[Sequence[Hit]]) -> Iterator[Hit]:
-    for row in zip_longest(*found):
-        yield from (hit for hit in row if hit is not None)
+    return list({hit.passage.id: hit for hit in fusion.in_turn(found)}.values())
