@@ -92,11 +92,11 @@ class Resources(MethodResources):
 
     def __init__(self, home: Path, model: ScriptedChat) -> None:
         super().__init__(Workspace.locate(home), "main", Config(chat=ChatConfig(max_tokens=100)))
-        self._given = model
+        self._scripted = model
 
     @property
     def model(self) -> ScriptedChat:
-        return self._given
+        return self._scripted
 
 
 Ask = Callable[[ScriptedChat, Query], Answer]
