@@ -438,7 +438,7 @@ def _as_it_is(file: IO[bytes]) -> IO[bytes]:
 
 def _damaged(how: str) -> InputError:
     return InputError(
-        N_("The compressed file is damaged or cut off: {how}."),
+        N_("The compressed file is damaged or cut off ({how})."),
         N_("Download the file again."),
         how=how,
     )

@@ -517,7 +517,7 @@ def _parse(data: bytes) -> etree._Element:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         raise InputError(
-            N_("The XML is damaged: {problem}."),
+            N_("The XML is damaged ({problem})."),
             N_("Download the file again."),
             problem=error.msg,
         ) from error
