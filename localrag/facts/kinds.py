@@ -142,6 +142,10 @@ class FactKind(Enum):
         "the context in use (chat.context) holds {n:,} sentences only: the others that may "
         "answer were left out"
     )
+    NOTHING_NEAREST = N_(
+        "no nearest passages are listed, because {names} is not in this corpus; a search shows "
+        "hits of other laws"
+    )
     REPLY_CUT = N_("the reply was cut short after {n:,} tokens")
     REPLY_MALFORMED = N_("the reply cannot be read: {flaw}")
     MODEL_FAILED = N_("the model failed: {cause}")

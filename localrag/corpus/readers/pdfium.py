@@ -295,7 +295,7 @@ def _unpacks_to_too_much(data: bytes, most: int) -> bool:
 
 
 def _damaged(error: Exception) -> InputError:
-    # PDFium's own words are in the brackets of pypdfium2's: Failed to … (PDFium: Data format error).
+    # pypdfium2 puts PDFium's words in brackets: Failed to … (PDFium: Data format error).
     said = re.search(r"\((PDFium: [^()]+)\)", str(error))
     return InputError(
         N_("The PDF is damaged ({problem})."),
