@@ -187,6 +187,18 @@ async def test_rejected_quotations_and_nothing_found(
         await until(pilot, lambda: "There is no citation 9." in told(app))
 
 
+async def test_below_the_name_of_an_absent_law_no_hit_passes_for_an_answer(
+    workbench, engine, answers, ask, until, shown
+):
+    engine.will(replace(answers.not_found, absent=("会社法",)))
+    app = workbench()
+    async with app.run_test(size=(140, 40)) as pilot:
+        await ask(pilot, "how high?")
+        await until(pilot, lambda: "not in this corpus  会社法" in shown(app))
+        await until(pilot, lambda: "Nothing is cited. The search hits list" in shown(app))
+        assert "came nearest in" not in shown(app)
+
+
 async def test_the_nearest_passages_are_listed_and_opened(
     workbench, engine, answers, ask, until, shown, kept
 ):
