@@ -141,8 +141,8 @@ class FactKind(Enum):
         "answer were left out"
     )
     NOTHING_NEAREST = N_(
-        "no nearest passages are listed, because {names} is not in this corpus; a search shows "
-        "hits of other laws"
+        "no nearest passages are listed, because those of other laws are no answer; a search shows "
+        "them"
     )
     REPLY_CUT = N_("the reply was cut short after {n:,} tokens")
     REPLY_MALFORMED = N_("the reply cannot be read: {flaw}")

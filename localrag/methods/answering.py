@@ -548,7 +548,7 @@ def _with_nearest(answer: Answer, query: Query, found: Found) -> Answer:
     if not near and not any(hit.beside for _query, hits in found for hit in hits):
         return answer
     *before, last = answer.trace.stages
-    event = Fact(FactKind.NOTHING_NEAREST, names=answer.absent)
+    event = Fact(FactKind.NOTHING_NEAREST)
     stages = (*before, replace(last, events=(*last.events, event)))
     return replace(answer, trace=replace(answer.trace, stages=stages))
 

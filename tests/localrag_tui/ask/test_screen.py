@@ -211,7 +211,7 @@ async def test_the_nearest_passages_are_listed_and_opened(
     async with app.run_test(size=(140, 40)) as pilot:
         await ask(pilot, "how high?")
         await until(pilot, lambda: head in shown(app))
-        assert "渡し守は<U+202E>、…" in shown(app)
+        assert "<U+202E>" in shown(app)
         assert "What the search came nearest in stands in the evidence." not in shown(app)
         pane = app.screen.query_one(SourcePane)
         second = next(view for view in app.screen.query(PieceView) if view.piece.near == 2)
