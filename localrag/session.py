@@ -304,7 +304,8 @@ class Corpus:
     ) -> "Retrieval":
         """Find the passages that answer a query best.
 
-        A day of the law that the query says holds, unless the settings give one.
+        A day of the law that the query says holds, unless the settings give one. What the query
+        has in quotation marks ("正当の事由") every passage found has, letter by letter.
 
         Args:
             query: words or a question, or a `Query` with filters, options and history.
@@ -321,6 +322,7 @@ class Corpus:
             StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
         """
         from localrag.question.as_of import state_asked
+        from localrag.retrieval.query import with_phrases
         from localrag.retrieval.types import STATE_ASKED, StageRecord
         from localrag.retrieval.units import old_texts
 
@@ -328,7 +330,7 @@ class Corpus:
             raise UsageError(
                 N_("A search for {k} hits finds nothing."), N_("Ask for 1 or more."), k=k
             )
-        asked = self._asked(query, where)
+        asked = with_phrases(self._asked(query, where))
         retriever = self.retriever
         state = state_asked(asked.text, retriever.names, of_laws=retriever.store.is_of_laws)
         asked = replace(asked, text=state.text)

@@ -37,6 +37,7 @@ from localrag.session import Session
         "localrag search 登録の取消し --type Act --explain",
         "localrag search 罰金 --where kind=Act --where chapter=罰則",
         "localrag search --rewrite 夜に渡し舟を出していいか",
+        "localrag search '\"水位の基準\" 運航'",
         "localrag search 'founder of the observatory' -k 3 --json",
     ],
     exit_codes=(0, 2, 3, 5, 8),
@@ -92,6 +93,8 @@ def search(
     beside; a law that the corpus lacks is told. The words are looked up in the index, and with a
     model for it the meaning too; all are fused, reread by a reranker if there is one, and the
     provisions that fill a found one in are added.
+
+    Words in double quotation marks ('"正当の事由" 解約') must stand so in every passage found.
     """
     from localrag.as_json.found import retrieval_as_json
     from localrag.cli import render

@@ -1,9 +1,7 @@
 """Stage `lexical`: BM25 over headers and texts, and what speaks for a unit besides its words."""
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import islice
 from typing import NamedTuple
 
 from localrag.corpus.lookups import Lookups
@@ -30,16 +28,8 @@ _TERMS = 40
 # What the words of the law count that stand in for everyday ones: less than the user's own words.
 _STANDING_IN = 0.7
 
-_SUPPLEMENT = "附則"
-# The id of a unit that stands in one.
-_IN_SUPPLEMENT = re.compile("#suppl[^#]*/[^#/]*$")
-# Supplementary provisions repeat the words of what they amend or bring into force.
-_SUPPLEMENTARY = 0.6
 # What is captioned （存続期間） or titled with words of the question is about what is asked.
 _TITLED = 1.4
-# Whoever asks for the rule asks for no exception to it: 期間制限の特則.
-_SPECIAL = "特則"
-_EXCEPTION = 0.7
 # Units whose titles are read: those further down cannot come up to the first ten.
 _TITLES_READ = 40
 
@@ -64,11 +54,15 @@ def lexical(
     """
     admission = Admission(store, query.filters)
     wanted = conditions(query.filters, store)
+    among = wanted.among
+    if query.filters.phrases:
+        held = index.holding([t for one in query.filters.phrases for t in analyzer().terms(one)])
+        among = held if among is None else among & held
     scores: dict[int, float] = {}
     for text, weight in ((full_text(query), 1.0), (in_law(wordings), _STANDING_IN)):
         terms = index.most_informative(analyzer().terms(text), _TERMS)
         search = partial(
-            index.search, terms, where=wanted.where, between=wanted.between, among=wanted.among
+            index.search, terms, where=wanted.where, between=wanted.between, among=among
         )
         for key, score in on_the_day(store, search, _DEPTH):
             scores[key] = scores.get(key, 0.0) + weight * score
@@ -95,9 +89,7 @@ def weigh(
     names: LawNames,
     wordings: Sequence[EverydayWord] = (),
 ) -> dict[str, float]:
-    """The scores, more for what has a title out of the question, less for supplementary provisions.
-
-    Where the question speaks of these, nothing is less.
+    """The scores, more for what has a caption or a title of words of the question alone.
 
     Args:
         found: what is weighed.
@@ -105,27 +97,14 @@ def weigh(
         names: of the laws.
         wordings: the everyday words of the question.
     """
-    asks_for_supplement = _SUPPLEMENT in full_text(query)
-    weighed = {}
-    for unit, (score, _) in found.items():
-        if not asks_for_supplement and _IN_SUPPLEMENT.search(unit):
-            score *= _SUPPLEMENTARY
-        weighed[unit] = score
+    weighed = {unit: match.score for unit, match in found.items()}
     asked = set(analyzer().terms(f"{query.text}\n{in_law(wordings)}"))
-    asks_for_exception = _SPECIAL in full_text(query)
-    best = list(islice(sorted(weighed, key=weighed.__getitem__, reverse=True), _TITLES_READ))
-    captions = {
-        unit: caption_of(found[unit].header)
-        for unit in best
-        if unit.partition("#")[0] in names.rows
-    }
-    for unit in best:
-        is_article = unit in captions
-        title = captions[unit] if is_article else found[unit].header.rpartition(" > ")[2]
+    for unit in sorted(weighed, key=weighed.__getitem__, reverse=True)[:_TITLES_READ]:
+        header = found[unit].header
+        is_article = unit.partition("#")[0] in names.rows
+        title = caption_of(header) if is_article else header.rpartition(" > ")[2]
         if (terms := terms_of(title)) and terms <= asked:
             weighed[unit] *= _TITLED
-        elif is_article and not asks_for_exception and _SPECIAL in title:
-            weighed[unit] *= _EXCEPTION
     return weighed
 
 

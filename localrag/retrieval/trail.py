@@ -13,6 +13,7 @@ from localrag.question.everyday import EverydayWord
 from localrag.retrieval.scope import NO_LAWS, Scope
 from localrag.retrieval.types import Filters, Hit, StageRecord, Trace
 from localrag.retrieval.units import Scores
+from localrag_indexes.analysis.normalize import letters_of
 
 StageListener = Callable[[StageRecord], None]
 
@@ -32,8 +33,8 @@ class Trail:
         k: how many hits to record of a stage.
         on_stage: told of each stage; what it raises ends the search.
         scope: tells which hits stand beside the laws that the question names.
-        filters: only what stands under the headings that they name becomes a hit; what a model
-            has told of it of their labels is noted.
+        filters: only what stands under the headings that they name, and has their phrases, becomes
+            a hit; what a model has told of it of their labels is noted.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Trail:
         self._tell = on_stage
         self._scope = scope
         self._where = filters.where
+        self._phrases = [letters_of(phrase) for phrase in filters.phrases]
         self._under = store.facets.spans(filters.where) if filters.where else None
         self._passages: dict[str, Passage | None] = {}
         self._stages: list[StageRecord] = []
@@ -126,11 +128,15 @@ class Trail:
         unknown = [unit for unit in units if unit not in self._passages]
         if unknown:
             found = self._store.by_ids(unknown)
-            wanted = {unit: one for unit, one in found.items() if self._is_under(one)}
+            wanted = {unit: one for unit, one in found.items() if self._is_wanted(one)}
             self._passages.update((unit, wanted.get(unit)) for unit in unknown)
 
-    def _is_under(self, passage: Passage) -> bool:
-        """Whether it stands under a heading that is wanted."""
+    def _is_wanted(self, passage: Passage) -> bool:
+        """Whether it has the phrases, and stands under a heading, that are wanted."""
+        if self._phrases:
+            letters = letters_of(f"{passage.header}\n{passage.text}")
+            if not all(phrase in letters for phrase in self._phrases):
+                return False
         return self._under is None or any(
             start <= passage.start < end for start, end in self._under.get(passage.document_id, ())
         )

@@ -32,6 +32,7 @@ class Filters:
         date_from, date_to: ISO dates; bounds on the document's ``date`` metadata, inclusive.
         where: what documents are told apart by (`localrag.corpus.facets`): of the labels of one
             facet one must hold, and of each facet one.
+        phrases: what a passage must have, letter by letter; blanks and punctuation do not matter.
     """
 
     documents: tuple[str, ...] = ()
@@ -41,6 +42,7 @@ class Filters:
     date_from: str = ""
     date_to: str = ""
     where: tuple[Label, ...] = ()
+    phrases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

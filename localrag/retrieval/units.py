@@ -131,10 +131,10 @@ class Admission:
     def __init__(self, store: Lookups, filters: Filters) -> None:
         self._store = store
         self._filters = filters
-        self._admits_all = filters == Filters()
+        self._admits_all = replace(filters, phrases=()) == Filters()
         self._answers: dict[str, bool] = {}
         self._where = store.facets.matching(filters.where) if filters.where else None
-        self._tells_no_more = replace(filters, where=(), layers=()) == Filters()
+        self._tells_no_more = replace(filters, where=(), layers=(), phrases=()) == Filters()
 
     def admits(self, document_id: str) -> bool:
         """Whether passages of this document may be found; not when there is no such document."""

@@ -176,6 +176,18 @@ class BM25Index:
             self._only_keys = keys, condition
         return condition
 
+    def holding(self, terms: Iterable[str]) -> frozenset[int]:
+        """The keys of the entries that hold every one of some terms, in header or body."""
+        import tantivy
+
+        wanted = [(tantivy.Occur.Must, self._term_query(BODY, term, 1.0)) for term in terms]
+        if not (wanted and self.count):
+            return frozenset()
+        with _damage_named(self.folder):
+            query = tantivy.Query.boolean_query(wanted)
+            found = self._found(query, self.count, None)
+        return frozenset(entry.key for entry in found)
+
     def most_informative(self, terms: Sequence[str], n: int) -> list[str]:
         """Keep the `n` rarest of the terms, in their order; those the index lacks are dropped.
 

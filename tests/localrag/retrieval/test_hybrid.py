@@ -351,7 +351,7 @@ def test_what_the_search_is_fused_by_is_a_setting(
         hit["score"] for hit in by_scores
     ]
     refused = cli("--set", "retrieval.fusion=both", "search", QUESTION)
-    assert refused.code == 5
+    assert refused.code == 2
     assert "'scores', 'ranks'" in refused.err
 
 

@@ -19,12 +19,6 @@ def test_all_laws_are_alike() -> None:
     assert weighed["A#1"] == weighed["B#1"] == weighed["C#1"] == 1.0
 
 
-def test_supplementary_provisions_count_less_unless_asked_for() -> None:
-    assert weigh(EQUAL, Query("施行の日"), NAMES)["A#suppl1/1"] < 1.0
-    assert weigh(EQUAL, Query("附則の施行の日"), NAMES)["A#suppl1/1"] == 1.0
-    assert weigh(EQUAL, Query("施行の日", ("附則第一条",)), NAMES)["A#suppl1/1"] == 1.0
-
-
 def test_what_is_titled_with_words_of_the_question_counts_more() -> None:
     found = {
         "A#1": LexicalMatch(1.0, "渡船法 第一条（登録の有効期間）"),
