@@ -6,8 +6,10 @@ is right where it is one of the sentences that localrag splits the text into, le
 ``--real`` takes PDF files that were printed from the same source as web pages: NAME.pdf beside
 NAME.html, or beside a folder NAME of .html files. The paragraphs of the web pages say what is in
 the PDF. Left out are titles, definitions, cells, and paragraphs with links, notes or pictures:
-print shows them otherwise. Quotation marks, dashes and ligatures count as the same, and marks of
-items as none: they are set by the program that makes the page.
+print shows them otherwise. So are sentences that a block cuts off within brackets, and pages for
+searching. Quotation
+marks, dashes and ligatures count as the same, and soft hyphens, marks of items and numbers of notes
+as none: they are set by the program that makes the page.
 ``--all`` compares pypdf, pdfminer.six and the text of PDFium as it is, where they are installed.
 """
 
@@ -78,22 +80,30 @@ class _Figures:
 _MOST_OF_A_FILE, _SHORTEST = 200, 20
 _SIGNS = str.maketrans({**dict.fromkeys("“”„‟″", '"'), **dict.fromkeys("‘’‚′`´", "'")})
 _SHOWN_OTHERWISE = (
-    ".//sup|.//img|.//a[@href]|ancestor::dd|ancestor::td"
+    ".//sup|.//img|.//a[@href]|ancestor::dd|ancestor::td|ancestor::noscript"
     "|self::*[strong and normalize-space(strong) = normalize-space(.)]"
 )
-# The web page draws the marks of its items, so its text has none.
-_ITEM = re.compile(r"^(?:[•∙·◦▪–*-](?: +|(?=[ぁ-ヿ一-鿿]))|\(?[0-9a-z]{1,2}[.)] +)")
+_NOT_PRINTED = ("search.html", "genindex.html")
+# The web page draws the marks of its items and notes, so its text has none.
+_ITEM = re.compile(
+    r"^(?:(?:[•∙·◦▪–*-]|\(?[0-9a-z]{1,2}[.)])(?: +|(?=[ぁ-ヿ一-鿿]))|[0-9]{1,2} +(?=[A-Z]))"
+)
 
 
 def as_set(line: str) -> str:
     """A line with what typesetting changes made alike: ligatures, quotes, dashes, blanks."""
-    plain = unicodedata.normalize("NFKC", line).translate(_SIGNS)
+    plain = unicodedata.normalize("NFKC", line.replace("\u00ad", "")).translate(_SIGNS)
     plain = re.sub(r"[\u2010-\u2015]|--+", "-", plain)
     words = plain.split()
     out = words[0] if words else ""
     for word in words[1:]:
         out += word if is_wide(out[-1]) or is_wide(word[0]) else f" {word}"
     return out
+
+
+def _is_whole(sentence: str) -> bool:
+    """Whether no block of the page cuts a sentence off within brackets."""
+    return not sentence.startswith(")") and sentence.count("(") <= sentence.count(")")
 
 
 def real(folder: Path) -> Iterator[Made]:
@@ -103,6 +113,7 @@ def real(folder: Path) -> Iterator[Made]:
     for path in sorted(folder.glob("*.pdf")):
         beside = path.with_suffix("")
         pages = sorted(beside.glob("*.html")) if beside.is_dir() else [path.with_suffix(".html")]
+        pages = [page for page in pages if page.name not in _NOT_PRINTED]
         found: dict[str, None] = {}
         for page in pages:
             for paragraph in lxml.html.parse(page).iter("p"):
@@ -110,7 +121,9 @@ def real(folder: Path) -> Iterator[Made]:
                     continue
                 text = as_set(paragraph.text_content())
                 found |= dict.fromkeys(text[a:b].strip() for a, b in split_sentences(text))
-        long = [one for one in found if len(one) >= _SHORTEST and one[-1] in "。.!?"]
+        long = [
+            one for one in found if len(one) >= _SHORTEST and one[-1] in "。.!?" and _is_whole(one)
+        ]
         step = max(1, len(long) // _MOST_OF_A_FILE)
         data = path.read_bytes()
         with pypdfium2.PdfDocument(data) as document:
@@ -146,9 +159,10 @@ def judge(
                 print(f"  {file.kind}: {error}")
         figures.seconds += max(0.0, _processor_seconds() - before)
         if is_real:
-            text = "\n".join(as_set(_ITEM.sub("", line)) for line in text.split("\n"))
+            text = "\n".join(map(as_set, text.split("\n")))
         found = [text[start:end].strip() for start, end in split_sentences(text)]
-        known = set(found)
+        # A mark tells where a sentence begins: it is taken off afterwards.
+        known = {_ITEM.sub("", one) for one in found} if is_real else set(found)
         missing = [sentence for sentence in file.sentences if sentence not in known]
         figures.right += len(file.sentences) - len(missing)
         figures.sentences += len(file.sentences)

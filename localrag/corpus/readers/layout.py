@@ -24,6 +24,7 @@ class Glyph(NamedTuple):
         x0, y0, x1, y1: its box on the page.
         size: of the font.
         turned: quarters of a turn, counter-clockwise, from upright; -1 where it is slanted.
+        is_after_blank: whether the program that reads the page takes the gap before it for a blank.
     """
 
     text: str
@@ -33,6 +34,7 @@ class Glyph(NamedTuple):
     y1: float
     size: float
     turned: int = 0
+    is_after_blank: bool = False
 
 
 class Box(NamedTuple):
@@ -71,6 +73,8 @@ SPLIT, _SPLIT_APART = 1.0, 0.5
 and where it does not."""
 _BLANK = 0.13
 """A gap of so many heights between Latin characters is a blank."""
+_SLIGHT_BLANK = -0.2
+"""The same where PDFium finds a blank: it knows the widths of slanted letters, which lean over it."""
 _SHOW_SPREAD = 4
 """So many gaps of a line show whether its letters are spread."""
 _ONE = "(?:[0-9]|[々〇ぁ-ヿ㐀-鿿！-｠「-】])"
@@ -142,7 +146,7 @@ def _once(glyphs: Sequence[Glyph]) -> Iterator[tuple[int, Glyph]]:
         )
         if glyph.text.strip() and any(
             # The letters of a ligature have one box.
-            other[1:] != glyph[1:]
+            other[1:7] != glyph[1:7]
             and abs(other.x0 - glyph.x0) < cell * _SAME
             and abs(other.y0 - glyph.y0) < cell * _SAME
             for other in near
@@ -545,7 +549,21 @@ def _has_blank(one: _Set, other: _Set, blank: float) -> bool:
     left, right = one.glyph.text[-1:], other.glyph.text[:1]
     if not left.strip() or not right.strip() or is_wide(left) or is_wide(right):
         return False
-    return other.box.x0 - one.box.x1 > max(one.glyph.size, 0.1) * blank
+    if other.glyph.is_after_blank:
+        blank -= _BLANK - _SLIGHT_BLANK
+    gap, least = other.box.x0 - one.box.x1, max(one.glyph.size, 0.1) * blank
+    if gap > least:
+        return True
+    # Japanese fonts have quotation marks of full width, whose half is empty towards Latin words.
+    return (
+        left == "”" and (right.isalnum() or right in '("“‘') and gap + _empty_half(one) > least
+    ) or (right in "“‘" and left.isalnum() and gap + _empty_half(other) > least)
+
+
+def _empty_half(char: _Set) -> float:
+    """Half the width of a quotation mark, where it is a full one."""
+    across = char.box.x1 - char.box.x0
+    return across / 2 if across > char.glyph.size * 0.9 else 0.0
 
 
 def around(boxes: Sequence[Box]) -> Box:

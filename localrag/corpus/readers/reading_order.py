@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 from operator import itemgetter
 from statistics import median
 
-from localrag.corpus.readers.flowing import ends_sentence, is_wide, join
+from localrag.corpus.readers.flowing import Words, ends_sentence, is_wide, join
 from localrag.corpus.readers.layout import SPLIT, Box, Segment, turned
 
 
@@ -20,7 +20,7 @@ class Line:
     Attributes:
         text: what is read; cells are separated by tabs.
         size: of its font.
-        indent, room: what is left before and behind it in its column.
+        indent, room: what is left before and behind it in its column; below 0 where it is over.
         width: of its column.
         gap: between it and the line above in its column, in its own heights; 0 for the first one.
         opens: whether it is the first one of a column.
@@ -308,7 +308,7 @@ def _column_lines(
             text,
             size=max(row, key=lambda part: len(part.text)).size,
             indent=left.box.x0 - column.left,
-            room=max(0.0, column.right(left.size) - right.box.x1),
+            room=column.right(left.size) - right.box.x1,
             width=column.right(left.size) - column.left,
             gap=gap,
             opens=not above,
@@ -327,7 +327,7 @@ def _spaced(row: Sequence[Segment]) -> str:
         is_spread = gap < last.size * 2.5 and 0 <= part.order - last.order <= len(last.text) + 3
         if is_spread and gap < last.size * 0.6:
             # What was filled in within a line.
-            text = join(text, part.text, frozenset())
+            text = join(text, part.text, Words())
         elif is_spread or (last is row[0] and _is_label(last, part)):
             text += ("　" if is_wide(part.text[0]) else " ") + part.text
         else:
@@ -386,7 +386,7 @@ def _rows(band: _Band, levels: Sequence[Box]) -> Iterator[Line]:
 
 def _in_one(texts: Sequence[str]) -> str:
     """The lines of a cell as one."""
-    return reduce(lambda done, text: join(done, text, frozenset()), texts) if texts else ""
+    return reduce(lambda done, text: join(done, text, Words()), texts) if texts else ""
 
 
 def _usual_gap(
