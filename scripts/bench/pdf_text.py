@@ -10,11 +10,17 @@ print shows them otherwise. So are sentences that a block cuts off within bracke
 searching. Quotation
 marks, dashes and ligatures count as the same, and soft hyphens, marks of items and numbers of notes
 as none: they are set by the program that makes the page.
+``--tools PYTHON`` takes 30 files that other programs make: reportlab, fpdf2, WeasyPrint, typst,
+matplotlib, xhtml2pdf and LibreOffice, those of them that an interpreter has. Give them a virtual
+environment of their own: pip install reportlab fpdf2 weasyprint typst matplotlib xhtml2pdf.
 ``--all`` compares pypdf, pdfminer.six and the text of PDFium as it is, where they are installed.
 """
 
 import argparse
+import json
 import re
+import subprocess
+import tempfile
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -71,6 +77,7 @@ def with_pdfminer(data: bytes) -> str:
 @dataclass
 class _Figures:
     right: int = 0
+    whole_files: int = 0
     sentences: int = 0
     characters: float = 0.0
     order: float = 0.0
@@ -130,6 +137,29 @@ def real(folder: Path) -> Iterator[Made]:
             yield Made(path.stem, data, long[::step], len(document))
 
 
+def by_tools(python: str, count: int, seed: int) -> Iterator[Made]:
+    """PDF files that other programs make; those that are missing are named.
+
+    Args:
+        python: an interpreter that has their packages.
+        count: how many files.
+        seed: of their sentences.
+    """
+    import pypdfium2
+
+    script = Path(__file__).parents[1] / "printed_by_tools.py"
+    with tempfile.TemporaryDirectory() as place:
+        command = [python, str(script), place, str(count), str(seed)]
+        subprocess.run(command, check=True, capture_output=True)
+        report = json.loads((Path(place) / "made.json").read_text())
+        if report["missing"]:
+            print(f"missing: {', '.join(report['missing'])}")
+        for one in report["made"]:
+            data = (Path(place) / one["file"]).read_bytes()
+            with pypdfium2.PdfDocument(data) as document:
+                yield Made(Path(one["file"]).stem, data, one["sentences"], len(document))
+
+
 def _processor_seconds() -> float:
     """Of this process and of the one in which localrag reads PDF."""
     read = 0.0
@@ -165,6 +195,7 @@ def judge(
         known = {_ITEM.sub("", one) for one in found} if is_real else set(found)
         missing = [sentence for sentence in file.sentences if sentence not in known]
         figures.right += len(file.sentences) - len(missing)
+        figures.whole_files += not missing
         figures.sentences += len(file.sentences)
         whole, wanted = _letters(text), [_letters(sentence) for sentence in file.sentences]
         expected = sum(map(len, wanted))
@@ -187,14 +218,21 @@ def judge(
 def main() -> None:
     """Print a row for each reader."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--files", type=int, default=32)
+    parser.add_argument("--files", type=int, help="how many (32; 30 of other programs)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--all", action="store_true", help="compare other readers")
     parser.add_argument("--misses", action="store_true", help="show sentences that are missing")
     parser.add_argument("--write", type=Path, help="a folder for the files")
     parser.add_argument("--real", type=Path, help="a folder of PDF files and their web pages")
+    parser.add_argument("--tools", metavar="PYTHON", help="which has the programs that make files")
     options = parser.parse_args()
-    files = list(real(options.real) if options.real else made(options.files, options.seed))
+    if options.real:
+        files = list(real(options.real))
+    elif options.tools:
+        count = 30 if options.files is None else options.files
+        files = list(by_tools(options.tools, count, options.seed))
+    else:
+        files = list(made(options.files or 32, options.seed))
     if options.write:
         options.write.mkdir(parents=True, exist_ok=True)
         for at, file in enumerate(files):
@@ -214,7 +252,9 @@ def main() -> None:
             continue
         print(
             f"{name}: sentences right {rate(got.right, got.sentences)}, "
-            f"characters {got.characters / len(files):.3f}, order {got.order / len(files):.3f}, "
+            f"files with every sentence right {rate(got.whole_files, len(files))}, "
+            f"characters {got.characters / max(1, len(files)):.3f}, "
+            f"order {got.order / max(1, len(files)):.3f}, "
             f"{pages / max(got.seconds, 1e-9):.1f} pages a second of the processor"
         )
 

@@ -68,13 +68,14 @@ class Segment:
     frame: int
 
 
-SPLIT, _SPLIT_APART = 1.0, 0.5
-"""A gap of so many heights parts two segments of a line, where one follows the other in the file
-and where it does not."""
+SPLIT, _SPLIT_APART, _SPLIT_RULED = 1.0, 0.5, 0.3
+"""A gap of so many heights parts two segments of a line, where one follows the other in the file,
+where it does not, and where an upright rule is in it."""
+_MOST_UPRIGHTS = 400
 _BLANK = 0.13
 """A gap of so many heights between Latin characters is a blank."""
 _SLIGHT_BLANK = -0.2
-"""The same where PDFium finds a blank: it knows the widths of slanted letters, which lean over it."""
+"""The same where PDFium finds one: it knows the widths of letters that lean over it."""
 _SHOW_SPREAD = 4
 """So many gaps of a line show whether its letters are spread."""
 _ONE = "(?:[0-9]|[々〇ぁ-ヿ㐀-鿿！-｠「-】])"
@@ -94,13 +95,18 @@ _WIDEST_PAIR, _FAR = 8.0, 3.0
 """So many heights wide is a title of two letters at most, and so wide the gaps of cells."""
 
 
-def segments(glyphs: Sequence[Glyph]) -> list[Segment]:
-    """Group the characters of a page into segments, in the page's own order."""
+def segments(glyphs: Sequence[Glyph], rules: Sequence[Box] = ()) -> list[Segment]:
+    """Group the characters of a page into segments, in the page's own order.
+
+    Args:
+        glyphs: the characters.
+        rules: what is drawn; an upright rule between two characters parts them.
+    """
     placed = list(_in_frames(_once(glyphs)))
     out: list[Segment] = []
     for frame in dict.fromkeys(frame for _, frame, _ in placed):
         inside = [(order, glyph) for order, of, glyph in placed if of == frame]
-        out += _segments_of(inside, frame)
+        out += _segments_of(inside, frame, uprights(rules, frame))
     return sorted(out, key=lambda segment: segment.order)
 
 
@@ -298,21 +304,38 @@ def segment(
     return Segment(text, turned(box, frame), box, size, order, frame)
 
 
-def _segments_of(inside: Sequence[tuple[int, Glyph]], frame: int) -> Iterator[Segment]:
+def uprights(rules: Sequence[Box], frame: int) -> list[Box]:
+    """The rules across the lines of a frame, in it: those of a table part its cells."""
+    boxes = (turned(rule, max(frame, 0)) for rule in rules)
+    return [box for box in boxes if box.y1 - box.y0 > 4 * (box.x1 - box.x0)][:_MOST_UPRIGHTS]
+
+
+def is_parted(left: Box, right: Box, across: Sequence[Box]) -> bool:
+    """Whether an upright rule is between two boxes of a line."""
+    middle = (left.y0 + left.y1) / 2
+    return any(
+        left.x1 - 1 <= rule.x0 and rule.x1 <= right.x0 + 1 and rule.y0 <= middle <= rule.y1
+        for rule in across
+    )
+
+
+def _segments_of(
+    inside: Sequence[tuple[int, Glyph]], frame: int, across: Sequence[Box]
+) -> Iterator[Segment]:
     if frame < 0:
         yield from _slanted(inside)
         return
     placed = [_Set(order, glyph, turned(Box(*glyph[1:5]), frame)) for order, glyph in inside]
     # PDFium puts what begins at one height of several vertical lines in a row of its own.
     is_in_order = frame != _DOWN
-    rows = [list(_parts(line, is_in_order)) for line in _baselines(placed)]
+    rows = [list(_parts(line, is_in_order, across)) for line in _baselines(placed)]
     for row in _spread_joined(rows, is_in_order):
         for part in row:
             yield _segment(part, frame)
 
 
-def _parts(line: _Part, is_in_order: bool) -> Iterator[_Part]:
-    """The characters of a line, parted where a gap is wide."""
+def _parts(line: _Part, is_in_order: bool, across: Sequence[Box]) -> Iterator[_Part]:
+    """The characters of a line, parted where a gap is wide or a rule is in it."""
     part: list[_Set] = []
     last: _Set | None = None
     blanks = 0
@@ -325,7 +348,10 @@ def _parts(line: _Part, is_in_order: bool) -> Iterator[_Part]:
             gap = char.box.x0 - last.box.x1 - blanks * height
             # Cells may be near to each other, but they are not written one after the other.
             is_apart = is_in_order and not 0 <= char.order - part[-1].order <= _UPRIGHT_TOGETHER
-            if gap > height * (_SPLIT_APART if is_apart or is_spread else SPLIT):
+            is_ruled = across and gap > height * _SPLIT_RULED
+            if gap > height * (_SPLIT_APART if is_apart or is_spread else SPLIT) or (
+                is_ruled and is_parted(last.box, char.box, across)
+            ):
                 yield part
                 part = []
         blanks = 0 if is_visible else blanks + (char.glyph.text == "　")

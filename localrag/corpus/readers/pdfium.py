@@ -334,9 +334,10 @@ def _read_page(page: "PdfPage", most: int, counts: Counter[str]) -> tuple[Printe
         return Printed((), box, unknown=unknown, is_unreadable=True), count
     shown = [glyph if glyph.text else glyph._replace(text="\ufffd") for glyph in glyphs]
     is_blank = not count and not pdfium.FPDFPage_CountObjects(page.raw)
-    parts, readings = without_ruby(segments(shown))
+    rules = list(_rules(page))
+    parts, readings = without_ruby(segments(shown, rules))
     counts[RUBY] += readings
-    return Printed(parts, box, list(_rules(page)), unknown, is_blank=is_blank), count
+    return Printed(parts, box, rules, unknown, is_blank=is_blank), count
 
 
 def picture(data: bytes, memory_bytes: int, number: int) -> tuple[bytes, int, int, int, int]:
@@ -543,7 +544,10 @@ def _is_character(code: int) -> bool:
 
 
 def _rules(page: "PdfPage") -> Iterator[Box]:
-    """What is drawn as lines and boxes: both long edges of a box count as rules."""
+    """What is drawn as lines and boxes: both long edges of a box count as rules.
+
+    The ground of a word has edges too, so upright ones of boxes do not count.
+    """
     import pypdfium2.raw as pdfium
 
     for drawn in islice(_drawn(page.raw), _RULES):
@@ -552,6 +556,6 @@ def _rules(page: "PdfPage") -> Iterator[Box]:
         left, bottom, right, top = _bounds(drawn)
         yield from (
             (Box(left, bottom, right, bottom), Box(left, top, right, top))
-            if top - bottom > 3
+            if top - bottom > 3 and right - left > 3
             else (Box(left, bottom, right, top),)
         )

@@ -182,3 +182,24 @@ def test_the_mark_of_a_note_behind_a_full_stop_ends_a_paragraph_too():
     lines = ["quay is what it is called in the book that is kept for", "it."]
     justified(pages, lines, top)
     assert sentences(text_of(pages))[-1] == " ".join(lines)
+
+
+@pytest.mark.parametrize("is_ruled", [True, False])
+def test_an_upright_rule_parts_the_cells_of_a_narrow_table(is_ruled):
+    pages = one_page()
+    justified(pages, ["渡し場の使用料は、次の表に掲げる額とする。"] * 3)
+    for row, cells in enumerate([("区分", "金額", "期限"), ("第二種", "二百円", "毎月末")]):
+        for column, cell in enumerate(cells):
+            pages.text(LEFT + 35 * column, 700 - 18 * row, cell, SIZE)
+    for column in range(4) if is_ruled else ():
+        pages.rule(LEFT - 2.5 + 35 * column, 676, LEFT - 2.5 + 35 * column, 714)
+    rows = text_of(pages).splitlines()[-2:]
+    assert (rows == ["区分\t金額\t期限", "第二種\t二百円\t毎月末"]) == is_ruled
+
+
+def test_an_accent_over_a_blank_is_the_sign_that_it_is():
+    pages = one_page()
+    shown = "Use \u00a0ls".encode("cp1252").hex()
+    pages.pages[-1].content.append(f"BT /L 10 Tf {LEFT} 780 Td <{shown}> Tj ET")
+    pages.text(LEFT + width("Use ", SIZE), 780, "\u0300", SIZE, wide=True)
+    assert text_of(pages) == "Use `ls"
