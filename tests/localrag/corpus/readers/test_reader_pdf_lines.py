@@ -10,6 +10,8 @@ from localrag_indexes.analysis.sentences import split_sentences
 
 LEFT, SIZE, LEADING = 60.0, 10.0, 12.0
 
+HELVETICA = b"/BaseFont /Helvetica /Encoding /WinAnsiEncoding"
+
 
 def read(data: bytes) -> str:
     return next(one.text for one in read_pdf("a.pdf", data, Limits()) if isinstance(one, Document))
@@ -47,8 +49,7 @@ def test_a_blank_behind_a_letter_that_leans_over_it_is_one():
     pages = one_page()
     shown = "[(A roof) -200 (of) -200 (form) -200 (of) -200 (half) -200 (of) -200 (fees)]"
     pages.pages[-1].content.append(f"BT /L 10 Tf 60 780 Td {shown} TJ ET")
-    upright = b"/BaseFont /Helvetica /Encoding /WinAnsiEncoding"
-    data = pages.to_bytes().replace(upright, b"/BaseFont /Times-Italic".ljust(len(upright)))
+    data = pages.to_bytes().replace(HELVETICA, b"/BaseFont /Times-Italic")
     assert read(data) == "A roof of form of half of fees"
 
 
@@ -199,7 +200,10 @@ def test_an_upright_rule_parts_the_cells_of_a_narrow_table(is_ruled):
 
 def test_an_accent_over_a_blank_is_the_sign_that_it_is():
     pages = one_page()
-    shown = "Use \u00a0ls".encode("cp1252").hex()
-    pages.pages[-1].content.append(f"BT /L 10 Tf {LEFT} 780 Td <{shown}> Tj ET")
-    pages.text(LEFT + width("Use ", SIZE), 780, "\u0300", SIZE, wide=True)
-    assert text_of(pages) == "Use `ls"
+    pages.text(LEFT, 780, "Use `ls", SIZE)
+    table = pages.stream(
+        "begincmap 1 begincodespacerange <00> <ff> endcodespacerange"
+        " 1 beginbfchar <60> <00A00300> endbfchar endcmap"
+    )
+    data = pages.to_bytes().replace(HELVETICA, b"/BaseFont /Helvetica /ToUnicode " + table.encode())
+    assert read(data) == "Use `ls"
