@@ -47,7 +47,8 @@ class Sheet:
 
     def table(self) -> list[tuple[str, ...]]:
         """The rows of a table, each of which is to be read with tabs between its cells."""
-        rows = [_HEADS, *((f"第{n}種", f"{n * 1200:,}円", f"{n}月末日") for n in (2, 3, 4))]
+        rows: list[tuple[str, ...]] = [_HEADS]
+        rows += [(f"第{n}種", f"{n * 1200:,}円", f"{n}月末日") for n in (2, 3, 4)]
         self.text.made += ["\t".join(row) for row in rows]
         return rows
 
@@ -297,9 +298,9 @@ def libreoffice_text(sheet: Sheet, *, vertical: bool = False, has_table: bool = 
         )
         text += f"<table:table-row>{cells}</table:table-row>"
     if has_table:
-        before, row, rows = text.partition("<table:table-row>")
+        before, first, after = text.partition("<table:table-row>")
         columns = f'<table:table-column table:number-columns-repeated="{len(_HEADS)}"/>'
-        text = f"{before}<table:table>{columns}{row}{rows}</table:table>"
+        text = f"{before}<table:table>{columns}{first}{after}</table:table>"
     source = sheet.path.with_suffix(".fodt")
     source.write_text(
         f'<?xml version="1.0" encoding="UTF-8"?><office:document {spaces} office:version="1.3"'

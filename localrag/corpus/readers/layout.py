@@ -366,15 +366,11 @@ def _slanted(inside: Sequence[tuple[int, Glyph]]) -> Iterator[Segment]:
     part: list[_Set] = []
     for order, glyph in inside:
         if part and order > part[-1].order + 1:
-            yield _whole(part)
+            yield _segment(part, -1)
             part = []
         part.append(_Set(order, glyph, Box(*glyph[1:5])))
     if part:
-        yield _whole(part)
-
-
-def _whole(part: Sequence[_Set]) -> Segment:
-    return _segment(part, -1)
+        yield _segment(part, -1)
 
 
 def _spread_joined(rows: Sequence[Sequence[_Part]], is_in_order: bool) -> Iterator[list[_Part]]:
