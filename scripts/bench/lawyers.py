@@ -34,8 +34,9 @@ from localrag.question import follow_up
 from localrag.question.follow_up import Rewritten
 from localrag.reading.extractive import Quotations, quotations
 from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.scope import NO_LAWS, OrdersUnder
-from localrag.retrieval.types import Query, Retrieval, WrittenSearch
+from localrag.retrieval.types import Query, WrittenSearch
 from localrag.retrieval.written import search_written
 
 QUESTIONS = REPOSITORY / "tests" / "localrag" / "lawyers" / "questions"
@@ -52,7 +53,7 @@ PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     (
         "follow-ups rewritten",
         "localrag.question.follow_up.rewritten",
-        lambda text, *_: Rewritten(text, text),
+        lambda text, *_: Rewritten(text),
     ),
     (
         "captions and law weighed",
@@ -129,9 +130,9 @@ def answered(
     for asked in questions:
         started = time.perf_counter()
         read = follow_up.rewritten(asked["question"], asked.get("history", ()), retriever.names)
-        query = Query(read.text)
+        query = Query(read.text, last=read.last)
         retrieval = search_written(retriever, query, written.get(asked["id"], ()), HITS)
-        quoted = quotations(retriever, query, retrieval)
+        quoted = quotations(retriever, retrieval)
         seconds = time.perf_counter() - started
         outcome = judged(asked, quoted, retrieval, orders, seconds)
         outcomes[asked["group"], asked["half"]].append(outcome)

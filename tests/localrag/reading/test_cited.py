@@ -68,7 +68,7 @@ def piers(
 def quoted(retriever: Retriever, question: str, **filters: tuple[str, ...]) -> list[str]:
     """The places quoted for a question, in their order."""
     query = Query(question, filters=Filters(**filters))
-    found = quotations(retriever, query, retriever.search(query))
+    found = quotations(retriever, retriever.search(query))
     return [citation.passage_id.partition("#")[2] for citation in found.citations]
 
 
@@ -89,7 +89,7 @@ def not_first(retriever: Retriever, drawn: Iterator[tuple[str, str]]) -> list[st
     wrong = []
     for (cited, passage), form in zip(drawn, cycle(FORMS), strict=False):
         query = Query(cited + form)
-        citations = quotations(retriever, query, retriever.search(query)).citations
+        citations = quotations(retriever, retriever.search(query)).citations
         if not citations or citations[0].passage_id != passage:
             wrong.append(query.text)
     return wrong
@@ -134,7 +134,7 @@ def test_an_item_is_quoted_with_its_paragraph(piers: Retriever) -> None:
 
 def test_a_paragraph_of_many_items_is_quoted_whole(piers: Retriever) -> None:
     query = Query("浮桟橋法10条1項")
-    (citation,) = quotations(piers, query, piers.search(query)).citations
+    (citation,) = quotations(piers, piers.search(query)).citations
     assert citation.passage_id == f"{ACT}#10.1"
     assert citation.quote.count("の書類") == 4
 
@@ -144,7 +144,7 @@ def test_all_that_is_cited_is_quoted_in_its_order_and_what_is_left_out_is_told(
 ) -> None:
     assert quoted(piers, "浮桟橋法9条、3条及び4条") == ["9.1", "3.1", "4.1"]
     query = Query("浮桟橋法1条から9条まで")
-    found = quotations(piers, query, piers.search(query))
+    found = quotations(piers, piers.search(query))
     assert [one.passage_id.partition("#")[2] for one in found.citations] == [
         "1.1", "2", "3.1", "4.1", "5.1", "6.1",
     ]  # fmt: skip
@@ -224,20 +224,6 @@ def test_what_a_question_leaves_out_is_not_quoted(piers: Retriever) -> None:
     assert "3.1" in quoted(piers, "浮桟橋法3条でなくてはならないか")
     assert quoted(piers, "浮桟橋法3条ではなく4条")[:1] == ["4.1"]
     assert quoted(piers, f"浮桟橋法3条のほかに{asked}")[:1] == ["4.1"]
-
-
-def test_a_crime_that_is_left_out_by_its_number_is_not_named_by_its_caption(
-    tmp_path: Path, open_statutes: Callable[..., Retriever]
-) -> None:
-    harbour_crimes = {
-        ("599AC0000000033", "港の罪に関する法律", "令和九十九年法律第三十三号"): {
-            "1": ("綱切り", ["綱を切つた者は、五万円以下の罰金に処する。"]),
-            "2": ("綱切り予備", ["綱切りの罪を犯す目的で刃物を備えた者は、科料に処する。"]),
-        }
-    }
-    with open_statutes(tmp_path, harbour_crimes) as retriever:
-        assert quoted(retriever, "港の罪に関する法律の綱切りの罪")[0] == "1.1"
-        assert "1.1" not in quoted(retriever, "港の罪に関する法律1条を除く綱切りの罪")
 
 
 def test_the_number_of_what_is_left_out_finds_nothing(
