@@ -89,6 +89,7 @@ class PrintedPages:
         angle: float = 0.0,
         vertical: bool = False,
         stretch: float = 0.0,
+        wide: bool = False,
     ) -> None:
         """Print a text whose baseline begins at a point.
 
@@ -100,8 +101,9 @@ class PrintedPages:
             angle: of the baseline, in degrees.
             vertical: whether it runs down, by a CMap for vertical writing.
             stretch: put behind every character, in points.
+            wide: whether Latin parts too go into the Japanese font, whose signs have full width.
         """
-        for part, is_latin in _parts(text, vertical=vertical):
+        for part, is_latin in [(text, False)] if wide else _parts(text, vertical=vertical):
             font = "L" if is_latin else "V" if vertical else "J"
             a, b = cos(radians(angle)), sin(radians(angle))
             matrix = f"{a:.4f} {b:.4f} {-b:.4f} {a:.4f} {x:.2f} {y:.2f}"

@@ -6,13 +6,21 @@ is right where it is one of the sentences that localrag splits the text into, le
 ``--real`` takes PDF files that were printed from the same source as web pages: NAME.pdf beside
 NAME.html, or beside a folder NAME of .html files. The paragraphs of the web pages say what is in
 the PDF. Left out are titles, definitions, cells, and paragraphs with links, notes or pictures:
-print shows them otherwise. Quotation marks, dashes and ligatures count as the same, and marks of
-items as none: they are set by the program that makes the page.
+print shows them otherwise. So are sentences that a block cuts off within brackets, and pages for
+searching. Quotation
+marks, dashes and ligatures count as the same, and soft hyphens, marks of items and numbers of notes
+as none: they are set by the program that makes the page.
+``--tools PYTHON`` takes 30 files that other programs make: reportlab, fpdf2, WeasyPrint, typst,
+matplotlib, xhtml2pdf and LibreOffice, those of them that an interpreter has. Give them a virtual
+environment of their own: pip install reportlab fpdf2 weasyprint typst matplotlib xhtml2pdf.
 ``--all`` compares pypdf, pdfminer.six and the text of PDFium as it is, where they are installed.
 """
 
 import argparse
+import json
 import re
+import subprocess
+import tempfile
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -69,6 +77,7 @@ def with_pdfminer(data: bytes) -> str:
 @dataclass
 class _Figures:
     right: int = 0
+    whole_files: int = 0
     sentences: int = 0
     characters: float = 0.0
     order: float = 0.0
@@ -78,22 +87,30 @@ class _Figures:
 _MOST_OF_A_FILE, _SHORTEST = 200, 20
 _SIGNS = str.maketrans({**dict.fromkeys("“”„‟″", '"'), **dict.fromkeys("‘’‚′`´", "'")})
 _SHOWN_OTHERWISE = (
-    ".//sup|.//img|.//a[@href]|ancestor::dd|ancestor::td"
+    ".//sup|.//img|.//a[@href]|ancestor::dd|ancestor::td|ancestor::noscript"
     "|self::*[strong and normalize-space(strong) = normalize-space(.)]"
 )
-# The web page draws the marks of its items, so its text has none.
-_ITEM = re.compile(r"^(?:[•∙·◦▪–*-](?: +|(?=[ぁ-ヿ一-鿿]))|\(?[0-9a-z]{1,2}[.)] +)")
+_NOT_PRINTED = ("search.html", "genindex.html")
+# The web page draws the marks of its items and notes, so its text has none.
+_ITEM = re.compile(
+    r"^(?:(?:[•∙·◦▪–*-]|\(?[0-9a-z]{1,2}[.)])(?: +|(?=[ぁ-ヿ一-鿿]))|[0-9]{1,2} +(?=[A-Z]))"
+)
 
 
 def as_set(line: str) -> str:
     """A line with what typesetting changes made alike: ligatures, quotes, dashes, blanks."""
-    plain = unicodedata.normalize("NFKC", line).translate(_SIGNS)
+    plain = unicodedata.normalize("NFKC", line.replace("\u00ad", "")).translate(_SIGNS)
     plain = re.sub(r"[\u2010-\u2015]|--+", "-", plain)
     words = plain.split()
     out = words[0] if words else ""
     for word in words[1:]:
         out += word if is_wide(out[-1]) or is_wide(word[0]) else f" {word}"
     return out
+
+
+def _is_whole(sentence: str) -> bool:
+    """Whether no block of the page cuts a sentence off within brackets."""
+    return not sentence.startswith(")") and sentence.count("(") <= sentence.count(")")
 
 
 def real(folder: Path) -> Iterator[Made]:
@@ -103,6 +120,7 @@ def real(folder: Path) -> Iterator[Made]:
     for path in sorted(folder.glob("*.pdf")):
         beside = path.with_suffix("")
         pages = sorted(beside.glob("*.html")) if beside.is_dir() else [path.with_suffix(".html")]
+        pages = [page for page in pages if page.name not in _NOT_PRINTED]
         found: dict[str, None] = {}
         for page in pages:
             for paragraph in lxml.html.parse(page).iter("p"):
@@ -110,11 +128,36 @@ def real(folder: Path) -> Iterator[Made]:
                     continue
                 text = as_set(paragraph.text_content())
                 found |= dict.fromkeys(text[a:b].strip() for a, b in split_sentences(text))
-        long = [one for one in found if len(one) >= _SHORTEST and one[-1] in "。.!?"]
+        long = [
+            one for one in found if len(one) >= _SHORTEST and one[-1] in "。.!?" and _is_whole(one)
+        ]
         step = max(1, len(long) // _MOST_OF_A_FILE)
         data = path.read_bytes()
         with pypdfium2.PdfDocument(data) as document:
             yield Made(path.stem, data, long[::step], len(document))
+
+
+def by_tools(python: str, count: int, seed: int) -> Iterator[Made]:
+    """PDF files that other programs make; those that are missing are named.
+
+    Args:
+        python: an interpreter that has their packages.
+        count: how many files.
+        seed: of their sentences.
+    """
+    import pypdfium2
+
+    script = Path(__file__).parents[1] / "printed_by_tools.py"
+    with tempfile.TemporaryDirectory() as place:
+        command = [python, str(script), place, str(count), str(seed)]
+        subprocess.run(command, check=True, capture_output=True)
+        report = json.loads((Path(place) / "made.json").read_text())
+        if report["missing"]:
+            print(f"missing: {', '.join(report['missing'])}")
+        for one in report["made"]:
+            data = (Path(place) / one["file"]).read_bytes()
+            with pypdfium2.PdfDocument(data) as document:
+                yield Made(Path(one["file"]).stem, data, one["sentences"], len(document))
 
 
 def _processor_seconds() -> float:
@@ -146,11 +189,13 @@ def judge(
                 print(f"  {file.kind}: {error}")
         figures.seconds += max(0.0, _processor_seconds() - before)
         if is_real:
-            text = "\n".join(as_set(_ITEM.sub("", line)) for line in text.split("\n"))
+            text = "\n".join(map(as_set, text.split("\n")))
         found = [text[start:end].strip() for start, end in split_sentences(text)]
-        known = set(found)
+        # A mark tells where a sentence begins: it is taken off afterwards.
+        known = {_ITEM.sub("", one) for one in found} if is_real else set(found)
         missing = [sentence for sentence in file.sentences if sentence not in known]
         figures.right += len(file.sentences) - len(missing)
+        figures.whole_files += not missing
         figures.sentences += len(file.sentences)
         whole, wanted = _letters(text), [_letters(sentence) for sentence in file.sentences]
         expected = sum(map(len, wanted))
@@ -173,14 +218,21 @@ def judge(
 def main() -> None:
     """Print a row for each reader."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--files", type=int, default=32)
+    parser.add_argument("--files", type=int, help="how many (32; 30 of other programs)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--all", action="store_true", help="compare other readers")
     parser.add_argument("--misses", action="store_true", help="show sentences that are missing")
     parser.add_argument("--write", type=Path, help="a folder for the files")
     parser.add_argument("--real", type=Path, help="a folder of PDF files and their web pages")
+    parser.add_argument("--tools", metavar="PYTHON", help="which has the programs that make files")
     options = parser.parse_args()
-    files = list(real(options.real) if options.real else made(options.files, options.seed))
+    if options.real:
+        files = list(real(options.real))
+    elif options.tools:
+        count = 30 if options.files is None else options.files
+        files = list(by_tools(options.tools, count, options.seed))
+    else:
+        files = list(made(options.files or 32, options.seed))
     if options.write:
         options.write.mkdir(parents=True, exist_ok=True)
         for at, file in enumerate(files):
@@ -200,7 +252,9 @@ def main() -> None:
             continue
         print(
             f"{name}: sentences right {rate(got.right, got.sentences)}, "
-            f"characters {got.characters / len(files):.3f}, order {got.order / len(files):.3f}, "
+            f"files with every sentence right {rate(got.whole_files, len(files))}, "
+            f"characters {got.characters / max(1, len(files)):.3f}, "
+            f"order {got.order / max(1, len(files)):.3f}, "
             f"{pages / max(got.seconds, 1e-9):.1f} pages a second of the processor"
         )
 

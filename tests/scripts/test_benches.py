@@ -223,3 +223,13 @@ def test_pdf_text_compares_files_with_their_web_pages(tmp_path, monkeypatch, cap
     monkeypatch.setattr(sys, "argv", ["pdf_text.py", f"--real={tmp_path}"])
     import_module("bench.pdf_text").main()
     assert "sentences right 1.000" in capsys.readouterr().out
+
+
+def test_pdf_text_names_the_programs_that_an_interpreter_lacks(monkeypatch, capsys):
+    monkeypatch.setenv("PATH", "")
+    arguments = ["pdf_text.py", f"--tools={sys.executable}", "--files=0"]
+    monkeypatch.setattr(sys, "argv", arguments)
+    import_module("bench.pdf_text").main()
+    out = capsys.readouterr().out
+    assert "soffice" in out.splitlines()[0]
+    assert "0 files" in out

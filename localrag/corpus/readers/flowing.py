@@ -6,13 +6,15 @@ begins with.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
+from itertools import pairwise
 from statistics import median
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
 CLOSERS = "」』）)］\\]】〉》\"'”’"
-_ENDS = re.compile(f"[。｡．.!?！？][{CLOSERS}]*$")
+_ENDS = re.compile(f"[。｡．.!?！？][{CLOSERS}]*[⁰¹²³⁴-⁹]*$")
 _MARK = re.compile(
     "[・○●◎■□◆◇▼▽▲△※•‣–◦①-⑳㉑-㉟⑴-⒇㈠-㈩]"
     "|[-*+][ \t]"
@@ -41,10 +43,19 @@ _WIDE = re.compile(
 )
 _HYPHEN = re.compile("[A-Za-zÀ-ɏ]{2,}[-‐\u00ad\u0002]$")
 _WORD = re.compile("[A-Za-zÀ-ɏ]+(?:[-‐][A-Za-zÀ-ɏ]+)*")
+_TOKEN = re.compile("[!-~]+$")
+_OPTION = re.compile("(?<![!-~])(?:[-/][A-Za-z0-9]+|[!-.0-~]*/[!-~]*)")
+_PLAIN_WORD = re.compile("[a-z]{2,}(?![!-+/-~-])")
+_FIRST_PART = re.compile("[A-Za-z0-9]+")
+# A number of a version goes on with the next line: 1. and 4-5, 3. and 0.0.
+_VERSION = re.compile(r"(?<![0-9])[0-9]{1,3}\.$")
+_VERSION_ENDS = re.compile("[0-9]+[-+~.][0-9]")
 _NUMBER_BEGINS = re.compile(f"{_WIDE.pattern}[0-9][0-9,.]*$")
 _NUMBER_ENDS = re.compile(f"[0-9][0-9,.]*{_WIDE.pattern}")
 # A row of a table of contents.
 _LEADERS = re.compile(r"(?:[.．・…‥][ 　]?){5,}\s*[0-9ivxlc]*$")
+# So many compounds show that a text is not hyphenated, and so many times as many as other words.
+_SHOW_COMPOUNDS, _TIMES = 2, 3
 # A line that leaves this share of its column empty was not broken by the column.
 _EMPTY = 0.4
 
@@ -108,14 +119,44 @@ def _is_open(line: str) -> bool:
     return any(tail.rfind(opener) > tail.rfind(closer) for opener, closer in _OPEN.items())
 
 
-def words_of(lines: Sequence[str]) -> frozenset[str]:
+class Words(NamedTuple):
+    """What a text shows of what its line ends part.
+
+    Attributes:
+        known: its words, in small letters; options and paths that no line end parts.
+        keeps_hyphens: whether its lines end within compounds only: it is not hyphenated.
+    """
+
+    known: Container[str] = frozenset()
+    keeps_hyphens: bool = False
+
+
+def words_of(lines: Sequence[str]) -> Words:
     """The words inside some lines, by which it is known whether a hyphen belongs to one."""
-    return frozenset(
+    known = frozenset(
         word.lower() for line in lines for word in _WORD.findall(line.rstrip("-‐\u00ad\u0002"))
+    ) | frozenset(
+        option.lower().rstrip(".,;:)")
+        for line in lines
+        for option in _OPTION.findall(line.rpartition(" ")[0])
     )
+    hyphenated = compounds = 0
+    for line, following in pairwise(lines):
+        if _HYPHEN.search(line[-_TAIL:]) and following[:1].islower():
+            with_hyphen, without = _words_across(line, following)
+            hyphenated += without in known and with_hyphen not in known
+            compounds += with_hyphen in known and without not in known
+    return Words(known, compounds >= _SHOW_COMPOUNDS and compounds > hyphenated * _TIMES)
 
 
-def join(line: str, following: str, words: frozenset[str]) -> str:
+def _words_across(line: str, following: str) -> tuple[str, str]:
+    """The word that a hyphen parts at the end of a line, with the hyphen and without it."""
+    left, right = _WORD.findall(line[-_TAIL:-1])[-1], _WORD.match(following)
+    right_word = right[0] if right else following[0]
+    return f"{left}-{right_word}".lower(), f"{left}{right_word}".lower()
+
+
+def join(line: str, following: str, words: Words) -> str:
     """Two lines as one: a blank between Latin words, nothing in Japanese, hyphenation undone.
 
     Args:
@@ -124,20 +165,27 @@ def join(line: str, following: str, words: frozenset[str]) -> str:
         words: of the text, see `words_of`: a hyphen stays where the text has the word with it.
     """
     if _HYPHEN.search(line[-_TAIL:]) and following[0].isalpha() and not is_wide(following[0]):
-        left, right = _WORD.findall(line[-_TAIL:-1])[-1], _WORD.match(following)
-        right_word = right[0] if right else following[0]
-        with_hyphen, without = f"{left}-{right_word}".lower(), f"{left}{right_word}".lower()
-        is_compound = "-" in left + right_word
-        is_hyphenated = line[-1] in "\u00ad\u0002" or (
-            without in words
-            if following[0].islower() and (is_compound or with_hyphen in words)
-            else following[0].islower() or (without in words and with_hyphen not in words)
+        with_hyphen, without = _words_across(line, following)
+        is_compound = with_hyphen.count("-") > 1
+        is_soft = line[-1] in "\u00ad\u0002"
+        is_hyphenated = is_soft or (
+            not words.keeps_hyphens
+            and (
+                without in words.known
+                if following[0].islower() and (is_compound or with_hyphen in words.known)
+                else following[0].islower()
+                or (without in words.known and with_hyphen not in words.known)
+            )
         )
         return (line[:-1] if is_hyphenated else line.replace("\u0002", "-")) + following
     if is_wide(line[-1]) or is_wide(following[0]) or _is_broken_number(line, following):
         return line + following
-    is_path = line[-1] == "/" and not line[-2:-1].isspace()
-    if is_path or (line[-1] in "-‐–—" and line[-2:-1].isalnum()):
+    if _is_broken_name(line, following, words):
+        return line + following
+    if line[-1] == "/" and not line[-2:-1].isspace():
+        is_beside = _is_beside_folder(line, following, words)
+        return f"{line} {following}" if is_beside else line + following
+    if line[-1] in "-‐–—" and line[-2:-1].isalnum():
         return line + following
     return f"{line} {following}"
 
@@ -145,6 +193,40 @@ def join(line: str, following: str, words: frozenset[str]) -> str:
 def _is_broken_number(line: str, following: str) -> bool:
     """Whether a line of Japanese ends within a number: 第70 and 9条."""
     return bool(_NUMBER_BEGINS.search(line[-_TAIL:]) and _NUMBER_ENDS.match(following))
+
+
+def _is_broken_name(line: str, following: str, words: Words) -> bool:
+    """Whether a line ends within the name of a file, an address, a version or an option."""
+    tail = line[-_TAIL:]
+    found = _TOKEN.search(tail)
+    token = found[0] if found else ""
+    before = tail[: len(tail) - len(token)][-1:]
+    if token in ("-", "/"):
+        first = _FIRST_PART.match(following)
+        return first is not None and first[0] != "a" and f"{token}{first[0]}".lower() in words.known
+    match token[-1:]:
+        case ":":
+            return following.startswith("//")
+        case ",":
+            return "{" in token and "}" not in token and "}" in following.split(maxsplit=1)[0]
+        case ".":
+            is_within = bool(re.search(r"[/@].*[^.]\.$", token)) or (
+                bool(before) and is_wide(before)
+            )
+            is_version = bool(before) and _VERSION.search(token) is not None
+            return (is_within and following[0].islower()) or (
+                is_version and _VERSION_ENDS.match(following) is not None
+            )
+    return False
+
+
+def _is_beside_folder(line: str, following: str, words: Words) -> bool:
+    """Whether a line ends with the name of a folder, and a word comes next: debian/ directory."""
+    found, word = _TOKEN.search(line[-_TAIL:]), _PLAIN_WORD.match(following)
+    if found is None or word is None or "://" in found[0]:
+        return False
+    folder = found[0].lstrip("\"'(").lower()
+    return folder in words.known and folder + word[0] not in words.known
 
 
 _SHORTEST, _LONGEST = 24, 160
@@ -182,7 +264,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[list[str], bool]]:
         yield block, True
 
 
-def _rejoined(block: Sequence[str], words: frozenset[str]) -> list[str]:
+def _rejoined(block: Sequence[str], words: Words) -> list[str]:
     width = _column(block)
     if not width:
         return list(block)

@@ -24,6 +24,7 @@ class Glyph(NamedTuple):
         x0, y0, x1, y1: its box on the page.
         size: of the font.
         turned: quarters of a turn, counter-clockwise, from upright; -1 where it is slanted.
+        is_after_blank: whether the program that reads the page takes the gap before it for a blank.
     """
 
     text: str
@@ -33,6 +34,7 @@ class Glyph(NamedTuple):
     y1: float
     size: float
     turned: int = 0
+    is_after_blank: bool = False
 
 
 class Box(NamedTuple):
@@ -66,11 +68,14 @@ class Segment:
     frame: int
 
 
-SPLIT, _SPLIT_APART = 1.0, 0.5
-"""A gap of so many heights parts two segments of a line, where one follows the other in the file
-and where it does not."""
+SPLIT, _SPLIT_APART, _SPLIT_RULED = 1.0, 0.5, 0.3
+"""A gap of so many heights parts two segments of a line, where one follows the other in the file,
+where it does not, and where an upright rule is in it."""
+_MOST_UPRIGHTS = 400
 _BLANK = 0.13
 """A gap of so many heights between Latin characters is a blank."""
+_SLIGHT_BLANK = -0.2
+"""The same where PDFium finds one: it knows the widths of letters that lean over it."""
 _SHOW_SPREAD = 4
 """So many gaps of a line show whether its letters are spread."""
 _ONE = "(?:[0-9]|[々〇ぁ-ヿ㐀-鿿！-｠「-】])"
@@ -90,13 +95,18 @@ _WIDEST_PAIR, _FAR = 8.0, 3.0
 """So many heights wide is a title of two letters at most, and so wide the gaps of cells."""
 
 
-def segments(glyphs: Sequence[Glyph]) -> list[Segment]:
-    """Group the characters of a page into segments, in the page's own order."""
+def segments(glyphs: Sequence[Glyph], rules: Sequence[Box] = ()) -> list[Segment]:
+    """Group the characters of a page into segments, in the page's own order.
+
+    Args:
+        glyphs: the characters.
+        rules: what is drawn; an upright rule between two characters parts them.
+    """
     placed = list(_in_frames(_once(glyphs)))
     out: list[Segment] = []
     for frame in dict.fromkeys(frame for _, frame, _ in placed):
         inside = [(order, glyph) for order, of, glyph in placed if of == frame]
-        out += _segments_of(inside, frame)
+        out += _segments_of(inside, frame, uprights(rules, frame))
     return sorted(out, key=lambda segment: segment.order)
 
 
@@ -142,7 +152,7 @@ def _once(glyphs: Sequence[Glyph]) -> Iterator[tuple[int, Glyph]]:
         )
         if glyph.text.strip() and any(
             # The letters of a ligature have one box.
-            other[1:] != glyph[1:]
+            other[1:7] != glyph[1:7]
             and abs(other.x0 - glyph.x0) < cell * _SAME
             and abs(other.y0 - glyph.y0) < cell * _SAME
             for other in near
@@ -294,21 +304,38 @@ def segment(
     return Segment(text, turned(box, frame), box, size, order, frame)
 
 
-def _segments_of(inside: Sequence[tuple[int, Glyph]], frame: int) -> Iterator[Segment]:
+def uprights(rules: Sequence[Box], frame: int) -> list[Box]:
+    """The rules across the lines of a frame, in it: those of a table part its cells."""
+    boxes = (turned(rule, max(frame, 0)) for rule in rules)
+    return [box for box in boxes if box.y1 - box.y0 > 4 * (box.x1 - box.x0)][:_MOST_UPRIGHTS]
+
+
+def is_parted(left: Box, right: Box, across: Sequence[Box]) -> bool:
+    """Whether an upright rule is between two boxes of a line."""
+    middle = (left.y0 + left.y1) / 2
+    return any(
+        left.x1 - 1 <= rule.x0 and rule.x1 <= right.x0 + 1 and rule.y0 <= middle <= rule.y1
+        for rule in across
+    )
+
+
+def _segments_of(
+    inside: Sequence[tuple[int, Glyph]], frame: int, across: Sequence[Box]
+) -> Iterator[Segment]:
     if frame < 0:
         yield from _slanted(inside)
         return
     placed = [_Set(order, glyph, turned(Box(*glyph[1:5]), frame)) for order, glyph in inside]
     # PDFium puts what begins at one height of several vertical lines in a row of its own.
     is_in_order = frame != _DOWN
-    rows = [list(_parts(line, is_in_order)) for line in _baselines(placed)]
+    rows = [list(_parts(line, is_in_order, across)) for line in _baselines(placed)]
     for row in _spread_joined(rows, is_in_order):
         for part in row:
             yield _segment(part, frame)
 
 
-def _parts(line: _Part, is_in_order: bool) -> Iterator[_Part]:
-    """The characters of a line, parted where a gap is wide."""
+def _parts(line: _Part, is_in_order: bool, across: Sequence[Box]) -> Iterator[_Part]:
+    """The characters of a line, parted where a gap is wide or a rule is in it."""
     part: list[_Set] = []
     last: _Set | None = None
     blanks = 0
@@ -321,7 +348,10 @@ def _parts(line: _Part, is_in_order: bool) -> Iterator[_Part]:
             gap = char.box.x0 - last.box.x1 - blanks * height
             # Cells may be near to each other, but they are not written one after the other.
             is_apart = is_in_order and not 0 <= char.order - part[-1].order <= _UPRIGHT_TOGETHER
-            if gap > height * (_SPLIT_APART if is_apart or is_spread else SPLIT):
+            is_ruled = across and gap > height * _SPLIT_RULED
+            if gap > height * (_SPLIT_APART if is_apart or is_spread else SPLIT) or (
+                is_ruled and is_parted(last.box, char.box, across)
+            ):
                 yield part
                 part = []
         blanks = 0 if is_visible else blanks + (char.glyph.text == "　")
@@ -336,15 +366,11 @@ def _slanted(inside: Sequence[tuple[int, Glyph]]) -> Iterator[Segment]:
     part: list[_Set] = []
     for order, glyph in inside:
         if part and order > part[-1].order + 1:
-            yield _whole(part)
+            yield _segment(part, -1)
             part = []
         part.append(_Set(order, glyph, Box(*glyph[1:5])))
     if part:
-        yield _whole(part)
-
-
-def _whole(part: Sequence[_Set]) -> Segment:
-    return _segment(part, -1)
+        yield _segment(part, -1)
 
 
 def _spread_joined(rows: Sequence[Sequence[_Part]], is_in_order: bool) -> Iterator[list[_Part]]:
@@ -545,7 +571,21 @@ def _has_blank(one: _Set, other: _Set, blank: float) -> bool:
     left, right = one.glyph.text[-1:], other.glyph.text[:1]
     if not left.strip() or not right.strip() or is_wide(left) or is_wide(right):
         return False
-    return other.box.x0 - one.box.x1 > max(one.glyph.size, 0.1) * blank
+    if other.glyph.is_after_blank:
+        blank -= _BLANK - _SLIGHT_BLANK
+    gap, least = other.box.x0 - one.box.x1, max(one.glyph.size, 0.1) * blank
+    if gap > least:
+        return True
+    # Japanese fonts have quotation marks of full width, whose half is empty towards Latin words.
+    return (
+        left == "”" and (right.isalnum() or right in '("“‘') and gap + _empty_half(one) > least
+    ) or (right in "“‘" and left.isalnum() and gap + _empty_half(other) > least)
+
+
+def _empty_half(char: _Set) -> float:
+    """Half the width of a quotation mark, where it is a full one."""
+    across = char.box.x1 - char.box.x0
+    return across / 2 if across > char.glyph.size * 0.9 else 0.0
 
 
 def around(boxes: Sequence[Box]) -> Box:

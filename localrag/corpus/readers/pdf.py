@@ -1,14 +1,14 @@
 """PDF (extra ``docs``): what is printed on its pages, laid out as text that flows over them."""
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from localrag.corpus.pages import PAGE_STARTS
 from localrag.corpus.readers.apart import apart
@@ -273,10 +273,27 @@ _SMALL = 0.92
 """The size of notes is at most this share of the usual one."""
 _ROOM = 1.9
 """A gap of so many heights between two lines, more than usual, parts two paragraphs."""
+_MORE_ROOM = 0.3
+"""A gap that is larger than the usual one of lines by so many heights, beside another sign."""
+_OTHER_SIZE, _NEARLY_THE_SIZE = 0.12, 0.05
+"""A paragraph has lines of one size, but for such shares of it: in any case, and below a gap."""
+_AT_THE_EDGE, _FAR_IN = 1.0, 0.25
+"""Points from the edge at which lines are usually broken; the share of a column before a title."""
 _MOST_REMARKS, _SET_CLOSE = 4, 0.9
 """Lines of remarks at the end of one page and the beginning of the next; the gap of lines where a
 page shows none, in heights."""
 _REMARK = re.compile(r"[※＊*†‡＃#]|[（(\[【]?(?:注|註|備考|参考|続き|前頁|承前)")
+
+
+class _Column(NamedTuple):
+    """The width of a column, and the gap between its lines in their heights."""
+
+    width: float
+    gap: float
+
+
+Columns = Mapping[tuple[int, int], _Column]
+"""The usual columns by the quarters of a turn of their text, and its size."""
 
 
 def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
@@ -286,7 +303,8 @@ def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
         pages: the lines of each in reading order.
 
     Returns:
-        The text, a line a paragraph or row of a table, and where each page begins in it.
+        The text, a line a paragraph or row of a table, and where each page begins in it. An
+        empty line is between two where the first letter of the second seems to go on.
     """
     words = words_of([line.text for page in pages for line in page])
     done: list[str] = []
@@ -294,9 +312,9 @@ def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
     current = ""
     head = ""
     last: Line | None = None
-    widths = _widths(pages)
+    columns = _columns(pages)
     starts: list[int] = []
-    for page in _in_flow(pages, _usual_size(pages), widths):
+    for page in _in_flow(pages, _usual_size(pages), columns):
         is_new_page = True
         for line in page:
             text = drop_controls(line.text).strip(" ")
@@ -306,15 +324,16 @@ def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
                 continue  # The head of a table that goes on from the page before.
             if line.is_row and line.opens:
                 head = text
-            if last is not None and _is_joined(last, line, current, text, widths):
+            if last is not None and _is_joined(last, line, current, text, columns):
                 joined = join(current, text, words)
                 if is_new_page:
                     starts.append(length + len(joined) - len(text))
                 current = joined
             else:
                 if current:
-                    done.append(current)
-                    length += len(current) + 1
+                    ended = [current, ""] if _runs_on(current, text) else [current]
+                    done += ended
+                    length += len(current) + len(ended)
                 current = text
                 if is_new_page:
                     starts.append(length)
@@ -327,6 +346,13 @@ def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
     return "\n".join(done), starts
 
 
+def _runs_on(paragraph: str, following: str) -> bool:
+    """Whether one line end between two paragraphs would not end a sentence: duck, duck is …."""
+    if not following[0].islower():
+        return False
+    return len(split_sentences(f"{paragraph[-1]}\n{following[0]}")) == 1
+
+
 def _usual_size(pages: Sequence[Sequence[Line]]) -> float:
     sizes: Counter[float] = Counter()
     for line in (line for page in pages for line in page):
@@ -334,9 +360,7 @@ def _usual_size(pages: Sequence[Sequence[Line]]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
-def _in_flow(
-    pages: Sequence[Sequence[Line]], usual: float, widths: dict[tuple[int, int], float]
-) -> list[list[Line]]:
+def _in_flow(pages: Sequence[Sequence[Line]], usual: float, columns: Columns) -> list[list[Line]]:
     """Pages with what is at their foot, or their head, out of the way of a sentence.
 
     A note, or a remark of the same size, would part the paragraph that runs over the page end. The
@@ -349,9 +373,9 @@ def _in_flow(
         page = out[number]
         foot = _small_foot(page, usual)
         if following >= 0 and foot == len(page):
-            foot, head = _between(page, out[following], widths)
-            out[following] = _head_behind(out[following], head, widths)
-        out[number] = _foot_before(page, foot, widths, is_end=is_end)
+            foot, head = _between(page, out[following], columns)
+            out[following] = _head_behind(out[following], head, columns)
+        out[number] = _foot_before(page, foot, columns, is_end=is_end)
         is_end = ends_sentence(page[-1].text)
     return out
 
@@ -364,9 +388,7 @@ def _small_foot(page: Sequence[Line], usual: float) -> int:
     return len(page) if not foot or ends_sentence(page[foot - 1].text) else foot
 
 
-def _between(
-    page: Sequence[Line], following: Sequence[Line], widths: dict[tuple[int, int], float]
-) -> tuple[int, int]:
+def _between(page: Sequence[Line], following: Sequence[Line], columns: Columns) -> tuple[int, int]:
     """Where the foot of a page begins, and where the head of the next one ends.
 
     They are set apart, and without them a sentence runs over the page end.
@@ -386,7 +408,7 @@ def _between(
                 not ends_sentence(last.text)
                 and not begins_item(text)
                 and (not left_out or continues(text) or is_wide(text[:1]))
-                and _is_joined(last, replace(first, opens=True, gap=0.0), last.text, text, widths)
+                and _is_joined(last, replace(first, opens=True, gap=0.0), last.text, text, columns)
             ):
                 return foot, head
     return len(page), 0
@@ -417,29 +439,27 @@ def _is_apart(page: Sequence[Line], at: int) -> bool:
     )
 
 
-def _foot_before(
-    page: list[Line], foot: int, widths: dict[tuple[int, int], float], *, is_end: bool
-) -> list[Line]:
+def _foot_before(page: list[Line], foot: int, columns: Columns, *, is_end: bool) -> list[Line]:
     """A page with its foot before the paragraph that runs over its end.
 
     Args:
         page: its lines.
         foot: where its foot begins.
-        widths: of columns.
+        columns: the usual ones.
         is_end: whether the page before ends a sentence.
     """
     begin = foot - 1
-    while begin > 0 and _are_joined(page, begin, widths):
+    while begin > 0 and _are_joined(page, begin, columns):
         begin -= 1
     if foot == len(page) or begin < 0 or (not begin and not is_end):
         return page
     return [*page[:begin], *page[foot:], *page[begin:foot]]
 
 
-def _head_behind(page: list[Line], head: int, widths: dict[tuple[int, int], float]) -> list[Line]:
+def _head_behind(page: list[Line], head: int, columns: Columns) -> list[Line]:
     """A page with its head behind the paragraph that came over the end of the page before."""
     end = head + 1
-    while end < len(page) and _are_joined(page, end, widths):
+    while end < len(page) and _are_joined(page, end, columns):
         end += 1
     if not head:
         return page
@@ -447,46 +467,58 @@ def _head_behind(page: list[Line], head: int, widths: dict[tuple[int, int], floa
     return [first, *page[head + 1 : end], *page[:head], *page[end:]]
 
 
-def _are_joined(page: Sequence[Line], at: int, widths: dict[tuple[int, int], float]) -> bool:
+def _are_joined(page: Sequence[Line], at: int, columns: Columns) -> bool:
     """Whether a line goes on with the paragraph above it."""
     above, line = page[at - 1], page[at]
-    return _is_joined(above, line, above.text, line.text.strip(), widths)
+    return _is_joined(above, line, above.text, line.text.strip(), columns)
 
 
-def _widths(pages: Sequence[Sequence[Line]]) -> dict[tuple[int, int], float]:
-    """The usual width of the columns of each size: a page with one short line does not show it."""
-    found: dict[tuple[int, int], list[float]] = {}
+def _columns(pages: Sequence[Sequence[Line]]) -> Columns:
+    """What columns of each size are like: a page with one short line does not show it."""
+    widths: dict[tuple[int, int], list[float]] = defaultdict(list)
+    gaps: dict[tuple[int, int], list[float]] = defaultdict(list)
     for line in (line for page in pages for line in page if not line.is_row):
-        found.setdefault((line.frame, round(line.size)), []).append(line.width)
-    return {key: median(widths) for key, widths in found.items()}
+        key = line.frame, round(line.size)
+        widths[key].append(line.width)
+        if not line.opens:
+            gaps[key].append(line.gap)
+    return {
+        key: _Column(median(found), _lower(gaps[key]) if gaps[key] else _ROOM)
+        for key, found in widths.items()
+    }
 
 
-def _is_joined(
-    last: Line,
-    line: Line,
-    before: str,
-    text: str,
-    widths: dict[tuple[int, int], float],
-) -> bool:
+def _lower(gaps: Sequence[float]) -> float:
+    """The gap of lines within paragraphs, where others may be between paragraphs: a quartile."""
+    return sorted(gaps)[len(gaps) // 4]
+
+
+def _is_joined(last: Line, line: Line, before: str, text: str, columns: Columns) -> bool:
     """Whether a line belongs to the paragraph of the one before."""
     if last.is_row or line.is_row or last.frame != line.frame:
         return False
     size = max(last.size, line.size, 0.1)
-    if abs(last.size - line.size) > size * 0.12:
+    resized = abs(last.size - line.size) / size
+    usual = columns.get((last.frame, round(last.size)), _Column(last.width, _ROOM))
+    is_apart = not line.opens and line.gap > usual.gap + _MORE_ROOM
+    if resized > _OTHER_SIZE or (is_apart and resized > _NEARLY_THE_SIZE):
         return False
     if not line.opens and line.gap > _ROOM:
         return False
-    usual = widths.get((last.frame, round(last.size)), last.width)
-    room, width = last.room + max(0.0, usual - last.width), max(usual, last.width)
+    end, width = last.width - last.room, max(usual.width, last.width)
+    # Lines that are over the edge make the column of a page seem wide.
+    room = max(0.0, width - end) if abs(usual.width - end) > _AT_THE_EDGE else 0.0
     is_indented = line.indent > last.indent + size * 0.7 and not begins_item(last.text)
     if ends_sentence(before):
-        is_full = room < size * 2.5
-        return is_full and not is_indented and not begins_item(text) and not line.opens
+        is_full = room < size * 2.5 and not (is_apart or line.opens)
+        return is_full and not is_indented and not begins_item(text)
     # Items and terms have their further lines indented; those of a sentence follow a full line.
     is_hanging = room < size * 2.5 or text[0].islower() or last.text.rstrip().endswith(("-", "‐"))
     if is_indented and not is_hanging:
         return False
-    return goes_on(last.text.strip(), text, room=room, width=width)
+    # A line that begins far in is set in the middle: what it fills begins there.
+    filled = width - last.indent if last.indent > width * _FAR_IN else width
+    return goes_on(last.text.strip(), text, room=room, width=filled)
 
 
 def _cuts(text: str, starts: Sequence[int]) -> list[int]:

@@ -7,7 +7,7 @@ the speed and has no vertical layout (``scripts/bench/pdf_text.py``).
 
 import re
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from ctypes import addressof, byref, c_double, c_float, c_uint, c_ulong, c_ushort
 from dataclasses import dataclass, field
@@ -50,8 +50,10 @@ _PASSWORD_NEEDED = 4
 _TALL = 1.6
 _RULES, _OBJECTS = 4_000, 1_000_000
 """Drawn objects of a page that are looked at for the rules of tables, and for the rest."""
-_MARKS_AROUND = 40
-_WHITE = 250
+_MARKS_AROUND, _MOST_BLANKS = 40, 200
+_WHITE, _BLANK = 250, 0x20
+_ACCENTS = {"\u0300": "`", "\u0301": "´", "\u0302": "^", "\u0303": "~", "\u0308": "¨"}
+"""The accents that are printed alone, by what they are called over a letter."""
 _LAST = 1 << 30
 RUBY = N_("ruby readings")
 UNSEEN = N_("characters that are not seen: invisible, white on white, or in a hidden layer")
@@ -324,7 +326,7 @@ def _read_page(page: "PdfPage", most: int, counts: Counter[str]) -> tuple[Printe
         count = textpage.count_chars()
         if count > most:
             return Printed((), box), count
-        glyphs = list(_glyphs(textpage.raw, count, unseen))
+        glyphs = _with_accents(list(_glyphs(textpage.raw, count, unseen)))
     finally:
         textpage.close()
     counts[UNSEEN] += unseen.count
@@ -334,9 +336,10 @@ def _read_page(page: "PdfPage", most: int, counts: Counter[str]) -> tuple[Printe
         return Printed((), box, unknown=unknown, is_unreadable=True), count
     shown = [glyph if glyph.text else glyph._replace(text="\ufffd") for glyph in glyphs]
     is_blank = not count and not pdfium.FPDFPage_CountObjects(page.raw)
-    parts, readings = without_ruby(segments(shown))
+    rules = list(_rules(page))
+    parts, readings = without_ruby(segments(shown, rules))
     counts[RUBY] += readings
-    return Printed(parts, box, list(_rules(page)), unknown, is_blank=is_blank), count
+    return Printed(parts, box, rules, unknown, is_blank=is_blank), count
 
 
 def picture(data: bytes, memory_bytes: int, number: int) -> tuple[bytes, int, int, int, int]:
@@ -469,10 +472,12 @@ def _glyphs(textpage: Any, count: int, unseen: _Unseen) -> Iterator[Glyph]:
 
     box, matrix, x, y = pdfium.FS_RECTF(), pdfium.FS_MATRIX(), c_double(), c_double()
     high = 0
+    is_after_blank = False
     for at in range(count):
-        if pdfium.FPDFText_IsGenerated(textpage, at) == 1:
-            continue
         code = pdfium.FPDFText_GetUnicode(textpage, at)
+        if pdfium.FPDFText_IsGenerated(textpage, at) == 1:
+            is_after_blank = is_after_blank or code == _BLANK
+            continue
         if 0xD800 <= code < 0xDC00:
             high = code
             continue
@@ -500,7 +505,27 @@ def _glyphs(textpage: Any, count: int, unseen: _Unseen) -> Iterator[Glyph]:
             text = " "
         if text != " " and unseen.take(textpage, at, Box(x0, y0, x1, y1)):
             continue
-        yield Glyph(text, x0, y0, x1, y1, size, turned)
+        yield Glyph(text, x0, y0, x1, y1, size, turned, is_after_blank)
+        is_after_blank = False
+
+
+def _with_accents(glyphs: list[Glyph]) -> list[Glyph]:
+    """The characters, with an accent over a blank as the sign that it is: `ls'."""
+    if not any(glyph.text in _ACCENTS for glyph in glyphs):
+        return glyphs
+    blanks: dict[int, list[int]] = defaultdict(list)
+    for at, glyph in enumerate(glyphs):
+        if glyph.text == " ":
+            blanks[round(glyph.x0)].append(at)
+    out: list[Glyph | None] = list(glyphs)
+    for at, glyph in enumerate(glyphs):
+        if glyph.text not in _ACCENTS:
+            continue
+        near = (one for x in (-1, 0, 1) for one in blanks[round(glyph.x0) + x][:_MOST_BLANKS])
+        below = (one for one in near if abs(glyphs[one].y0 - glyph.y0) < glyph.size * 0.5)
+        if (blank := next(below, None)) is not None:
+            out[blank], out[at] = glyphs[blank]._replace(text=_ACCENTS[glyph.text]), None
+    return [glyph for glyph in out if glyph is not None]
 
 
 def _is_character(code: int) -> bool:
@@ -521,7 +546,10 @@ def _is_character(code: int) -> bool:
 
 
 def _rules(page: "PdfPage") -> Iterator[Box]:
-    """What is drawn as lines and boxes: both long edges of a box count as rules."""
+    """What is drawn as lines and boxes: both long edges of a box count as rules.
+
+    The ground of a word has edges too, so upright ones of boxes do not count.
+    """
     import pypdfium2.raw as pdfium
 
     for drawn in islice(_drawn(page.raw), _RULES):
@@ -530,6 +558,6 @@ def _rules(page: "PdfPage") -> Iterator[Box]:
         left, bottom, right, top = _bounds(drawn)
         yield from (
             (Box(left, bottom, right, bottom), Box(left, top, right, top))
-            if top - bottom > 3
+            if top - bottom > 3 and right - left > 3
             else (Box(left, bottom, right, top),)
         )

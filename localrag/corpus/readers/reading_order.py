@@ -9,8 +9,8 @@ from itertools import groupby, pairwise
 from operator import itemgetter
 from statistics import median
 
-from localrag.corpus.readers.flowing import ends_sentence, is_wide, join
-from localrag.corpus.readers.layout import SPLIT, Box, Segment, turned
+from localrag.corpus.readers.flowing import Words, ends_sentence, is_wide, join
+from localrag.corpus.readers.layout import SPLIT, Box, Segment, is_parted, turned, uprights
 
 
 @dataclass(slots=True)
@@ -20,7 +20,7 @@ class Line:
     Attributes:
         text: what is read; cells are separated by tabs.
         size: of its font.
-        indent, room: what is left before and behind it in its column.
+        indent, room: what is left before and behind it in its column; below 0 where it is over.
         width: of its column.
         gap: between it and the line above in its column, in its own heights; 0 for the first one.
         opens: whether it is the first one of a column.
@@ -71,7 +71,7 @@ def lines(parts: Sequence[Segment], rules: Sequence[Box] = ()) -> list[Line]:
         levels = list(_levels(rules, frame))
         bands = [(_is_one_column(band), band) for band in _bands(by_frame[frame])]
         alone = [part for is_one, band in bands if is_one for s in band.strips for part in s]
-        column = _Column(alone or by_frame[frame])
+        column = _Column(alone or by_frame[frame], uprights(rules, frame))
         for is_one, group in groupby(bands, key=itemgetter(0)):
             together = [band for _, band in group]
             if is_one:
@@ -79,7 +79,7 @@ def lines(parts: Sequence[Segment], rules: Sequence[Box] = ()) -> list[Line]:
                 out += _column_lines(parts_of_column, column, levels)
             else:
                 for band in together:
-                    out += _read_band(band, levels)
+                    out += _read_band(band, levels, column.across)
     return out
 
 
@@ -179,9 +179,11 @@ class _Column:
     """A column of text, and the edge at which its lines were broken.
 
     A heading, a number or a closing mark may hang over it: the edge is where several lines end.
+    The rules across its lines are those of tables.
     """
 
-    def __init__(self, parts: Sequence[Segment]) -> None:
+    def __init__(self, parts: Sequence[Segment], across: Sequence[Box]) -> None:
+        self.across = across
         self.left = min(part.box.x0 for part in parts)
         ends: dict[int, list[float]] = defaultdict(list)
         for part in parts:
@@ -205,14 +207,14 @@ def _edge(ends: Sequence[float], size: float) -> float:
     return max(ends)
 
 
-def _read_band(band: _Band, levels: Sequence[Box]) -> Iterator[Line]:
+def _read_band(band: _Band, levels: Sequence[Box], across: Sequence[Box]) -> Iterator[Line]:
     by_column: list[list[Segment]] = [[] for _ in band.columns]
     for strip in band.strips:
         for part in strip:
             by_column[_column_of(part, band.columns)].append(part)
     if _is_text(band, by_column, levels):
         for inside in by_column:
-            yield from _nested(inside, _Column(inside), levels)
+            yield from _nested(inside, _Column(inside, across), levels)
     else:
         yield from _rows(band, levels)
 
@@ -303,12 +305,12 @@ def _column_lines(
                 and rule.x1 > left.box.x0
                 for rule in levels
             )
-        text = _spaced(row)
+        text = _spaced(row, column.across)
         yield Line(
             text,
             size=max(row, key=lambda part: len(part.text)).size,
             indent=left.box.x0 - column.left,
-            room=max(0.0, column.right(left.size) - right.box.x1),
+            room=column.right(left.size) - right.box.x1,
             width=column.right(left.size) - column.left,
             gap=gap,
             opens=not above,
@@ -319,15 +321,17 @@ def _column_lines(
         above = row
 
 
-def _spaced(row: Sequence[Segment]) -> str:
+def _spaced(row: Sequence[Segment], across: Sequence[Box]) -> str:
     """The parts of a line as text: a tab between cells, a blank in a line that was spread."""
     text = row[0].text
     for last, part in pairwise(row):
         gap = part.box.x0 - last.box.x1
         is_spread = gap < last.size * 2.5 and 0 <= part.order - last.order <= len(last.text) + 3
-        if is_spread and gap < last.size * 0.6:
+        if across and is_parted(last.box, part.box, across):
+            text += "\t" + part.text
+        elif is_spread and gap < last.size * 0.6:
             # What was filled in within a line.
-            text = join(text, part.text, frozenset())
+            text = join(text, part.text, Words())
         elif is_spread or (last is row[0] and _is_label(last, part)):
             text += ("　" if is_wide(part.text[0]) else " ") + part.text
         else:
@@ -386,7 +390,7 @@ def _rows(band: _Band, levels: Sequence[Box]) -> Iterator[Line]:
 
 def _in_one(texts: Sequence[str]) -> str:
     """The lines of a cell as one."""
-    return reduce(lambda done, text: join(done, text, frozenset()), texts) if texts else ""
+    return reduce(lambda done, text: join(done, text, Words()), texts) if texts else ""
 
 
 def _usual_gap(
