@@ -24,6 +24,7 @@ from localrag.check.types import Finding, Part, Verdict
 from localrag.check.words import Likeness, bare, canon, letters, likeness
 from localrag.corpus.types import Passage
 from localrag.facts import Fact, FactKind
+from localrag.reading.folding import with_blanks
 from localrag.statutes.resolver import Target
 from localrag_indexes.analysis.sentences import split_sentences
 
@@ -150,9 +151,11 @@ def _behind(text: str, end: int, cited: Sequence[Cited]) -> tuple[Cited, ...]:
     found = tuple(cited_within(cited, opening.end(), closing.start()))
     # Of a long name only the end may be known to be one.
     before = inside[: found[0].start - opening.end()] if found else ""
-    if not found or not _NAME_BEGINS.fullmatch(before) or _OTHER_SPEAKER.search(inside):
+    # 裁判所法施行令 names a law, and no court.
+    spans = [(one.start - opening.end(), one.end - opening.end()) for one in found]
+    if not found or not _NAME_BEGINS.fullmatch(before):
         return ()
-    return found
+    return () if _OTHER_SPEAKER.search(with_blanks(inside, spans)) else found
 
 
 def _before(

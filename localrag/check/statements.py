@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, pairwise
 
-from localrag.check.cases import figure_of_another_case
+from localrag.check.cases import Instead, figure_of_another_case, other_bound, other_figures
 from localrag.check.differences import (
     PENALTIES_RENAMED,
     is_of_other_penalties,
@@ -31,9 +31,8 @@ from localrag.corpus.types import ITEMS, Locator, Passage
 from localrag.facts import Fact, FactKind
 from localrag.reading.checking import covers, mismatches
 from localrag.reading.checking.contradicting import denies
-from localrag.reading.checking.forces import Force, carries
+from localrag.reading.checking.forces import Force, Predicate, carries
 from localrag.reading.checking.particulars import (
-    Bound,
     Figure,
     Particulars,
     particulars_of,
@@ -46,7 +45,7 @@ from localrag.reading.checking.polarity import (
     with_lists,
     with_provisos,
 )
-from localrag.reading.folding import fold, with_blanks
+from localrag.reading.folding import Folded, fold, with_blanks
 from localrag.reading.types import Mismatch, MismatchKind
 from localrag.statutes.applied import part_span
 from localrag.statutes.other_numbers import case_numbers
@@ -66,12 +65,6 @@ _RATE = re.compile("[1１一](?:日|週間?|[か箇]?月|年).*[0-9０-９一二
 _PENALTY = re.compile(
     r"(?P<most>(?:(?!以下の)[^、。（）\s]){1,40})以下の(?:(?P<prison>懲役|拘禁刑|禁錮|拘留)|罰金|科料|過料)"
 )
-_OTHER_SIDE = {
-    Bound.FROM: Bound.BELOW,
-    Bound.BELOW: Bound.FROM,
-    Bound.ABOVE: Bound.UP_TO,
-    Bound.UP_TO: Bound.ABOVE,
-}
 # So many characters may follow what a sentence says at its end: と定めている.
 _LAST_WORDS = 12
 _OPPOSITES = frozenset((MismatchKind.NEGATION, MismatchKind.MODALITY))
@@ -239,24 +232,23 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
     is_of_other_state = is_of_other_penalties(said, law)
     if is_of_other_state:
         said, sentences = renamed(said), list(map(renamed, sentences))
-    if words := _other_penalty(said, sentences):
+    if instead := _other_penalty(said, sentences):
         by = (n for n, one in enumerate(sentences) if _other_penalty(said, [one]))
-        return found(Verdict.FAILS, Fact(FactKind.SAID_OTHERWISE, words=words), next(by, 0))
-    if words := turned_round(said, sentences):
-        return found(Verdict.FAILS, Fact(FactKind.SAID_OTHERWISE, words=words))
+        return found(Verdict.FAILS, _otherwise(instead), next(by, 0))
+    if instead := turned_round(said, sentences):
+        return found(Verdict.FAILS, _otherwise(instead))
     headings = [passage.header for passage in passages]
     share = covers(said, sentences, headings=headings)
     wrong = mismatches(said, sentences, headings=headings)
     of_proviso = all(map(_is_of_proviso, statement.cited))
     for mismatch in wrong:
-        if _is_shown(mismatch, share, said, sentences, of_proviso=of_proviso):
+        if instead := _shown(mismatch, share, said, sentences, of_proviso=of_proviso):
             by = (
                 number
                 for number, sentence in enumerate(sentences)
-                if _is_shown(mismatch, share, said, [sentence], of_proviso=of_proviso)
+                if _shown(mismatch, share, said, [sentence], of_proviso=of_proviso)
             )
-            problem = Fact(FactKind.SAID_OTHERWISE, words=mismatch.written)
-            return found(Verdict.FAILS, problem, next(by, 0))
+            return found(Verdict.FAILS, _otherwise(instead), next(by, 0))
     if where := _elsewhere(said, share, statement.cited, law, texts):
         return found(Verdict.FAILS, Fact(FactKind.QUOTED_ELSEWHERE, where=where))
     if is_of_other_state:
@@ -278,6 +270,13 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
     if lacking := _lacking(said, [*sentences, *headings]):
         return found(Verdict.UNCHECKED, Fact(FactKind.WORDS_LACKING, words=lacking))
     return found(Verdict.UNCHECKED, Fact(FactKind.SAID_IN_OTHER_WORDS))
+
+
+def _otherwise(instead: Instead) -> Fact:
+    """That provisions do not say what a text says, with what they say in its place."""
+    if not instead.there:
+        return Fact(FactKind.SAID_OTHERWISE_ALONE, words=instead.words)
+    return Fact(FactKind.SAID_OTHERWISE, words=instead.words, instead=instead.there)
 
 
 def _elsewhere(said: str, share: float, cited: Sequence[Cited], law: str, texts: LawTexts) -> str:
@@ -400,10 +399,10 @@ def _is_of_proviso(cited: Cited) -> bool:
     return bool(cited.parts) and all(part.startswith(("ただし", "但")) for part in cited.parts)
 
 
-def _is_shown(
+def _shown(
     mismatch: Mismatch, share: float, said: str, sentences: Sequence[str], *, of_proviso: bool
-) -> bool:
-    """Whether a mismatch is one that the provisions contradict.
+) -> Instead | None:
+    """What the provisions say in the place of a mismatch; None where they do not contradict it.
 
     Args:
         mismatch: what is wrong.
@@ -412,18 +411,23 @@ def _is_shown(
         sentences: the provisions.
         of_proviso: whether it is said of their provisos alone.
     """
+    written = mismatch.written
     if mismatch.kind is MismatchKind.BOUND:
-        return share >= _BOUND_FROM and _is_other_bound(mismatch.written, sentences)
+        return other_bound(written, said, sentences) if share >= _BOUND_FROM else None
     if mismatch.kind in _OPPOSITES:
         # What is said in passing (行使することができる時から) is not what the sentence says.
-        said_last = said.rstrip(" 。）)").rfind(mismatch.written)
-        ends = said_last >= 0 and len(said) - said_last - len(mismatch.written) <= _LAST_WORDS
-        return (
-            share >= _OPPOSITE_FROM
-            and ends
-            and not _is_turned_round(said, sentences)
-            and _says_opposite(mismatch, said, sentences, of_proviso=of_proviso)
-        )
+        said_last = said.rstrip(" 。）)").rfind(written)
+        ends = said_last >= 0 and len(said) - said_last - len(written) <= _LAST_WORDS
+        if share < _OPPOSITE_FROM or not ends or _is_turned_round(said, sentences):
+            return None
+        return _opposite(mismatch, said, sentences, of_proviso=of_proviso)
+    if not _is_other_figure(mismatch, share, sentences):
+        return None
+    return Instead(written, other_figures(written, said, sentences))
+
+
+def _is_other_figure(mismatch: Mismatch, share: float, sentences: Sequence[str]) -> bool:
+    """Whether a mismatch is a figure where provisions have another one of its kind."""
     if mismatch.kind is MismatchKind.DATE and _LENGTH.fullmatch(mismatch.written):
         # 三月 in statutes is three months.
         there = [_read(sentence) for sentence in sentences]
@@ -444,10 +448,10 @@ def _is_turned_round(said: str, sentences: Sequence[str]) -> bool:
     return bool(by_others or _WITHOUT.search(said) or _WITHOUT.search(law))
 
 
-def _says_opposite(
+def _opposite(
     mismatch: Mismatch, said: str, sentences: Sequence[str], *, of_proviso: bool
-) -> bool:
-    """Whether provisions say otherwise of the same deed, not only mention it (継続する等).
+) -> Instead | None:
+    """What provisions say otherwise of the same deed, not only mention it (継続する等).
 
     Who says what the rule says is not wrong for its proviso, unless ただし書 alone is cited; nor
     is who says what the proviso says, in words of it, for the rule.
@@ -461,8 +465,10 @@ def _says_opposite(
         if claim.written_normal(one.start, one.end) == mismatch.written
     }
     spoken = frozenset[str]().union(*(sentence.words for sentence in said_sentences))
-    read = [sentence for text in sentences for sentence in sentences_of(fold(text))]
-    is_opposed, rule = False, frozenset[str]()
+    texts = [fold(text) for text in sentences]
+    read = [sentence for text in texts for sentence in sentences_of(text)]
+    opposed: Instead | None = None
+    rule = frozenset[str]()
     for sentence in with_provisos(list(with_lists(read))):
         last = max((one.end for one in sentence.predicates), default=0)
         # 緊急の必要があるときは…できる: the exception, by words that only it has.
@@ -475,39 +481,35 @@ def _says_opposite(
             if one.head not in claimed or not is_told or (of_proviso and not sentence.lifts):
                 continue
             if not carries(one.force, claimed[one.head]):
-                is_opposed = True
+                opposed = opposed or Instead(mismatch.written, tuple(_written(one, texts)))
             elif is_spoken_of:
-                return False
+                return None
         rule = sentence.words
-    return is_opposed
+    return opposed
 
 
-def _is_other_bound(written: str, sentences: Sequence[str]) -> bool:
-    """Whether the provisions have a figure with another bound, and not just the other side of it.
-
-    Who may do something up to three years is told by a provision that forbids more than three.
-    """
-    claimed = [figure for figure in _read(written).figures if figure.bound]
-    there = _figures_of(sentences)
-    for figure in claimed:
-        bounds = {other.bound for other in there if same_figure(figure, other)}
-        allowed = {None, figure.bound, *([_OTHER_SIDE[figure.bound]] if figure.bound else [])}
-        if bounds and not bounds & allowed:
-            return True
-    return False
+def _written(predicate: Predicate, texts: Sequence[Folded]) -> list[str]:
+    """The words of a predicate; none of one that is read out of a proviso or of a list."""
+    words = [
+        text.written_normal(predicate.start, predicate.end)
+        for text in texts
+        for sentence in sentences_of(text)
+        if predicate in sentence.predicates
+    ]
+    return words[:1]
 
 
-def _other_penalty(said: str, sentences: Sequence[str]) -> str:
-    """The penalty that a text says where the provisions have others of its kind; "" for none.
+def _other_penalty(said: str, sentences: Sequence[str]) -> Instead | None:
+    """The penalty that a text says where the provisions have others of its kind; None for none.
 
     A penalty is told in words of its own (詐欺罪は十年以下の拘禁刑), whatever the deed is called.
     """
     there = [one for sentence in sentences for one in _penalties(sentence)]
     for is_prison, figure, words in _penalties(said):
-        alike = [other for other_is_prison, other, _ in there if other_is_prison is is_prison]
-        if alike and not any(same_figure(figure, other) for other in alike):
-            return words
-    return ""
+        alike = [(other, its) for its_prison, other, its in there if its_prison is is_prison]
+        if alike and not any(same_figure(figure, other) for other, _ in alike):
+            return Instead(words, tuple(dict.fromkeys(its for _, its in alike))[:_FEW])
+    return None
 
 
 def _penalties(text: str) -> Iterator[tuple[bool, Figure, str]]:
