@@ -1,4 +1,4 @@
-"""Whether a figure that a text says of a provision is the one of the case it speaks of, and which is.
+"""Whether a figure that a text says of a provision is that of the case, and which one is.
 
 産後六週間 and 産後八週間 both stand in 労働基準法65条2項, of different women. A figure is that of
 the case where no other figure of its kind in the provision stands in words nearer to those around

@@ -493,7 +493,10 @@ class FactKind(Enum):
     # check: what does not hold.
     CLAIM_CONTRADICTED = N_("a sentence of the corpus has something else in the place of {words}")
     OWN_ARTICLE_LACKING = N_("the text itself has no such article, paragraph or item")
-    PROVISION_LACKING = N_("{law} has no such provision; beside it there is: {near}")
+    PROVISION_LACKING = N_(
+        "{law} has no such provision; {outer} ends with {last}; beside it there is: {near}"
+    )
+    ITEMS_LACKING = N_("{law} has no such provision; {outer} has no items")
     PROVISION_LACKING_ALONE = N_("{law} has no such provision")
     NOT_IN_OLD_TEXT = N_(
         "the corpus only has the text of {law} of {day}, which has no such provision; a later text "
