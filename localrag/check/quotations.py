@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from localrag.check.cells import Cells
 from localrag.check.differences import (
     PENALTIES_RENAMED,
     Difference,
@@ -30,7 +31,9 @@ from localrag_indexes.analysis.sentences import split_sentences
 
 _LONGEST, _REACH = 2_000, 90
 _PAIRS = {"「": "」", "『": "』", "“": "”"}
-_MARK = re.compile("[「」『』“”]|\n[ \t]*\n")
+_MARK = re.compile("[「」『』“”]|\n[ \t]*\n|\t")
+# Where a quotation goes on in the next cell of a row: the border, and the head of that column.
+_BORDER = re.compile("\t(?:[^\t\n。、：:「」『』]{1,60}[：:] ?)?")
 # What an editor puts in, and what an emphasis is told by, are no words of the law.
 _INSERTED = re.compile(
     r"[〔［\[][^〔〕［］\[\]\n]{1,40}[〕］\]]|[（(](?:傍点|下線|強調|太字)[^（）()]{0,20}[)）]"
@@ -93,7 +96,7 @@ def quotations_of(text: str, cited: Sequence[Cited]) -> list[Quoted]:
     starts = [block.start for block in blocks]
     marked = [
         quoted
-        for quoted in _marked(text, cited, _Sentences(text))
+        for quoted in _marked(text, cited, _Sentences(text), Cells(text))
         if not (at := bisect_right(starts, quoted.start)) or quoted.start >= blocks[at - 1].end
     ]
     return sorted([*blocks, *marked], key=lambda quoted: quoted.start)
@@ -111,7 +114,9 @@ class _Sentences:
         return self._starts[at - 1] if at else 0
 
 
-def _marked(text: str, cited: Sequence[Cited], sentences: _Sentences) -> Iterator[Quoted]:
+def _marked(
+    text: str, cited: Sequence[Cited], sentences: _Sentences, cells: Cells
+) -> Iterator[Quoted]:
     """Quotations in quotation marks."""
     for start, end in _spans(text):
         is_said = _SAYS.match(text, end) is not None
@@ -119,17 +124,25 @@ def _marked(text: str, cited: Sequence[Cited], sentences: _Sentences) -> Iterato
             is_said = False
         behind = _behind(text, end, cited)
         before = () if behind else _before(text, start, cited, sentences, is_said=is_said)
-        of = behind or before
+        of = behind or _beside(text, start, end, cited, cells) + before
         if of and not any(one.start <= start < one.end for one in of):
             yield Quoted(start, end, of, is_said or bool(behind))
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """The outermost quotations of a text, without their marks; an empty line ends them all."""
+    """The outermost quotations of a text, without their marks; an empty line ends them all.
+
+    One that its cell does not close ends where the next one opens.
+    """
     opened: list[tuple[str, int]] = []
+    border = -1
     for mark in _MARK.finditer(text):
         sign = mark[0]
-        if sign in _PAIRS:
+        if sign == "\t":
+            border = mark.start()
+        elif sign in _PAIRS:
+            if opened and border > opened[-1][1]:
+                opened.clear()
             opened.append((sign, mark.end()))
         elif "\n" in sign:
             opened.clear()
@@ -156,6 +169,17 @@ def _behind(text: str, end: int, cited: Sequence[Cited]) -> tuple[Cited, ...]:
     if not found or not _NAME_BEGINS.fullmatch(before):
         return ()
     return () if _OTHER_SPEAKER.search(with_blanks(inside, spans)) else found
+
+
+def _beside(
+    text: str, start: int, end: int, cited: Sequence[Cited], cells: Cells
+) -> tuple[Cited, ...]:
+    """What the cell behind a quotation names, where the quotation fills its own."""
+    cell = cells.around(start)
+    if cell is None or cell.start < start - 1 or text[end + 1 : cell.end].strip("。"):
+        return ()
+    behind = [one for one in cells.beside(cell) if one.start > end]
+    return tuple(named for one in behind for named in cells.naming(one, cited))
 
 
 def _before(
@@ -247,7 +271,7 @@ def check_quotation(quoted: Quoted, flow: Flow, texts: LawTexts) -> Finding:
     said = flow.written(place)
     targets = list(dict.fromkeys(t for cited in quoted.cited for t in cited.targets))
     # As written: in the flowing text short citations are written out.
-    words = _HEAD.sub("", _BLOCK_SIGN.sub("", said))
+    words = _HEAD.sub("", _BORDER.sub("", _BLOCK_SIGN.sub("", said)))
     parts = _parts(words)
 
     def found(

@@ -127,7 +127,7 @@ def _counted(row: _Row) -> set[int]:
 
 def _name_within(row: _Row, names: LawNames) -> int:
     """How many of the first letters of a short row are the name of a law: 民　法第709条."""
-    if row.before and _IS_KANJI.match(row.before):
+    if row.singles >= _LEAST or (row.before and _IS_KANJI.match(row.before)):
         return 0
     for size in range(len(row.letters), 1, -1):
         goes_on = row.letters[size : size + 1] or row.after

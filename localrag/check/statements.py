@@ -9,12 +9,13 @@ provision says the opposite of the same deed.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, pairwise
 
 from localrag.check.cases import Instead, figure_of_another_case, other_bound, other_figures
+from localrag.check.cells import Cell, Cells, said_besides
 from localrag.check.differences import (
     PENALTIES_RENAMED,
     is_of_other_penalties,
@@ -50,7 +51,6 @@ from localrag.reading.types import Mismatch, MismatchKind
 from localrag.statutes.applied import part_span
 from localrag.statutes.other_numbers import case_numbers
 from localrag.statutes.resolver import Target
-from localrag_indexes.analysis.sentences import split_sentences
 
 _FIGURES = frozenset(
     (MismatchKind.FIGURE, MismatchKind.PERIOD, MismatchKind.SHARE, MismatchKind.AMOUNT)
@@ -95,18 +95,10 @@ _ITEM_MARK = re.compile(
     r"[-*+・○●◎■□◆◇▼▽※ 　\t]*(?:[（(][0-9０-９〇一二三四五六七八九十ア-ンa-zA-Z]{1,3}[)）]|[①-⑳]"
     r"|[\[［]\^?注?[0-9０-９]{1,3}[\]］]:?|注?[0-9０-９]{1,3}[)）])"
 )
-# Behind a citation: a caption, or what the provision is about; with a topic (は) it is more.
-_GLOSS = re.compile(r"(?<= )[（(][^（）()。は0-9０-９\n]{1,60}(?:[一-鿿々ァ-ヶー等]|こと)[)）]")
 # …と規定している。: that it is said, not what.
 _TELLS = re.compile(
     "(?<=[うくすつぬむるいただる])(?P<tells>と(?:(?:の|いう)旨を)?(?:され|(?:規定|明記|明示|宣言)(?:し|され|する)|定め(?:られ)?)"
     "(?:て(?:い|お)る|る|た)?)[。）) 　]*$"
-)
-# What names provisions and says nothing of them: 第1　, 根拠：, を参照, 及び.
-_NAMING = re.compile(
-    r"^ *第[0-9０-９一二三四五六七八九十]+(?=[ 　])|^[^。、：:]{1,12}[：:]"
-    r"|(?:につ(?:いて|き))?を?(?:参照|見よ)(?:のこと|されたい)?|関係|以下|など"
-    r"|及び|並びに|又は|若しくは|[等とや]|[\W_]"
 )
 # The case, what others make of the law, other days, questions: not what the provision says.
 _OF_SOMETHING_ELSE = re.compile(
@@ -130,6 +122,7 @@ class Statement:
         text: the sentence with blanks in the place of the citations.
         cited: the provisions.
         quotes_others: whether it quotes what is not said to be of them: a judgment, a contract.
+        is_beside: whether it stands in a cell of a table, and the provisions in the one beside it.
     """
 
     start: int
@@ -137,6 +130,7 @@ class Statement:
     text: str
     cited: tuple[Cited, ...]
     quotes_others: bool
+    is_beside: bool = False
 
 
 def statements_of(
@@ -147,11 +141,18 @@ def statements_of(
     Those that only quote or name them say nothing: a heading, an item of a list of citations.
     """
     quotes = [one.start for one in quoted]
-    for start, end in split_sentences(text):
+    cells = Cells(text)
+    beside = _named_beside(cells, cited)
+    for start, end in cells.sentences():
         found = cited_within(cited, start, end)
         is_quoting = bisect_left(quotes, end) > bisect_left(quotes, start)
-        if not found or is_quoting or _is_set_off(text, start):
+        cell = cells.around(start)
+        named = () if found else beside.get(cell, ())
+        if not (found or named) or is_quoting or _is_set_off(text, start):
             continue
+        if cell and start == cell.label and not cited_within(found, start, cell.start):
+            # The head of a column says nothing of the provision.
+            start = cell.start
         spans = [(one.start - start, min(one.end, end) - start) for one in found]
         spans += _cases(text[start:end])
         if tells := _TELLS.search(text[start:end]):
@@ -159,12 +160,22 @@ def statements_of(
         if mark := _ITEM_MARK.match(text, start, end):
             spans.append((0, mark.end() - start))
         said = with_blanks(bare(text[start:end]), spans)
-        names_only = not _said_besides(said)
+        names_only = not said_besides(said)
         # は五十年とする。 says more than its length.
         long_enough = len(said.replace(" ", "")) >= _SHORTEST or bool(_read(said).figures)
         if not names_only and long_enough:
             others = _QUOTES.search(text, start, end) is not None
-            yield Statement(start, end, said, tuple(found), others)
+            yield Statement(start, end, said, tuple(found or named), others, bool(named))
+
+
+def _named_beside(cells: Cells, cited: Sequence[Cited]) -> Mapping[Cell | None, Sequence[Cited]]:
+    """The cells beside one that only names provisions, each with these; none beside two of them."""
+    found: dict[Cell | None, Sequence[Cited]] = {}
+    for cell in (one for row in cells.rows for one in row):
+        if named := cells.naming(cell, cited):
+            for other in cells.beside(cell):
+                found[other] = () if other in found else named
+    return found
 
 
 def _cases(sentence: str) -> Iterator[tuple[int, int]]:
@@ -172,20 +183,6 @@ def _cases(sentence: str) -> Iterator[tuple[int, int]]:
     for start, end in case_numbers(sentence):
         court = _COURT.search(sentence, max(0, start - _LONGEST_COURT), start)
         yield court.start() if court else start, end
-
-
-def _said_besides(text: str) -> str:
-    """What is said beyond the names of provisions and what they are about; "" for nothing.
-
-    （五年以上の懲役） has a figure, and says what the provision has.
-    """
-    plain = _GLOSS.sub(lambda gloss: gloss[0] if _measures(gloss[0]) else "", text)
-    return _NAMING.sub("", plain)
-
-
-def _measures(text: str) -> bool:
-    """Whether a text has a figure of something: 五年, and not the 二 of 二重売買."""
-    return any(figure.dimension for figure in _read(text).figures)
 
 
 def _is_set_off(text: str, start: int) -> bool:
@@ -229,6 +226,11 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
     if statement.quotes_others or any(words not in law for words in others):
         return found(Verdict.UNCHECKED, Fact(FactKind.NOT_OF_THE_PROVISION))
     said, sentences = statement.text, _sentences_of(statement.cited, texts)
+    headings = [passage.header for passage in passages]
+    share = covers(said, sentences, headings=headings)
+    if statement.is_beside and share < _FIGURE_FROM:
+        # A cell with something else: a remark, a day.
+        return None
     is_of_other_state = is_of_other_penalties(said, law)
     if is_of_other_state:
         said, sentences = renamed(said), list(map(renamed, sentences))
@@ -237,8 +239,6 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
         return found(Verdict.FAILS, _otherwise(instead), next(by, 0))
     if instead := turned_round(said, sentences):
         return found(Verdict.FAILS, _otherwise(instead))
-    headings = [passage.header for passage in passages]
-    share = covers(said, sentences, headings=headings)
     wrong = mismatches(said, sentences, headings=headings)
     of_proviso = all(map(_is_of_proviso, statement.cited))
     for mismatch in wrong:
@@ -334,11 +334,13 @@ def _is_each_of_its_own(statement: Statement, texts: LawTexts) -> bool:
 
     A citation stands before what is said of it (刑法235条は…), or behind it (…（刑法235条）).
     """
+    if statement.is_beside:
+        return True
     groups = [[statement.cited[0]]]
     for cited in statement.cited[1:]:
         last = groups[-1][-1].end - statement.start
         between = f" {statement.text[last : cited.start - statement.start]}"
-        if _said_besides(between):
+        if said_besides(between):
             groups.append([cited])
         else:
             groups[-1].append(cited)
