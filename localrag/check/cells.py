@@ -72,6 +72,18 @@ class Cells:
         found = self._found(position)
         return found[0] if found else None
 
+    def are_apart(self, one: int, other: int) -> bool:
+        """Whether two positions stand in two cells of one row."""
+        first, second = self._found(one), self._found(other)
+        if first is None or second is None:
+            return False
+        return first[1] is second[1] and first[0] != second[0]
+
+    def begin(self, position: int) -> int:
+        """Where the row begins that a position stands in; the position itself outside of tables."""
+        found = self._found(position)
+        return found[1][0].label if found else position
+
     def beside(self, cell: Cell) -> Sequence[Cell]:
         """The cells right before and right behind a cell of a row."""
         found = self._found(cell.start)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
 
+from localrag.check.cells import Cells
 from localrag.check.law_texts import LawTexts, Stood
 from localrag.check.laws import Cited
 from localrag.check.source import RUN_TOGETHER, Flow
@@ -164,15 +165,20 @@ def _cut_apart(place: Locator, run: str, level: str) -> Iterator[Locator]:
                 yield replace(place, article=article, item=number)
 
 
-def without_echoes(flow: Flow, cited: Sequence[Cited], texts: LawTexts) -> list[Cited]:
+def without_echoes(
+    flow: Flow, cited: Sequence[Cited], texts: LawTexts, cells: Cells
+) -> list[Cited]:
     """Leave out what a sentence repeats of a provision that it cites: its words, 前条 among them.
+
+    A row of a table is one sentence here: a cell cites, and the next one has the words.
 
     Args:
         flow: the text.
         cited: in order.
         texts: the laws.
+        cells: of its tables.
     """
-    starts = [start for start, _ in split_sentences(flow.text)]
+    starts = sorted({cells.begin(start) for start, _ in split_sentences(flow.text)})
     by_sentence = groupby(cited, lambda one: bisect_right(starts, one.start))
     kept: list[Cited] = []
     for _, members in by_sentence:

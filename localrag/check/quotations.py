@@ -31,7 +31,7 @@ from localrag_indexes.analysis.sentences import split_sentences
 
 _LONGEST, _REACH = 2_000, 90
 _PAIRS = {"「": "」", "『": "』", "“": "”"}
-_MARK = re.compile("[「」『』“”]|\n[ \t]*\n|\t")
+_MARK = re.compile("[「」『』“”]|\n[ \t]*\n")
 # Where a quotation goes on in the next cell of a row: the border, and the head of that column.
 _BORDER = re.compile("\t(?:[^\t\n。、：:「」『』]{1,60}[：:] ?)?")
 # What an editor puts in, and what an emphasis is told by, are no words of the law.
@@ -90,13 +90,13 @@ class Quoted(NamedTuple):
     is_said: bool
 
 
-def quotations_of(text: str, cited: Sequence[Cited]) -> list[Quoted]:
+def quotations_of(text: str, cited: Sequence[Cited], cells: Cells) -> list[Quoted]:
     """Find what a flowing text quotes and the provisions that it quotes it from, in order."""
     blocks = list(_blocks(text, cited))
     starts = [block.start for block in blocks]
     marked = [
         quoted
-        for quoted in _marked(text, cited, _Sentences(text), Cells(text))
+        for quoted in _marked(text, cited, _Sentences(text), cells)
         if not (at := bisect_right(starts, quoted.start)) or quoted.start >= blocks[at - 1].end
     ]
     return sorted([*blocks, *marked], key=lambda quoted: quoted.start)
@@ -118,7 +118,7 @@ def _marked(
     text: str, cited: Sequence[Cited], sentences: _Sentences, cells: Cells
 ) -> Iterator[Quoted]:
     """Quotations in quotation marks."""
-    for start, end in _spans(text):
+    for start, end in _spans(text, cells):
         is_said = _SAYS.match(text, end) is not None
         if _PARAPHRASES.match(text, end):
             is_said = False
@@ -129,19 +129,16 @@ def _marked(
             yield Quoted(start, end, of, is_said or bool(behind))
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
+def _spans(text: str, cells: Cells) -> Iterator[tuple[int, int]]:
     """The outermost quotations of a text, without their marks; an empty line ends them all.
 
     One that its cell does not close ends where the next one opens.
     """
     opened: list[tuple[str, int]] = []
-    border = -1
     for mark in _MARK.finditer(text):
         sign = mark[0]
-        if sign == "\t":
-            border = mark.start()
-        elif sign in _PAIRS:
-            if opened and border > opened[-1][1]:
+        if sign in _PAIRS:
+            if opened and cells.are_apart(opened[-1][1], mark.start()):
                 opened.clear()
             opened.append((sign, mark.end()))
         elif "\n" in sign:

@@ -40,6 +40,7 @@ from localrag.reading.checking.particulars import (
     same_figure,
 )
 from localrag.reading.checking.polarity import (
+    closing_force,
     is_content,
     key_of,
     sentences_of,
@@ -51,6 +52,8 @@ from localrag.reading.types import Mismatch, MismatchKind
 from localrag.statutes.applied import part_span
 from localrag.statutes.other_numbers import case_numbers
 from localrag.statutes.resolver import Target
+from localrag_indexes.analysis.normalize import normalize
+from localrag_indexes.analysis.sentences import split_sentences
 
 _FIGURES = frozenset(
     (MismatchKind.FIGURE, MismatchKind.PERIOD, MismatchKind.SHARE, MismatchKind.AMOUNT)
@@ -84,6 +87,7 @@ _BOTH = re.compile(
 )
 # Whom a sentence speaks of by what they are not: 15歳未満の者.
 _COMPLEMENT = re.compile("未満|以外|でない|しない|ない(?:者|場合|とき|限り)")
+_LIFTS = re.compile("この限りで(?:ない|はない|ありません)")
 _NEEDED = re.compile("必要|要す|要し|要件")
 _QUOTES = re.compile("「[^「」]{12,}」")
 _LONGEST, _SHORTEST = 400, 10
@@ -134,20 +138,19 @@ class Statement:
 
 
 def statements_of(
-    text: str, cited: Sequence[Cited], quoted: Sequence[Quoted]
+    text: str, cited: Sequence[Cited], quoted: Sequence[Quoted], cells: Cells
 ) -> Iterator[Statement]:
     """Find the sentences of a flowing text that say something of provisions they cite.
 
     Those that only quote or name them say nothing: a heading, an item of a list of citations.
     """
     quotes = [one.start for one in quoted]
-    cells = Cells(text)
-    beside = _named_beside(cells, cited)
+    beside = _named_beside(cells, cited, quotes)
     for start, end in cells.sentences():
         found = cited_within(cited, start, end)
         is_quoting = bisect_left(quotes, end) > bisect_left(quotes, start)
         cell = cells.around(start)
-        named = () if found else beside.get(cell, ())
+        named = beside.get(cell, ()) if not any(one.basis.names_law for one in found) else ()
         if not (found or named) or is_quoting or _is_set_off(text, start):
             continue
         if cell and start == cell.label and not cited_within(found, start, cell.start):
@@ -162,18 +165,26 @@ def statements_of(
         said = with_blanks(bare(text[start:end]), spans)
         names_only = not said_besides(said)
         # は五十年とする。 says more than its length.
-        long_enough = len(said.replace(" ", "")) >= _SHORTEST or bool(_read(said).figures)
+        long_enough = len(said.replace(" ", "")) >= _SHORTEST
+        long_enough |= not named and bool(_read(said).figures)
         if not names_only and long_enough:
             others = _QUOTES.search(text, start, end) is not None
-            yield Statement(start, end, said, tuple(found or named), others, bool(named))
+            yield Statement(start, end, said, tuple(named or found), others, bool(named))
 
 
-def _named_beside(cells: Cells, cited: Sequence[Cited]) -> Mapping[Cell | None, Sequence[Cited]]:
-    """The cells beside one that only names provisions, each with these; none beside two of them."""
+def _named_beside(
+    cells: Cells, cited: Sequence[Cited], quotes: Sequence[int]
+) -> Mapping[Cell | None, Sequence[Cited]]:
+    """The cells beside one that only names provisions, each with these; none beside two of them.
+
+    Where one of them quotes the provisions, the other one has something else.
+    """
     found: dict[Cell | None, Sequence[Cited]] = {}
     for cell in (one for row in cells.rows for one in row):
-        if named := cells.naming(cell, cited):
-            for other in cells.beside(cell):
+        named, others = cells.naming(cell, cited), cells.beside(cell)
+        quoting = (bisect_left(quotes, one.end) > bisect_left(quotes, one.start) for one in others)
+        if named and not any(quoting):
+            for other in others:
                 found[other] = () if other in found else named
     return found
 
@@ -225,6 +236,11 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
         others += _RECKONED.findall(statement.text)
     if statement.quotes_others or any(words not in law for words in others):
         return found(Verdict.UNCHECKED, Fact(FactKind.NOT_OF_THE_PROVISION))
+    if statement.is_beside:
+        words = letters(statement.text).strip("。")
+        for at, passage in enumerate(passages):
+            if words in letters(bare(passage.text)):
+                return found(Verdict.HOLDS, None, at)
     said, sentences = statement.text, _sentences_of(statement.cited, texts)
     headings = [passage.header for passage in passages]
     share = covers(said, sentences, headings=headings)
@@ -367,9 +383,23 @@ def _is_said_alike(said: str, sentences: Sequence[str]) -> bool:
     許される of what 許さない stands: the words alone are the same.
     """
     there = "".join(sentences)
+    force = _closing_force(said)
+    if force in (Force.FORBIDDEN, Force.EXEMPTED) and not any(
+        carries(_closing_force(text[start:end]), force)
+        for text in sentences
+        for start, end in split_sentences(text)
+        if not _LIFTS.search(text, start, end)
+    ):
+        # 予告をしてはならない of 予告をしなければならない and 予告をしない使用者は.
+        return False
     return any(map(denies, sentences)) == denies(said) and all(
         set(telling.findall(said)) == set(telling.findall(there)) for telling in (_WITHOUT, _BOTH)
     )
+
+
+@lru_cache(maxsize=512)
+def _closing_force(sentence: str) -> Force:
+    return closing_force(normalize(sentence).strip(" 。()"))[1]
 
 
 def _is_in_order(said: str, sentences: Sequence[str]) -> bool:
