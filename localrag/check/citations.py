@@ -50,6 +50,7 @@ _LISTED = 5
 _LACKING = (
     FactKind.PROVISION_LACKING,
     FactKind.PROVISION_LACKING_ALONE,
+    FactKind.ITEMS_LACKING,
     FactKind.NOT_IN_OLD_TEXT,
 )
 

@@ -22,7 +22,8 @@ _NAMES_BEFORE = re.compile("^[はがに、]*(?:によれば|によると|によ�
 # So many letters two sentences have before they end otherwise, and no more than so many else.
 _SAME_SENTENCE, _SAME_ENDING = 12, 3
 _KANA_BEHIND = re.compile("[ぁ-ゖ]*$")
-_DEED = re.compile("[一-鿿々ァ-ヶー]+$")
+# Of 取り消す both verbs.
+_DEED = re.compile("(?:[一-鿿][いきしちにひみりえけせてねめれげべ](?=[一-鿿]$))?[一-鿿々ァ-ヶー]+$")
 _TURNED = frozenset(
     frozenset(pair)
     for pair in (
