@@ -3,7 +3,8 @@
 Fifteen shapes of text, each of ``--sizes`` characters, are checked against the 327 laws: quotation
 marks in each other and unclosed ones, citations of one law, 同条, branches, ranges, lists of law
 names, definitions, numbers of cases, English citations, headings, a line break behind each
-character, spread letters, cells of one row, and a mixture. Bar: four times as long a text takes at most five times as long.
+character, spread letters, cells of one row, and a mixture. Bar: four times as long a text takes at
+most five times as long.
 
 Then the holder of one token has two texts of the largest size checked at a time, again and again,
 and another one searches: the 95th percentile of these searches (with its 95 % interval, by order
