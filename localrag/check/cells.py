@@ -30,6 +30,10 @@ _NAMING = re.compile(
 )
 
 
+# 民法709条は、 in a cell, and what it says in the next one.
+_LEADS_ON = re.compile("(?:によれば|によると|では|には|は)[、,]?$")
+
+
 class Cell(NamedTuple):
     """A cell of a row, as a span of the text without blanks and the head of its column."""
 
@@ -62,6 +66,7 @@ class Cells:
         self._bordered = "".join([*plain, text[done:]])
         self._all = [(cell, row, at) for row in self.rows for at, cell in enumerate(row)]
         self._starts = [cell.label for cell, _, _ in self._all]
+        self._naming_rows: dict[int, bool] = {}
 
     def sentences(self) -> list[tuple[int, int]]:
         """The spans of the sentences of the text; each ends with its cell."""
@@ -79,10 +84,19 @@ class Cells:
             return False
         return first[1] is second[1] and first[0] != second[0]
 
-    def begin(self, position: int) -> int:
-        """Where the row begins that a position stands in; the position itself outside of tables."""
+    def begin(self, position: int, cited: Sequence[Cited]) -> int:
+        """Where the row begins that a position stands in, if a cell of it only names provisions.
+
+        The position itself in any other row, and outside of tables.
+        """
         found = self._found(position)
-        return found[1][0].label if found else position
+        if found is None:
+            return position
+        _, row, _ = found
+        begins = row[0].label
+        if begins not in self._naming_rows:
+            self._naming_rows[begins] = any(self.naming(cell, cited) for cell in row)
+        return begins if self._naming_rows[begins] else position
 
     def beside(self, cell: Cell) -> Sequence[Cell]:
         """The cells right before and right behind a cell of a row."""
@@ -104,8 +118,8 @@ class Cells:
         if not there:
             return ()
         spans = [(one.start - cell.start, min(one.end, cell.end) - cell.start) for one in there]
-        is_more = said_besides(with_blanks(self._text[cell.start : cell.end], spans))
-        return () if is_more else there
+        besides = with_blanks(self._text[cell.start : cell.end], spans)
+        return () if said_besides(_LEADS_ON.sub("", besides)) else there
 
 
 def _cells(text: str, start: int, end: int, border: re.Pattern[str]) -> Iterator[Cell]:

@@ -171,7 +171,7 @@ def without_echoes(
 ) -> list[Cited]:
     """Leave out what a sentence repeats of a provision that it cites: its words, 前条 among them.
 
-    A row of a table is one sentence here: a cell cites, and the next one has the words.
+    A row that names provisions in a cell is one sentence here: the next cell has the words.
 
     Args:
         flow: the text.
@@ -179,7 +179,7 @@ def without_echoes(
         texts: the laws.
         cells: of its tables.
     """
-    starts = sorted({cells.begin(start) for start, _ in split_sentences(flow.text)})
+    starts = sorted({cells.begin(start, cited) for start, _ in split_sentences(flow.text)})
     by_sentence = groupby(cited, lambda one: bisect_right(starts, one.start))
     kept: list[Cited] = []
     for _, members in by_sentence:
