@@ -307,19 +307,6 @@ class Lookups(Derived):
         named = ((ids[key], title.partition("　")[2]) for key, title in rows)
         return {id_: name for id_, name in named if name}
 
-    def headings_with(self, words: str) -> list[tuple[str, str, int]]:
-        """Find the headings of documents shown that have some words right behind their number.
-
-        Returns:
-            The id of the document, the heading as printed, and where it begins, in characters.
-        """
-        return self._db.rows(
-            "SELECT shown.id, sections.title, start FROM sections"
-            " JOIN shown ON shown.key = sections.document WHERE instr(sections.title, ?)"
-            " ORDER BY sections.document, number",
-            (f"　{words}",),
-        )
-
     def by_id(self, passage_id: str) -> Passage | None:
         """Find the passage with this id."""
         return self.by_ids([passage_id]).get(passage_id)

@@ -28,7 +28,6 @@ class FactKind(Enum):
     APPLIED_BY = N_("applied mutatis mutandis by {other}")
     DEFINES = N_("defines {other}")
     PUNISHES = N_("punishes a breach of {other}")
-    DEMANDS = N_("demands what {other} speaks of")
     NAMED_IN = N_("named in {other}")
     PLACE_OF_OPTION = N_("the provision whose place the option is")
 
@@ -72,7 +71,6 @@ class FactKind(Enum):
     NOT_FILLED_IN = N_(
         "nothing in the corpus fills in what {provision} leaves to an order ({instrument})"
     )
-    ONE_UNANSWERED = N_("nothing is quoted for: {question}")
     WORD_NOT_QUOTED = N_("{word} stands nowhere in what is quoted")
     AMBIGUOUS = N_("{citation} can mean {n:,} provisions")
     DEFINED_IN_SEVERAL = N_("several laws define {term}: {laws}")

@@ -1,9 +1,8 @@
 """Answering with a method, for `ask`, `batch`, `eval` and the workbench alike.
 
-A question that leans on those before it (その罰則は) is made whole first. Whether it leans on them
-is for code to say, and what it then reads is the code's as well (`localrag.question.follow_up`).
-Where a model takes part, it writes the question anew, in words that read better; that is taken only
-if it names the laws and numbers that the code's names, and none that nobody has asked about.
+A question that follows others is read behind them (`localrag.question.follow_up`). Where a model
+takes part, it makes the question whole instead (その罰則は); what it writes is taken only if it
+keeps the numbers of the question, and names no law or number that nobody has asked about.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,7 +30,7 @@ from localrag.methods.types import Case, Method, Resources
 from localrag.prepare.index import LayerIndex, require_layers
 from localrag.prompts import OptimisedPrompt, language_of
 from localrag.question.as_of import state_asked
-from localrag.question.follow_up import Rewritten, plain_end, rewritten
+from localrag.question.follow_up import plain_end, rewritten
 from localrag.question.laws import laws_named
 from localrag.reading.evidence import element
 from localrag.reading.nearest import nearest
@@ -75,7 +74,7 @@ class FollowedQuestion(NamedTuple):
 def read_question(
     query: Query, resources: Resources, watch: Watch = UNWATCHED, *, with_model: bool
 ) -> FollowedQuestion:
-    """Make a question stand by itself; of one that does already, its citations are written out.
+    """Read a question behind those before it; of every other, its citations are written out.
 
     Args:
         query: the question, with the history that it may lean on.
@@ -88,30 +87,30 @@ def read_question(
     """
     with resources.reading:
         names = resources.retriever.names
-    found = rewritten(query.text, query.history, names)
-    alone = replace(query, text=found.text, history=())
-    if not found.after:
-        return FollowedQuestion(alone, found.text if found.changed else "")
+    text, last = rewritten(query.text, query.history, names)
+    alone = replace(query, text=text, history=(), last=last)
+    if not last:
+        return FollowedQuestion(alone, text if text != query.text else "")
     toolkit = Toolkit(resources, watch)
-    text = found.text
     events: list[Fact] = []
-    # What asks for more of the same is the question before, word for word.
-    if with_model and found.text != found.after:
+    if with_model:
         try:
-            text = _written(toolkit, query, found)
+            written = _written(toolkit, query)
         except ModelUnusable:
             events = [Fact(FactKind.FOLLOW_UP_FAILED)]
         else:
-            if not _keeps(text, query, found, names):
-                text, events = found.text, [Fact(FactKind.FOLLOW_UP_REFUSED)]
-    toolkit.note(FOLLOW_UP, events, query=text)
-    return FollowedQuestion(
-        replace(alone, text=text), text if text != query.text else "", toolkit.trace
-    )
+            if _keeps(written, query, names):
+                alone = replace(alone, text=written, last="")
+            else:
+                events = [Fact(FactKind.FOLLOW_UP_REFUSED)]
+    toolkit.note(FOLLOW_UP, events, query=alone.text)
+    read_as = alone.text if alone.text != query.text else ""
+    return FollowedQuestion(alone, read_as, toolkit.trace)
 
 
-def _written(toolkit: Toolkit, query: Query, found: Rewritten) -> str:
-    history = [plain_end(earlier) for earlier in (*query.history[-_SHOWN:-1], found.after)]
+def _written(toolkit: Toolkit, query: Query) -> str:
+    """The question as a model makes it whole."""
+    history = [plain_end(earlier) for earlier in query.history[-_SHOWN:]]
     messages = toolkit.prompt(
         "follow_up",
         query,
@@ -122,18 +121,15 @@ def _written(toolkit: Toolkit, query: Query, found: Rewritten) -> str:
     return toolkit.ask(messages, _RewrittenQuestion, FOLLOW_UP).question.strip()
 
 
-def _keeps(text: str, query: Query, found: Rewritten, names: LawNames) -> bool:
-    """Whether what a model wrote asks of the same laws and numbers as what code made of it."""
-    said = (query.text, found.after, found.text)
-    needed, known = _laws([found.text], names), _laws(said, names)
-    laws = _laws([text], names)
-    numbers = _numbers([text])
+def _keeps(text: str, query: Query, names: LawNames) -> bool:
+    """Whether what a model wrote keeps the numbers of the question, and adds no law or number."""
+    said = (query.text, *query.history)
     return (
         text.isprintable()
         and any(character.isalnum() for character in text)
-        and language_of(text) == language_of(found.text)
-        and needed <= laws <= known
-        and _numbers([found.text]) <= numbers <= _numbers(said)
+        and language_of(text) == language_of(query.text)
+        and _laws([text], names) <= _laws(said, names)
+        and _numbers([query.text]) <= _numbers([text]) <= _numbers(said)
     )
 
 
@@ -444,7 +440,8 @@ class Answerer:
             retriever = self._resources.retriever
             of_laws = retriever.store.is_of_laws
             state = state_asked(query.text, retriever.names, of_laws=of_laws)
-        case = self._case(replace(query, text=state.text), asked)
+            last = state_asked(query.last, retriever.names, of_laws=of_laws).text
+        case = self._case(replace(query, text=state.text, last=last), asked)
         with self._resources.on_day(state.day) as resources:
             toolkit = Toolkit(resources, watch, trace)
             if told := state.facts(resources.retriever.store.as_of):

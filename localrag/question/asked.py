@@ -111,39 +111,6 @@ _ASKS_BEHIND = re.compile(
 _ENDS = re.compile(
     r"とは|って|について|[、』」]|(?:は|が)(?:何|なに|なん|どの|どん|どれ|いくら|いつ)|[?？。]|$"
 )
-# The words that ask for a thing: all that the two languages have, but どちら, which chooses among
-# what the question names. With も they ask nothing (いつでも), nor does かどうか.
-_ASKS_FOR_A_THING = re.compile(
-    r"(?:何|なに|なん[のでかと]|誰|だれ|どなた|いつ|いくら|いくつ|いか[がなに]|なぜ|(?<!か)どう|ど[のれこん])"
-    r"(?!で?も)|\b(?:what|who(?:m|se)?|when|where|why|how)\b",
-    re.IGNORECASE,
-)
-_SENTENCE = re.compile(r"([^。?？]+)([。?？]|$)")
-
-
-_REQUIREMENT = re.compile(
-    r"(?<![無未])(?P<noun>許可|免許|登録|認可|承認|届出|認定)"
-    r"(?:の?(?:要否|必要)|[はがをもの]?(?:必要(?!な)|い[るり]|要[るりす]|受け|取[らりるっ]|しなければ|しないと)"
-    r"|(?:は|が|とは)?[?？。\s　]*$)"
-)
-# 許可を受けなければ、開設してはならない; 許可を受けた者でなければ; 届け出なければならない
-_DEMANDED = r"{noun}を(?:受け|得)(?:なければ|た[^。]{{0,20}}でなければ|ないで)"
-_NOTIFIED = re.compile("届け?出なければ|届出をしなければ")
-# 詐欺罪, 詐欺の罪; not 罪人 or 窃盗の罪を犯した者, which tell a case.
-_CRIME = re.compile(r"([一-鿿々ァ-ヶー]{2,12}?)(?:の)?罪(?!を犯|に関|人|名)")
-
-
-@dataclass(frozen=True, slots=True)
-class RequirementAsked:
-    """A question for what one needs, or has to do, before one may do something.
-
-    Attributes:
-        noun: what is needed: 許可, 登録, 届出.
-        demanded_by: what a provision says that demands it.
-    """
-
-    noun: str
-    demanded_by: re.Pattern[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,16 +186,6 @@ def without_politeness(question: str) -> str:
     return plain if any(map(str.isalnum, plain)) else question
 
 
-def requirement_asked(question: str) -> RequirementAsked | None:
-    """Read a question for a permission, a registration, a notification; None for any other."""
-    asked = _REQUIREMENT.search(question) if len(question) <= _LONGEST else None
-    if asked is None:
-        return None
-    noun = asked["noun"]
-    demanded_by = _NOTIFIED if noun == "届出" else re.compile(_DEMANDED.format(noun=noun))
-    return RequirementAsked(noun, demanded_by)
-
-
 def terms_asked(question: str) -> tuple[str, ...]:
     """Read a question for the meaning of a term: what the term may be, as written, likeliest first.
 
@@ -268,11 +225,6 @@ def _describes(word: Morpheme) -> bool:
     return word.kind.startswith(("動詞", "助動詞")) and word.surface[-1] in _ATTRIBUTIVE
 
 
-def crimes_named(question: str) -> frozenset[str]:
-    """The crimes that a question names, as the articles on them are captioned: 詐欺 of 詐欺罪."""
-    return frozenset(named[1] for named in _CRIME.finditer(question))
-
-
 def orders_asked(question: str) -> tuple[OrderAsked, ...]:
     """Read a question for what is left to orders, in its order; none for any other question.
 
@@ -293,19 +245,6 @@ def orders_asked(question: str) -> tuple[OrderAsked, ...]:
         instrument, point = filled["instrument"] or filled["other"], filled["point"]
         return (OrderAsked(instrument, point or filled["named"] or ""),)
     return (OrderAsked("", ""),) if _WHERE.search(question) else ()
-
-
-def asks_whether(question: str) -> bool:
-    """Whether a question, or a sentence of it, asks if something is so: for no thing.
-
-    行政手続法は適用されるか。国税通則法ではどうか asks so in its first sentence.
-    """
-    asked = [
-        words
-        for words, end in _SENTENCE.findall(question)
-        if end in ("?", "？") or words.endswith("か")
-    ] or [question]
-    return not all(map(_ASKS_FOR_A_THING.search, asked))
 
 
 def _blank(match: re.Match[str]) -> str:

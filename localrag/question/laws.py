@@ -277,11 +277,6 @@ _TYPES = {
     "省令": "MinisterialOrdinance",
     "規則": "MinisterialOrdinance",
 }
-# 割販法で…できるか asks the law named so; 刑法の…罪で告訴する場合、 tells the case only.
-_ASKED_THERE = re.compile(
-    "(?:で(?:は|も)?|上(?:の|は|、|で)?|において(?:は)?|によると|によれば|だと)(?!あ|な)"
-)
-_IS_A_CASE = re.compile("(?:場合|とき|時|際)(?:に|は|には)?、|(?:たら|れば|ると)、")
 _LONGEST_ORDER = 60
 _ENGLISH_ORDER = re.compile(
     r"(?:(?P<order>(?:Cabinet )?Order for (?:the )?Enforcement|Enforcement Order)"
@@ -365,32 +360,6 @@ def without_names(text: str, laws: Iterable[LawNamed]) -> str:
     for law in laws:
         text = f"{text[: law.start]}{' ' * (law.end - law.start)}{text[law.end :]}"
     return text
-
-
-def law_asked(text: str, laws: Sequence[LawNamed]) -> LawNamed | None:
-    """The one of several laws that a question asks, where the others belong to the case it tells.
-
-    刑法の名誉毀損罪で告訴する場合、刑訴法上の告訴期間は asks 刑訴法.
-
-    Args:
-        text: the question.
-        laws: all that it names, in its order.
-
-    Returns:
-        None where each of them may be asked.
-    """
-    if not laws:
-        return None
-    there = [law for law in laws if _ASKED_THERE.match(text, law.end)]
-    if len({law.law_ids for law in there}) == 1:
-        return there[0]
-    ends = [*(law.start for law in laws[1:]), len(text)]
-    open_ones = [
-        law
-        for law, end in zip(laws, ends, strict=True)
-        if not _IS_A_CASE.search(text, law.end, end)
-    ]
-    return open_ones[0] if len({law.law_ids for law in open_ones}) == 1 else None
 
 
 def names_near(word: str, names: LawNames) -> tuple[str, ...]:

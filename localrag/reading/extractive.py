@@ -9,21 +9,20 @@ from typing import NamedTuple
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, Passage
-from localrag.question.asked import crimes_named, figure_asked, penalty_asked
+from localrag.question.asked import figure_asked, penalty_asked
 from localrag.question.english_citations import english_citations
 from localrag.question.everyday import EverydayWord
 from localrag.question.expectation import Expectation
-from localrag.question.laws import law_asked, without_names
+from localrag.question.laws import without_names
 from localrag.reading.answerability import Answerability, weights_for
 from localrag.reading.folding import with_blanks
 from localrag.reading.pieces import Piece, joined, pieces_of, with_context
-from localrag.reading.support import COVERAGE, Support, SupportScorer
+from localrag.reading.support import Support, SupportScorer
 from localrag.reading.types import Citation
 from localrag.reading.verifier import verify
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import analyzer, asked_of, asks_nothing_else, full_text
-from localrag.retrieval.relation import NAMES_IT
-from localrag.retrieval.types import Link, LinkKind, Query, Retrieval
+from localrag.retrieval.types import Link, Query, Retrieval
 from localrag.retrieval.units import article_unit, target_of
 from localrag.statutes.citations import find_citations
 from localrag.statutes.notation import caption_of
@@ -286,7 +285,7 @@ def quotations(retriever: Retriever, query: Query, retrieval: Retrieval) -> Quot
     probability = weights.probability(signs)
     ranked.sort(key=lambda candidate: -candidate.total)
     worth_it = probability >= weights.quoted_from and not plain
-    chosen = _choose(ranked, query, retrieval) if worth_it else []
+    chosen = _choose(ranked, retrieval) if worth_it else []
     if cited:
         # What has no word of the question but the number of another provision was not asked for.
         units = {_unit(piece) for piece in cited}
@@ -452,13 +451,9 @@ def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> lis
                 min(pair, key=lambda one: one.coverage)
                 for pair in zip(supports, others, strict=True)
             ]
-        mention = retrieval.mentions.get(hit.passage.id)
         for piece, support in zip(pieces, supports, strict=True):
             support = _raised(support) if _is_named(piece, retrieval) else support
-            fit = topic.fit(piece, header)
-            if mention and any(piece.start <= at < piece.end for at in mention.positions):
-                fit += NAMES_IT * COVERAGE * mention.tells
-            candidates.append(_Candidate(piece, support, fit, hit.passage))
+            candidates.append(_Candidate(piece, support, topic.fit(piece, header), hit.passage))
     return candidates
 
 
@@ -470,12 +465,6 @@ def _headings_alone(store: Lookups, retrieval: Retrieval) -> dict[str, str]:
         if hit.passage.layer != PASSAGES and not caption_of(hit.passage.header)
     )
     return {id_: f"（{title}）" for id_, title in store.headings_alone(bare).items()}
-
-
-def _named_laws(retrieval: Retrieval) -> list[tuple[str, ...]]:
-    """The ids of each law named; none where a question names fewer than two."""
-    laws = [law_ids for law_ids in dict.fromkeys(law.law_ids for law in retrieval.laws) if law_ids]
-    return laws if len(laws) > 1 else []
 
 
 def _is_named(piece: Piece, retrieval: Retrieval) -> bool:
@@ -515,17 +504,16 @@ def _raised(support: Support) -> Support:
     return Support(coverage, support.score + _NAMED)
 
 
-def _choose(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -> list[Piece]:
-    """The best pieces that are worth quoting, and what each of several laws named says best.
+def _choose(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[Piece]:
+    """The best pieces that are worth quoting, after those that define the term asked for.
 
     `QUOTES` at most, what they stand under not counted.
 
     Args:
         ranked: best first, at least one.
-        query: the question.
-        retrieval: tells the laws; what they say goes before all else.
+        retrieval: tells the definitions.
     """
-    leaders = _leaders(ranked, query, retrieval)
+    leaders = _defining(ranked, retrieval)
     least = _WORTH_QUOTING * ranked[0].support.coverage
     chosen: list[Piece] = []
     for one in [*leaders, *(one for one in _spread(ranked) if one not in leaders)]:
@@ -551,39 +539,6 @@ def _spread(ranked: Sequence[_Candidate]) -> list[_Candidate]:
     return [first, *([second] if second else []), *(one for one in rest if one is not second)]
 
 
-def _leaders(ranked: Sequence[_Candidate], query: Query, retrieval: Retrieval) -> list[_Candidate]:
-    """What is quoted first whatever else agrees with a question.
-
-    Of each law the best piece, where it names several, first of the one it asks: of the provision
-    it names, where it names one of that law. Else the best of all, and what leaves to an order
-    what the question asks for; or the piece of the provision it names that an order fills in: the
-    one is read with the other.
-    """
-    only = law_asked(query.text, retrieval.laws)
-    leaders: list[_Candidate] = []
-    if len(_named_laws(retrieval)) <= 1:
-        leaders = _defining(ranked, retrieval)
-    for law_ids in _named_laws(retrieval):
-        every = [one for one in ranked if one.piece.passage.document_id in law_ids]
-        named = [one for one in every if _is_named(one.piece, retrieval)]
-        own = (named or every)[:1]
-        leaders = [*own, *leaders] if only and only.law_ids == law_ids else [*leaders, *own]
-    if not leaders:
-        # Right behind what agrees best: the order that a link leads to may not be the one meant.
-        asked = [link for link in retrieval.links if link.comes_first and link.leaves >= 0][:1]
-        leaving = [one for link in asked for one in ranked if _leaves(one.piece, link)][:1]
-        leaders = list(dict.fromkeys((ranked[0], *leaving))) if leaving else []
-    if not leaders:
-        filled = {link.other for link in retrieval.links if link.kind is LinkKind.FILLS}
-        leaders = [
-            one for one in ranked if one.passage.id in filled and _is_named(one.piece, retrieval)
-        ][:1]
-    if not leaders and (crimes := crimes_named(query.text)):
-        on_it = (one for one in ranked if caption_of(one.passage.header) in crimes)
-        leaders = [one for one in on_it if _is_named(one.piece, retrieval)][:1]
-    return leaders
-
-
 def _defining(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[_Candidate]:
     """What defines the term that a question asks the meaning of, in the order of the retrieval."""
     defining = (
@@ -594,11 +549,6 @@ def _defining(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[_Candi
         and one.piece.start <= definition.start < one.piece.end
     )
     return list(dict.fromkeys(defining))
-
-
-def _leaves(piece: Piece, link: Link) -> bool:
-    """Whether a piece leaves what the other provision of a link fills in."""
-    return _unit(piece) == link.other and piece.start <= link.leaves < piece.end
 
 
 def quoted(store: CorpusStore, pieces: Sequence[Piece]) -> tuple[Citation, ...]:

@@ -13,7 +13,6 @@ from localrag.retrieval.query import analyzer
 from localrag.retrieval.types import Retrieval
 from localrag_indexes.analysis.normalize import letters_of
 
-_THEME = re.compile("([一-鿿々ァ-ヺー]{2,})(?:は|って|とは)")
 # A compound: 株主総会, クレジットカード番号. Shorter ones are words that statutes vary.
 _COMPOUND = re.compile("[一-鿿々ァ-ヺー]{4,}")
 
@@ -49,28 +48,6 @@ def unsaid(
         return ""
     has_head_alone = len(parts) > 1 and parts[-1] in terms and parts[0] not in terms
     return told[0] if has_head_alone and letters_of(told[0]) not in letters_of(said) else ""
-
-
-def unsaid_theme(question: str, retrieval: Retrieval, citations: Sequence[Citation]) -> str:
-    """The last theme of a question (時効 of 窃盗罪の時効は何年か) that nothing quoted has.
-
-    Of a question for a penalty statutes say the penalty itself.
-
-    Args:
-        question: in Japanese.
-        retrieval: what was found for it.
-        citations: what is quoted, together with the passages it stands in.
-
-    Returns:
-        The theme; "" where there is none, or what is quoted says it.
-    """
-    themes = list(_THEME.finditer(question))
-    if retrieval.doing or not citations or not themes:
-        return ""
-    theme = themes[-1]
-    terms = set(analyzer().terms("\n".join(_said(retrieval, citations))))
-    is_said = set(analyzer().terms(theme[1])) <= terms
-    return "" if is_said or _is_said_otherwise(theme, retrieval, terms) else theme[1]
 
 
 def _is_said_otherwise(word: re.Match[str], retrieval: Retrieval, terms: Collection[str]) -> bool:

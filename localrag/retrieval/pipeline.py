@@ -21,18 +21,16 @@ from localrag.question.everyday import EverydayWord, wordings
 from localrag.question.laws import without_names
 from localrag.retrieval import dense, expand, lexical, penal, query, rerank, resolve, subject
 from localrag.retrieval.captions import compounds
-from localrag.retrieval.demand import demands
 from localrag.retrieval.dense import Dense
 from localrag.retrieval.expand import Neighbour, Seed
 from localrag.retrieval.fill import Filler
 from localrag.retrieval.query import analyzer
-from localrag.retrieval.relation import mentions, raised
 from localrag.retrieval.rerank import Rerank
 from localrag.retrieval.resolve import Resolved
 from localrag.retrieval.scope import NO_LAWS, OrdersUnder, Scope, scope_of, weighted
 from localrag.retrieval.titles import Titles
 from localrag.retrieval.trail import Reason, StageListener, Trail
-from localrag.retrieval.types import Hit, Link, LinkKind, Mention, Query, Retrieval
+from localrag.retrieval.types import Hit, Link, LinkKind, Query, Retrieval
 from localrag.retrieval.units import (
     Admission,
     Scores,
@@ -69,7 +67,6 @@ _FIRST, _BEHIND = 1.01, 0.999
 _RELATIONS = {
     LinkKind.FILLS: FactKind.FILLS_IN,
     LinkKind.PUNISHES: FactKind.PUNISHES,
-    LinkKind.DEMANDS: FactKind.DEMANDS,
 }
 
 
@@ -210,11 +207,7 @@ class Retriever:
         trail.record(resolve.STAGE, named, reasons, [*known, *scope.events, *resolved.events])
 
         sought = self._sought(asked, scope) if laws_apply else _Sought(asked)
-        related: Mapping[str, Mention] = {}
-        # Who asks for penalties asks for no relation.
-        if not sought.doing:
-            related = mentions(self.store, self.names, admission, asked.text, scope.laws)
-        found = self._found(sought, scope, related, settings, trail)
+        found = self._found(sought, scope, settings, trail)
         for unit in resolved.not_asked_for:
             found.pop(unit, None)
         trail.record(FUSE, add(found, named), reasons)
@@ -245,7 +238,7 @@ class Retriever:
         links: list[Link] = []
         unfilled: list[Fact] = []
         if sought.is_of_law:
-            links, unfilled = self._linked(sought, scope, seeds, fused, total, admission)
+            links, unfilled = self._linked(sought, seeds, fused, total, admission)
         if sought.punishing:
             resolved.asked_for += (target_of(link.unit) for link in links)
         reasons |= {
@@ -269,7 +262,6 @@ class Retriever:
             scope.laws,
             tuple(links),
             sought.doing,
-            related,
             tuple(
                 target
                 for target in dict.fromkeys(resolved.cited)
@@ -415,13 +407,12 @@ class Retriever:
     def _linked(
         self,
         sought: "_Sought",
-        scope: Scope,
         seeds: Sequence[Seed],
         found: Scores,
         total: dict[str, float],
         admission: Admission,
     ) -> tuple[list[Link], list[Fact]]:
-        """What punishes, fills in or demands what was found, with the place it gains in the total.
+        """What punishes or fills in what was found, with the place it gains in the total.
 
         And what the user should know of it.
         """
@@ -429,9 +420,7 @@ class Retriever:
         if not sought.doing:
             question = sought.query.text
             filler = Filler(self.store, self.names, admission, question, sought.everyday, found)
-            links = filler.links(seeds) or demands(
-                self.store, without_names(question, scope.laws), found, admission
-            )
+            links = filler.links(seeds)
             _place(total, links)
             return links, filler.events
         doing = f"{sought.doing}\n{lexical.in_law(sought.everyday)}"
@@ -452,7 +441,6 @@ class Retriever:
         self,
         sought: "_Sought",
         scope: Scope,
-        related: Mapping[str, Mention],
         settings: RetrievalConfig,
         trail: Trail,
     ) -> dict[str, float]:
@@ -460,16 +448,14 @@ class Retriever:
         asked, everyday = sought.query, sought.everyday
         words: dict[str, float] = {}
         if settings.lexical:
-            words = _searched(scope, related, asked, partial(self._by_words, everyday=everyday))
+            words = _searched(scope, asked, partial(self._by_words, everyday=everyday))
             trail.record(lexical.STAGE, words, wordings=everyday)
         else:
             events = [Fact(FactKind.LEXICAL_OFF)]
             trail.record(lexical.STAGE, words, events=events)
         meaning: dict[str, float] = {}
         if self.models.dense is not None and settings.dense != "off":
-            meaning = _searched(
-                scope, related, asked, partial(self.models.dense.search, self.store)
-            )
+            meaning = _searched(scope, asked, partial(self.models.dense.search, self.store))
             trail.record(dense.STAGE, meaning)
         elif self.models.without_dense:
             trail.record(dense.STAGE, meaning, events=[self.models.without_dense])
@@ -547,7 +533,6 @@ class SearchModels(NamedTuple):
 
 def _searched(
     scope: Scope,
-    related: Mapping[str, Mention],
     asked: Query,
     search: Callable[[Query], dict[str, float]],
 ) -> dict[str, float]:
@@ -558,8 +543,7 @@ def _searched(
     within = []
     for queries, circle in scope.searches(asked):
         found = relative_to_best(add(*(relative_to_best(search(query)) for query in queries)))
-        found = raised(found, related, queries[0].filters.documents)
-        within.append(weighted(relative_to_best(found), circle))
+        within.append(weighted(found, circle))
     return scope.join(within, relative_to_best(everywhere))
 
 

@@ -1,13 +1,12 @@
 """Stage `resolve`: the provisions a question names, exactly."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.facts import Fact, FactKind
-from localrag.question.asked import crimes_named, without_politeness
 from localrag.question.english_citations import english_citations
 from localrag.question.laws import (
     LawNamed,
@@ -15,7 +14,6 @@ from localrag.question.laws import (
     without_names,
     without_states,
 )
-from localrag.retrieval.captions import captioned, opening_under
 from localrag.retrieval.meaning import NO_MEANING, Meaning, meaning_asked
 from localrag.retrieval.query import asked_of, asks_nothing_else
 from localrag.retrieval.scope import NO_LAWS, Scope
@@ -32,8 +30,6 @@ IN_QUESTION = 1.0
 """Score of a provision that the question itself names."""
 IN_OPTION = 0.8
 """Score of a provision that one of the options names: one suggestion among several."""
-
-_PENAL_CODE = "刑法"
 
 # 709条以外, 709条を除く, 709条は別として, 709条ではなく, other than Article 709: what is asked for
 # stands elsewhere. 709条ではないか asks for it, as do 709条は除斥期間か and 709条でなくては.
@@ -138,12 +134,11 @@ def resolve(
 
     An option is read after the question, so that its bare 第三条 is of the law that the question
     speaks of. Asking what a term means names the provisions that define it, in the laws that the
-    question names where it names some. A crime named (詐欺罪) is the article with its name in the
-    caption, in the laws that the question names, else in the penal code.
+    question names where it names some.
     """
     resolved = Resolved(text=query.text)
-    in_english = list(cited_in_english(resolver, query.text, scope.laws))
-    in_japanese = resolver.resolve(without_states(query.text))
+    in_english = _of_the_last(query, list(cited_in_english(resolver, query.text, scope.laws)))
+    in_japanese = _of_the_last(query, resolver.resolve(without_states(query.text)))
     citing: list[Resolution] = []
     for asked, elsewhere in (
         _parted(in_japanese, query.text),
@@ -164,21 +159,9 @@ def resolve(
     matter = asked_of(query, scope.laws).text.strip()
     resolved.meaning = meaning_asked(store, names, matter, admission, scope)
     _enter_meaning(resolved)
-    laws = {law_id for law in scope.laws for law_id in law.law_ids}
-    for target, caption in (
-        *_on_crimes(store, query.text, laws or names.lookup(_PENAL_CODE)),
-        *_captioned(store, query, scope),
-    ):
-        if admission.admits(target.law_id) and target not in resolved.left_out:
-            resolved.targets.setdefault(target, IN_QUESTION)
-            resolved.named.setdefault(target, caption)
-            resolved.asked_for.append(target)
     if resolved.meaning.undefined and store.is_of_laws and not (resolved.targets or citing):
         resolved.undefined = resolved.meaning.undefined
         resolved.events.append(Fact(FactKind.NOT_DEFINED, term=resolved.undefined))
-        if headed := opening_under(store, names, resolved.undefined, admission, scope):
-            law_id, place, heading = headed
-            resolved.lead_with(Target(law_id, place), heading)
     if not (resolved.targets or resolved.missing or query.options):
         for target, law in _opening(store, query.text, scope):
             if admission.admits(target.law_id):
@@ -190,6 +173,14 @@ def resolve(
             if resolution.start >= len(prefix):
                 _enter(resolved, resolution, IN_OPTION, admission)
     return resolved
+
+
+def _of_the_last(query: Query, resolutions: Sequence[Resolution]) -> Sequence[Resolution]:
+    """The citations of the last question, where it has any: 第5項 after 会社法第362条第4項.
+
+    Those before it tell what it means; what it cites itself it asks about.
+    """
+    return [one for one in resolutions if one.start >= query.last_start] or resolutions
 
 
 def _opening(store: Lookups, question: str, scope: Scope) -> Iterator[tuple[Target, LawNamed]]:
@@ -297,25 +288,6 @@ def _enter_meaning(resolved: Resolved) -> None:
         resolved.targets.setdefault(target, IN_QUESTION)
         resolved.asked_for.append(target)
     resolved.events += resolved.meaning.events
-
-
-def _on_crimes(
-    store: Lookups, question: str, law_ids: Collection[str]
-) -> Iterator[tuple[Target, str]]:
-    crimes = crimes_named(question)
-    for law_id in law_ids if crimes else ():
-        places = map(Locator.parse, store.articles(law_id))
-        for place, header in store.headers(law_id, places).items():
-            if (caption := caption_of(header)) in crimes:
-                yield Target(law_id, place), f"{caption}罪"
-
-
-def _captioned(store: Lookups, query: Query, scope: Scope) -> Iterator[tuple[Target, str]]:
-    """The articles on just what the question asks of the laws that it names."""
-    laws = dict.fromkeys(law_id for law in scope.laws for law_id in law.law_ids)
-    asked = without_politeness(without_names(query.text, scope.laws))
-    for law_id, place, caption in captioned(store, laws, asked):
-        yield Target(law_id, place), caption
 
 
 def _enter(resolved: Resolved, resolution: Resolution, score: float, admission: Admission) -> None:

@@ -1,6 +1,6 @@
 """The values of retrieval: filters, hits, and the record every stage leaves."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -55,12 +55,19 @@ class Query:
         filters: which passages may be found.
         history: the questions asked before it in its conversation, oldest first, as asked or as
             they were read; it may lean on them.
+        last: the question alone, where `text` has those before it in front; else empty.
     """
 
     text: str
     options: tuple[str, ...] = ()
     filters: Filters = field(default_factory=Filters)
     history: tuple[str, ...] = ()
+    last: str = ""
+
+    @property
+    def last_start(self) -> int:
+        """Where the last question begins in the text; 0 where there is none before it."""
+        return len(self.text) - len(self.last) if self.text.endswith(self.last or "\0") else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,12 +189,10 @@ class LinkKind(StrEnum):
 
     FILLS: it fills in what the other leaves to an order.
     PUNISHES: it says the penalty of a breach of the other.
-    DEMANDS: it demands the permission, registration or notification that the other speaks of.
     """
 
     FILLS = "fills"
     PUNISHES = "punishes"
-    DEMANDS = "demands"
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,20 +217,6 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
-    """What a provision of one law named in a question has of another one.
-
-    Attributes:
-        positions: where it names that one, in the text of its document, in characters.
-        tells: how likely it is what the question asks for, by this alone, to 1: an equal share of
-            all provisions of its law that do so.
-    """
-
-    positions: tuple[int, ...]
-    tells: float
-
-
-@dataclass(frozen=True, slots=True)
 class Retrieval:
     """The outcome of one query: the final hits and the trace of how they came about.
 
@@ -235,7 +226,6 @@ class Retrieval:
         laws: the laws that the question names, in its order; none in a corpus without statutes.
         links: hits that answer for other hits, the best first.
         doing: what a question for a penalty says is done; empty for every other question.
-        mentions: by unit the provisions of the laws named that name another one of these.
         cited: of those named, the ones that the question cites by their numbers, in its order; none
             that can mean another one as well. Of a law that is asked for alone, its purpose or
             first article; of an undefined term, what opens the part of a law that is headed so.
@@ -244,8 +234,8 @@ class Retrieval:
         asked: the question as it was looked up: short citations written out, and blanks in the
             place of the provisions that it leaves out; the names of its laws stand there. Empty
             where it was not read so.
-        searches: where a model wrote searches for it, each with what it found by itself, and last
-            the question with what its own words found.
+        searches: where it was searched for in other words too, each search with what it found, and
+            last the question with what its own words found.
     """
 
     hits: tuple[Hit, ...]
@@ -255,7 +245,6 @@ class Retrieval:
     laws: "tuple[LawNamed, ...]" = ()
     links: tuple[Link, ...] = ()
     doing: str = ""
-    mentions: Mapping[str, Mention] = field(default_factory=dict)
     cited: "tuple[Target, ...]" = ()
     definitions: "tuple[Definition, ...]" = ()
     undefined: str = ""

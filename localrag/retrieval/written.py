@@ -1,8 +1,9 @@
-"""Searches that a model wrote for a question, each by itself, and all of them in turn.
+"""Several searches for one question, each by itself, and what they find in turn.
 
 A question in everyday words shares few of them with the provision that answers it. What a model
 writes for it does, where the model knows the law. Where it does not, the words of the question
-still have their turn.
+still have their turn. A question that follows others is searched for alone and behind those: it may
+lean on them, or ask of something else.
 """
 
 from collections.abc import Sequence
@@ -32,7 +33,7 @@ def search_written(
     k: int | None = None,
     on_stage: StageListener = ignore,
 ) -> Retrieval:
-    """Search for a question, and for what a model wrote of it.
+    """Search for a question, for its last one alone, and for what a model wrote of it.
 
     Args:
         retriever: of the corpus; used by one thread at a time.
@@ -51,7 +52,7 @@ def search_written(
         IndexUnusable: the index turned out to be damaged.
     """
     found = retriever.search(asked, k, on_stage=on_stage)
-    if not written or found.absent:
+    if not (written or asked.last_start) or found.absent:
         return found
     most = k or retriever.k
     stages = list(found.trace.stages)
@@ -62,10 +63,12 @@ def search_written(
 
     # A law that the user names goes before the one that the model expects.
     named = " ".join(law.words for law in found.laws)
+    others = [WrittenSearch(f"{named} {one.words}".strip(), one.law) for one in written]
+    others += [WrittenSearch(asked.last)] if asked.last_start else []
     each: list[tuple[Query, Retrieval]] = []
     rankings: list[Sequence[Hit]] = []
-    for number, one in enumerate(written, 1):
-        query = replace(asked, text=f"{named} {one.words}".strip())
+    for number, one in enumerate(others, 1):
+        query = replace(asked, text=one.words, last="")
 
         def labelled(stage: StageRecord, number: int = number, text: str = query.text) -> None:
             record(replace(stage, subject=f"search {number}", query=text))

@@ -52,7 +52,7 @@ PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     (
         "follow-ups rewritten",
         "localrag.question.follow_up.rewritten",
-        lambda text, *_: Rewritten(text, text),
+        lambda text, *_: Rewritten(text),
     ),
     (
         "captions and law weighed",
@@ -129,7 +129,7 @@ def answered(
     for asked in questions:
         started = time.perf_counter()
         read = follow_up.rewritten(asked["question"], asked.get("history", ()), retriever.names)
-        query = Query(read.text)
+        query = Query(read.text, last=read.last)
         retrieval = search_written(retriever, query, written.get(asked["id"], ()), HITS)
         quoted = quotations(retriever, query, retrieval)
         seconds = time.perf_counter() - started

@@ -3,7 +3,6 @@ from pathlib import Path
 import pytest
 
 from localrag.config import load
-from localrag.facts import FactKind
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.methods.answering import open_answers
@@ -28,32 +27,6 @@ def test_a_delegated_answer_quotes_the_act_and_the_order(sample_home: Path) -> N
     assert reply.status is Status.QUOTED
     assert {f"{ACT}#8.1", f"{ORDER}#4.1"} <= {citation.passage_id for citation in reply.citations}
     assert "一・五メートル" in reply.text
-
-
-def test_of_several_questions_each_is_answered_or_told(sample_home: Path) -> None:
-    reply = answer(
-        Query(f"{QUESTION}また、渡し守の資格は何か。あと、宇宙港法の許可は。"), sample_home
-    )
-    cited = [citation.passage_id for citation in reply.citations]
-    alone = [answer(Query(one), sample_home) for one in (QUESTION, "渡し守の資格は何か。")]
-    assert cited == [one.passage_id for each in alone for one in each.citations]
-    told = [event for event in reply.trace.events if event.kind is FactKind.ONE_UNANSWERED]
-    assert [event.fields["question"] for event in told] == ["宇宙港法の許可は。"]
-    assert reply.absent == ("宇宙港法",)
-
-
-def test_a_theme_that_nothing_has_is_told_once(sample_home: Path) -> None:
-    reply = answer(Query("渡し守の資格は何か。時効は何年か。公務員の場合は？"), sample_home)
-    told = [str(event) for event in reply.trace.events]
-    assert len(told) == len(set(told))
-
-
-def test_of_several_questions_the_last_one_is_read_after_the_one_before(sample_home: Path) -> None:
-    reply = answer(Query("渡し守の資格は何か。時効は何年か"), sample_home)
-    asked = list(dict.fromkeys(stage.query for stage in reply.trace.stages if stage.query))
-    assert asked == ["渡し守の資格は何か。", "渡し守の時効は何年か"]
-    told = [str(event) for event in reply.trace.events]
-    assert any("時効" in one for one in told)
 
 
 def test_quotes_are_verbatim_and_located(sample_home: Path, retriever: Retriever) -> None:

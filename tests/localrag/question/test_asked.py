@@ -1,15 +1,12 @@
 import pytest
 
 from localrag.question.asked import (
-    asks_whether,
     orders_asked,
     penalty_asked,
     terms_asked,
     without_politeness,
 )
 from localrag.question.everyday import wordings
-
-from ...growth import assert_linear
 
 
 @pytest.mark.parametrize(
@@ -159,36 +156,6 @@ def test_who_names_a_body_as_the_doer_asks_for_the_penalty_of_the_doing(question
     asked = penalty_asked(question)
     assert asked is not None
     assert not asked.of_a_body
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "渡船に航空法は適用されるか",
-        "海難は商法と民法のどちらによるのか",
-        "いつでも解約できるかどうか",
-        "渡船にも航空法の規制は及ぶ？船舶法ではどうか",
-        "Does the Civil Code apply to ferries?",
-    ],
-)
-def test_a_question_whether_something_is_so_is_told(question: str) -> None:
-    assert asks_whether(question)
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "渡船の免許の有効期間は何年か",
-        "航空法では誰が届け出ますか。教えてください",
-        "Which act governs ferries, and what does it say?",
-    ],
-)
-def test_a_question_for_a_thing_asks_of_nothing_whether_it_is_so(question: str) -> None:
-    assert not asks_whether(question)
-
-
-def test_a_long_question_takes_linear_time() -> None:
-    assert_linear(lambda size: asks_whether("か" * size), 2_500)
 
 
 @pytest.mark.parametrize(

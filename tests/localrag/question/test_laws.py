@@ -2,7 +2,7 @@
 
 import pytest
 
-from localrag.question.laws import LawNamed, law_asked, laws_named, without_names
+from localrag.question.laws import LawNamed, laws_named, without_names
 from localrag.statutes.names import LawNames
 
 from ...growth import assert_linear
@@ -222,21 +222,3 @@ def test_the_same_law_is_the_one_named_last() -> None:
 @pytest.mark.parametrize("piece", ["法", "Act ", "第一条の法", "の", "民法同法、"])
 def test_a_long_text_takes_linear_time(piece: str) -> None:
     assert_linear(lambda size: laws_named(piece * (size // len(piece)), NAMES), 2_500)
-
-
-@pytest.mark.parametrize(
-    ("question", "asked"),
-    [
-        ("商法の場屋営業で物が失われた場合、民法上の時効は何年か", "民法"),
-        ("民法の後見が始まった人がいるとき、労働基準法の適用はどうなるか", "労働基準法"),
-        ("商法では民法の契約をどう見るか", "商法"),
-        ("民法の契約と商法の契約の違い", None),
-        ("商法で商行為となる契約は民法でも契約か", None),
-        ("契約はいつ成立するか", None),
-    ],
-)
-def test_one_of_several_laws_is_asked_where_the_others_tell_the_case(
-    question: str, asked: str | None
-) -> None:
-    law = law_asked(question, laws_named(question, NAMES))
-    assert (law.words if law else None) == asked

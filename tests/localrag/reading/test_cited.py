@@ -226,20 +226,6 @@ def test_what_a_question_leaves_out_is_not_quoted(piers: Retriever) -> None:
     assert quoted(piers, f"浮桟橋法3条のほかに{asked}")[:1] == ["4.1"]
 
 
-def test_a_crime_that_is_left_out_by_its_number_is_not_named_by_its_caption(
-    tmp_path: Path, open_statutes: Callable[..., Retriever]
-) -> None:
-    harbour_crimes = {
-        ("599AC0000000033", "港の罪に関する法律", "令和九十九年法律第三十三号"): {
-            "1": ("綱切り", ["綱を切つた者は、五万円以下の罰金に処する。"]),
-            "2": ("綱切り予備", ["綱切りの罪を犯す目的で刃物を備えた者は、科料に処する。"]),
-        }
-    }
-    with open_statutes(tmp_path, harbour_crimes) as retriever:
-        assert quoted(retriever, "港の罪に関する法律の綱切りの罪")[0] == "1.1"
-        assert "1.1" not in quoted(retriever, "港の罪に関する法律1条を除く綱切りの罪")
-
-
 def test_the_number_of_what_is_left_out_finds_nothing(
     tmp_path: Path, open_statutes: Callable[..., Retriever]
 ) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from localrag.reading.extractive import quotations
 from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.types import Filters, Query
+from localrag.retrieval.types import Query
 
 BALLOONS, KITES = "599AC0000000031", "599AC0000000032"
 LAWS = {
@@ -99,65 +99,6 @@ def test_rule_penalty_and_application_are_each_quoted_for_their_own_question(
 def test_the_second_quotation_is_of_another_provision(laws: Retriever) -> None:
     first, second, *_ = quoted(laws, "係留業の登録の更新")
     assert first.rpartition(".")[0] != second.rpartition(".")[0]
-
-
-def test_what_relates_two_laws_is_found_and_quoted(laws: Retriever) -> None:
-    places = quoted(
-        laws, "凧揚法の登録を受けた業者は、気球法の登録なしに係留業を営むことができるか"
-    )
-    assert any(place.startswith(f"{KITES}#3") for place in places[:2])
-
-
-def test_a_law_that_another_one_names_as_a_whole_is_found_and_quoted(laws: Retriever) -> None:
-    places = quoted(laws, "夜に揚げるものに気球法の規制は及びますか。凧揚法ではどう扱うのか")
-    assert any(place.startswith(f"{KITES}#6.1") for place in places[:2])
-
-
-def test_what_names_the_other_law_is_told_with_its_places(laws: Retriever) -> None:
-    mentions = laws.search(Query("凧揚法と気球法の登録の違いは何か")).mentions
-    assert {unit: one.tells for unit, one in mentions.items()} == {
-        f"{KITES}#{article}": 1 / 3 for article in (3, 6, 7)
-    }
-    text = laws.store.text(KITES)
-    assert all(text.startswith("気球法", at) for one in mentions.values() for at in one.positions)
-
-
-def test_who_asks_whether_is_told_what_settles_it(laws: Retriever) -> None:
-    mentions = laws.search(Query("凧揚法と気球法のどちらに従うのか")).mentions
-    assert [mentions[f"{KITES}#{article}"].tells for article in (3, 6, 7)] == [1 / 2, 1 / 2, 1 / 3]
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "凧揚法の届出",
-        "凧揚法と割賦販売法の届出",
-        "届出はいつか",
-        "凧揚法と気球法に違反した場合の罰則は",
-        "気球法の登録を受けた者が凧を揚げた場合、凧揚法では何日以内に届け出るのか",
-    ],
-)
-def test_no_relation_is_looked_for_where_none_is_asked_for(laws: Retriever, question: str) -> None:
-    assert not laws.search(Query(question)).mentions
-
-
-def test_filters_hold_for_what_names_the_other_law(laws: Retriever) -> None:
-    only = Query("凧揚法は気球法による登録を要するか", filters=Filters(documents=(BALLOONS,)))
-    retrieval = laws.search(only)
-    assert not retrieval.mentions
-    assert {hit.passage.document_id for hit in retrieval.hits} == {BALLOONS}
-
-
-def test_of_each_of_several_laws_named_a_provision_is_quoted(laws: Retriever) -> None:
-    first, second, *_ = quoted(laws, "気球法の係留業の登録と凧揚法の届出の違い")
-    assert {first.partition("#")[0], second.partition("#")[0]} == {BALLOONS, KITES}
-
-
-def test_the_law_asked_comes_before_the_one_that_tells_the_case(laws: Retriever) -> None:
-    places = quoted(
-        laws, "気球法の係留業の登録を受けた者が凧を揚げた場合、凧揚法では何日以内に届け出るのか"
-    )
-    assert places[0].startswith(f"{KITES}#1")
 
 
 def test_of_several_provisions_named_none_is_taken_for_its_namesake_in_the_other_law(

@@ -8,7 +8,7 @@ from localrag.corpus.types import ARTICLES, Locator, Passage
 from localrag.question.everyday import wordings
 from localrag.question.laws import LawNamed
 from localrag.reading.types import Citation
-from localrag.reading.unsaid import unsaid, unsaid_theme
+from localrag.reading.unsaid import unsaid
 from localrag.retrieval.types import Hit, Retrieval, StageRecord, Trace
 
 QUOTE = "総会を招集するには、会日の五日前までに通知を発しなければならない。"
@@ -56,18 +56,3 @@ def test_without_a_quotation_nothing_is_told() -> None:
     question = "株主総会の招集"
     retrieval = replace(found(question), hits=())
     assert unsaid(question, retrieval, [], lambda _: 1.0) == ""
-
-
-@pytest.mark.parametrize(
-    ("question", "theme"),
-    [
-        ("渡船組合の時効は何年か", "時効"),
-        ("渡船組合の招集は何日前か", ""),
-        ("渡船組合の通知は何日前か。", ""),
-        ("何日前までに発するか", ""),
-    ],
-)
-def test_the_theme_that_nothing_quoted_has_is_told(question: str, theme: str) -> None:
-    assert unsaid_theme(question, found(question), [CITED]) == theme
-    assert unsaid_theme(question, found(question), []) == ""
-    assert unsaid_theme(question, replace(found(question), doing="渡船"), [CITED]) == ""

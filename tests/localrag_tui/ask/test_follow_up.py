@@ -102,7 +102,7 @@ async def test_the_real_engine_reads_it(workbench, ask, until, shown):
         await ask(pilot, "渡し舟を運航してはならない水位の基準は何か。")
         await ask(pilot, "例外は")
         [_, second] = app.screen._transcript.turns
-        assert second.read_as == "渡し舟を運航してはならない水位について、例外は"
+        assert second.read_as == "渡し舟を運航してはならない水位の基準は何か。 例外は"
         await until(pilot, lambda: "read as:" in shown(app))
         # What is shown beside the answer ends before the application does.
         await until(pilot, lambda: app.screen.query_one(SourcePane).spot is not None)
