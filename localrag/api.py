@@ -34,7 +34,8 @@ from localrag.reading.types import (
     Veracity,
 )
 from localrag.reading.watching import Cancelled, Watch
-from localrag.retrieval.types import Filters, Hit, Query, Retrieval, Trace
+from localrag.retrieval.reading import Retrieval
+from localrag.retrieval.types import Filters, Hit, Query, Trace
 from localrag.sample import FOLDER as SAMPLE
 from localrag.session import Corpus, Session, open  # noqa: A004 - `localrag.open`
 

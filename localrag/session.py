@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from localrag.reading.types import Answer
     from localrag.reading.watching import Watch
     from localrag.retrieval.pipeline import Retriever
-    from localrag.retrieval.types import Query, Retrieval
+    from localrag.retrieval.reading import Retrieval
+from localrag.retrieval.types import Query
 
 
 def open(  # noqa: A001 - `localrag.open`, as `tarfile.open`

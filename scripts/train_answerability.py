@@ -44,8 +44,9 @@ from localrag.reading.answerability import (
 )
 from localrag.reading.extractive import quotations
 from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.scope import OrdersUnder
-from localrag.retrieval.types import Query, Retrieval
+from localrag.retrieval.types import Query
 
 WEIGHTS = REPOSITORY / "localrag" / "reading" / "answerability.toml"
 HITS = 10
@@ -187,10 +188,10 @@ def jsquad(data: Path, work: Path, embedder: str) -> Iterator[Example]:
     with open_corpus(work, "jsquad-alone", [squad], embedder) as retriever:
         for asked in list(questions(squad))[JUDGES : JUDGES + JSQUAD]:
             found = retriever.search(Query(asked.text), HITS + 1)
-            yield from both(retriever, "jsquad", asked.page, Query(asked.text), found, of(asked))
+            yield from both(retriever, "jsquad", asked.page, found, of(asked))
         for group, query, _ in law_cases(data):
             found = retriever.search(query, HITS)
-            yield from example(retriever, "laws in jsquad", group, query, found, answered=False)
+            yield from example(retriever, "laws in jsquad", group, found, answered=False)
 
 
 def multihop(data: Path, work: Path) -> Iterator[Example]:
@@ -204,7 +205,7 @@ def multihop(data: Path, work: Path) -> Iterator[Example]:
                 def supports(passage: Passage, gold: Collection[str] = gold) -> bool:
                     return normal(passage.text) in gold
 
-                yield from both(retriever, name, text, Query(text), found, supports)
+                yield from both(retriever, name, text, found, supports)
 
 
 def statutes(data: Path, work: Path) -> Iterator[Example]:
@@ -216,7 +217,7 @@ def statutes(data: Path, work: Path) -> Iterator[Example]:
             found = retriever.search(query, DEEP)
             there = kept_from(found, lambda _: False, HITS)
             if any(hit.passage.id.partition(".")[0] in gold for hit in there.hits):
-                yield from example(retriever, "laws", group, query, there, answered=True)
+                yield from example(retriever, "laws", group, there, answered=True)
             if query.options or found.laws:
                 continue
             acts = {unit.partition("#")[0] for unit in gold}
@@ -227,13 +228,11 @@ def statutes(data: Path, work: Path) -> Iterator[Example]:
                 return passage.document_id in family
 
             without = kept_from(found, related, HITS)
-            yield from example(retriever, "laws", group, query, without, answered=False)
+            yield from example(retriever, "laws", group, without, answered=False)
         for asked in list(questions(data / "jsquad" / "valid-v1.3.json"))[-OFF_TOPIC:]:
             query = Query(asked.text)
             found = retriever.search(query, HITS)
-            yield from example(
-                retriever, "jsquad in laws", asked.page, query, found, answered=False
-            )
+            yield from example(retriever, "jsquad in laws", asked.page, found, answered=False)
 
 
 def law_cases(data: Path) -> Iterator[tuple[str, Query, frozenset[str]]]:
@@ -254,30 +253,26 @@ def both(
     retriever: Retriever,
     source: str,
     group: str,
-    query: Query,
     found: Retrieval,
     is_gold: Callable[[Passage], bool],
 ) -> Iterator[Example]:
     """The example with what answers there, if it is found, and the one without it."""
     there = kept_from(found, lambda _: False, HITS)
     if any(is_gold(hit.passage) for hit in there.hits):
-        yield from example(retriever, source, group, query, there, answered=True)
-    yield from example(
-        retriever, source, group, query, kept_from(found, is_gold, HITS), answered=False
-    )
+        yield from example(retriever, source, group, there, answered=True)
+    yield from example(retriever, source, group, kept_from(found, is_gold, HITS), answered=False)
 
 
 def example(
     retriever: Retriever,
     source: str,
     group: str,
-    query: Query,
     found: Retrieval,
     *,
     answered: bool,
 ) -> Iterator[Example]:
     """The example of one search; none where nothing is found at all."""
-    signs = quotations(retriever, query, found).signs
+    signs = quotations(retriever, found).signs
     if signs:
         yield Example(source, group, answered, signs)
 

@@ -1,6 +1,6 @@
 """Corpora, what a search finds in them, and answers, as JSON."""
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic_core import to_jsonable_python
 
@@ -13,8 +13,11 @@ from localrag.facts import told
 from localrag.ingest.state import state, vector_state
 from localrag.reading.types import Answer, Citation, FactCheck
 from localrag.retrieval.query import snippet
-from localrag.retrieval.types import Hit, ModelCall, Query, Retrieval, Trace
+from localrag.retrieval.types import Hit, ModelCall, Query, Trace
 from localrag.workspace import CorpusPaths
+
+if TYPE_CHECKING:
+    from localrag.retrieval.reading import Retrieval
 
 SNIPPET = 280
 """Characters of a hit's text that a snippet spans."""
@@ -144,7 +147,7 @@ class RetrievalJson(TypedDict):
     trace: list[StageJson]
 
 
-def retrieval_as_json(query: Query, retrieval: Retrieval) -> RetrievalJson:
+def retrieval_as_json(query: Query, retrieval: "Retrieval") -> RetrievalJson:
     """Give the JSON of ``localrag search``."""
     return {
         "query": _query(query),

@@ -20,7 +20,8 @@ from localrag.reading.checking.particulars import (
     particulars_of,
     same_figure,
 )
-from localrag.reading.folding import Folded, fold, with_blanks
+from localrag.reading.folding import Folded, fold
+from localrag_indexes.analysis.characters import with_blanks
 from localrag_indexes.analysis.sentences import split_sentences
 
 _LISTS = re.compile("次(?:に掲げる|の各号|のとおり|の)|左の")

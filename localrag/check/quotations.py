@@ -25,8 +25,8 @@ from localrag.check.types import Finding, Part, Verdict
 from localrag.check.words import Likeness, bare, canon, letters, likeness
 from localrag.corpus.types import Passage
 from localrag.facts import Fact, FactKind
-from localrag.reading.folding import with_blanks
 from localrag.statutes.resolver import Target
+from localrag_indexes.analysis.characters import with_blanks
 from localrag_indexes.analysis.sentences import split_sentences
 
 _LONGEST, _REACH = 2_000, 90

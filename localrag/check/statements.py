@@ -47,11 +47,12 @@ from localrag.reading.checking.polarity import (
     with_lists,
     with_provisos,
 )
-from localrag.reading.folding import Folded, fold, with_blanks
+from localrag.reading.folding import Folded, fold
 from localrag.reading.types import Mismatch, MismatchKind
 from localrag.statutes.applied import part_span
 from localrag.statutes.other_numbers import case_numbers
 from localrag.statutes.resolver import Target
+from localrag_indexes.analysis.characters import with_blanks
 from localrag_indexes.analysis.normalize import normalize
 from localrag_indexes.analysis.sentences import split_sentences
 

@@ -39,7 +39,8 @@ from localrag.reading.verifier import verify
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import analyzer, check, checked
-from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Query, Retrieval, StageRecord, Trace
+from localrag.retrieval.reading import Retrieval
+from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Query, StageRecord, Trace
 from localrag.retrieval.units import old_texts
 from localrag.statutes.applied import changed_by
 from localrag.statutes.names import LawNames

@@ -45,7 +45,8 @@ from localrag.reading.pieces import with_context
 from localrag.reading.sentences import Sentence, passages_of
 from localrag.reading.types import Answer, Citation, Claim, Status
 from localrag.retrieval.query import full_text
-from localrag.retrieval.types import Query, Retrieval
+from localrag.retrieval.reading import Retrieval
+from localrag.retrieval.types import Query
 from localrag_models.chat import Message
 
 _LONGEST_CLAIM = 300
@@ -159,7 +160,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     found = toolkit.retrieve(asked, written=written)
     hits = [hit for hit in found.hits if not hit.beside]
     # Where all that the question names is missing, nothing found is what was asked about.
-    if not hits or (found.missing and not found.named) or found.absent:
+    if not hits or (found.reading.missing and not found.reading.named) or found.absent:
         return toolkit.quoted(asked, found)
 
     messages = partial(numbered_prompt, toolkit, "generative", asked)
@@ -206,7 +207,7 @@ def _held(toolkit: Toolkit, asked: Query, found: Retrieval, checked: CheckedClai
     kind = None
     if not answers_as_asked(claim.text, full_text(asked)):
         kind = MismatchKind.ANSWER
-    elif toolkit.answers(asked, found, checked.sentences) < _ANSWERS:
+    elif toolkit.answers(found, checked.sentences) < _ANSWERS:
         kind = MismatchKind.SUBJECT
     elif toolkit.settings.second_reading and not _agrees(toolkit, asked, checked):
         kind = MismatchKind.READING

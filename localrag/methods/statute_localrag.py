@@ -44,7 +44,8 @@ from localrag.reading.extractive import quoted
 from localrag.reading.sentences import Sentence, passages_of
 from localrag.reading.types import Answer, Citation, Claim, Status
 from localrag.retrieval import resolve
-from localrag.retrieval.types import Hit, Query, Retrieval
+from localrag.retrieval.reading import Retrieval
+from localrag.retrieval.types import Hit, Query
 from localrag.statutes.citations import find_citations
 from localrag_indexes.analysis.normalize import compact
 from localrag_indexes.fusion import reciprocal_rank_fusion

@@ -35,11 +35,11 @@ from localrag.reading.verifier import located, verify
 from localrag.reading.watching import UNWATCHED, Cancelled, Watch
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import check, full_text
+from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.types import (
     Hit,
     ModelCall,
     Query,
-    Retrieval,
     StageRecord,
     TextSpan,
     Trace,
@@ -248,7 +248,7 @@ class Toolkit:
             least: how probably the best quotation must answer the question.
         """
         with self._resources.reading:
-            found = quotations(self._resources.retriever, asked, retrieval)
+            found = quotations(self._resources.retriever, retrieval)
             # What the question cites is quoted however little of it agrees with the rest.
             enough = found.probability >= least or retrieval.cited
             citations = found.citations if enough else ()
@@ -274,13 +274,13 @@ class Toolkit:
             absent=retrieval.absent,
         )
 
-    def answers(self, asked: Query, retrieval: Retrieval, cited: Sequence[Sentence]) -> float:
+    def answers(self, retrieval: Retrieval, cited: Sequence[Sentence]) -> float:
         """How probably sentences answer the question; see `localrag.reading.answerability`."""
         places = [(sentence.passage, sentence.piece) for sentence in cited]
-        every = retrieval.searches or ((asked, retrieval),)
+        every = [found for _, found in retrieval.searches] or [retrieval]
         with self._resources.reading:
             retriever = self._resources.retriever
-            return max(answers(retriever, query, found, places) for query, found in every)
+            return max(answers(retriever, found, places) for found in every)
 
     def sentences(
         self,

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from localrag.statutes.names import LawNames, NameMatch, law_words
 from localrag.statutes.spoken import INNER_KANA
-from localrag_indexes.analysis.characters import PlainText
+from localrag_indexes.analysis.characters import PlainText, with_blanks
 from localrag_indexes.analysis.japanese import morphemes, sounds
 
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"
@@ -357,9 +357,7 @@ def without_states(text: str) -> str:
 
 def without_names(text: str, laws: Iterable[LawNamed]) -> str:
     """The question with blanks in the place of the names of laws: what is asked of them."""
-    for law in laws:
-        text = f"{text[: law.start]}{' ' * (law.end - law.start)}{text[law.end :]}"
-    return text
+    return with_blanks(text, ((law.start, law.end) for law in laws))
 
 
 def names_near(word: str, names: LawNames) -> tuple[str, ...]:

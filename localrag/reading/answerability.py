@@ -26,7 +26,7 @@ from localrag.reading.pieces import Piece, sentences_of
 from localrag.reading.support import SupportScorer, refers_back
 from localrag.retrieval import dense
 from localrag.retrieval.query import analyzer, asked_of, full_text
-from localrag.retrieval.types import Query, Retrieval
+from localrag.retrieval.reading import Retrieval
 from localrag_indexes.analysis.normalize import letters_of
 
 COVERAGE, AHEAD, RUN, WORDS, NAMES, KIND = _OF_ALL = (
@@ -90,23 +90,20 @@ class Answerability:
     """How probably texts answer one question.
 
     Args:
-        query: the question.
-        retrieval: what was found for it.
+        retrieval: what was found for the question.
         inverse_document_frequency: how much a term says in the corpus.
     """
 
     def __init__(
-        self,
-        query: Query,
-        retrieval: Retrieval,
-        inverse_document_frequency: Callable[[str], float],
+        self, retrieval: Retrieval, inverse_document_frequency: Callable[[str], float]
     ) -> None:
-        self._expectation = Expectation.of(full_text(asked_of(query, retrieval.laws)))
+        reading = retrieval.reading
+        self._expectation = Expectation.of(full_text(asked_of(reading.query, reading.laws)))
         asked = self._expectation.rest
         self._weights = {term: inverse_document_frequency(term) for term in analyzer().terms(asked)}
         wordings = [
             (wording, [set(analyzer().terms(phrase)) for phrase in wording.phrases])
-            for wording in retrieval.trace.wordings
+            for wording in reading.everyday
         ]
         # A provision that has the law's own phrase for an everyday word repeats that word.
         self._in_law = {
@@ -187,7 +184,7 @@ class Answerability:
 
 
 def answers(
-    searcher: Searcher, query: Query, retrieval: Retrieval, cited: Sequence[tuple[Passage, Piece]]
+    searcher: Searcher, retrieval: Retrieval, cited: Sequence[tuple[Passage, Piece]]
 ) -> float:
     """How probably the sentences that a claim cites answer the question, 0 to 1.
 
@@ -195,19 +192,16 @@ def answers(
 
     Args:
         searcher: the retriever; used by one thread at a time.
-        query: the question.
-        retrieval: what was found for it.
+        retrieval: what was found for the question.
         cited: sentences, each with the passage found that it is part of.
 
     Returns:
         The probability of the likeliest of them; 0 for none, and for those that share nothing
         with the question and refer to nothing before them.
     """
-    asked = asked_of(replace(query, text=retrieval.doing or query.text), retrieval.laws)
-    scorer = SupportScorer(
-        full_text(asked), searcher.inverse_document_frequency, retrieval.trace.wordings
-    )
-    answerability = Answerability(query, retrieval, searcher.inverse_document_frequency)
+    reading, weight = retrieval.reading, searcher.inverse_document_frequency
+    scorer = SupportScorer(reading.matter, weight, reading.everyday)
+    answerability = Answerability(retrieval, weight)
     likeliest = 0.0
     for passage, piece in cited:
         # Standing in the same text makes no sentence an answer: anybody may have written it there.

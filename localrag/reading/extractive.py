@@ -2,30 +2,26 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain, groupby
 from typing import NamedTuple
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, Passage
-from localrag.question.asked import figure_asked, penalty_asked
-from localrag.question.english_citations import english_citations
-from localrag.question.everyday import EverydayWord
 from localrag.question.expectation import Expectation
-from localrag.question.laws import without_names
 from localrag.reading.answerability import Answerability, weights_for
-from localrag.reading.folding import with_blanks
 from localrag.reading.pieces import Piece, joined, pieces_of, with_context
 from localrag.reading.support import Support, SupportScorer
 from localrag.reading.types import Citation
 from localrag.reading.verifier import verify
 from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.query import analyzer, asked_of, asks_nothing_else, full_text
-from localrag.retrieval.types import Link, Query, Retrieval
+from localrag.retrieval.query import analyzer
+from localrag.retrieval.reading import Reading, Retrieval
+from localrag.retrieval.types import Link
 from localrag.retrieval.units import article_unit, target_of
 from localrag.statutes.citations import find_citations
 from localrag.statutes.notation import caption_of
+from localrag_indexes.analysis.characters import with_blanks
 from localrag_indexes.fusion import in_turn
 
 _KANJI = "[〇一二三四五六七八九十百千]"
@@ -68,21 +64,15 @@ class Topic:
     caption, and states the time or the amount that is asked for.
 
     Args:
-        asked: the question without the names of laws.
-        wordings: its everyday words.
+        reading: of the question.
         inverse_document_frequency: how much a term says in the corpus.
-        penalty: whether it asks for a penalty, whose words are no part of `asked`.
     """
 
     def __init__(
-        self,
-        asked: str,
-        wordings: Sequence[EverydayWord],
-        inverse_document_frequency: Callable[[str], float],
-        *,
-        penalty: bool = False,
+        self, reading: Reading, inverse_document_frequency: Callable[[str], float]
     ) -> None:
         self._weight = inverse_document_frequency
+        asked, wordings = reading.matter, reading.everyday
         expectation = Expectation.of(asked)
         self._terms = {one for one in analyzer().terms(expectation.rest) if _says_something(one)}
         self._phrases = [
@@ -92,9 +82,9 @@ class Topic:
         for wording in wordings:
             self._terms -= set(analyzer().terms(wording.said))
         self._said = [self._sum(analyzer().terms(wording.said)) for wording in wordings]
-        self._figure = figure_asked(asked)
+        self._figure = reading.figure
         self._applies = "準用" in asked or "読み替え" in asked
-        self._penal = penalty or penalty_asked(asked, wordings) is not None
+        self._penal = reading.penalty is not None
         self._modal = next((says for asks, says in _MODAL if asks.search(asked)), None)
         self._supplement = _SUPPLEMENT in asked
 
@@ -173,7 +163,7 @@ def with_linked(store: CorpusStore, chosen: Sequence[Piece], retrieval: Retrieva
     first: list[Piece] = []
     rest = list(chosen)
     # What itself says the sanction, and was not only led to, has the place of one of them.
-    room = _FIRST - (bool(retrieval.doing) and states_sanction(rest[0]))
+    room = _FIRST - (retrieval.reading.penalty is not None and states_sanction(rest[0]))
     for link in retrieval.links:
         piece = _piece(store, link, retrieval)
         if piece is None:
@@ -200,7 +190,7 @@ def _behind(link: Link, pieces: Sequence[Piece], retrieval: Retrieval) -> int:
     units = [_unit(piece) for piece in pieces]
     if link.other not in units:
         return 0
-    named = {article_unit(target.law_id, target.locator) for target in retrieval.named}
+    named = {article_unit(target.law_id, target.locator) for target in retrieval.reading.named}
     return 1 + max(units.index(unit) for unit in {link.other, *named} if unit in units)
 
 
@@ -254,31 +244,30 @@ class Quotations(NamedTuple):
     left_out: int = 0
 
 
-def quotations(retriever: Retriever, query: Query, retrieval: Retrieval) -> Quotations:
+def quotations(retriever: Retriever, retrieval: Retrieval) -> Quotations:
     """Quote the provisions or sentences that support an answer best.
 
     They are `QUOTES` at most, or the provisions that the question cites, where these are more.
 
     Args:
         retriever: found the evidence; used by one thread at a time.
-        query: the question.
-        retrieval: what was found for it.
+        retrieval: what was found for the question.
     """
     if retrieval.searches:
         return _in_turn(retriever, retrieval)
-    query = replace(query, text=retrieval.asked or query.text)
+    reading = retrieval.reading
     # Where all that the question names is missing, nothing found is what was asked about.
-    missing = retrieval.missing and not retrieval.named
-    candidates = [] if missing else _candidates(retriever, query, retrieval)
-    if retrieval.undefined:
-        candidates = [one for one in candidates if _uses_the_term(one, retrieval)]
-    plain = bool(retrieval.cited) and asks_nothing_else(_beside(query.text, retrieval))
-    words = _words_beside(query, retrieval)
+    missing = reading.missing and not reading.named
+    candidates = [] if missing else _candidates(retriever, retrieval)
+    if reading.undefined:
+        candidates = [one for one in candidates if _uses_the_term(one, reading)]
+    plain = bool(retrieval.cited) and reading.asks_no_more
+    words = _words_beside(reading)
     cited = _cited(retriever.store, candidates, retrieval, words)
     if not candidates:
         return Quotations(quoted(retriever.store, cited), 0.0, {}, _left_out(retrieval))
     ranked = sorted(candidates, key=lambda candidate: -candidate.support.score)
-    answerability = Answerability(query, retrieval, retriever.inverse_document_frequency)
+    answerability = Answerability(retrieval, retriever.inverse_document_frequency)
     best = ranked[0]
     signs = answerability.signs(best.piece, best.passage, best.support.coverage)
     weights = weights_for(signs)
@@ -308,7 +297,7 @@ def _in_turn(retriever: Retriever, retrieval: Retrieval) -> Quotations:
     The words of the question come last, for hardly a provision has them; but first where it cites
     provisions.
     """
-    each = [quotations(retriever, query, found) for query, found in retrieval.searches]
+    each = [quotations(retriever, found) for _, found in retrieval.searches]
     own = each[-1]
     if retrieval.cited:
         each = [own, *each[:-1]]
@@ -369,14 +358,13 @@ def _cited(
     return list(dict.fromkeys(pieces))
 
 
-def _words_beside(query: Query, retrieval: Retrieval) -> frozenset[frozenset[str]]:
+def _words_beside(reading: Reading) -> frozenset[frozenset[str]]:
     """The words of what a question asks beside the laws and provisions that it names, as terms.
 
     What statutes say instead of an everyday word may have several.
     """
-    asked = _beside(retrieval.doing or query.text, retrieval)
-    phrases = (phrase for wording in retrieval.trace.wordings for phrase in wording.phrases)
-    words = [[term] for term in analyzer().terms(asked)]
+    phrases = (phrase for wording in reading.everyday for phrase in wording.phrases)
+    words = [[term] for term in analyzer().terms(reading.beside)]
     words += [analyzer().terms(phrase) for phrase in phrases]
     said = (frozenset(filter(_says_something, word)) for word in words)
     return frozenset(filter(None, said))
@@ -389,13 +377,13 @@ def _has_any(piece: Piece, words: frozenset[frozenset[str]], caption: str = "") 
     return any(word <= terms for word in words)
 
 
-def _uses_the_term(candidate: _Candidate, retrieval: Retrieval) -> bool:
+def _uses_the_term(candidate: _Candidate, reading: Reading) -> bool:
     """Whether a provision has the term whose meaning is asked for, or what statutes say instead.
 
     As a word of its own (魔法 is none of 魔法瓶), 解雇予告 as 解雇の予告 too. Its caption may have
     the term in a longer word (代理行為), or most of it (同時履行の抗弁 of 同時履行の抗弁権).
     """
-    term, piece = retrieval.undefined, candidate.piece
+    term, piece = reading.undefined, candidate.piece
     parts = [re.escape(term[one.start : one.end]) for one in analyzer().tokens(term)]
     word = re.compile(rf"(?<!{_IN_A_WORD}){'[ぁ-ん]{0,3}'.join(parts)}(?!{_IN_A_WORD})")
     caption = caption_of(candidate.passage.header)
@@ -403,7 +391,7 @@ def _uses_the_term(candidate: _Candidate, retrieval: Retrieval) -> bool:
         return True
     instead = (
         frozenset(analyzer().terms(phrase))
-        for wording in retrieval.trace.wordings
+        for wording in reading.everyday
         if wording.said == term
         for phrase in wording.phrases
     )
@@ -426,15 +414,13 @@ def _in_any(piece: Piece, others: Sequence[Piece]) -> bool:
     )
 
 
-def _candidates(retriever: Retriever, query: Query, retrieval: Retrieval) -> list[_Candidate]:
-    wordings, weight = retrieval.trace.wordings, retriever.inverse_document_frequency
-    asked = full_text(asked_of(replace(query, text=retrieval.doing or query.text), retrieval.laws))
+def _candidates(retriever: Retriever, retrieval: Retrieval) -> list[_Candidate]:
+    reading, weight = retrieval.reading, retriever.inverse_document_frequency
+    asked, wordings = reading.matter, reading.everyday
     scorer = SupportScorer(asked, weight, wordings)
     # Used for namesakes alone, and without a provision named there are none.
-    elsewhere = (
-        SupportScorer(_without_places(asked), weight, wordings) if retrieval.named else scorer
-    )
-    topic = Topic(asked, wordings, weight, penalty=bool(retrieval.doing))
+    elsewhere = SupportScorer(_without_places(asked), weight, wordings) if reading.named else scorer
+    topic = Topic(reading, weight)
     best = max((hit.score for hit in retrieval.hits), default=0.0) or 1.0
     headings = _headings_alone(retriever.store, retrieval)
     candidates = []
@@ -471,7 +457,7 @@ def _is_named(piece: Piece, retrieval: Retrieval) -> bool:
     return any(
         target.law_id == piece.passage.document_id
         and target.locator.contains(piece.passage.locator)
-        for target in retrieval.named
+        for target in retrieval.reading.named
     )
 
 
@@ -480,7 +466,7 @@ def _is_namesake(passage: Passage, retrieval: Retrieval) -> bool:
     own = passage.locator
     so_numbered = {
         (target.law_id, target.locator.division)
-        for target in retrieval.named
+        for target in retrieval.reading.named
         if target.locator.article and target.locator.article == own.article
     }
     return bool(so_numbered) and (passage.document_id, own.division) not in so_numbered
@@ -489,13 +475,6 @@ def _is_namesake(passage: Passage, retrieval: Retrieval) -> bool:
 def _without_places(question: str) -> str:
     """The question with blanks in the place of the provisions it names."""
     return with_blanks(question, ((one.start, one.end) for one in find_citations(question)))
-
-
-def _beside(question: str, retrieval: Retrieval) -> str:
-    """The question with blanks in the place of the provisions and the laws it names."""
-    in_english = english_citations(question, retrieval.laws)
-    places = ((one.start, one.start + len(one.words)) for one in in_english)
-    return _without_places(without_names(with_blanks(question, places), retrieval.laws))
 
 
 def _raised(support: Support) -> Support:
@@ -543,7 +522,7 @@ def _defining(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[_Candi
     """What defines the term that a question asks the meaning of, in the order of the retrieval."""
     defining = (
         one
-        for definition in retrieval.definitions
+        for definition in retrieval.reading.definitions
         for one in ranked
         if one.piece.passage.document_id == definition.document_id
         and one.piece.start <= definition.start < one.piece.end

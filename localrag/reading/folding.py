@@ -6,7 +6,7 @@ Japanese or English, asks the dictionary which numerals are numbers, and knows t
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from localrag.reading.units import COUNT, UNITS
@@ -200,14 +200,6 @@ class Folded:
         """What the original has at a span of `normal`, its blanks trimmed."""
         first, last = original_span(self.normal_offsets, start, end)
         return self.original[first:last].strip()
-
-
-def with_blanks(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """A text with blanks in the place of some spans; every other character stays put."""
-    characters = list(text)
-    for start, end in spans:
-        characters[start:end] = " " * (end - start)
-    return "".join(characters)
 
 
 def is_japanese(text: str) -> bool:

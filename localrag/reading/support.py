@@ -10,9 +10,9 @@ from typing import NamedTuple
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS
 from localrag.question.everyday import EverydayWord
 from localrag.question.expectation import Expectation
-from localrag.reading.folding import with_blanks
 from localrag.reading.pieces import Piece
 from localrag.retrieval.query import analyzer
+from localrag_indexes.analysis.characters import with_blanks
 from localrag_indexes.analysis.normalize import normalize
 
 # Weights chosen on JSQuAD questions with both halves in view, the header's on lawqa questions too:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from localrag.reading.types import Citation
 from localrag.retrieval.query import analyzer
-from localrag.retrieval.types import Retrieval
+from localrag.retrieval.reading import Retrieval
 from localrag_indexes.analysis.normalize import letters_of
 
 # A compound: 株主総会, クレジットカード番号. Shorter ones are words that statutes vary.

@@ -13,12 +13,11 @@ from typing import NamedTuple, Self
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import ARTICLES, Locator
 from localrag.facts import Fact, FactKind
-from localrag.question.asked import OrderAsked, figure_asked, orders_asked
-from localrag.question.everyday import EverydayWord
+from localrag.question.asked import OrderAsked, orders_asked
 from localrag.retrieval.expand import Seed
+from localrag.retrieval.reading import Reading
 from localrag.retrieval.types import Link, LinkKind
 from localrag.retrieval.units import Admission, Scores, article_unit
-from localrag.statutes.citations import find_citations
 from localrag.statutes.delegations import (
     CABINET,
     CABINET_TYPES,
@@ -75,11 +74,11 @@ class _Words(NamedTuple):
     everyday: list[list[set[str]]]
 
     @classmethod
-    def of(cls, question: str, wordings: Sequence[EverydayWord], names: LawNames) -> Self:
+    def of(cls, reading: Reading) -> Self:
         """The words of a question without the laws and provisions that it names."""
-        said = [_pairs(one.said) for one in wordings]
-        own = _pairs(_without_places(question, names)).difference(*said)
-        return cls(own, [[_pairs(x) for x in (one.said, *one.phrases)] for one in wordings])
+        said = [_pairs(one.said) for one in reading.everyday]
+        own = _pairs(LEFT.sub(" ", reading.beside)).difference(*said)
+        return cls(own, [[_pairs(x) for x in (one.said, *one.phrases)] for one in reading.everyday])
 
     def share(self, text: str) -> float:
         """The share of the words that a text has; of none it has all."""
@@ -115,8 +114,7 @@ class Filler:
         store: where provisions and their references are.
         names: of the laws.
         admission: which documents may be found.
-        question: as asked.
-        wordings: its everyday words.
+        reading: of the question.
         found: articles by how well their words agree with the question, 0 to 1.
 
     Attributes:
@@ -128,17 +126,16 @@ class Filler:
         store: Lookups,
         names: LawNames,
         admission: Admission,
-        question: str,
-        wordings: Sequence[EverydayWord],
+        reading: Reading,
         found: Scores,
     ) -> None:
         self._store = store
         self._names = names
         self._admission = admission
-        self._question = question
-        self._asked = orders_asked(question)
-        self._figure = figure_asked(question)
-        self._words = _Words.of(question, wordings, names)
+        self._question = reading.sought.text
+        self._asked = orders_asked(self._question)
+        self._figure = reading.figure
+        self._words = _Words.of(reading)
         self._found = found
         # The noun asked for: what says it only by leaving it again is no answer.
         self._needed = ""
@@ -367,15 +364,6 @@ def _paragraph(filling: Filling) -> str:
 
 def _touch(one: Locator, other: Locator) -> bool:
     return one.contains(other) or other.contains(one)
-
-
-def _without_places(question: str, names: LawNames) -> str:
-    """The question without the laws and provisions that it names: what it says of them."""
-    cited = [(one.start, one.end) for one in find_citations(question)]
-    named = [(one.start, one.end) for one in names.find_names(question)]
-    for start, end in (*cited, *named):
-        question = f"{question[:start]}{' ' * (end - start)}{question[end:]}"
-    return LEFT.sub(" ", question)
 
 
 def _pairs(text: str) -> set[str]:

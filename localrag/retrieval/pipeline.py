@@ -1,36 +1,31 @@
-"""The retrieval pipeline: the stages in their order, each one recorded."""
+"""The retrieval pipeline: a question is read, then every step adds to what is found.
+
+A step takes the search as the steps before it left it. Each records what it did.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
-from functools import cached_property, partial
-from math import log
-from typing import NamedTuple, Self
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Self
 
 from localrag.config import Config, RetrievalConfig
 from localrag.corpus.store import CorpusStore
-from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Locator
+from localrag.corpus.types import PASSAGES, TRIPLES, Locator
 from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
 from localrag.progress import ignore
-from localrag.question.as_of import dates_in
-from localrag.question.asked import penalty_asked, without_politeness
-from localrag.question.english_citations import english_places
-from localrag.question.everyday import EverydayWord, wordings
-from localrag.question.laws import without_names
 from localrag.retrieval import dense, expand, lexical, penal, query, rerank, resolve, subject
-from localrag.retrieval.captions import compounds
-from localrag.retrieval.dense import Dense
 from localrag.retrieval.expand import Neighbour, Seed
 from localrag.retrieval.fill import Filler
 from localrag.retrieval.query import analyzer
-from localrag.retrieval.rerank import Rerank
+from localrag.retrieval.reading import Reading, Retrieval, read
 from localrag.retrieval.resolve import Resolved
-from localrag.retrieval.scope import NO_LAWS, OrdersUnder, Scope, scope_of, weighted
-from localrag.retrieval.titles import Titles
+from localrag.retrieval.scope import scope_of, weighted
+from localrag.retrieval.search import Searchable, SearchModels
 from localrag.retrieval.trail import Reason, StageListener, Trail
-from localrag.retrieval.types import Hit, Link, LinkKind, Query, Retrieval
+from localrag.retrieval.types import Hit, Link, LinkKind, Query
 from localrag.retrieval.units import (
     Admission,
     Scores,
@@ -43,25 +38,18 @@ from localrag.retrieval.units import (
     standing,
     target_of,
 )
-from localrag.statutes.names import LawNames
-from localrag.statutes.provisions import RememberedProvisions, StoredProvisions
-from localrag.statutes.resolver import CitationResolver
 from localrag.statutes.typed import written_out
 from localrag.workspace import Workspace
 from localrag_indexes.bm25 import BM25Index
 
 FUSE = "fuse"
-"""The stage that makes one ranking of those by words, by meaning and by name."""
+"""The step that makes one ranking of those by words, by meaning and by name."""
 
 # Units found by their words alone that are expanded from, and the share of their score they count.
 _EXPANDED = 5
 _EXPANDED_SHARE = 0.4
 # What a neighbour gains even where its own words do not match.
 _UNMATCHED = 0.4
-# A name of which every word stands in one passage of twenty or more tells none of them apart.
-_TELLING = log(20)
-# Characters of the longest question that is taken for one a person types.
-_TYPED = 200
 # What comes first by its link has a little more than the best, what stands beside a little less.
 _FIRST, _BEHIND = 1.01, 0.999
 _RELATIONS = {
@@ -70,25 +58,168 @@ _RELATIONS = {
 }
 
 
-class Retriever:
-    """Finds passages of one corpus; open for reading, to be closed.
+@dataclass
+class Search:
+    """A search on its way from step to step.
 
     Attributes:
-        store: the corpus store the passages come from.
-        models: what of the search rests on models.
+        corpus: what is searched.
+        settings: of the search.
+        reading: what the question says.
+        admission: which documents may be found.
+        trail: the record of the steps.
+        words, meaning: units by their words and by their meaning, with scores.
+        found: units by words and meaning together, relative to the best.
+        total: units with all that speaks for them.
+        reasons: why a unit was chosen, where more than its score speaks for it.
+        links: what answers for other units.
+        hits: the best units, as the last step left them.
     """
+
+    corpus: Searchable
+    settings: RetrievalConfig
+    reading: Reading
+    admission: Admission
+    trail: Trail
+    words: Scores = field(default_factory=dict)
+    meaning: Scores = field(default_factory=dict)
+    found: dict[str, float] = field(default_factory=dict)
+    total: dict[str, float] = field(default_factory=dict)
+    reasons: dict[str, Reason] = field(default_factory=dict)
+    links: list[Link] = field(default_factory=list)
+    hits: tuple[Hit, ...] = ()
+
+    @property
+    def named(self) -> Scores:
+        """The units that the question names."""
+        return self.reading.resolved.units
+
+    def drop_what_is_left_out(self, scores: dict[str, float]) -> None:
+        """Take out what the question says it does not ask for."""
+        for unit in self.reading.resolved.not_asked_for:
+            scores.pop(unit, None)
+
+
+def name_provisions(search: Search) -> None:
+    """The provisions that the question names, and what the user should know of day and laws."""
+    reading = search.reading
+    search.reasons = dict(reading.resolved.reasons)
+    known = standing(search.corpus.store, reading.query.filters)
+    events = [*known, *reading.scope.events, *reading.resolved.events]
+    search.trail.record(resolve.STAGE, search.named, search.reasons, events)
+
+
+def search_words(search: Search) -> None:
+    """The units that share words with the question, or with what statutes say for them (BM25)."""
+    if not search.settings.lexical:
+        search.trail.record(lexical.STAGE, {}, events=[Fact(FactKind.LEXICAL_OFF)])
+        return
+    corpus, everyday = search.corpus, search.reading.everyday
+
+    def by_words(asked: Query) -> dict[str, float]:
+        matches = lexical.lexical(corpus.store, corpus.index, asked, everyday)
+        return lexical.weigh(matches, asked, corpus.names, corpus.store.headings_alone, everyday)
+
+    search.words = _searched(search.reading, by_words)
+    search.trail.record(lexical.STAGE, search.words, wordings=everyday)
+
+
+def search_meaning(search: Search) -> None:
+    """The units whose vectors are nearest to that of the question, where there are vectors."""
+    models = search.corpus.models
+    if models.dense is not None and search.settings.dense != "off":
+        search.meaning = _searched(
+            search.reading, partial(models.dense.search, search.corpus.store)
+        )
+        search.trail.record(dense.STAGE, search.meaning)
+    elif models.without_dense:
+        search.trail.record(dense.STAGE, {}, events=[models.without_dense])
+
+
+def fuse_rankings(search: Search) -> None:
+    """One ranking of those by words and by meaning, with what the question names."""
+    # Beside other documents, what is sought is of the kind that its words find best.
+    best = max(search.words, key=search.words.__getitem__, default="").rpartition("#")[0]
+    provisions = bool(search.corpus.names.title(best))
+    search.found = fuse(search.words, search.meaning, search.settings, provisions=provisions)
+    search.drop_what_is_left_out(search.found)
+    search.trail.record(FUSE, add(search.found, search.named), search.reasons)
+
+
+def reread(search: Search) -> None:
+    """The best units read again with the question by a reranker, where there is one."""
+    model = search.corpus.models.rerank
+    if model is None or search.settings.rerank == "off":
+        return
+    found, events = model.rerank(
+        search.corpus.store, search.reading.query, search.found, search.settings.rerank_depth
+    )
+    search.found = search.reading.scope.first(relative_to_best(found))
+    search.trail.record(rerank.STAGE, add(search.found, search.named), search.reasons, events)
+
+
+def follow_edges(search: Search) -> None:
+    """What the law connects with what was found, and what fills it in or punishes its breach.
+
+    Raises:
+        StoreError: a reference is not what was stored.
+    """
+    reading, store, filters = search.reading, search.corpus.store, search.reading.query.filters
+    fused = add(search.found, search.named)
+    seeds = _seeds(reading.resolved, fused)
+    reached = expand.neighbours(store, seeds, reading.query.text, search.admission)
+    search.total = add(
+        fused,
+        {
+            unit: neighbour.strength * (search.found.get(unit, 0.0) + _UNMATCHED)
+            for unit, neighbour in reached.items()
+        },
+    )
+    connected = {unit: Reason(to.relation, to.other) for unit, to in reached.items()}
+    search.reasons = connected | search.reasons
+    if search.settings.follow_titles and (not filters.layers or PASSAGES in filters.layers):
+        best, scores = _best(fused), relative_to_best(fused)
+        pages = expand.pages_named(store, search.corpus.titles, best, scores, search.admission)
+        search.reasons = _follow(search.total, pages, search.found) | search.reasons
+    events = _link(search, seeds, relative_to_best(fused)) if reading.is_of_law else []
+    search.reasons |= {
+        link.unit: Reason(_RELATIONS[link.kind], link.other)
+        for link in search.links
+        if link.unit != link.other
+    }
+    for unit in reversed(reading.resolved.meaning.units):
+        search.total[unit] = _FIRST * max(search.total.values(), default=1.0)
+    search.drop_what_is_left_out(search.total)
+    if not fused:
+        events = [*events, *left(store, filters)]
+    ranked = reading.scope.first(search.total)
+    search.hits = search.trail.record(expand.STAGE, ranked, search.reasons, events)
+    expand.require_undamaged(store, reached, search.hits)
+
+
+STEPS: tuple[Callable[[Search], None], ...] = (
+    name_provisions,
+    search_words,
+    search_meaning,
+    fuse_rankings,
+    reread,
+    follow_edges,
+)
+"""The steps of a search, in their order."""
+
+
+class Retriever(Searchable):
+    """Finds passages of one corpus; open for reading, to be closed."""
 
     def __init__(
         self,
         store: CorpusStore,
         index: BM25Index,
         settings: RetrievalConfig,
-        models: "SearchModels",
+        models: SearchModels,
     ) -> None:
-        self.store = store
-        self._index = index
+        super().__init__(store, index, models)
         self._settings = settings
-        self.models = models
 
     @classmethod
     def open(cls, workspace: Workspace, corpus: str, config: Config) -> Self:
@@ -122,7 +253,7 @@ class Retriever:
     def close(self) -> None:
         """Let go of store, indexes and models."""
         self.models.close()
-        self._index.close()
+        self.index.close()
         self.store.close()
 
     def __enter__(self) -> Self:
@@ -145,12 +276,6 @@ class Retriever:
     def has_rerank(self) -> bool:
         """Whether a reranker can take part."""
         return self.models.rerank is not None
-
-    def inverse_document_frequency(self, term: str) -> float:
-        """How much a term says in this corpus."""
-        return query.inverse_document_frequency(
-            self._index.count, self._index.document_frequency(term)
-        )
 
     def search(
         self,
@@ -179,98 +304,13 @@ class Retriever:
         settings = settings or self._settings
         asked = self._checked(asked, settings)
         with self.store.holding():
-            return self._search(asked, k, settings, on_stage)
-
-    def _search(
-        self,
-        asked: Query,
-        k: int | None,
-        settings: RetrievalConfig,
-        on_stage: StageListener,
-    ) -> Retrieval:
-        laws_apply = not asked.filters.layers or ARTICLES in asked.filters.layers
-        admission = Admission(self.store, asked.filters)
-
-        scope, resolved = NO_LAWS, Resolved()
-        if laws_apply:
-            asked = replace(asked, text=written_out(asked.text, self.names))
-            scope = scope_of(asked, self.names, self.store, self.orders)
-            resolved = resolve.resolve(
-                self._resolver(), self.store, asked, self.names, admission, scope
-            )
-            scope = scope.with_cited(target.law_id for target in resolved.targets)
-            asked = replace(asked, text=resolved.text)
-        trail = Trail(self.store, k or settings.k, asked.filters, on_stage, scope)
-        named = resolved.units
-        reasons = resolved.reasons
-        known = standing(self.store, asked.filters)
-        trail.record(resolve.STAGE, named, reasons, [*known, *scope.events, *resolved.events])
-
-        sought = self._sought(asked, scope) if laws_apply else _Sought(asked)
-        found = self._found(sought, scope, settings, trail)
-        for unit in resolved.not_asked_for:
-            found.pop(unit, None)
-        trail.record(FUSE, add(found, named), reasons)
-
-        if self.models.rerank is not None and settings.rerank != "off":
-            found, events = self.models.rerank.rerank(
-                self.store, asked, found, settings.rerank_depth
-            )
-            found = scope.first(relative_to_best(found))
-            trail.record(rerank.STAGE, add(found, named), reasons, events)
-
-        fused = add(found, named)
-        seeds = _seeds(resolved, fused)
-        reached = expand.neighbours(self.store, seeds, asked.text, admission)
-        gained = {
-            unit: neighbour.strength * (found.get(unit, 0.0) + _UNMATCHED)
-            for unit, neighbour in reached.items()
-        }
-        reasons = {unit: Reason(to.relation, to.other) for unit, to in reached.items()} | reasons
-        total = add(fused, gained)
-        if settings.follow_titles and (
-            not asked.filters.layers or PASSAGES in asked.filters.layers
-        ):
-            pages = expand.pages_named(
-                self.store, self._titles, _best(fused), relative_to_best(fused), admission
-            )
-            reasons = _follow(total, pages, found) | reasons
-        links: list[Link] = []
-        unfilled: list[Fact] = []
-        if sought.is_of_law:
-            links, unfilled = self._linked(sought, seeds, fused, total, admission)
-        if sought.punishing:
-            resolved.asked_for += (target_of(link.unit) for link in links)
-        reasons |= {
-            link.unit: Reason(_RELATIONS[link.kind], link.other)
-            for link in links
-            if link.unit != link.other
-        }
-        for unit in reversed(resolved.meaning.units):
-            total[unit] = _FIRST * max(total.values(), default=1.0)
-        for unit in resolved.not_asked_for:
-            total.pop(unit, None)
-        if not fused:
-            unfilled = [*unfilled, *left(self.store, asked.filters)]
-        hits = trail.record(expand.STAGE, scope.first(total), reasons, unfilled)
-        expand.require_undamaged(self.store, reached, hits)
-        return Retrieval(
-            hits,
-            trail.trace,
-            tuple(resolved.asked_for),
-            tuple(resolved.missing),
-            scope.laws,
-            tuple(links),
-            sought.doing,
-            tuple(
-                target
-                for target in dict.fromkeys(resolved.cited)
-                if trail.shows(article_unit(target.law_id, target.locator))
-            ),
-            resolved.meaning.definitions,
-            resolved.undefined,
-            asked.text,
-        )
+            admission = Admission(self.store, asked.filters)
+            reading = read(asked, self, admission)
+            trail = Trail(self.store, k or settings.k, asked.filters, on_stage, reading.scope)
+            search = Search(self, settings, reading, admission, trail)
+            for step in STEPS:
+                step(search)
+        return _retrieval(search)
 
     def _checked(self, asked: Query, settings: RetrievalConfig) -> Query:
         """The query, its documents by the ids that they have; raises as `query.checked`."""
@@ -308,7 +348,7 @@ class Retriever:
         by_words, by_meaning, hits = self._ranked(trail, asked, words=words, meaning=meaning)
         if by_words and by_meaning:
             hits = trail.record(FUSE, by_ranks(by_words, by_meaning, self._settings))
-        return Retrieval(hits, trail.trace)
+        return Retrieval(hits, trail.trace, Reading(asked))
 
     def known(self, name: str, predicate: str, asked: Query, k: int) -> Retrieval:
         """Search the triples: by subject and predicate, and by meaning.
@@ -335,7 +375,7 @@ class Retriever:
         triples = replace(asked, filters=replace(asked.filters, layers=(TRIPLES,)))
         by_words, by_meaning, _ = self._ranked(trail, triples, words=False, meaning=True)
         found = subject.join(of_subject, relative_to_best(by_meaning or by_words))
-        return Retrieval(trail.record(FUSE, found), trail.trace)
+        return Retrieval(trail.record(FUSE, found), trail.trace, Reading(asked))
 
     def rerank(self, asked: Query, hits: Sequence[Hit], k: int) -> Retrieval:
         """Order hits anew with the model for it; without one they keep their order.
@@ -353,7 +393,8 @@ class Retriever:
         events = [Fact(FactKind.NO_RERANKER)]
         if self.models.rerank is not None:
             scores, events = self.models.rerank.rerank(self.store, asked, scores, len(scores))
-        return Retrieval(trail.record(rerank.STAGE, scores, events=events), trail.trace)
+        hits = trail.record(rerank.STAGE, scores, events=events)
+        return Retrieval(hits, trail.trace, Reading(asked))
 
     def _ranked(
         self, trail: Trail, asked: Query, *, words: bool, meaning: bool
@@ -368,183 +409,65 @@ class Retriever:
         elif meaning:
             trail.record(dense.STAGE, {}, events=[Fact(FactKind.WORDS_FOR_MEANING)])
         if words or self.models.dense is None:
-            matches = lexical.lexical(self.store, self._index, asked)
+            matches = lexical.lexical(self.store, self.index, asked)
             by_words = {unit: match.score for unit, match in matches.items()}
             hits = trail.record(lexical.STAGE, by_words)
         return by_words, by_meaning, hits
 
-    def _sought(self, asked: Query, scope: Scope) -> "_Sought":
-        """What a question seeks in laws; the question itself where the corpus has none.
 
-        Options are put in the words of the law, and so is a question that is longer than a person
-        types: they are searched for as they stand.
-        """
-        if not self.names.rows or asked.options or len(asked.text) > _TYPED:
-            return _Sought(asked)
-        text = without_politeness(asked.text)
-        # 令和 of a date and Art. of a citation mean nothing else, as the names of laws do not.
-        names = [(law.start, law.end) for law in scope.laws]
-        besides = (*names, *dates_in(asked.text))
-        besides += tuple((one.start, one.end) for one in english_places(asked.text))
-        everyday = wordings(asked.text, besides, compounds(self.store))
-        penalty = penalty_asked(text, everyday)
-        doing = penalty.doing if penalty else ""
-        words = doing or text
-        ids: tuple[str, ...] = ()
-        if doing and not analyzer().terms(without_names(doing, scope.laws)):
-            ids = tuple(dict.fromkeys(law_id for law in scope.laws for law_id in law.law_ids))
-        asked = replace(asked, text=words)
-        return _Sought(
-            asked,
-            # What only asks is no word of the matter: 罰せられ, 教え.
-            tuple(one for one in everyday if any(map(str.isalnum, words[one.start : one.end]))),
-            doing,
-            is_of_law=True,
-            punishing=ids,
-            of_a_body=penalty is not None and penalty.of_a_body,
-        )
-
-    def _linked(
-        self,
-        sought: "_Sought",
-        seeds: Sequence[Seed],
-        found: Scores,
-        total: dict[str, float],
-        admission: Admission,
-    ) -> tuple[list[Link], list[Fact]]:
-        """What punishes or fills in what was found, with the place it gains in the total.
-
-        And what the user should know of it.
-        """
-        found = relative_to_best(found)
-        if not sought.doing:
-            question = sought.query.text
-            filler = Filler(self.store, self.names, admission, question, sought.everyday, found)
-            links = filler.links(seeds)
-            _place(total, links)
-            return links, filler.events
-        doing = f"{sought.doing}\n{lexical.in_law(sought.everyday)}"
-        terms = frozenset(analyzer().terms(doing))
-        of_a_body = sought.of_a_body
-        penalties = penal.of_laws(self.store, sought.punishing, admission, of_a_body=of_a_body)
-        if not penalties:
-            penalties = penal.penalties(self.store, found, terms, admission)
-            if of_a_body:
-                penalties = penal.of_bodies(self.store, penalties, admission)
-        best = max(total.values(), default=0.0)
-        for penalty in penalties:
-            unit = penalty.link.unit
-            total[unit] = max(total.get(unit, 0.0), best + penalty.strength)
-        return [penalty.link for penalty in penalties], []
-
-    def _found(
-        self,
-        sought: "_Sought",
-        scope: Scope,
-        settings: RetrievalConfig,
-        trail: Trail,
-    ) -> dict[str, float]:
-        """Search by words and by meaning, as far as switched on; scores relative to the best."""
-        asked, everyday = sought.query, sought.everyday
-        words: dict[str, float] = {}
-        if settings.lexical:
-            words = _searched(scope, asked, partial(self._by_words, everyday=everyday))
-            trail.record(lexical.STAGE, words, wordings=everyday)
-        else:
-            events = [Fact(FactKind.LEXICAL_OFF)]
-            trail.record(lexical.STAGE, words, events=events)
-        meaning: dict[str, float] = {}
-        if self.models.dense is not None and settings.dense != "off":
-            meaning = _searched(scope, asked, partial(self.models.dense.search, self.store))
-            trail.record(dense.STAGE, meaning)
-        elif self.models.without_dense:
-            trail.record(dense.STAGE, meaning, events=[self.models.without_dense])
-        # Beside other documents, what is sought is of the kind that its words find best.
-        best = max(words, key=words.__getitem__, default="").rpartition("#")[0]
-        return fuse(words, meaning, settings, provisions=bool(self.names.title(best)))
-
-    def _by_words(self, asked: Query, everyday: Sequence[EverydayWord]) -> dict[str, float]:
-        matches = lexical.lexical(self.store, self._index, asked, everyday)
-        return lexical.weigh(matches, asked, self.names, self.store.headings_alone, everyday)
-
-    @cached_property
-    def names(self) -> LawNames:
-        """The names of the laws of the corpus."""
-        return LawNames.from_rows(self.store.laws())
-
-    @cached_property
-    def _titles(self) -> Titles:
-        return Titles(self.store.titles(), self._says_something)
-
-    def _says_something(self, name: str) -> bool:
-        terms = analyzer().terms(name)
-        return any(self.inverse_document_frequency(term) > _TELLING for term in terms)
-
-    @cached_property
-    def orders(self) -> OrdersUnder:
-        """The orders and ordinances under the acts of the corpus."""
-        return OrdersUnder(self.store, self.names)
-
-    def _resolver(self) -> CitationResolver:
-        # A question and its options cite the same laws: they are looked at once for all of it.
-        provisions = RememberedProvisions(StoredProvisions(self.store, self.names))
-        return CitationResolver(self.names, provisions)
+def _retrieval(search: Search) -> Retrieval:
+    """What a search found."""
+    reading = search.reading
+    if reading.punishing:
+        reading.resolved.asked_for += (target_of(link.unit) for link in search.links)
+    cited = (
+        target
+        for target in dict.fromkeys(reading.resolved.cited)
+        if search.trail.shows(article_unit(target.law_id, target.locator))
+    )
+    return Retrieval(search.hits, search.trail.trace, reading, tuple(cited), tuple(search.links))
 
 
-class _Sought(NamedTuple):
-    """What is searched for.
-
-    Attributes:
-        query: the question; without the words for the penalty where it asks for one.
-        everyday: its everyday words, which statutes say otherwise.
-        doing: the text of such a query; empty where the question asks for no penalty.
-        is_of_law: whether it was read as a question that laws answer.
-        punishing: ids of the laws all of whose penalties are asked for, no doing being named.
-        of_a_body: whether the penalty of the legal person is asked for, not the doer's.
-    """
-
-    query: Query
-    everyday: tuple[EverydayWord, ...] = ()
-    doing: str = ""
-    is_of_law: bool = False
-    punishing: tuple[str, ...] = ()
-    of_a_body: bool = False
-
-
-class SearchModels(NamedTuple):
-    """What of the search rests on models.
-
-    Attributes:
-        dense: search by meaning; None where it takes no part.
-        without_dense: why it takes none, if the user should know.
-        rerank: reranking; None where it takes no part.
-    """
-
-    dense: Dense | None = None
-    without_dense: Fact | None = None
-    rerank: Rerank | None = None
-
-    def close(self) -> None:
-        """Let go of them."""
-        for model in (self.dense, self.rerank):
-            if model is not None:
-                model.close()
-
-
-def _searched(
-    scope: Scope,
-    asked: Query,
-    search: Callable[[Query], dict[str, float]],
-) -> dict[str, float]:
+def _searched(reading: Reading, search: Callable[[Query], dict[str, float]]) -> dict[str, float]:
     """What a search finds; where laws are named in each of them first, relative to its best."""
-    everywhere = search(asked)
-    if not scope.circles:
+    everywhere = search(reading.sought)
+    if not reading.scope.circles:
         return everywhere
     within = []
-    for queries, circle in scope.searches(asked):
+    for queries, circle in reading.scope.searches(reading.sought):
         found = relative_to_best(add(*(relative_to_best(search(query)) for query in queries)))
         within.append(weighted(found, circle))
-    return scope.join(within, relative_to_best(everywhere))
+    return reading.scope.join(within, relative_to_best(everywhere))
+
+
+def _link(search: Search, seeds: Sequence[Seed], found: Scores) -> list[Fact]:
+    """Enter what punishes or fills in what was found; what of it the user should know.
+
+    Args:
+        search: gets the links, and the places that they give in the total.
+        seeds: provisions to start from.
+        found: units found, relative to the best.
+    """
+    reading, store, admission = search.reading, search.corpus.store, search.admission
+    if reading.penalty is None:
+        filler = Filler(store, search.corpus.names, admission, reading, found)
+        search.links = filler.links(seeds)
+        _place(search.total, search.links)
+        return filler.events
+    doing = f"{reading.penalty.doing}\n{lexical.in_law(reading.everyday)}"
+    of_a_body = reading.penalty.of_a_body
+    penalties = penal.of_laws(store, reading.punishing, admission, of_a_body=of_a_body)
+    if not penalties:
+        terms = frozenset(analyzer().terms(doing))
+        penalties = penal.penalties(store, found, terms, admission)
+        if of_a_body:
+            penalties = penal.of_bodies(store, penalties, admission)
+    best = max(search.total.values(), default=0.0)
+    for penalty in penalties:
+        unit = penalty.link.unit
+        search.total[unit] = max(search.total.get(unit, 0.0), best + penalty.strength)
+    search.links = [penalty.link for penalty in penalties]
+    return []
 
 
 def _seeds(resolved: Resolved, fused: Scores) -> list[Seed]:

@@ -23,6 +23,7 @@ from localrag.retrieval.units import Admission, Scores, article_unit
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import caption_of
 from localrag.statutes.resolver import CitationResolver, Resolution, Target
+from localrag_indexes.analysis.characters import with_blanks
 
 STAGE = "resolve"
 
@@ -240,7 +241,7 @@ def _without(question: str, left_out: Iterable[Resolution], laws: Sequence[LawNa
         behind = _LEFT_OUT.match(question, one.end)
         start = before.start() if before else start
         end = behind.end() if behind else one.end
-        question = f"{question[:start]}{' ' * (end - start)}{question[end:]}"
+        question = with_blanks(question, [(start, end)])
     return question
 
 

@@ -10,9 +10,7 @@ from localrag.facts import Fact
 from localrag.question.everyday import EverydayWord
 
 if TYPE_CHECKING:
-    from localrag.corpus.links import Definition
     from localrag.question.laws import LawNamed
-    from localrag.statutes.resolver import Target
 
 
 FOLLOW_UP = "follow-up"
@@ -214,47 +212,6 @@ class Link:
     position: int
     comes_first: bool
     leaves: int = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Retrieval:
-    """The outcome of one query: the final hits and the trace of how they came about.
-
-    Attributes:
-        named: the provisions that the question itself names, or whose term it asks the meaning of.
-        missing: provisions the question names that the corpus does not hold, as written.
-        laws: the laws that the question names, in its order; none in a corpus without statutes.
-        links: hits that answer for other hits, the best first.
-        doing: what a question for a penalty says is done; empty for every other question.
-        cited: of those named, the ones that the question cites by their numbers, in its order; none
-            that can mean another one as well. Of a law that is asked for alone, its purpose or
-            first article; of an undefined term, what opens the part of a law that is headed so.
-        definitions: of the term that the question asks the meaning of, best first.
-        undefined: the term, where that is all it asks and no provision of the corpus defines it.
-        asked: the question as it was looked up: short citations written out, and blanks in the
-            place of the provisions that it leaves out; the names of its laws stand there. Empty
-            where it was not read so.
-        searches: where it was searched for in other words too, each search with what it found, and
-            last the question with what its own words found.
-    """
-
-    hits: tuple[Hit, ...]
-    trace: Trace
-    named: "tuple[Target, ...]" = ()
-    missing: tuple[str, ...] = ()
-    laws: "tuple[LawNamed, ...]" = ()
-    links: tuple[Link, ...] = ()
-    doing: str = ""
-    cited: "tuple[Target, ...]" = ()
-    definitions: "tuple[Definition, ...]" = ()
-    undefined: str = ""
-    asked: str = ""
-    searches: "tuple[tuple[Query, Retrieval], ...]" = ()
-
-    @property
-    def absent(self) -> tuple[str, ...]:
-        """The laws named that the corpus lacks, as written, each once."""
-        return absent_among(self.laws)
 
 
 def absent_among(laws: "Iterable[LawNamed]") -> tuple[str, ...]:

@@ -12,8 +12,9 @@ from dataclasses import replace
 from localrag.progress import ignore
 from localrag.question.laws import laws_named
 from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.trail import StageListener
-from localrag.retrieval.types import Hit, Query, Retrieval, StageRecord, Trace, WrittenSearch
+from localrag.retrieval.types import Hit, Query, StageRecord, Trace, WrittenSearch
 from localrag_indexes.fusion import in_turn
 
 STAGE = "written"

@@ -39,7 +39,7 @@ def main() -> None:
             wrong = []
             for cited, passage in drawn:
                 query = Query(cited + form)
-                citations = quotations(retriever, query, retriever.search(query)).citations
+                citations = quotations(retriever, retriever.search(query)).citations
                 if not citations or citations[0].passage_id != passage:
                     wrong.append(query.text)
             right = rate(len(drawn) - len(wrong), len(drawn))

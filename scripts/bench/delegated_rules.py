@@ -114,7 +114,7 @@ def main() -> None:
     with open_corpus(arguments.work.resolve(), "statutes", laws) as retriever:
         for asked in questions(retriever.store, retriever.names)[arguments.half]:
             query = Query(asked.question)
-            answer = quotations(retriever, query, retriever.search(query))
+            answer = quotations(retriever, retriever.search(query))
             outcome = judged(asked, answer)
             outcomes[asked.way].append(outcome)
             if shown:

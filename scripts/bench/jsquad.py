@@ -79,7 +79,7 @@ def outcome(
     there = kept_from(found, lambda _: False, HITS)
     without = kept_from(found, lambda passage: is_paragraph(passage.text, asked.context), HITS)
     started = time.perf_counter()
-    quotes = [citation.quote for citation in quotations(retriever, query, there).citations]
+    quotes = [citation.quote for citation in quotations(retriever, there).citations]
     quoting.append(time.perf_counter() - started)
     right = [is_paragraph(hit.passage.text, asked.context) for hit in there.hits]
     inside = [any(answer in quote for answer in asked.answers) for quote in quotes]
@@ -89,7 +89,7 @@ def outcome(
         any(inside[:1]),
         any(inside[:2]),
         not quotes,
-        not quotations(retriever, query, without).citations,
+        not quotations(retriever, without).citations,
     )
 
 

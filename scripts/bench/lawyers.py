@@ -34,8 +34,9 @@ from localrag.question import follow_up
 from localrag.question.follow_up import Rewritten
 from localrag.reading.extractive import Quotations, quotations
 from localrag.retrieval.pipeline import Retriever
+from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.scope import NO_LAWS, OrdersUnder
-from localrag.retrieval.types import Query, Retrieval, WrittenSearch
+from localrag.retrieval.types import Query, WrittenSearch
 from localrag.retrieval.written import search_written
 
 QUESTIONS = REPOSITORY / "tests" / "localrag" / "lawyers" / "questions"
@@ -131,7 +132,7 @@ def answered(
         read = follow_up.rewritten(asked["question"], asked.get("history", ()), retriever.names)
         query = Query(read.text, last=read.last)
         retrieval = search_written(retriever, query, written.get(asked["id"], ()), HITS)
-        quoted = quotations(retriever, query, retrieval)
+        quoted = quotations(retriever, retrieval)
         seconds = time.perf_counter() - started
         outcome = judged(asked, quoted, retrieval, orders, seconds)
         outcomes[asked["group"], asked["half"]].append(outcome)

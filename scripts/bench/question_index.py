@@ -25,7 +25,8 @@ from localrag.prepare.index import LayerIndex
 from localrag.prepare.layers import SYNTHETIC_QA
 from localrag.prepare.preparing import prepare
 from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.types import Filters, Query, Retrieval
+from localrag.retrieval.reading import Retrieval
+from localrag.retrieval.types import Filters, Query
 from localrag.workspace import Workspace
 from localrag_indexes.fusion import reciprocal_rank_fusion
 

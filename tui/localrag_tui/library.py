@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from localrag.config import Config
     from localrag.conversations.store import Conversations
     from localrag.corpus.store import CorpusStore
-    from localrag.retrieval.types import Query, Retrieval
+    from localrag.retrieval.reading import Retrieval
+    from localrag.retrieval.types import Query
     from localrag.session import Corpus
     from localrag.statutes.names import LawNames
 

@@ -17,7 +17,7 @@ which mark notes.
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 
@@ -279,3 +279,11 @@ _LOOSE = re.compile(f"(?![\ufe00-\ufe0f\U000e0100-\U000e01ef])[{INVISIBLE}]")
 def plain(text: str) -> str:
     """Return `text` in plain characters."""
     return PlainText(text).text
+
+
+def with_blanks(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """A text with blanks in the place of some spans; every other character stays put."""
+    characters = list(text)
+    for start, end in spans:
+        characters[start:end] = " " * (end - start)
+    return "".join(characters)

@@ -115,7 +115,7 @@ def test_what_the_corpus_does_not_hold_is_not_found(sample_home: Path, question:
 def test_the_number_of_quotations_is_bounded(retriever: Retriever) -> None:
     query = Query("渡し舟の安全及び活用について")
     found = retriever.search(query)
-    assert len(quotations(retriever, query, found).citations) <= QUOTES
+    assert len(quotations(retriever, found).citations) <= QUOTES
 
 
 def test_the_sentence_that_offers_what_is_asked_comes_first(home: Path) -> None:

@@ -12,7 +12,9 @@ from localrag.reading.extractive import quotations
 from localrag.reading.pieces import sentences_of
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import analyzer
-from localrag.retrieval.types import Query, Retrieval, StageRecord, Trace
+from localrag.retrieval.reading import Reading, Retrieval
+from localrag.retrieval.scope import NO_LAWS
+from localrag.retrieval.types import Query, StageRecord, Trace
 from localrag.sample import QUESTION
 from localrag.workspace import Workspace
 
@@ -35,7 +37,7 @@ def towers(home: Path) -> Retriever:
 
 def probability(retriever: Retriever, question: str) -> float:
     query = Query(question)
-    return quotations(retriever, query, retriever.search(query)).probability
+    return quotations(retriever, retriever.search(query)).probability
 
 
 @pytest.mark.parametrize(
@@ -57,7 +59,7 @@ def test_nothing_is_quoted_where_no_text_answers(towers: Retriever) -> None:
     with towers:
         for question in ("量子計算機の誤り率はいくらか。", "What is the capital of Serbia?"):
             query = Query(question)
-            found = quotations(towers, query, towers.search(query))
+            found = quotations(towers, towers.search(query))
             assert found.citations == ()
             assert found.probability < 0.1
 
@@ -65,7 +67,7 @@ def test_nothing_is_quoted_where_no_text_answers(towers: Retriever) -> None:
 def test_signs_and_probability_are_shares(retriever: Retriever) -> None:
     for question in (QUESTION, "When did the observatory open?", "渡し守とは何か。", "あああ"):
         query = Query(question)
-        found = quotations(retriever, query, retriever.search(query))
+        found = quotations(retriever, retriever.search(query))
         assert 0 <= found.probability <= 1
         assert all(-1 <= value <= 1 for value in found.signs.values())
 
@@ -82,9 +84,9 @@ def signs_with(retriever: Retriever, *wordings: EverydayWord) -> dict[str, float
     """The signs of the first sentence found, where the question has these everyday words."""
     found = retriever.search(DISMISSED)
     passage = found.hits[0].passage
-    trace = Trace((StageRecord("lexical", (), 0.0, wordings=wordings),))
+    reading = replace(found.reading, everyday=wordings)
     answerability = Answerability(
-        DISMISSED, replace(found, trace=trace), retriever.inverse_document_frequency
+        replace(found, reading=reading), retriever.inverse_document_frequency
     )
     return answerability.signs(sentences_of(retriever.store, passage)[0], passage, 0.5)
 
@@ -108,9 +110,9 @@ def test_only_an_everyday_word_for_a_matter_of_law_tells_the_matter(retriever: R
 
 def test_nothing_found_is_no_answer(retriever: Retriever) -> None:
     query = Query("渡し守とは何か。")
-    nothing = Retrieval((), Trace())
-    assert quotations(retriever, query, nothing).probability == 0
-    assert answers(retriever, query, nothing, ()) == 0
+    nothing = Retrieval((), Trace(), Reading(query))
+    assert quotations(retriever, nothing).probability == 0
+    assert answers(retriever, nothing, ()) == 0
 
 
 def test_of_the_sentences_cited_the_likeliest_counts(towers: Retriever) -> None:
@@ -121,16 +123,16 @@ def test_of_the_sentences_cited_the_likeliest_counts(towers: Retriever) -> None:
         wrong, right, _ = (
             (hit.passage, piece) for piece in sentences_of(towers.store, hit.passage)
         )
-        alone = answers(towers, query, found, [right])
-        assert alone == answers(towers, query, found, [wrong, right])
-        assert alone > answers(towers, query, found, [wrong])
+        alone = answers(towers, found, [right])
+        assert alone == answers(towers, found, [wrong, right])
+        assert alone > answers(towers, found, [wrong])
 
 
 def test_a_passage_near_in_meaning_is_likelier_to_answer(towers: Retriever) -> None:
     query = Query("霧見塔が完成したのは何年か。")
     with towers:
         found = towers.search(query)
-        best = quotations(towers, query, found)
+        best = quotations(towers, found)
         likely = []
         for cosine in (0.75, 0.95):
             hits = tuple(
@@ -139,9 +141,9 @@ def test_a_passage_near_in_meaning_is_likelier_to_answer(towers: Retriever) -> N
             )
             stages = (*found.trace.stages, StageRecord("dense", hits, 0.0))
             near = replace(found, trace=Trace(stages))
-            likely.append(quotations(towers, query, near).probability)
+            likely.append(quotations(towers, near).probability)
         assert likely[0] < likely[1]
-        assert best.signs.keys() < quotations(towers, query, near).signs.keys()
+        assert best.signs.keys() < quotations(towers, near).signs.keys()
 
 
 def test_a_passage_far_ahead_of_all_others_is_likelier_to_answer(retriever: Retriever) -> None:
@@ -153,10 +155,7 @@ def test_a_passage_far_ahead_of_all_others_is_likelier_to_answer(retriever: Retr
         for share in (0.99, 0.2)
     )
     assert others
-    assert (
-        quotations(retriever, query, near).probability
-        < quotations(retriever, query, far).probability
-    )
+    assert quotations(retriever, near).probability < quotations(retriever, far).probability
 
 
 def test_the_law_that_is_named_speaks_for_its_provisions(retriever: Retriever) -> None:
@@ -165,7 +164,7 @@ def test_the_law_that_is_named_speaks_for_its_provisions(retriever: Retriever) -
     passage = found.hits[0].passage
     piece = sentences_of(retriever.store, passage)[0]
     named, unnamed = (
-        Answerability(query, one, retriever.inverse_document_frequency).signs(piece, passage, 0.5)
-        for one in (found, replace(found, laws=()))
+        Answerability(one, retriever.inverse_document_frequency).signs(piece, passage, 0.5)
+        for one in (found, replace(found, reading=replace(found.reading, scope=NO_LAWS)))
     )
     assert (named["law"], unnamed["law"]) == (1, 0)

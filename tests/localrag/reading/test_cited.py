@@ -68,7 +68,7 @@ def piers(
 def quoted(retriever: Retriever, question: str, **filters: tuple[str, ...]) -> list[str]:
     """The places quoted for a question, in their order."""
     query = Query(question, filters=Filters(**filters))
-    found = quotations(retriever, query, retriever.search(query))
+    found = quotations(retriever, retriever.search(query))
     return [citation.passage_id.partition("#")[2] for citation in found.citations]
 
 
@@ -89,7 +89,7 @@ def not_first(retriever: Retriever, drawn: Iterator[tuple[str, str]]) -> list[st
     wrong = []
     for (cited, passage), form in zip(drawn, cycle(FORMS), strict=False):
         query = Query(cited + form)
-        citations = quotations(retriever, query, retriever.search(query)).citations
+        citations = quotations(retriever, retriever.search(query)).citations
         if not citations or citations[0].passage_id != passage:
             wrong.append(query.text)
     return wrong
@@ -134,7 +134,7 @@ def test_an_item_is_quoted_with_its_paragraph(piers: Retriever) -> None:
 
 def test_a_paragraph_of_many_items_is_quoted_whole(piers: Retriever) -> None:
     query = Query("浮桟橋法10条1項")
-    (citation,) = quotations(piers, query, piers.search(query)).citations
+    (citation,) = quotations(piers, piers.search(query)).citations
     assert citation.passage_id == f"{ACT}#10.1"
     assert citation.quote.count("の書類") == 4
 
@@ -144,7 +144,7 @@ def test_all_that_is_cited_is_quoted_in_its_order_and_what_is_left_out_is_told(
 ) -> None:
     assert quoted(piers, "浮桟橋法9条、3条及び4条") == ["9.1", "3.1", "4.1"]
     query = Query("浮桟橋法1条から9条まで")
-    found = quotations(piers, query, piers.search(query))
+    found = quotations(piers, piers.search(query))
     assert [one.passage_id.partition("#")[2] for one in found.citations] == [
         "1.1", "2", "3.1", "4.1", "5.1", "6.1",
     ]  # fmt: skip

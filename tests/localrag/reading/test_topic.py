@@ -71,7 +71,7 @@ def laws(
 def quoted(retriever: Retriever, question: str) -> list[str]:
     """The ids of the passages quoted for a question, in order."""
     query = Query(question)
-    answer = quotations(retriever, query, retriever.search(query))
+    answer = quotations(retriever, retriever.search(query))
     return [citation.passage_id for citation in answer.citations]
 
 

@@ -9,7 +9,9 @@ from localrag.question.everyday import wordings
 from localrag.question.laws import LawNamed
 from localrag.reading.types import Citation
 from localrag.reading.unsaid import unsaid
-from localrag.retrieval.types import Hit, Retrieval, StageRecord, Trace
+from localrag.retrieval.reading import Reading, Retrieval
+from localrag.retrieval.scope import Scope
+from localrag.retrieval.types import Hit, Query, StageRecord, Trace
 
 QUOTE = "総会を招集するには、会日の五日前までに通知を発しなければならない。"
 LAW = LawNamed("渡船法", 0, 3, ("1",))
@@ -20,7 +22,7 @@ def found(question: str, *laws: LawNamed) -> Retrieval:
     passage = Passage("1#4", "1", ARTICLES, Locator("", "4"), "渡船組合法 第四条", QUOTE, 0, 33)
     hit = Hit(passage, 1.0, 1, "expand")
     stage = StageRecord("lexical", (hit,), 0.0, wordings=wordings(question))
-    return Retrieval((hit,), Trace((stage,)), laws=laws)
+    return Retrieval((hit,), Trace((stage,)), Reading(Query(question), Scope(laws)))
 
 
 def told(question: str, *laws: LawNamed) -> str:

@@ -16,7 +16,8 @@ from localrag.errors import IndexUnusable, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.retrieval.dense import Dense
 from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.types import Query, Retrieval
+from localrag.retrieval.reading import Retrieval
+from localrag.retrieval.types import Query
 from localrag.retrieval.units import fuse
 from localrag.workspace import Workspace
 from localrag_indexes.generations import current
@@ -446,7 +447,7 @@ def test_bare_search_runs_the_stages_asked_for_and_no_other(
 
 def test_bare_search_names_no_provision(bare: Retriever) -> None:
     cited = Query("渡し舟法第八条の定めは何か。")
-    assert not bare.rank(cited, 5, words=True, meaning=True).named
+    assert not bare.rank(cited, 5, words=True, meaning=True).reading.named
 
 
 def test_words_stand_in_for_the_meaning_and_it_is_said(retriever: Retriever) -> None:

@@ -148,7 +148,7 @@ def laws(
 
 def quoted_from(retriever: Retriever, query: Query) -> Quotations:
     """What is quoted for a question."""
-    return quotations(retriever, query, retriever.search(query))
+    return quotations(retriever, retriever.search(query))
 
 
 def test_what_a_term_means_is_said_where_it_is_defined(laws: Retriever) -> None:
@@ -379,4 +379,4 @@ def test_words_of_the_law_are_looked_up_only_where_there_are_laws(home: Path) ->
     with Retriever.open(workspace, "main", load(workspace)) as retriever:
         retrieval = retriever.search(Query("残業の罰金"))
     assert retrieval.hits
-    assert (retrieval.trace.wordings, retrieval.links, retrieval.doing) == ((), (), "")
+    assert (retrieval.trace.wordings, retrieval.links, retrieval.reading.penalty) == ((), (), None)

@@ -7,7 +7,7 @@ import pytest
 import localrag
 from localrag.facts import FactKind
 from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.types import Retrieval
+from localrag.retrieval.reading import Retrieval
 
 # What leads never has the smallest id of those that define its term.
 ORDER, BUOYS, SHIPS, MARKS = (

@@ -8,7 +8,8 @@ from localrag.errors import IndexUnusable, UsageError
 from localrag.ingest.add import add
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import MAX_CHARACTERS
-from localrag.retrieval.types import Filters, Hit, Query, Retrieval
+from localrag.retrieval.reading import Retrieval
+from localrag.retrieval.types import Filters, Hit, Query
 from localrag.workspace import Workspace
 
 ACT, ORDER, ORDINANCE = "599AC0000000001", "599CO0000000002", "599M60000800003"

@@ -11,7 +11,8 @@ from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.reading.extractive import Quotations, quotations
 from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.types import Filters, Query, Retrieval
+from localrag.retrieval.reading import Retrieval
+from localrag.retrieval.types import Filters, Query
 from localrag.workspace import Workspace
 
 FERRIES, FERRIES_ORDER, CABLES = "599AC0000000011", "599CO0000000012", "599AC0000000013"
@@ -103,7 +104,7 @@ def documents(retrieval: Retrieval) -> list[str]:
 def quoted_from(retriever: Retriever, question: str) -> Quotations:
     """What is quoted for a question."""
     query = Query(question)
-    return quotations(retriever, query, retriever.search(query))
+    return quotations(retriever, retriever.search(query))
 
 
 def test_without_a_name_nothing_is_beside(laws: Retriever) -> None:
@@ -146,8 +147,8 @@ def test_each_law_named_has_its_best_provision_near_the_top(laws: Retriever) -> 
 def test_a_term_is_explained_by_the_law_named(laws: Retriever) -> None:
     for question in ("渡船営業法における営業者とは何か", "渡船営業法の営業者とは"):
         retrieval = laws.search(Query(question))
-        assert [target.law_id for target in retrieval.named] == [FERRIES]
-    assert len(laws.search(Query("営業者とは何か")).named) == 2
+        assert [target.law_id for target in retrieval.reading.named] == [FERRIES]
+    assert len(laws.search(Query("営業者とは何か")).reading.named) == 2
 
 
 def test_a_law_cited_by_an_article_is_no_other_law(laws: Retriever) -> None:
@@ -160,7 +161,7 @@ def test_a_law_cited_by_an_article_is_no_other_law(laws: Retriever) -> None:
 def test_a_provision_of_a_law_as_amended_is_that_of_the_law(laws: Retriever, state: str) -> None:
     retrieval = laws.search(Query(f"{state}渡船営業法第2条"), 5)
     assert retrieval.hits[0].passage.id == f"{FERRIES}#2"
-    assert not retrieval.missing
+    assert not retrieval.reading.missing
 
 
 def test_an_article_cited_in_english_is_found(tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.retrieval.dense import Dense
 from localrag.retrieval.pipeline import Retriever, SearchModels
-from localrag.retrieval.types import Filters, Query, Retrieval
+from localrag.retrieval.reading import Retrieval
+from localrag.retrieval.types import Filters, Query
 from localrag.workspace import Workspace
 from localrag_indexes.bm25 import BM25Index
 from localrag_indexes.generations import current

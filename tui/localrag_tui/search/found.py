@@ -14,7 +14,7 @@ from textual.widgets import ContentSwitcher, OptionList, Static
 from localrag.errors import LocalragError, StoreError
 from localrag.facts import Fact
 from localrag.language import _, ngettext
-from localrag.retrieval.types import Filters, Hit, Query, Retrieval, Trace
+from localrag.retrieval.types import Filters, Hit, Query, Trace
 from localrag_tui.library import Library
 from localrag_tui.search.results import Results, explain, short_place
 from localrag_tui.search.stages import StageColumns, journey, left_out
@@ -156,7 +156,8 @@ class FoundView(Vertical):
         super().__init__()
         self.chosen: Hit | None = None
         self._library = library
-        self._found = Retrieval((), Trace())
+        self._hits: tuple[Hit, ...] = ()
+        self._trace = Trace()
         self._searches = Latest(self._search)
         self._explanations = Latest(self._explain)
         self._query = Query("")
@@ -201,7 +202,7 @@ class FoundView(Vertical):
         """Put the cursor into what is shown, if there is anything."""
         if self.shows_stages:
             self._stages.enter()
-        elif self._found.hits:
+        elif self._hits:
             self._results.focus()
 
     async def toggle_stages(self) -> bool:
@@ -209,7 +210,7 @@ class FoundView(Vertical):
         if self.shows_stages:
             self._switcher.current = "results"
             self._results.look_at(self.chosen)
-        elif self._found.hits:
+        elif self._hits:
             await self._show_stages()
             self._switcher.current = "stages"
         self._tell()
@@ -223,14 +224,15 @@ class FoundView(Vertical):
             self._guidance.invite(self._library().corpus)
             return
         try:
-            self._found = await self._library().search(query, HITS)
+            found = await self._library().search(query, HITS)
+            self._hits, self._trace = found.hits, found.trace
             await self._show(query)
         except LocalragError as error:
             self.fail(error)
 
     async def _show(self, query: Query) -> None:
-        hits = self._found.hits
-        self._results.show(hits, self._found.trace.stages)
+        hits = self._hits
+        self._results.show(hits, self._trace.stages)
         if not hits:
             self._look(None)
             self._switcher.current = "guidance"
@@ -244,7 +246,7 @@ class FoundView(Vertical):
         self._ask_for_explanations()
 
     async def _show_stages(self) -> None:
-        records = self._found.trace.stages
+        records = self._trace.stages
 
         def places(_: "CorpusStore", names: "LawNames") -> dict[str, str]:
             passages = {hit.passage.id: hit.passage for of in records for hit in of.hits}
@@ -261,7 +263,7 @@ class FoundView(Vertical):
             return
         hits, wanted = self._results.hits, self._results.unexplained
         part = [hits[index] for index in wanted]
-        phrases = [phrase for word in self._found.trace.wordings for phrase in word.phrases]
+        phrases = [phrase for word in self._trace.wordings for phrase in word.phrases]
         try:
             explained = await self._library().read(
                 lambda store: explain(store, query, phrases, part, lambda: self._searches.busy)
@@ -277,28 +279,28 @@ class FoundView(Vertical):
             self.run_worker(self._explanations.want(self._query), group="explain")
 
     def _clear(self) -> None:
-        self._found = Retrieval((), Trace())
+        self._hits, self._trace = (), Trace()
         self._switcher.current = "guidance"
         self._look(None)
         self._tell()
 
     def _tell(self) -> None:
         """Say below how the chosen passage moved, or what was left out, and the figures."""
-        found, chosen = self._found, self.chosen
+        chosen = self.chosen
         moved = self.shows_stages and chosen
         self._note.set_class(bool(moved), "-journey")
         if moved:
             points = _("The figures are points; the first of each step has 100.")
-            way = journey(found.trace.stages, moved.passage.id)
+            way = journey(self._trace.stages, moved.passage.id)
             note = Content.assemble(way, "\n", (points, "$foreground-muted"))
         else:
-            besides = looked_up(found.trace.wordings)
-            told: list[Fact | str] = [*filter(None, [self._notice]), *found.trace.events, *besides]
+            besides = looked_up(self._trace.wordings)
+            told: list[Fact | str] = [*filter(None, [self._notice]), *self._trace.events, *besides]
             note = left_out(told)
         figures = ""
-        if found.hits:
-            milliseconds = sum(stage.seconds for stage in found.trace.stages) * 1000
-            count = ngettext("{n} hit", "{n} hits", len(found.hits)).format(n=len(found.hits))
+        if self._hits:
+            milliseconds = sum(stage.seconds for stage in self._trace.stages) * 1000
+            count = ngettext("{n} hit", "{n} hits", len(self._hits)).format(n=len(self._hits))
             figures = f"{count} · {milliseconds:.0f} ms"
         # Nothing has to be laid out anew at every key, but where the note has more rows or fewer.
         self._note.show(note)
