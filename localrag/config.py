@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from localrag.access import Readers
-from localrag.config_sources import HasSettings, collect
-from localrag.errors import ConfigError
+from localrag.config_sources import FLAG, HasSettings, collect
+from localrag.errors import ConfigError, LocalragError, UsageError
 from localrag.language import N_, _
 
 if TYPE_CHECKING:
@@ -309,8 +309,18 @@ def load(
 
     Raises:
         ConfigError: a key is unknown or a value invalid; names the source and the nearest key.
+        UsageError: the same of a flag.
     """
     return _load(collect(workspace, overrides or {}, corpus))
+
+
+def require_valid(overrides: Mapping[str, object]) -> None:
+    """Make sure that flags are settings, whatever the files say.
+
+    Raises:
+        UsageError: a key is unknown or a value invalid.
+    """
+    _load({key: (value, FLAG) for key, value in overrides.items()})
 
 
 def explain(
@@ -337,7 +347,7 @@ def _load(sources: Mapping[str, tuple[object, str]]) -> Config:
     for key, (_given, source) in sources.items():
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-            raise ConfigError(
+            raise _error_of(source)(
                 N_("{source}: there is no setting {key!r}."),
                 N_("Did you mean {near!r}?") if near else N_("Settings: {known}."),
                 source=_(source),
@@ -349,27 +359,40 @@ def _load(sources: Mapping[str, tuple[object, str]]) -> Config:
         return Config.model_validate(_nest(sources))
     except ValidationError as error:
         first = error.errors()[0]
-        key = ".".join(map(str, first["loc"]))
+        loc = ".".join(map(str, first["loc"]))
+        # What is wrong inside a table or a list has a longer name than its setting.
+        key = next(key for key in sources if f"{loc}.".startswith(f"{key}."))
         _given, source = sources[key]
-        raise ConfigError(
+        raise _error_of(source)(
             N_("{source}: {key} = {value!r} is not valid ({problem})."),
             N_("See all settings: localrag config"),
             source=_(source),
-            key=key,
+            key=loc,
             value=first["input"],
             problem=_problem(first),
         ) from error
 
 
+def _error_of(source: str) -> type[LocalragError]:
+    """The error of a setting: what is typed is a malformed request, not a damaged workspace."""
+    return UsageError if source == FLAG else ConfigError
+
+
 _PROBLEMS = {
     "int_parsing": N_("no whole number"),
+    "int_parsing_size": N_("no whole number"),
     "int_from_float": N_("no whole number"),
+    "int_type": N_("no whole number"),
     "float_parsing": N_("no number"),
+    "float_type": N_("no number"),
     "bool_parsing": N_("neither true nor false"),
+    "bool_type": N_("neither true nor false"),
+    "dict_type": N_("no table"),
     "string_type": N_("no text"),
     "greater_than": N_("it has to be above {gt:g}"),
     "greater_than_equal": N_("it has to be {ge:g} or more"),
     "less_than_equal": N_("it has to be {le:g} or less"),
+    "value_error": N_("no day; write it as 2024-04-01"),
     "literal_error": N_("it has to be one of {expected}"),
 }
 """What can be wrong with a value, by the name that Pydantic gives it."""

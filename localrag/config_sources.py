@@ -28,6 +28,8 @@ _OTHER_VARIABLES = {
 _TABLES = {"tui.keys"}
 """Settings whose value is a table."""
 _DEEPEST = 3
+FLAG = "flag"
+"""The source of a setting that is given with a call."""
 _MOST_DOTS = 200
 
 
@@ -61,7 +63,7 @@ def collect(
             found[key] = (text, variable)
     for key, given in overrides.items():
         if given is not None:
-            found[key] = (given, "flag")
+            found[key] = (given, FLAG)
     return found
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from localrag.facts import Fact, FactKind
+from localrag.harmless import one_line
 from localrag.language import N_, _
 from localrag_indexes.errors import IndexingError, WorkerNotStarted
 
@@ -100,6 +101,8 @@ def _in_words(message: str, fields: Mapping[str, object]) -> str:
 
 def _told(value: object, named: Set[str]) -> object:
     match value:
+        case Path():
+            return one_line(str(value))
         case IndexingError():
             return _in_words(value.args[0], value.fields)
         case OSError(strerror=str(reason), filename=file):

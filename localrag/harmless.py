@@ -8,9 +8,10 @@ from typing import Any
 # and paragraph separators may begin a line, the bidirectional controls reorder what a reader sees;
 # a lone surrogate cannot be encoded.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-# What takes no room: with it two names look the same.
-_HIDDEN = re.compile(
-    r"[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2060-\u206f\u3164\ufeff\uffa0"
+# These, line breaks, tabs, and what takes no room: with it two names look the same.
+_UNSEEN = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+    r"\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2060-\u206f\u3164\ufeff\uffa0"
     r"\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 # json.dumps escapes C0 itself.
@@ -18,18 +19,20 @@ _CONTROLS_IN_JSON = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udf
 
 
 def harmless(text: str) -> str:
-    """Make control characters visible (ESC becomes ␛) instead of letting them act."""
+    """Make control characters of a text visible (ESC becomes ␛) instead of letting them act.
+
+    Each becomes one character, U+FFFD where it has no sign: positions in the text stay.
+    """
     return _CONTROLS.sub(_picture, text)
 
 
 def one_line(text: str) -> str:
-    """Make all of a name visible in one line: line breaks, tabs and what takes no room, too.
+    """Make all of a name visible in one line: line breaks become ␊, U+202E becomes <U+202E>.
 
     For names of files, documents, headings, corpora, models and tokens, wherever they are shown: a
     line break in one begins no line that passes for one of localrag.
     """
-    shown = harmless(text).replace("\n", "␊").replace("\t", "␉")
-    return _HIDDEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", shown)
+    return _UNSEEN.sub(_sign, text)
 
 
 def json_text(value: Any, *, indent: int | None = None, allow_nan: bool = True) -> str:
@@ -45,6 +48,11 @@ def json_text(value: Any, *, indent: int | None = None, allow_nan: bool = True) 
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=allow_nan, indent=indent)
     return _CONTROLS_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _sign(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return chr(0x2400 + code) if code < 0x20 else f"<U+{code:04X}>"
 
 
 def _picture(match: re.Match[str]) -> str:

@@ -81,7 +81,8 @@ class Session:
         """Read the settings: of everything, or as they hold for one corpus.
 
         Raises:
-            ConfigError: a key is unknown, or a value is not valid.
+            ConfigError: a file or a variable has an unknown key, or a value that is not valid.
+            UsageError: the settings of this session do.
         """
         # Validating takes a third of a start: only calls that read a setting wait for it.
         from localrag.config import load
@@ -132,7 +133,8 @@ class Corpus:
         """The settings that hold for it.
 
         Raises:
-            ConfigError: a key is unknown, or a value is not valid.
+            ConfigError: a file or a variable has an unknown key, or a value that is not valid.
+            UsageError: the settings of this session do.
         """
         return self._session.config(self.name)
 

@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable
 
+from anyio import fail_after, sleep
+
 PATIENCE = 120.0
 """Seconds after which what is waited for will not come; less than a test may take."""
 
@@ -19,6 +21,13 @@ def wait_for(condition: Callable[[], object], told: Callable[[], object] = lambd
         if time.monotonic() > deadline:
             raise AssertionError(f"it did not come to pass: {told()}")
         time.sleep(0.01)
+
+
+async def comes(condition: Callable[[], object]) -> None:
+    """Wait until a condition holds, inside an event loop; `wait_for` waits outside one."""
+    with fail_after(PATIENCE):
+        while not _holds(condition):
+            await sleep(0.01)
 
 
 def _holds(condition: Callable[[], object]) -> bool:

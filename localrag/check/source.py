@@ -15,10 +15,12 @@ from localrag.corpus import readers
 from localrag.corpus.pages import page_starts
 from localrag.corpus.readers import Limits, PassedOver, ReadFailure
 from localrag.corpus.readers.text import decode
+from localrag.corpus.readers.types import Unread
 from localrag.corpus.types import Document, Omission
 from localrag.errors import InputError, LocalragError, UsageError
 from localrag.facts import Fact
-from localrag.language import N_
+from localrag.harmless import one_line
+from localrag.language import N_, _
 from localrag.question.english_citations import english_citations, english_places
 from localrag.question.laws import LawNamed, is_known_title, laws_named
 from localrag.reading.folding import Spelling
@@ -159,8 +161,8 @@ def named_file(text: str) -> Path | None:
 def opened(path: Path, limits: Limits | None = None) -> Source:
     """Read a text file, Markdown, HTML, PDF, a file of Office, a message or a scanned image.
 
-    Of a file that holds others (a mail with attachments) its own text is checked; the others are
-    counted among the omissions.
+    Of a file that holds others (a mail with attachments) its own text is checked. The others are
+    counted among the omissions; those that cannot be read are named there with their cure.
 
     Raises:
         InputError: it cannot be read, or is of another format.
@@ -172,14 +174,14 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
             case ReadFailure(source, problem):
                 if not source.startswith(inside):
                     raise _naming(path, problem)
-                within += 1
+                omissions[_named(outcome), False] += 1
             case Document(source=source):
                 if source.startswith(inside):
                     within += 1
                 else:
                     documents.append(outcome)
             case PassedOver():
-                within += 1
+                omissions[_named(outcome), False] += 1
             case Omission():
                 omissions[outcome.what, outcome.in_text] += outcome.count
     if len(documents) != 1 or documents[0].kind not in _FORMATS:
@@ -197,6 +199,11 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
     named = tuple(Omission(what, n, in_text) for (what, in_text), n in omissions.items() if n)
     sure = _confidences(document)
     return _bounded(Source(path.name, document.kind, text, pages, named, sure))
+
+
+def _named(unread: Unread) -> str:
+    told = {"source": one_line(unread.source), "cause": unread.cause, "cure": unread.cure}
+    return _("file inside it: {source} ({cause} {cure})").format(**told)
 
 
 def _confidences(document: Document) -> tuple[float | None, ...]:

@@ -6,13 +6,14 @@ runs, so that help and completion answer at once.
 
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,6 +25,9 @@ from localrag.errors import LocalragError
 from localrag.language import _
 from localrag.session import Session
 from localrag.workspace import Workspace
+
+if TYPE_CHECKING:
+    from typer._click import Context
 
 _VERBS = (
     "corpora",
@@ -93,9 +97,15 @@ def _front_door(
 
     Every verb explains itself: localrag VERB --help.
     """
+    given = overrides(assignments or [], lang)
+    if assignments:
+        # Verbs that read no settings refuse a wrong one, too.
+        from localrag.config import require_valid
+
+        require_valid(given)
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-    context.obj = Session(Workspace.locate(home), overrides(assignments or [], lang))
+    context.obj = Session(Workspace.locate(home), given)
 
 
 @cache
@@ -189,7 +199,22 @@ def _usage_hint(error: typer.TyperException) -> str:
             written = " ".join(filter(None, (unknown, option.metavar)))
             line = f"{root.command_path} {written}{verb} …"
             return _("It goes before the verb: {line}").format(line=line)
-    return _("{command} --help shows what it takes.").format(command=context.command_path)
+    command = context.command_path
+    if text := _text(context, error):
+        return _(
+            "A text that begins with a dash goes after --: {command} -- {text} "
+            "({command} --help shows every option)."
+        ).format(command=command, text=text)
+    return _("{command} --help shows what it takes.").format(command=command)
+
+
+def _text(context: "Context", error: typer.TyperException) -> str:
+    """What can be given after ``--``, where what was read as an option may be a text."""
+    unknown = getattr(error, "option_name", "")
+    if type(error).__name__ != "NoSuchOption" or re.fullmatch(r"--[a-z][a-z-]*", unknown):
+        return ""
+    taken = (one for one in context.command.params if one.param_type_name == "argument")
+    return next((_(one.metavar) for one in taken if one.metavar), "")
 
 
 def _traceback_on_demand(error: BaseException) -> None:

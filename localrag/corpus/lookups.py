@@ -290,23 +290,6 @@ class Lookups(Derived):
         )
         return (header for (header,) in rows)
 
-    def headings_alone(self, passage_ids: Iterable[str]) -> dict[str, str]:
-        """Find the headings that have one of these passages alone under them, without numbers.
-
-        第九章　改正 has article 96 of a constitution, which has no caption besides.
-        """
-        ids = {key: id_ for id_ in passage_ids if (key := self.key_of(id_)) is not None}
-        rows = self._rows_by_key(
-            "SELECT passages.key, title FROM passages"
-            " JOIN sections ON sections.document = passages.document"
-            ' AND sections."end" = passages."end"'
-            " AND passages.start - sections.start - length(title) BETWEEN 0 AND 1",
-            "passages.key",
-            ids.keys(),
-        )
-        named = ((ids[key], title.partition("　")[2]) for key, title in rows)
-        return {id_: name for id_, name in named if name}
-
     def by_id(self, passage_id: str) -> Passage | None:
         """Find the passage with this id."""
         return self.by_ids([passage_id]).get(passage_id)

@@ -23,6 +23,11 @@ def pages_of(starts: Sequence[int], start: int, end: int) -> tuple[int, int]:
     return bisect_right(starts, start), bisect_right(starts, last)
 
 
+def has_pages(place: str) -> bool:
+    """Whether a place in words ends with its pages, as `with_pages` writes them."""
+    return _WRITTEN.search(place) is not None
+
+
 def with_pages(place: str, first: int, last: int, text: str) -> str:
     """A place in words with its pages: 意見書 12–13頁, or brief, pp. 12–13.
 

@@ -140,6 +140,10 @@ class FactKind(Enum):
         "the context in use (chat.context) holds {n:,} sentences only: the others that may "
         "answer were left out"
     )
+    NOTHING_NEAREST = N_(
+        "no nearest passages are listed, because those of other laws are no answer; a search shows "
+        "them"
+    )
     REPLY_CUT = N_("the reply was cut short after {n:,} tokens")
     REPLY_MALFORMED = N_("the reply cannot be read: {flaw}")
     MODEL_FAILED = N_("the model failed: {cause}")

@@ -33,7 +33,7 @@ from localrag.question.as_of import state_asked
 from localrag.question.follow_up import plain_end, rewritten
 from localrag.question.laws import laws_named
 from localrag.reading.evidence import element
-from localrag.reading.nearest import nearest
+from localrag.reading.nearest import Found, nearest
 from localrag.reading.types import Answer, Citation, Stage, Unanswered
 from localrag.reading.verifier import verify
 from localrag.reading.watching import UNWATCHED, Watch
@@ -452,8 +452,7 @@ class Answerer:
             try:
                 answer = replace(self._method.answer(case, toolkit), read_as=read_as)
                 answer = _with_changes(answer, resources)
-                near = nearest(case.query, toolkit.found, answer.citations)
-                answer = replace(answer, nearest=near)
+                answer = _with_nearest(answer, case.query, toolkit.found)
                 return answer if asked.history else _with_age(answer, resources)
             except ModelUnusable as error:
                 raise Unanswered(error, toolkit.trace) from error
@@ -536,6 +535,22 @@ def answering_method(config: Config) -> Method:
             method=chosen.name,
         )
     return chosen
+
+
+def _with_nearest(answer: Answer, query: Query, found: Found) -> Answer:
+    """The answer with the nearest passages; none where a law that the question names is absent.
+
+    Below the name of such a law a passage of another one could pass for an answer.
+    """
+    near = nearest(query, found, answer.citations)
+    if not answer.absent:
+        return replace(answer, nearest=near)
+    if not near and not any(hit.beside for _query, hits in found for hit in hits):
+        return answer
+    *before, last = answer.trace.stages
+    event = Fact(FactKind.NOTHING_NEAREST)
+    stages = (*before, replace(last, events=(*last.events, event)))
+    return replace(answer, trace=replace(answer.trace, stages=stages))
 
 
 def _with_age(answer: Answer, resources: Resources) -> Answer:

@@ -53,17 +53,6 @@ _BODY = re.compile(
 _OF_STATUTES = re.compile("罰則|刑罰|法定刑|刑事罰")
 _PUNISHES = re.compile("拘禁刑|罰金|科料|過料|罰する|罰しない|刑に|の刑")
 _CONTENT = re.compile("[一-鿿ァ-ヶ]")
-# How a question is put, not what it is about: について教えてください, を知りたいです, explain …;
-# 理由を教えてくれない tells a case.
-_POLITE = re.compile(
-    r"(?:について|に関して|の(?:こと|意味|意義|趣旨|概要)(?:について)?)?[はをがも]?、?"
-    r"(?:もっと|少し)?(?:詳しく|くわしく|簡単に|分かりやすく|わかりやすく|具体的に)?"
-    r"(?:お?教え(?=[てよな])て?|おしえて|ご?(?:説明|解説|教示)(?:して|を?お?願い)|知りた|聞きた|伺いた|お聞かせ)"
-    r"(?:い(?:んです|の(?:です)?)?(?:が|けど)?|です|もらえ|いただけ|頂け|くださ|下さ|ください|下さい|ほしい|欲しい|くれ(?!な)"
-    r"|ちょうだい|願え|します|いたします|ます|る?か|ませんか|ませ|よ|ね)*[\s　。．.!！?？]*$"
-    r"|^\s*(?:please\s+)?(?:can you\s+|could you\s+)?(?:explain|describe|tell me)\b(?:\s+about\b)?",
-    re.IGNORECASE,
-)
 # A longer text tells a case or quotes a provision, and names a penalty among much else.
 _LONGEST = 80
 
@@ -82,7 +71,7 @@ _MEANING = re.compile(
 )
 # What follows a term where its meaning alone is asked for: 何か, どういう意味ですか.
 _ASKS_NO_MORE = re.compile(
-    r"(?:[ぁ-ゖ\s、。?？!！「」]|何|意味|意義|定義|言葉|用語|者|人|物|法律|法令|上)*"
+    r"(?:[ぁ-ゖ\s、。?？!！「」]|何|意味|意義|定義|言葉|用語|者|人|物|法律|法令|上|教|説明|下)*"
 )
 # Verbs before what they describe end so: 備える書類, 登録された船.
 _ATTRIBUTIVE = "うくぐすつぬぶむるた"
@@ -177,15 +166,6 @@ def _is_about_a_penalty(word: EverydayWord) -> bool:
     return not punishes
 
 
-def without_politeness(question: str) -> str:
-    """The question with blanks in the place of について教えてください and its like.
-
-    Spans of the one are spans of the other. A text of nothing else stays as it is.
-    """
-    plain = _POLITE.sub(_blank, question)
-    return plain if any(map(str.isalnum, plain)) else question
-
-
 def terms_asked(question: str) -> tuple[str, ...]:
     """Read a question for the meaning of a term: what the term may be, as written, likeliest first.
 
@@ -213,7 +193,7 @@ def term_alone_asked(question: str) -> str:
     if asked is None or any(map(str.isalnum, question[: asked.start()])):
         return ""
     term = terms_asked(question)[-1]
-    alone = _ASKS_NO_MORE.fullmatch(without_politeness(question), asked.end()) is not None
+    alone = _ASKS_NO_MORE.fullmatch(question, asked.end()) is not None
     is_described = any(map(_describes, morphemes(term)[:-1]))
     return term if alone and _CONTENT.search(term) and not is_described else ""
 

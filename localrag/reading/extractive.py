@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, groupby
 from typing import NamedTuple
 
-from localrag.corpus.lookups import Lookups
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, Passage
 from localrag.question.expectation import Expectation
@@ -422,13 +421,12 @@ def _candidates(retriever: Retriever, retrieval: Retrieval) -> list[_Candidate]:
     elsewhere = SupportScorer(_without_places(asked), weight, wordings) if reading.named else scorer
     topic = Topic(reading, weight)
     best = max((hit.score for hit in retrieval.hits), default=0.0) or 1.0
-    headings = _headings_alone(retriever.store, retrieval)
     candidates = []
     for hit in retrieval.hits:
         if hit.beside:
             continue
         pieces = pieces_of(retriever.store, hit.passage)
-        header = hit.passage.header + headings.get(hit.passage.id, "")
+        header = hit.passage.header
         supports = scorer.score(pieces, header, hit.score / best)
         if _is_namesake(hit.passage, retrieval):
             # The number that the question names is of another law, and no word of this one.
@@ -441,16 +439,6 @@ def _candidates(retriever: Retriever, retrieval: Retrieval) -> list[_Candidate]:
             support = _raised(support) if _is_named(piece, retrieval) else support
             candidates.append(_Candidate(piece, support, topic.fit(piece, header), hit.passage))
     return candidates
-
-
-def _headings_alone(store: Lookups, retrieval: Retrieval) -> dict[str, str]:
-    """What stands for the caption of provisions without one, written as captions are."""
-    bare = (
-        hit.passage.id
-        for hit in retrieval.hits
-        if hit.passage.layer != PASSAGES and not caption_of(hit.passage.header)
-    )
-    return {id_: f"（{title}）" for id_, title in store.headings_alone(bare).items()}
 
 
 def _is_named(piece: Piece, retrieval: Retrieval) -> bool:

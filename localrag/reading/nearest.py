@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from localrag.corpus.types import Passage
 from localrag.reading.types import Citation, Nearest
 from localrag.retrieval.types import Hit, Query
+from localrag.statutes.appendices import is_form, names_form
 from localrag.wrapping import cut
 from localrag_indexes.fusion import in_turn
 
@@ -27,7 +28,7 @@ def nearest(asked: Query, found: Found, quoted: Iterable[Citation]) -> tuple[Nea
 
     They are those of the last search for the question itself. Where a method searched for parts of
     it alone, those of each part follow each other in turns. Hits of a law that the question does
-    not name are left out.
+    not name are left out. So are forms (様式), unless the question asks for one.
 
     Args:
         asked: the question.
@@ -41,7 +42,9 @@ def nearest(asked: Query, found: Found, quoted: Iterable[Citation]) -> tuple[Nea
     passages = {
         hit.passage.id: hit.passage
         for hit in _ranked(asked, found)
-        if not hit.beside and not any(_holds(hit.passage, one) for one in cited)
+        if not hit.beside
+        and not (is_form(hit.passage) and not names_form(asked.text))
+        and not any(_holds(hit.passage, one) for one in cited)
     }
     return tuple(
         Nearest(one.id, one.header, _beginning(one)) for one in list(passages.values())[:MOST]

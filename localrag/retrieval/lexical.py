@@ -1,7 +1,7 @@
 """Stage `lexical`: BM25 over headers and texts, and what speaks for a unit besides its words."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import NamedTuple
@@ -93,7 +93,6 @@ def weigh(
     found: Mapping[str, LexicalMatch],
     query: Query,
     names: LawNames,
-    headings_alone: Callable[[Iterable[str]], Mapping[str, str]],
     wordings: Sequence[EverydayWord] = (),
 ) -> dict[str, float]:
     """The scores, more for what has a title out of the question, less for supplementary provisions.
@@ -104,7 +103,6 @@ def weigh(
         found: what is weighed.
         query: the question.
         names: of the laws.
-        headings_alone: finds the headings of articles that stand alone under one.
         wordings: the everyday words of the question.
     """
     asks_for_supplement = _SUPPLEMENT in full_text(query)
@@ -121,8 +119,6 @@ def weigh(
         for unit in best
         if unit.partition("#")[0] in names.rows
     }
-    # An article has no caption where the heading says it: 第四款　敷金 of one article.
-    captions |= headings_alone(unit for unit, caption in captions.items() if not caption)
     for unit in best:
         is_article = unit in captions
         title = captions[unit] if is_article else found[unit].header.rpartition(" > ")[2]

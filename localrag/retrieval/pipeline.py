@@ -118,7 +118,7 @@ def search_words(search: Search) -> None:
 
     def by_words(asked: Query) -> dict[str, float]:
         matches = lexical.lexical(corpus.store, corpus.index, asked, everyday)
-        return lexical.weigh(matches, asked, corpus.names, corpus.store.headings_alone, everyday)
+        return lexical.weigh(matches, asked, corpus.names, everyday)
 
     search.words = _searched(search.reading, by_words)
     search.trail.record(lexical.STAGE, search.words, wordings=everyday)

@@ -7,13 +7,14 @@ provision is called 附則別表 and told by the division it belongs to.
 import re
 from collections.abc import Mapping
 
-from localrag.corpus.types import ARTICLES, Document
+from localrag.corpus.types import ARTICLES, Document, Passage
 from localrag.statutes.notation import NUMBER, SUPPLEMENT, read_number
 from localrag_indexes.analysis.numerals import to_kanji
 
 _BRANCHES = rf"(?:[のノ之]{NUMBER})*+"
 _BEFORE = "(?:別記|別紙|付録|附録)?"
 _FORM = "様式|書式"
+_FORMS = re.compile(rf"{_FORM}|ひな形|雛形|記載例")
 LABEL = re.compile(
     rf"{_BEFORE}(?:第(?P<first>{NUMBER}(?:号)?{_BRANCHES})(?P<form>{_FORM})(?P<more>{_BRANCHES})"
     rf"|(?P<name>別表|{_FORM})(?:第?(?P<number>{NUMBER})号?(?P<branches>{_BRANCHES}))?)"
@@ -58,6 +59,19 @@ def appendices(document: Document) -> Mapping[tuple[str, str], str]:
                 key = belongs, label
                 found[key] = division if key not in found else ""
     return found
+
+
+def is_form(passage: Passage) -> bool:
+    """Whether a passage is a form to fill in (様式, 書式), or a model of one (ひな形, 記載例)."""
+    if not passage.locator.division.startswith("appendix"):
+        return False
+    # The title of a law can have such a word, too.
+    return _FORMS.search(passage.header.partition(" ")[2]) is not None
+
+
+def names_form(text: str) -> bool:
+    """Whether a text speaks of forms."""
+    return _FORMS.search(text) is not None
 
 
 def _number(written: str) -> str:

@@ -156,9 +156,7 @@ def read_header(path: Path) -> Header:
             N_("There is no model file {path}."), Cure.SEE_INSTALLED, path=path
         ) from None
     except OSError as error:
-        raise ModelMissing(
-            N_("{path} cannot be read: {why}."), path=path, why=error.strerror
-        ) from error
+        raise ModelMissing(N_("{path} cannot be read ({why})."), path=path, why=error) from error
 
 
 class _Reader:

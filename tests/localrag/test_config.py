@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from localrag import config, config_sources, language
-from localrag.errors import ConfigError
+from localrag.errors import ConfigError, UsageError
 from localrag.workspace import Workspace
 
 
@@ -93,7 +93,7 @@ def test_unknown_environment_variables_are_refused(
 
 
 def test_unknown_flags_are_refused(workspace: Workspace) -> None:
-    with pytest.raises(ConfigError, match="flag: there is no setting"):
+    with pytest.raises(UsageError, match="flag: there is no setting"):
         config.load(workspace, {"retrieval.depth": 3})
 
 
@@ -107,7 +107,7 @@ def test_several_servers_are_a_list_or_a_text(
     assert config.load(workspace).chat.servers == both
     monkeypatch.setenv("LOCALRAG_CHAT__SERVER", f"{both[1]},{both[0]},")
     assert config.load(workspace).chat.servers == both[::-1]
-    with pytest.raises(ConfigError, match=r"chat\.server"):
+    with pytest.raises(UsageError, match=r"chat\.server"):
         config.load(workspace, {"chat.server": [1]})
 
 
@@ -166,7 +166,10 @@ def test_keys_of_the_workbench_are_a_table(workspace: Workspace) -> None:
     (keys,) = [one for one in config.explain(workspace) if one.key == "tui.keys"]
     assert (keys.value, keys.source) == ({"app.help": "ctrl+h"}, "localrag.toml")
     workspace.settings.write_text('[tui]\nkeys = "ctrl+h"\n', encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"tui\.keys = 'ctrl\+h' is not valid"):
+    with pytest.raises(ConfigError, match=r"tui\.keys = 'ctrl\+h' is not valid \(no table\)"):
+        config.load(workspace)
+    workspace.settings.write_text('[tui.keys]\n"app.help" = 3\n', encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"tui\.keys\.app\.help = 3 is not valid \(no text\)"):
         config.load(workspace)
 
 

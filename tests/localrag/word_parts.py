@@ -112,3 +112,8 @@ def _relations(*of: tuple[str, str]) -> str:
     )
     space = f"{_OFFICE}/package/2006/relationships"
     return f'<Relationships xmlns="{space}">{"".join(each)}</Relationships>'
+
+
+def style(id_: str, content: str, kind: str = "paragraph") -> str:
+    """A style of paragraphs, or of another kind."""
+    return f'<w:style w:type="{kind}" w:styleId="{id_}">{content}</w:style>'

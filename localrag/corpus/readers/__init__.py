@@ -31,7 +31,7 @@ from localrag.corpus.readers.pdf import read_pdf
 from localrag.corpus.readers.scans import DOUBTFUL, PageRead, Scans
 from localrag.corpus.readers.sheets import read_xlsx
 from localrag.corpus.readers.slides import read_pptx
-from localrag.corpus.readers.text import drop_controls, plain_name
+from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.triple_files import holds_triples, read_triples_jsonl
 from localrag.corpus.readers.types import (
     Limits,
@@ -54,6 +54,7 @@ from localrag.corpus.readers.word import WORD_SUFFIXES, read_docx
 from localrag.corpus.readers.zip_archive import read_zip
 from localrag.corpus.types import Document
 from localrag.errors import InputError
+from localrag.harmless import one_line
 from localrag.language import N_
 
 __all__ = [
@@ -223,7 +224,7 @@ def stream(
         document (`Document.omissions`) come right after it. Where lines are streamed, a `Mark`
         wherever reading could go on later. Nothing is raised.
     """
-    name = plain_name(name or path.name)
+    name = one_line(name or path.name)
     yield from _told(name, lambda: _open(path, name, limits, after, in_pieces))
 
 
@@ -438,7 +439,7 @@ def _as_it_is(file: IO[bytes]) -> IO[bytes]:
 
 def _damaged(how: str) -> InputError:
     return InputError(
-        N_("The compressed file is damaged or cut off: {how}."),
+        N_("The compressed file is damaged or cut off ({how})."),
         N_("Download the file again."),
         how=how,
     )

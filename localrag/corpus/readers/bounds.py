@@ -84,7 +84,7 @@ def unpacked_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
         ValueError,
     ) as error:
         raise InputError(
-            N_("The member is damaged: {problem}."),
+            N_("The member is damaged ({problem})."),
             N_("Download the zip again."),
             problem=error,
         ) from error

@@ -74,7 +74,7 @@ def _document(name: str, text: str, separators: Sequence[str]) -> Document:
         written = "".join(line + "\n" for line in lines_of(Grid(_rows(text, best), is_headed=True)))
     except csv.Error as error:
         raise InputError(
-            N_("The table cannot be read: {problem}."),
+            N_("The table cannot be read ({problem})."),
             N_("Open it in its own program and save it as CSV again."),
             problem=error,
         ) from error

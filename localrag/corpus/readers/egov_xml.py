@@ -20,13 +20,13 @@ How the hierarchy, from parts down to subitems, is written:
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from datetime import date
 from itertools import groupby
 from typing import Any
 
 from lxml import etree
 
 from localrag.corpus.readers.bounds import MARKUP, check_memory
+from localrag.corpus.readers.egov_identity import identity, promulgated, said
 from localrag.corpus.readers.statute import (
     Place,
     StatuteBuilder,
@@ -36,13 +36,11 @@ from localrag.corpus.readers.statute import (
     item_words,
     paragraph_words,
 )
-from localrag.corpus.readers.text import drop_controls, stem
+from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.types import Limits
-from localrag.corpus.states import enacted
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document
 from localrag.errors import InputError
 from localrag.language import N_
-from localrag_indexes.analysis.numerals import common_year, parse_numeral, parse_year
 
 SUBITEM_LEVELS = range(1, 11)
 NUMBERS = frozenset(
@@ -381,27 +379,6 @@ def _number(element: etree._Element, ordinal: int) -> str:
     return number if is_number(number) else str(ordinal)
 
 
-_LAW_ID = r"\d{3}(?:CONSTITUTION|[A-Z]{1,4}\d{8,11})"
-_FILE_NAME = re.compile(rf"({_LAW_ID})(?:_(\d{{4}})(\d{{2}})(\d{{2}}))?(?:_(\w+))?")
-# What e-Gov's file names have in the place of an amending law where there is none.
-_NO_AMENDMENT = re.compile("0*")
-_ERAS = {"Meiji": "明治", "Taisho": "大正", "Showa": "昭和", "Heisei": "平成", "Reiwa": "令和"}
-"""In the order of their digits in law ids, which begin with 1."""
-_GREGORIAN = 1873
-"""The year in which Japan took over the Gregorian calendar."""
-# Kinds whose ids follow from era, year and number. Acts do not (the id tells who introduced the
-# bill), nor do ordinances (it tells the ministries).
-_COMPUTABLE = {"CabinetOrder": "CO", "ImperialOrder": "IO"}
-
-_NUMERAL = "〇一二三四五六七八九十百千0-9０-９"
-# 昭和二十三年厚生省令第四十七号; 昭和二十一年憲法 and 昭和二十四年人事院規則一―一 have no 第…号.
-_LAW_NUMBER = re.compile(
-    rf"(明治|大正|昭和|平成|令和)(元|[{_NUMERAL}]{{1,4}})年(.{{1,60}}?)(?:第([{_NUMERAL}]{{1,7}})号)?"
-)
-_KINDS_OF_NUMBERS = {"法律": "AC", "政令": "CO", "勅令": "IO"}
-"""Kinds as law numbers name them, whose code in law ids is always the same."""
-
-
 def read_egov_xml(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     """Read the law in an e-Gov XML file.
 
@@ -447,62 +424,29 @@ def law_document(root: etree._Element, name: str, *, source: str = "") -> Docume
             N_("Only 法令標準XML (e-Gov) is read; take the full text of the law from e-Gov."),
             tag=root.tag,
         )
-    match = _FILE_NAME.fullmatch(stem(name))
-    law_id = _law_id(root, law, match.group(1) if match else "")
-    dated, amending = _revision(root, name, match, law_id)
+    printed = inline(law.find("LawNum")).strip()
+    named = identity(root, law, name, printed)
     heading = body.find("LawTitle")
-    law_num = inline(law.find("LawNum")).strip() or _said(root, "law_info/law_num")
-    title = inline(heading).strip() or _said(root, "revision_info/law_title") or law_num
+    law_num = printed or said(root, "law_info/law_num")
+    title = inline(heading).strip() or said(root, "revision_info/law_title") or law_num
     if not title:
         raise InputError(
             N_("The law has neither a title nor a law number."),
             N_("The file is damaged."),
         )
-    builder = StatuteBuilder(law_id, title)
+    builder = StatuteBuilder(named.law_id, title)
     LawWriter(builder).law(law, body)
     metadata = {
         "law_num": law_num,
         "law_type": law.get("LawType", ""),
-        "promulgated": _promulgated(law),
-        "date": dated,
-        "amending_law": "" if _NO_AMENDMENT.fullmatch(amending) else amending,
+        "promulgated": promulgated(law),
+        "date": named.day,
+        "amending_law": named.amending_law,
         "abbreviations": heading.get("Abbrev", "") if heading is not None else "",
-        "field": _said(root, "revision_info/category"),
+        "field": said(root, "revision_info/category"),
     }
     held = {key: drop_controls(value) for key, value in metadata.items() if value}
     return builder.document(source or name, held)
-
-
-def _said(root: etree._Element, path: str) -> str:
-    """What the API's answer says of a law beside its text."""
-    return (root.findtext(f".//{path}") or "").strip()
-
-
-def _revision(
-    root: etree._Element, name: str, match: re.Match[str] | None, law_id: str
-) -> tuple[str, str]:
-    """Return the day of the text and the amending law: by the file name, else by the answer."""
-    if match is None or not match.group(2):
-        revision = _said(root, "revision_info/law_revision_id")
-        of_answer = _FILE_NAME.fullmatch(revision)
-        if of_answer and of_answer.group(1) == law_id:
-            name, match = revision, of_answer
-    if match is None:
-        return "", ""
-    dated = _day(name, *match.group(2, 3, 4)) if match.group(2) else ""
-    return dated, match.group(5) or ""
-
-
-def _day(name: str, year: str, month: str, day: str) -> str:
-    try:
-        return date(int(year), int(month), int(day)).isoformat()
-    except ValueError as error:
-        raise InputError(
-            N_("The name {name!r} has a day that there is not: {day}."),
-            N_("Take the file from e-Gov again, with the name it has there."),
-            name=name,
-            day=f"{year}-{month}-{day}",
-        ) from error
 
 
 def _parse(data: bytes) -> etree._Element:
@@ -517,7 +461,7 @@ def _parse(data: bytes) -> etree._Element:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         raise InputError(
-            N_("The XML is damaged: {problem}."),
+            N_("The XML is damaged ({problem})."),
             N_("Download the file again."),
             problem=error.msg,
         ) from error
@@ -528,88 +472,3 @@ def _parse(data: bytes) -> etree._Element:
             N_("Take the file from e-Gov: its XML declares none."),
         )
     return root
-
-
-def _law_id(root: etree._Element, law: etree._Element, from_name: str) -> str:
-    """Find the id of a law in its file name, the API's envelope, or its number.
-
-    Raises:
-        InputError: it is nowhere to be found, or file name and content contradict each other.
-    """
-    stated = (
-        root.findtext(".//law_info/law_id")
-        or root.findtext("./ApplData/LawId")
-        or law.get("LawId")
-        or ""
-    ).strip()
-    stated = stated if re.fullmatch(_LAW_ID, stated) else ""
-    if from_name and stated and from_name != stated:
-        raise InputError(
-            N_("The file is named for the law {from_name} but holds the law {stated}."),
-            N_("Check where it came from, then rename it to {stated}.xml."),
-            from_name=from_name,
-            stated=stated,
-        )
-    number = inline(law.find("LawNum")).strip()
-    if from_name and not stated and not _can_bear(from_name, number):
-        raise InputError(
-            N_("The file is named for the law {from_name} but holds {number}."),
-            N_("Take the file from e-Gov again, with the name it has there."),
-            from_name=from_name,
-            number=number,
-        )
-    law_id = from_name or stated or _computed_id(law)
-    if not law_id:
-        raise InputError(
-            N_("Neither the file name nor the XML gives the law id."),
-            N_(
-                "Name the file <law id>.xml or <law id>_<YYYYMMDD>.xml as e-Gov does, e.g. "
-                "405AC0000000088_20240401.xml."
-            ),
-        )
-    return law_id
-
-
-def _can_bear(law_id: str, law_num: str) -> bool:
-    """Whether a law of this number can have this id, as far as the number can be read.
-
-    An id has era, year and kind of the law number, and ends in the last three digits of it, in all
-    4,183 laws at hand. Which ministry made an ordinance is in codes that are not read here.
-    """
-    said, made = _LAW_NUMBER.fullmatch(law_num), enacted(law_id)
-    if said is None or made is None:
-        return True
-    era, year, kind, number = said.groups()
-    return (
-        era == made.era
-        and parse_year(year) == int(law_id[1:3])
-        and law_id[3:].startswith(_KINDS_OF_NUMBERS.get(kind, ""))
-        and (number is None or parse_numeral(number) % 1000 == int(law_id[-3:]))
-    )
-
-
-def _computed_id(law: etree._Element) -> str:
-    era, year, number = (law.get(key, "") for key in ("Era", "Year", "Num"))
-    if era not in _ERAS or not year.isdecimal():
-        return ""
-    dated = f"{tuple(_ERAS).index(era) + 1}{int(year):02}"
-    if law.get("LawType") == "Constitution":
-        return f"{dated}CONSTITUTION"
-    kind = _COMPUTABLE.get(law.get("LawType", ""))
-    return f"{dated}{kind}{int(number):010}" if kind and number.isdecimal() else ""
-
-
-def _promulgated(law: etree._Element) -> str:
-    """Return the ISO date of promulgation, empty where unknown."""
-    era = _ERAS.get(law.get("Era", ""))
-    parts = [law.get(key, "") for key in ("Year", "PromulgateMonth", "PromulgateDay")]
-    if era is None or not all(part.isdecimal() for part in parts):
-        return ""
-    year, month, day = (int(part) for part in parts)
-    # Before, promulgation days are those of the old lunar calendar.
-    if common_year(era, year) < _GREGORIAN:
-        return ""
-    try:
-        return date(common_year(era, year), month, day).isoformat()
-    except ValueError:
-        return ""

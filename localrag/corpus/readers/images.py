@@ -45,7 +45,7 @@ def read_image(name: str, data: bytes, limits: Limits) -> Iterator[Document | Om
         raise _too_large(str(error)) from error
     except (OSError, SyntaxError) as error:
         raise InputError(
-            N_("The image is damaged: {problem}."),
+            N_("The image is damaged ({problem})."),
             N_("Open it in a viewer and save it again."),
             problem=drop_controls(str(error))[:200],
         ) from error

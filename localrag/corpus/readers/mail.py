@@ -24,10 +24,11 @@ from localrag.corpus.readers.flowing import unwrapped
 from localrag.corpus.readers.markup import read_html
 from localrag.corpus.readers.prose import prose
 from localrag.corpus.readers.scans import is_small
-from localrag.corpus.readers.text import brief, decode_terse, drop_controls, plain_name, stem
+from localrag.corpus.readers.text import brief, decode_terse, drop_controls, stem
 from localrag.corpus.readers.types import Limits, Omission, PassedOver, ReadFailure
 from localrag.corpus.types import Document
 from localrag.errors import InputError
+from localrag.harmless import one_line
 from localrag.language import N_
 
 PartReader = Callable[[str, bytes], Iterator[Document | ReadFailure | Omission | PassedOver]]
@@ -136,7 +137,7 @@ def only_name(name: str, taken: Counter[str]) -> str:
 
 def file_name(written: str, content_type: str, number: int) -> str:
     """The name of an attachment: one line, without folders, with a suffix that tells its format."""
-    last = re.split(r"[/\\]", plain_name(written))[-1].replace("!", "_").strip(" .")
+    last = re.split(r"[/\\]", one_line(written))[-1].replace("!", "_").strip(" .")
     path = PurePosixPath(last or f"attachment-{number}")
     suffix = path.suffix or mimetypes.guess_extension(content_type) or ""
     return path.stem[:_LONGEST_NAME] + suffix
@@ -304,7 +305,7 @@ def header_text(value: str) -> str:
                 continue
         text = decoded(piece, charset or "")
         words.append(piece.decode("ascii", "replace") if text is None else text)
-    return plain_name("".join(words)).strip()
+    return one_line(re.sub(r"[\t\r\n]+", " ", "".join(words)).strip())
 
 
 def decoded(data: bytes, charset: str) -> str | None:

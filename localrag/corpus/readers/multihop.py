@@ -158,7 +158,7 @@ def _load(data: bytes) -> Any:
         return json.loads(data)
     except json.JSONDecodeError as error:
         raise InputError(
-            N_("The JSON is damaged in line {line}: {problem}."),
+            N_("The JSON is damaged in line {line} ({problem})."),
             N_("Check whether the file is complete; JSON Lines belong in a file named .jsonl."),
             line=error.lineno,
             problem=error.msg,

@@ -258,7 +258,7 @@ def parsed(data: bytes) -> etree._Element:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         raise InputError(
-            N_("The XML in the file is damaged: {problem}."),
+            N_("The XML in the file is damaged ({problem})."),
             N_("Open it in its own program and save it again."),
             problem=error.msg,
         ) from error

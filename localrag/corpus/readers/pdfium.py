@@ -141,7 +141,7 @@ def printed(data: bytes, limits: Limits) -> PrintedFile:
     finally:
         document.close()
     if not file.pages:
-        raise _damaged(N_("it has no pages"))
+        raise InputError(N_("The PDF is damaged: it has no pages."), N_("Download the file again."))
     return file
 
 
@@ -294,11 +294,13 @@ def _unpacks_to_too_much(data: bytes, most: int) -> bool:
     return False
 
 
-def _damaged(problem: object) -> InputError:
+def _damaged(error: Exception) -> InputError:
+    # pypdfium2 puts PDFium's words in brackets: Failed to … (PDFium: Data format error).
+    said = re.search(r"\((PDFium: [^()]+)\)", str(error))
     return InputError(
-        N_("The PDF is damaged: {problem}."),
+        N_("The PDF is damaged ({problem})."),
         N_("Download the file again."),
-        problem=problem,
+        problem=said[1] if said else error,
     )
 
 

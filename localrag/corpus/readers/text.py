@@ -26,19 +26,6 @@ def drop_controls(text: str) -> str:
     return _CONTROL.sub("", text)
 
 
-_LINE_BREAKS = re.compile("[\t\n\x0b\x0c\r\x85\u2028\u2029]+")
-_REORDERING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
-
-def plain_name(name: str) -> str:
-    """A name that comes from outside (of a file, a member, an attachment), for ids and messages.
-
-    It is one line, in the order in which it is written: a line break could forge a second hit, and
-    U+202E shows ``fdp.exe`` as ``exe.pdf``.
-    """
-    return drop_controls(_REORDERING.sub("", _LINE_BREAKS.sub(" ", name)))
-
-
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     # Before UTF-16: its little-endian mark begins UTF-32's.

@@ -10,10 +10,10 @@ from typing import IO
 
 from localrag.corpus.readers.bounds import unpacked_member
 from localrag.corpus.readers.converting import LIST_OF_LAWS
-from localrag.corpus.readers.text import plain_name
 from localrag.corpus.readers.types import Limits, Omission, PassedOver, ReadFailure
 from localrag.corpus.types import Document
 from localrag.errors import InputError
+from localrag.harmless import one_line
 from localrag.language import N_
 
 MemberReader = Callable[[str, bytes], Iterator[Document | ReadFailure | Omission | PassedOver]]
@@ -67,7 +67,7 @@ def read_zip(
         for member, inside in zip(members, member_names(members), strict=True):
             if member.is_dir() or _is_left_behind(inside):
                 continue
-            place = f"{name}!{plain_name(inside)}"
+            place = f"{name}!{one_line(inside)}"
             try:
                 _require_inside(inside)
                 if left_out := pass_over(place, inside):

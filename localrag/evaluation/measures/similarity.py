@@ -73,7 +73,7 @@ def _read(path: Path) -> dict[str, frozenset[str]]:
 
 def _invalid(path: Path, why: str) -> InputError:
     return InputError(
-        N_("{path} is no dictionary of synonyms: {why}."),
+        N_("{path} is no dictionary of synonyms ({why})."),
         N_("Get it anew, in the text form of the Sudachi synonym dictionary (synonyms.txt)."),
         path=path,
         why=why,

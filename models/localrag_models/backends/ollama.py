@@ -226,7 +226,7 @@ def _client_class() -> "type[Client]":
             from ollama import Client
     except ImportError as error:
         raise BackendMissing(
-            N_("The client of Ollama cannot be loaded: {why}"),
+            N_("The client of Ollama cannot be loaded ({why})."),
             N_("pip install --upgrade ollama"),
             why=error,
         ) from error

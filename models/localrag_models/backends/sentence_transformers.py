@@ -251,7 +251,7 @@ def _loading(folder: Path, device: str, threads: int) -> Iterator[dict[str, Any]
         from transformers.utils import logging as transformers_logging
     except ImportError as error:
         raise BackendMissing(
-            N_("This model needs {package}, which does not load here: {why}."),
+            N_("This model needs {package}, which does not load here ({why})."),
             Cure.INSTALL_PACKAGE,
             package="sentence-transformers",
             why=error,
@@ -269,7 +269,7 @@ def _loading(folder: Path, device: str, threads: int) -> Iterator[dict[str, Any]
         if logging.is_progress_bar_enabled():
             stack.callback(logging.enable_progress_bar)
             logging.disable_progress_bar()
-        cause = N_("The model in {path} cannot be loaded: {why}.")
+        cause = N_("The model in {path} cannot be loaded ({why}).")
         stack.enter_context(_failing_as(ModelDamaged, cause, folder))
         yield {
             "device": _device(device, torch),
@@ -281,7 +281,7 @@ def _loading(folder: Path, device: str, threads: int) -> Iterator[dict[str, Any]
 
 
 def _running(folder: Path) -> AbstractContextManager[None]:
-    return _failing_as(ModelError, N_("The model in {path} does not run: {why}."), folder)
+    return _failing_as(ModelError, N_("The model in {path} does not run ({why})."), folder)
 
 
 @contextmanager
@@ -294,7 +294,7 @@ def _failing_as(kind: type[ModelError], cause: str, folder: Path) -> Iterator[No
     except Exception as error:
         why = str(error).strip().rstrip(".")
         if isinstance(error, MemoryError) or "memory" in why:
-            cause = N_("There is no memory left for {path}: {why}.")
+            cause = N_("There is no memory left for {path} ({why}).")
             raise OutOfMemory(cause, path=folder, why=why) from error
         raise kind(cause, path=folder, why=why) from error
 
@@ -428,7 +428,7 @@ def _read_json(path: Path, kind: type) -> Any:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise ModelDamaged(
-            N_("{path} cannot be read: {why}."), Cure.GET_AGAIN, path=path, why=error
+            N_("{path} cannot be read ({why})."), Cure.GET_AGAIN, path=path, why=error
         ) from error
     if not isinstance(value, kind):
         raise ModelDamaged(N_("{path} does not hold what it should."), Cure.GET_AGAIN, path=path)

@@ -72,6 +72,11 @@ class Double:
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
         self._thread.start()
 
+    @property
+    def turned_away(self) -> int:
+        """Callers that came while sockets were blocked."""
+        return self._http.turned_away
+
     def instead(self, path: str, *answers: Answer) -> None:
         """Give these answers to the next requests for `path`, one each."""
         with self._lock:
@@ -125,9 +130,14 @@ class Double:
 
 
 class CalledServer(ThreadingHTTPServer):
-    """A server whose clients may break off, and come when they like."""
+    """A server whose clients may break off, and come when they like.
+
+    Attributes:
+        turned_away: callers that came while sockets were blocked.
+    """
 
     daemon_threads = True
+    turned_away = 0
 
     def get_request(self) -> tuple[socket, Any]:
         """Accept a caller.
@@ -138,6 +148,7 @@ class CalledServer(ThreadingHTTPServer):
         try:
             return super().get_request()
         except (RuntimeError, Warning) as error:
+            self.turned_away += 1
             raise OSError("sockets are blocked") from error
 
     def handle_error(self, *_: object) -> None:

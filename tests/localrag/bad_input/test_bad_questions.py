@@ -62,7 +62,7 @@ REFUSED = {
     "removal unconfirmed": (["remove", "--all"], 2, "--yes"),
     "no such setting": (["config", "retrieval.kk"], 2, "'retrieval.kk'"),
     "flag without a value": (["--set", "retrieval.k", "config"], 2, "retrieval.k=20"),
-    "flag of a wrong type": (["--set", "retrieval.k=x", "search", "舟"], 5, "flag: retrieval.k"),
+    "flag of a wrong type": (["--set", "retrieval.k=x", "search", "舟"], 2, "flag: retrieval.k"),
     "home that is too long": (["--home", f"/{'h' * 5000}", "list"], 5, "--home"),
     "home of nobody": (["--home", "~nobody-of-this-name/x", "list"], 2, "~nobody-of-this-name"),
     "home not UTF-8": (["--home", "/nowhere/\udc93", "init"], 2, "--home"),

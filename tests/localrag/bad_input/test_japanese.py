@@ -13,12 +13,13 @@ import localrag
 from localrag import language
 from localrag.reading import wording
 
+from .test_bad_files import BAD_FILES
+
 # Words of English in a row; commands to copy, paths and names of files are none. Neither are the
 # reasons in parentheses, which systems and libraries give.
 _ENGLISH = re.compile(r"\b[A-Za-z][a-z']+(?: [a-z']+){2,}")
 _OTHER = re.compile(
     r"localrag [^。）]*|--[\w-]+|[\w./-]*/[\w./-]+|'[^']*'|「[^」]*」|\(.*\)|（.*）"
-    r"|壊れています：.*"
 )
 
 
@@ -71,8 +72,8 @@ def told(text: str) -> list[str]:
         (["tune-retrieval", "nothing.jsonl"], 3),
         (["tune-retrieval", "bad.jsonl"], 4),
         (["config", "nothing"], 2),
-        (["--set", "nothing=1", "config"], 5),
-        (["--set", "retrieval.k=x", "search", "渡し舟"], 5),
+        (["--set", "nothing=1", "config"], 2),
+        (["--set", "retrieval.k=x", "search", "渡し舟"], 2),
         (["--set", "chat.model=nothing", "ask", "渡し舟"], 8),
         (["--set", "embedding.model=nothing", "index"], 8),
         (["tui"], 2),
@@ -95,6 +96,23 @@ def test_what_is_wrong_is_told_in_japanese(
     assert outcome.code == code, outcome.err
     assert told(outcome.err) == []
     assert re.search("[ぁ-ん]", outcome.err + outcome.out)
+
+
+@pytest.mark.parametrize(("name", "data"), [(one[0], one[1]) for one in BAD_FILES.values()])
+def test_words_of_libraries_are_in_brackets_after_ours(
+    cli: Callable[..., Any],
+    sample: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    data: bytes,
+) -> None:
+    monkeypatch.setenv("LC_ALL", "ja_JP.UTF-8")
+    (tmp_path / name).write_bytes(data)
+    for verb in ("add", "check"):
+        shown = cli(verb, str(tmp_path / name)).err
+        assert told(shown) == []
+        assert "(PDFium" not in shown
 
 
 @pytest.mark.parametrize("damage", ["no workspace", "store", "index", "settings"])
@@ -209,6 +227,8 @@ def test_what_verbs_print_is_in_japanese(
         "retrieval.lexical_weight=x",
         "chat.timeout=0",
         "retrieval.nothing=1",
+        "retrieval.as_of=x",
+        "chat.write_searches=x",
     ],
 )
 def test_what_is_wrong_with_a_setting_is_told_in_japanese(
@@ -216,7 +236,7 @@ def test_what_is_wrong_with_a_setting_is_told_in_japanese(
 ) -> None:
     monkeypatch.setenv("LC_ALL", "ja_JP.UTF-8")
     outcome = cli("--set", setting, "config")
-    assert outcome.code == 5
+    assert outcome.code == 2
     assert words(outcome.err) == set()
 
 

@@ -207,6 +207,31 @@ def test_malformed_requests(cli: Callable[..., Any], arguments: list[str], part:
     assert outcome.out == ""
 
 
+@pytest.mark.parametrize("verb", [["ask", "舟"], ["list"], ["show", "x"], ["doctor"], ["init"], []])
+@pytest.mark.parametrize("setting", ["chat.write_searches=x", "retrieval.k=0", "nothing=1"])
+def test_a_wrong_setting_of_a_call_is_a_malformed_request_of_every_verb(
+    cli: Callable[..., Any], setting: str, verb: list[str]
+) -> None:
+    outcome = cli("--set", setting, *verb)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert setting.partition("=")[0] in outcome.err
+
+
+@pytest.mark.parametrize("text", ["-敷金は", "--敷金は", "-5度の水", "-敷金 返還", "-GDPR"])
+@pytest.mark.parametrize("verb", ["ask", "search", "show", "check"])
+def test_a_text_that_begins_with_a_dash(cli: Callable[..., Any], verb: str, text: str) -> None:
+    assert "no option" not in cli(verb, "--", text).err
+    refused = cli(verb, text)
+    assert refused.code == 2
+    assert f"localrag {verb} -- " in refused.err
+
+
+def test_a_misspelt_option_is_no_text(cli: Callable[..., Any]) -> None:
+    assert "--json" in (refused := cli("ask", "--jsn", "x")).err
+    assert " -- " not in refused.err
+    assert " -- " not in cli("doctor", "-x").err
+
+
 def test_escapes_in_a_malformed_request_do_not_reach_the_terminal(
     cli: Callable[..., Any],
 ) -> None:

@@ -369,7 +369,7 @@ def test_text_never_becomes_markup(evaluated: Evaluated, tmp_path: Path) -> None
         ),
     )
     text = written(hostile, tmp_path)
-    shown = "a|b`c`<b>*x*</b> # [l](http://x) ~~s~~ \\| &lt; _e_ $y$ ␛[31m\ufffd"
+    shown = "a|b`c`<b>*x*</b> # [l](http://x) ~~s~~ \\| &lt; _e_ $y$ ␛[31m<U+202E>"
     assert rows(text, "Scores")[0][0] == shown
     html = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text)
     for tag in ("<b>", "<code>", "<a ", "<s>"):

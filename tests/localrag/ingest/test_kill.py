@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -99,6 +98,5 @@ def kill_after(lines: int, command: list[str]) -> list[str]:
     ) as process:
         assert process.stdout is not None
         told = [json.loads(line) for line, _ in zip(process.stdout, range(lines), strict=False)]
-        time.sleep(0.02)
         os.killpg(process.pid, signal.SIGKILL)
     return [id_ for added in told if isinstance(added, list) for id_ in added]

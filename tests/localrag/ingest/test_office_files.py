@@ -2,7 +2,9 @@
 
 import json
 import os
+import zipfile
 from collections.abc import Iterator
+from email.message import EmailMessage
 from pathlib import Path
 from unicodedata import normalize
 
@@ -69,6 +71,28 @@ def test_old_formats_are_named_with_the_way_to_convert_them(corpus, folder: Path
     assert all("--convert" in cures[suffix] for suffix in (".doc", ".xls", ".ppt", ".rtf", ".odt"))
     assert "Ichitaro" in cures[".jtd"]
     assert report.failures == 0
+
+
+@pytest.mark.parametrize("suffix", ["jtd", "JTD", "jtt", "jtdc", "jttc", "jaw", "jtw"])
+def test_ichitaro_is_named_with_its_cure_everywhere(corpus, folder: Path, suffix: str) -> None:
+    name, old = f"契約.{suffix}", b"\xd0\xcf\x11\xe0"
+    (folder / name).write_bytes(old)
+    with zipfile.ZipFile(folder / "z.zip", "w") as archive:
+        archive.writestr(f"内/{name}", old)
+    message = EmailMessage()
+    message["From"], message["Subject"] = "a@example.jp", "件"
+    message.set_content("本文である。")
+    message.add_attachment(old, "application", "octet-stream", filename=name)
+    (folder / "m.eml").write_bytes(message.as_bytes())
+    told = {one.source.rpartition("/")[2]: one.cure for one in corpus.add(folder).passed_over}
+    assert set(told) == {name, f"m.eml!{name}"}
+    alone = corpus.add(folder / name)
+    assert "Ichitaro" in alone.failed[0].cure
+    with pytest.raises(InputError, match="Word"):
+        corpus.check(folder / name)
+    (inside,) = corpus.check(folder / "m.eml").omissions
+    assert f"m.eml!{name}" in inside.what
+    assert all("save it as Word" in words for words in (*told.values(), inside.what))
 
 
 def test_old_formats_are_converted_on_request(
@@ -183,4 +207,4 @@ def test_two_documents_whose_names_differ_in_composition_alone_stay_two(
 def test_names_with_line_breaks_are_one_line(corpus, folder: Path) -> None:
     (folder / "a\n1. 民法\u202e.txt").write_text(GUIDE)
     corpus.add(folder)
-    assert [one.id for one in corpus.documents()] == ["a 1. 民法.txt"]
+    assert [one.id for one in corpus.documents()] == ["a␊1. 民法<U+202E>.txt"]

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -280,7 +279,6 @@ def test_killed_again_and_again_it_comes_to_the_end(
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             told += [line.strip() for line, _ in zip(process.stdout, range(lines), strict=False)]
-            time.sleep(0.01)
             process.send_signal(signal.SIGKILL)
         assert set(told) <= set(stored(workspace))
     assert len(told) == len(set(told)), "nothing was entered twice"

@@ -8,6 +8,7 @@ import pytest
 
 from localrag.config import load
 from localrag.corpus.types import Locator, Passage
+from localrag.facts import Fact, FactKind
 from localrag.methods.answering import open_answers
 from localrag.reading.nearest import MOST, nearest
 from localrag.reading.types import Answer, Citation, Nearest, Status
@@ -54,9 +55,38 @@ def test_what_is_quoted_is_not_listed_again(sample_home: Path) -> None:
     assert not quoted & {one.passage_id for one in reply.nearest}
 
 
-def test_nothing_is_listed_where_the_law_named_is_lacking(sample_home: Path) -> None:
-    reply = answer(sample_home, "会社法における渡し守の資格は何か。")
-    assert (reply.absent, reply.nearest) == (("会社法",), ())
+@pytest.mark.parametrize(
+    ("text", "absent"),
+    [
+        ("会社法における渡し守の資格は何か。", "会社法"),
+        ("渡し舟法8条と会社法8条の関係", "会社法"),
+        ("旅券法の有効期間", "旅券法"),
+    ],
+)
+def test_nothing_is_listed_where_the_law_named_is_lacking(
+    sample_home: Path, text: str, absent: str
+) -> None:
+    reply = answer(sample_home, text)
+    assert (reply.absent, reply.nearest) == ((absent,), ())
+    assert reply.trace.events.count(Fact(FactKind.NOTHING_NEAREST)) == 1
+
+
+def test_a_form_is_listed_only_where_one_is_asked_for() -> None:
+    form = "渡し舟法施行規則 様式第一号（第四条関係）"
+    model = "渡し舟法施行規則 附録第七号　記載例"
+    table = "渡し舟の用語、様式及び作成方法に関する規則 別表（第二条関係）"
+    hits = [_appendix(n, header) for n, header in enumerate((form, model, table), 1)]
+    assert [one.label for one in nearest(ASKED, [(ASKED, hits)], ())] == [table]
+    wanted = Query("届出の様式は")
+    assert len(nearest(wanted, [(wanted, hits)], ())) == 3
+
+
+def _appendix(number: int, header: str) -> Hit:
+    place, locator = f"law#appendix{number}/", Locator(f"appendix{number}")
+    passage = Passage(
+        place, "law", "articles", "図", header, locator, 100 * number, 100 * number + 1
+    )
+    return Hit(passage, 1.0, number, "fuse")
 
 
 def test_of_several_questions_each_has_its_turn(sample_home: Path) -> None:

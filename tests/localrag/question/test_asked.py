@@ -4,7 +4,6 @@ from localrag.question.asked import (
     orders_asked,
     penalty_asked,
     terms_asked,
-    without_politeness,
 )
 from localrag.question.everyday import wordings
 
@@ -70,26 +69,6 @@ def test_a_penalty_can_be_the_matter_itself(question: str) -> None:
 )
 def test_a_word_of_the_vocabulary_leaves_a_question_for_its_penalty(question: str) -> None:
     assert penalty_asked(question, wordings(question)) is not None
-
-
-@pytest.mark.parametrize(
-    ("question", "matter"),
-    [
-        ("渡し舟の許可について教えて", "渡し舟の許可"),
-        ("渡し舟の許可を詳しく教えてください。", "渡し舟の許可"),
-        ("渡し舟の許可のことを知りたいです", "渡し舟の許可"),
-        ("渡し舟の許可について説明してください", "渡し舟の許可"),
-        ("Please explain the licence", "the licence"),
-        ("渡し守が理由を教えてくれない", "渡し守が理由を教えてくれない"),
-        ("重要事項の説明", "重要事項の説明"),
-        ("免許なしで教える", "免許なしで教える"),
-        ("教えてください", "教えてください"),
-    ],
-)
-def test_how_a_question_is_put_is_no_part_of_its_matter(question: str, matter: str) -> None:
-    plain = without_politeness(question)
-    assert plain.strip() == matter
-    assert len(plain) == len(question)
 
 
 def test_what_is_done_is_the_rest_of_the_question() -> None:

@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -28,7 +27,7 @@ from localrag.session import Session
 from localrag.workspace import Workspace
 from localrag_models.chat import Finish
 
-from ...patience import PATIENCE
+from ...patience import PATIENCE, wait_for
 
 QUESTION = "渡し舟を運航してはならない水位の基準は何か。"
 
@@ -157,8 +156,7 @@ class WaitingChat(ScriptedChat):
 
     def chat(self, request: Any, on_text: Any = None, cancelled: Any = None, on_read: Any = None):
         self.begun = True
-        while not cancelled():
-            time.sleep(0.005)
+        wait_for(cancelled)
         self.ended = True
         return self._reply(request, "", Finish.CANCELLED)
 

@@ -11,7 +11,7 @@ import pytest
 from localrag.serve.calls import WORK
 from localrag.serve.holders import Tokens
 
-from ...patience import PATIENCE
+from ...patience import PATIENCE, comes
 
 LONG = "渡し舟法第四条第三項、" * 300
 VERY_LONG = "「渡し舟法」第一条「第二条」" * 7_000
@@ -42,14 +42,11 @@ async def test_a_long_text_is_checked_and_what_is_listed_is_bounded(serve) -> No
 
 async def test_a_check_ends_when_nobody_waits_for_it(desk, checking) -> None:
     call = WORK["check"].takes.model_validate({"text": VERY_LONG[:100_000]})
-    with anyio.fail_after(PATIENCE):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(desk.carry_out, "check", call, "office")
-            while not checking():
-                await anyio.sleep(0.05)
-            tasks.cancel_scope.cancel()
-        while checking():
-            await anyio.sleep(0.05)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(desk.carry_out, "check", call, "office")
+        await comes(checking)
+        tasks.cancel_scope.cancel()
+    await comes(lambda: not checking())
 
 
 async def test_each_holder_has_a_turn_and_searches_wait_for_none(serve, checking, tmp_path) -> None:
@@ -69,8 +66,7 @@ async def test_each_holder_has_a_turn_and_searches_wait_for_none(serve, checking
             async with anyio.create_task_group() as tasks:
                 for number in range(3):
                     tasks.start_soon(check, "greedy", f"{LONG}{number}")
-                while not checking():
-                    await anyio.sleep(0.05)
+                await comes(checking)
                 tasks.start_soon(check, "other", LONG, theirs)
                 reply = await client.post("/search", json={"query": "渡し守"}, headers=theirs)
                 assert reply.status_code == 200

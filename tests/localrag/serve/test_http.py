@@ -28,7 +28,7 @@ from localrag.session import Session
 from localrag.workspace import Workspace
 from localrag_indexes.errors import IndexMissing
 
-from ...patience import PATIENCE
+from ...patience import PATIENCE, comes
 from .conftest import QUESTION, WaitingChat
 
 
@@ -144,8 +144,7 @@ async def test_a_question_ends_when_its_client_goes(serve, scripted):
     model = scripted(model=WaitingChat())
     async with serve(model=True) as client, anyio.create_task_group() as tasks:
         tasks.start_soon(lambda: client.post("/ask", json={"question": QUESTION}))
-        while not model.begun:
-            await anyio.sleep(0.01)
+        await comes(lambda: model.begun)
         tasks.cancel_scope.cancel()
     assert model.ended
 

@@ -21,7 +21,7 @@ from localrag.serve.mcp import application, server_of
 from localrag.session import Session
 from localrag.workspace import Workspace
 
-from ...patience import PATIENCE
+from ...patience import PATIENCE, comes
 from .conftest import QUESTION, WaitingChat, answer
 
 ARTICLE = "599AC0000000001#8"
@@ -370,8 +370,7 @@ async def test_an_answer_that_is_cancelled_ends(session, scripted):
         anyio.create_task_group() as tasks,
     ):
         tasks.start_soon(agent.call_tool, "ask", {"question": QUESTION})
-        while not model.begun:
-            await anyio.sleep(0.01)
+        await comes(lambda: model.begun)
         tasks.cancel_scope.cancel()
     assert model.ended
 

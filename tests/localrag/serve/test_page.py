@@ -17,6 +17,7 @@ from localrag.serve.holders import Tokens
 from localrag.session import Session
 from localrag.workspace import Workspace
 
+from ...patience import comes
 from ..word_parts import p, t, word
 from .conftest import QUESTION, WaitingChat
 
@@ -145,8 +146,7 @@ async def test_to_leave_the_page_ends_the_answer(serve, scripted, monkeypatch):
         place = await asked(client, QUESTION)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(client.get, place)
-            while not model.begun:
-                await anyio.sleep(0.01)
+            await comes(lambda: model.begun)
             tasks.cancel_scope.cancel()
     assert model.ended
 

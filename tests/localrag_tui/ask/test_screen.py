@@ -187,6 +187,18 @@ async def test_rejected_quotations_and_nothing_found(
         await until(pilot, lambda: "There is no citation 9." in told(app))
 
 
+async def test_below_the_name_of_an_absent_law_no_hit_passes_for_an_answer(
+    workbench, engine, answers, ask, until, shown
+):
+    engine.will(replace(answers.not_found, absent=("会社法",)))
+    app = workbench()
+    async with app.run_test(size=(140, 40)) as pilot:
+        await ask(pilot, "how high?")
+        await until(pilot, lambda: "not in this corpus  会社法" in shown(app))
+        await until(pilot, lambda: "Nothing is cited. The search hits list" in shown(app))
+        assert "came nearest in" not in shown(app)
+
+
 async def test_the_nearest_passages_are_listed_and_opened(
     workbench, engine, answers, ask, until, shown, kept
 ):
@@ -199,7 +211,7 @@ async def test_the_nearest_passages_are_listed_and_opened(
     async with app.run_test(size=(140, 40)) as pilot:
         await ask(pilot, "how high?")
         await until(pilot, lambda: head in shown(app))
-        assert "渡し守は�、…" in shown(app)
+        assert "<U+202E>" in shown(app)
         assert "What the search came nearest in stands in the evidence." not in shown(app)
         pane = app.screen.query_one(SourcePane)
         second = next(view for view in app.screen.query(PieceView) if view.piece.near == 2)

@@ -76,7 +76,7 @@ async def test_a_failed_job_is_read_through(workbench, shown, until):
         app.jobs.all.extend(some_jobs()[:1])
         await pilot.press("ctrl+b")
         await until(pilot, lambda: "Free some space." in shown(app))
-        await until(pilot, lambda: "[red]␛[2J�evil[/]" in shown(app))
+        await until(pilot, lambda: "[red]␛[2J<U+202E>evil[/]" in shown(app))
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, ReportDialogue))
         await until(pilot, lambda: "The disk is full." in shown(app))

@@ -134,7 +134,7 @@ async def test_titles_are_text(
     app = workbench(mode="runs")
     async with app.run_test(size=(80, 24)) as pilot:
         await _ask_for(pilot, until, "凧")
-        await until(pilot, lambda: "[red]凧[/]␛[2J\ufffd法" in shown(app))
+        await until(pilot, lambda: "[red]凧[/]␛[2J<U+202E>法" in shown(app))
 
 
 async def test_without_a_corpus_it_says_what_to_do(

@@ -17,6 +17,7 @@ from localrag_tui.work.answering import Opened, Opening, Read, StageEnded
 from localrag_tui.work.engine import ProcessEngine
 from localrag_tui.work.process import Process, ProcessDied, WorkFailed
 
+from ...patience import comes
 from . import deeds
 
 QUERY = Query("渡し舟を運航してはならない水位は何か")
@@ -149,8 +150,7 @@ async def test_a_stuck_process_is_ended_where_nobody_waits_for_it(engine, ask, m
     # Stopped before it is asked: it cannot have answered when it is told to stop.
     os.kill(engine.pid, signal.SIGSTOP)
     stuck = asyncio.create_task(ask())
-    while not engine.answering:
-        await asyncio.sleep(0.01)
+    await comes(lambda: engine.answering)
     engine.cancel()
     await engine.release()
     assert engine.pid == 0

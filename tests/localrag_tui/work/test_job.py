@@ -18,7 +18,7 @@ from localrag_tui.work import process as process_module
 from localrag_tui.work.jobs import Job, Jobs, State
 from localrag_tui.work.process import ProcessDied
 
-from ...patience import PATIENCE, wait_for
+from ...patience import comes, wait_for
 from . import deeds
 
 
@@ -26,12 +26,6 @@ async def run(job):
     told = []
     await job.run(told.append)
     return told
-
-
-async def comes_true(condition):
-    async with asyncio.timeout(PATIENCE):
-        while not condition():
-            await asyncio.sleep(0.02)
 
 
 def gone(pid):
@@ -81,7 +75,7 @@ async def test_noise_of_libraries_reaches_neither_the_pipe_nor_the_terminal(capf
 async def test_stopping_keeps_what_is_finished(tmp_path):
     job = Job("work", deeds.work, (str(tmp_path / "mark"),))
     running = asyncio.create_task(run(job))
-    await comes_true(lambda: job.last)
+    await comes(lambda: job.last)
     await job.stop()
     await running
     assert job.state is State.STOPPED
@@ -91,7 +85,7 @@ async def test_stopping_keeps_what_is_finished(tmp_path):
 async def test_the_second_stop_does_not_wait():
     job = Job("deaf", deeds.deaf)
     running = asyncio.create_task(run(job))
-    await comes_true(lambda: job.last)
+    await comes(lambda: job.last)
     await job.stop()
     assert job.state is State.RUNNING
     await job.stop()
@@ -113,7 +107,7 @@ async def test_stopping_amid_large_messages_leaves_no_half_of_one():
     job = Job("talk", deeds.talk)
     told = []
     running = asyncio.create_task(job.run(told.append))
-    await comes_true(lambda: len(told) > 3)
+    await comes(lambda: len(told) > 3)
     await job.stop()
     await running
     assert (job.state, job.error) == (State.STOPPED, None)
@@ -123,10 +117,10 @@ async def test_stopping_amid_large_messages_leaves_no_half_of_one():
 async def test_killing_takes_what_it_has_started_along():
     job = Job("with child", deeds.with_child)
     running = asyncio.create_task(run(job))
-    await comes_true(lambda: job.last)
+    await comes(lambda: job.last)
     await job.kill()
     await running
-    await comes_true(lambda: gone(job.last))
+    await comes(lambda: gone(job.last))
     assert job.state is State.STOPPED
 
 
@@ -147,8 +141,8 @@ async def test_whoever_listens_hears_of_every_job():
     leave = jobs.listen(lambda job, event: heard.append((job.title, event, job.state)))
     one = jobs.start(Job("count", deeds.count, (2,)))
     assert jobs.running == [one]
-    await comes_true(lambda: not jobs.running)
-    await comes_true(lambda: len(heard) == 4)
+    await comes(lambda: not jobs.running)
+    await comes(lambda: len(heard) == 4)
     running, done = State.RUNNING, State.DONE
     assert heard == [
         ("count", None, running),

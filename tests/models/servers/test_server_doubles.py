@@ -1,13 +1,14 @@
 """The doubles speak the protocols: the clients that Ollama and OpenAI publish understand them."""
 
 import _socket
-import time
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from pytest_socket import disable_socket
 from tiny_models.servers import OllamaDouble, OpenAIDouble
+
+from ...patience import wait_for
 
 pytestmark = pytest.mark.usefixtures("loopback")
 
@@ -62,7 +63,7 @@ def test_a_caller_between_two_tests_does_not_end_the_server(allow_loopback):
         # The class below the one that is blocked.
         late = _socket.socket()
         late.connect((address.hostname, address.port))
-        time.sleep(0.2)
+        wait_for(lambda: double.turned_away)
         late.close()
         allow_loopback()
         assert httpx.get(f"{double.address}/api/version", trust_env=False).status_code < 500

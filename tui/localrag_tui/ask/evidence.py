@@ -1,6 +1,7 @@
 """What an answer rests on: the cited passages, and what every stage of the retrieval has found."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -16,7 +17,7 @@ from textual.widgets.option_list import Option
 from localrag.conversations.types import Turn
 from localrag.errors import LocalragError, NotFoundError
 from localrag.language import N_, _, ngettext
-from localrag.reading.types import Citation
+from localrag.reading.types import Answer, Citation
 from localrag.reading.wording import beside, by_model, of_passage
 from localrag.retrieval.types import Hit, StageRecord
 from localrag_tui.screen import bench_of
@@ -219,18 +220,20 @@ class Evidence(Vertical):
                 (_row(number, citation), EvidencePlace(corpus, citation.passage_id, citation))
                 for number, citation in enumerate(answer.citations, 1)
             ]
-        elif answer is not None and answer.trace.stages and answer.trace.stages[-1].hits:
+        elif answer is not None and (hits := hits_of_matter(answer)):
             found = content(_("Nothing is cited. The search came nearest in:"), "$foreground-muted")
-            hits = answer.trace.stages[-1].hits
             rows = [
                 (found, None),
                 *((_hit(hit), EvidencePlace(corpus, hit.passage.id)) for hit in hits),
             ]
         elif answer is not None:
             # An empty list would look as if it were still to come.
-            rows = [
-                (content(_("Nothing is cited, and nothing was found."), "$foreground-muted"), None)
-            ]
+            told = (
+                _("Nothing is cited. The search hits list passages of other laws.")
+                if answer.trace.stages and answer.trace.stages[-1].hits
+                else _("Nothing is cited, and nothing was found.")
+            )
+            rows = [(content(told, "$foreground-muted"), None)]
         listed = self.query_one("#citations", Places)
         listed.fill(rows)
         listed.point(1)
@@ -246,6 +249,16 @@ class Evidence(Vertical):
             rows.append((_heading(record), None))
             rows += ((_scored(hit), EvidencePlace(corpus, hit.passage.id)) for hit in record.hits)
         self.query_one("#hits", Places).fill(rows)
+
+
+def hits_of_matter(answer: Answer) -> Sequence[Hit]:
+    """The hits of the laws that the question names; none where one of these is not in the corpus.
+
+    Below the name of such a law a hit of another one could pass for an answer.
+    """
+    if answer.absent or not answer.trace.stages:
+        return ()
+    return [hit for hit in answer.trace.stages[-1].hits if not hit.beside]
 
 
 def _scored(hit: Hit) -> Content:

@@ -14,6 +14,7 @@ from localrag.reading import wording as in_words
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Nearest, Status, Step
 from localrag.retrieval.types import Filters, Query, StageRecord
 from localrag_tui.ask.asking import AnswerProgress
+from localrag_tui.ask.evidence import hits_of_matter
 from localrag_tui.shown import content, one_line
 from localrag_tui.wording import (
     duration,
@@ -169,8 +170,7 @@ def _answer(answer: Answer, limited: Filters, lifting: str) -> Iterator[TurnPiec
         rest = _("The rest of the corpus was not searched: {keys} lifts the limit.")
         yield TurnPiece(content(rest.format(keys=lifting), _QUIET), "note")
     # Answers of earlier versions have no list.
-    found = answer.trace.stages[-1].hits if answer.trace.stages else ()
-    if answer.status is Status.NOT_FOUND and found and not answer.nearest:
+    if answer.status is Status.NOT_FOUND and hits_of_matter(answer) and not answer.nearest:
         nearest = _("What the search came nearest in stands in the evidence.")
         yield TurnPiece(content(nearest, _QUIET), "note")
     if answer.label:

@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from localrag.language import N_, _
 from localrag.progress import BYTES, Phase, Progress
+from localrag_tui.shown import one_line
 from localrag_tui.wording import cure_of, duration, size
 from localrag_tui.work.jobs import Job, State
 
@@ -47,7 +48,7 @@ def described(event: object) -> str:
         case Progress():
             return " · ".join(filter(None, (_count(event), event.phase.about, _pace(event))))
         case Telling():
-            return event.told()
+            return one_line(event.told())
         case _:
             return ""
 
@@ -104,7 +105,7 @@ def told(job: Job) -> str:
     if job.state is State.STOPPED:
         return _("Stopped; what it had finished is kept.") if job.keeps else _("Stopped.")
     if isinstance(job.value, JobOutcome):
-        return job.value.told()
+        return "\n".join(map(one_line, job.value.told().split("\n")))
     return ""
 
 
@@ -113,5 +114,5 @@ def details(job: Job) -> list[str]:
     if job.error is not None and job.state is not State.STOPPED:
         return [job.error.cause, *filter(None, [cure_of(job.error)])]
     if isinstance(job.value, JobOutcome):
-        return job.value.details()
+        return list(map(one_line, job.value.details()))
     return [line for line in (told(job),) if line]

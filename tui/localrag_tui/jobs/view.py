@@ -11,7 +11,7 @@ from textual.widgets import ListItem, ListView, ProgressBar, Static
 from localrag.language import N_, _
 from localrag_tui.jobs.step import STATES, described, details, share, told
 from localrag_tui.screen import Dialogue
-from localrag_tui.shown import harmless
+from localrag_tui.shown import harmless, one_line
 from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.work.jobs import Job, State
 
@@ -69,7 +69,7 @@ class JobView(Vertical):
         running = job.state is State.RUNNING
         state = (_(STATES[job.state]), _STYLES[job.state])
         self.query_one(".title", Static).update(
-            Content.assemble((harmless(job.title), "bold"), "  ", state)
+            Content.assemble((one_line(job.title), "bold"), "  ", state)
         )
         done = share(job.last)
         bar = self.query_one(ProgressBar)
@@ -96,7 +96,7 @@ def announce(bench: "Workbench") -> None:
         if job.state is State.FAILED and job.error is not None:
             bench.tell(job.error)
         elif job.state is State.DONE and (words := told(job)):
-            bench.notify(harmless(words), title=harmless(job.title), markup=False)
+            bench.notify(harmless(words), title=one_line(job.title), markup=False)
 
     bench.jobs.listen(listen)
 
@@ -131,7 +131,7 @@ class ReportDialogue(Dialogue):
         self._job = job
 
     def body(self) -> ComposeResult:
-        yield Static(Content(harmless(self._job.title)), classes="heading")
+        yield Static(Content(one_line(self._job.title)), classes="heading")
         with VerticalScroll():
             yield Paragraph(Content(harmless("\n".join(details(self._job)))), classes="lines")
 

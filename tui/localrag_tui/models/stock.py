@@ -11,7 +11,7 @@ from localrag.inference.opening import as_ours, models_in_use
 from localrag.language import N_, _
 from localrag.workspace import Workspace
 from localrag_models.runtimes import named_runtime
-from localrag_tui.shown import content, harmless
+from localrag_tui.shown import content, one_line
 from localrag_tui.wording import size
 
 if TYPE_CHECKING:
@@ -236,10 +236,10 @@ def details(row: ModelRow, usage: MemoryUsage | None) -> Content:
         _(KINDS[row.kind]),
         size(row.size) if row.size else "",
         _("context {n}").format(n=f"{row.context:,}") if row.context else "",
-        harmless(row.licence),
+        one_line(row.licence),
     ]
     lines = [
-        content(row.name, "bold $text-primary"),
+        content(one_line(row.name), "bold $text-primary"),
         Content(" · ".join(filter(None, facts))),
         state(row),
     ]
@@ -252,7 +252,7 @@ def details(row: ModelRow, usage: MemoryUsage | None) -> Content:
         lines.append(Content(advice(row.name, row.kind)))
     lines.append(fit(row, usage))
     if row.source:
-        source = _("from {source}").format(source=harmless(row.source))
+        source = _("from {source}").format(source=one_line(row.source))
         lines.append(Content.styled(source, "$foreground-muted"))
     style = "$text-error" if row.state is ModelState.DAMAGED else "$foreground-muted"
     lines += [content(line, style) for line in row.lines]
@@ -263,7 +263,7 @@ def memory(usage: MemoryUsage, model: str) -> Content:
     """What is loaded, what it takes, what is left."""
     if usage.loaded and model:
         loaded = _("loaded: {model}, {taken}").format(
-            model=harmless(model), taken=size(usage.loaded)
+            model=one_line(model), taken=size(usage.loaded)
         )
     elif usage.loaded:
         loaded = _("no model loaded (answering takes {taken})").format(taken=size(usage.loaded))

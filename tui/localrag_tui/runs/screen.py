@@ -23,7 +23,7 @@ from localrag_tui.runs.lines import RunLine, Runs, RunState, state
 from localrag_tui.runs.work import BatchOrder, EvaluationOrder, FolderMade
 from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.shell.keys import key_of
-from localrag_tui.shown import harmless, one_line
+from localrag_tui.shown import one_line
 from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.wording import shortened, when
 from localrag_tui.work.jobs import Job, State
@@ -246,10 +246,10 @@ class RunsScreen(WorkbenchScreen):
         if isinstance(order, BatchOrder | EvaluationOrder):
             self._begun = order.key
         if isinstance(order, BatchOrder):
-            title = _("Batch {name}").format(name=harmless(order.out.name))
+            title = _("Batch {name}").format(name=one_line(order.out.name))
             self.bench.jobs.start(Job(title, functions.batch, (order,)))
         elif isinstance(order, EvaluationOrder):
-            title = _("Evaluation of {name}").format(name=harmless(order.dataset))
+            title = _("Evaluation of {name}").format(name=one_line(order.dataset))
             self.bench.jobs.start(Job(title, functions.evaluation, (order,)))
 
     def _hear(self, job: Job, event: object) -> None:

@@ -11,7 +11,7 @@ from textual.widgets import Button, Select
 
 from localrag import language
 from localrag.config import explain
-from localrag.config_sources import change_setting
+from localrag.config_sources import FLAG, change_setting
 from localrag.errors import UsageError
 from localrag.language import LANGUAGES, N_, _
 from localrag_indexes.analysis.normalize import unified
@@ -144,7 +144,7 @@ async def change_settings(bench: "Workbench") -> None:
             choices = {name: name or _("none") for name in models}
         source = sources[preference.key]
         fixed = "" if source in ("default", workspace.settings.name) else source
-        fixed = _("The command line") if fixed == "flag" else fixed
+        fixed = _("The command line") if fixed == FLAG else fixed
         fields.append(_field(preference, before[preference.key], choices, fixed))
     form = SettingsForm(
         _("Settings"),

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 
+from localrag.corpus.pages import has_pages
 from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Section
 from localrag.language import _
 from localrag.reading.wording import read_by_ocr, state_of
@@ -168,8 +169,8 @@ class Head(Widget):
         before = self._place, self._provision, self._as_of
         self._place = tuple(map(one_line, (title, *headings)))
         header = "" if unit is None else unit.header
-        name = header.removeprefix(title).strip(" >") if header.startswith(title) else header
-        if unit and unit.locator.page:
+        name = header.removeprefix(title).strip(" >,") if header.startswith(title) else header
+        if unit and unit.locator.page and not has_pages(header):
             page = _("page {n}").format(n=unit.locator.page)
             name = f"{name} · {page}" if name else page
         if unit and unit.locator.confidence is not None:

@@ -46,7 +46,7 @@ class StatesDialogue(Dialogue):
         self._history = history
 
     def body(self) -> ComposeResult:
-        yield Static(Content(harmless(self._history.title)), classes="heading")
+        yield Static(Content(one_line(self._history.title)), classes="heading")
         with VerticalScroll():
             if len(self._history.versions) == 1:
                 yield Paragraph(content(_("The corpus has one state of this law.")))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from localrag.errors import FileExistsAlready, UsageError
 from localrag.language import _
-from localrag_tui.shown import harmless
+from localrag_tui.shown import one_line
 from localrag_tui.widgets.form import Field, Form
 from localrag_tui.widgets.text_field import as_path
 
@@ -46,7 +46,7 @@ async def save(bench: "Workbench", title: str, proposed: Callable[[], Path], wri
         path = target.path
         if target.written or await bench.push_screen_wait(_replacing(target)) is not None:
             break
-    bench.notify(harmless(str(path)), title=_("Exported to"), markup=False)
+    bench.notify(one_line(str(path)), title=_("Exported to"), markup=False)
 
 
 def working_folder() -> Path:

@@ -61,7 +61,7 @@ class ChatTemplate:
             raise self._endless(error) from None
         except Exception as error:  # Jinja's own, those of Python's compiler, and its limits
             raise ModelDamaged(
-                N_("The chat template of {name} is no Jinja template: {why}."),
+                N_("The chat template of {name} is no Jinja template ({why})."),
                 N_("Choose another conversion of the model."),
                 name=name,
                 why=error,
@@ -113,7 +113,7 @@ class ChatTemplate:
 
     def _endless(self, why: "_Overlong") -> ModelDamaged:
         return ModelDamaged(
-            N_("The chat template of {name} takes too much time or memory: {why}."),
+            N_("The chat template of {name} takes too much time or memory ({why})."),
             N_("Choose another conversion of the model; do not trust this one."),
             name=self._name,
             why=why,

@@ -441,7 +441,7 @@ def _tls() -> ssl.SSLContext:
         return ssl.create_default_context()
     except OSError as error:
         raise ServerRefused(
-            N_("An encrypted connection cannot be prepared: {why}."),
+            N_("An encrypted connection cannot be prepared ({why})."),
             N_("Unset SSLKEYLOGFILE, or let it name a file that can be written."),
             why=error,
         ) from error

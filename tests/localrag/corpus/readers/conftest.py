@@ -8,6 +8,8 @@ import pytest
 from localrag.corpus.readers import ReadFailure, read
 from localrag.corpus.types import Document
 
+from ...word_parts import p, t, word
+
 LAW_ID = "405AC0000009999"
 LAW = """\
 <Law Era="Heisei" Year="05" Num="999" LawType="Act" Lang="ja" \
@@ -135,3 +137,24 @@ def _check_spans(document: Document) -> None:
         assert document.text[passage.start : passage.end] == passage.text
     for section in document.sections:
         assert section.title in document.text[section.start : section.end]
+
+
+@pytest.fixture
+def lines(read_one: Callable[..., Document]) -> Callable[..., list[str]]:
+    """The lines of a Word file: ``lines(p(t("灯台。")))``."""
+
+    def reading(*body: str, **parts: str) -> list[str]:
+        return read_one("a.docx", word(*body, **parts)).text.splitlines()
+
+    return reading
+
+
+@pytest.fixture
+def named(read_one: Callable[..., Document]) -> Callable[..., dict[str, int]]:
+    """What of a Word file is named, with its count."""
+
+    def reading(*body: str, **parts: str) -> dict[str, int]:
+        document = read_one("a.docx", word(p(t("灯台。")), *body, **parts))
+        return {one.what: one.count for one in document.omissions}
+
+    return reading

@@ -219,7 +219,7 @@ def test_attachments_are_documents_of_their_own(tmp_path: Path) -> None:
     assert "別件の文である。" in texts["a.eml!別件.eml"]
     picture, letter = [one for one in found if isinstance(one, PassedOver)]
     assert (picture.source, picture.suffix) == ("a.eml!図.dwg", ".dwg")
-    assert (letter.source, letter.suffix) == ("a.eml!x .doc", ".doc")
+    assert (letter.source, letter.suffix) == ("a.eml!x␊<U+202E>.doc", ".doc")
     assert "--convert" in letter.cure
 
 
