@@ -1,8 +1,9 @@
-"""Whether a figure that a text says of a provision is the one of the case it speaks of.
+"""Whether a figure that a text says of a provision is that of the case, and which one is.
 
 産後六週間 and 産後八週間 both stand in 労働基準法65条2項, of different women. A figure is that of
 the case where no other figure of its kind in the provision stands in words nearer to those around
-it: in a sentence or an item that has more of them, else between more of the same letters.
+it: in a sentence or an item that has more of them, else between more of the same letters. Where the
+provision has no such figure, or the figure with another bound, the nearest one is named.
 """
 
 import re
@@ -12,7 +13,13 @@ from typing import NamedTuple
 
 from localrag.check.words import letters
 from localrag.reading.checking import covers
-from localrag.reading.checking.particulars import Figure, particulars_of, same_figure
+from localrag.reading.checking.particulars import (
+    Bound,
+    Figure,
+    bounded,
+    particulars_of,
+    same_figure,
+)
 from localrag.reading.folding import Folded, fold
 from localrag_indexes.analysis.characters import with_blanks
 from localrag_indexes.analysis.sentences import split_sentences
@@ -21,6 +28,21 @@ _LISTS = re.compile("次(?:に掲げる|の各号|のとおり|の)|左の")
 _MARKS = re.compile("[、。（）()]")
 # Letters on each side of a figure that are compared.
 _AROUND = 60
+_OTHER_SIDE = {
+    Bound.FROM: Bound.BELOW,
+    Bound.BELOW: Bound.FROM,
+    Bound.ABOVE: Bound.UP_TO,
+    Bound.UP_TO: Bound.ABOVE,
+}
+# Figures that are named where several stand equally near.
+_FEW = 3
+
+
+class Instead(NamedTuple):
+    """Words of a text, and what the provisions have in their place; none where that is unknown."""
+
+    words: str
+    there: tuple[str, ...]
 
 
 class _Placed(NamedTuple):
@@ -30,6 +52,7 @@ class _Placed(NamedTuple):
     before: str
     after: str
     unit: str
+    written: str
 
 
 def figure_of_another_case(said: str, provisions: Sequence[str]) -> str:
@@ -61,6 +84,61 @@ def figure_of_another_case(said: str, provisions: Sequence[str]) -> str:
     return ""
 
 
+def other_bound(written: str, said: str, provisions: Sequence[str]) -> Instead | None:
+    """A figure of a text that provisions have with another bound; None where they have none.
+
+    Who may do something up to three years is told by a provision that forbids more than three: the
+    other side of a bound is not another one.
+
+    Args:
+        written: the figure as the text has it, with its bound or without.
+        said: the text.
+        provisions: that have this figure.
+    """
+    folded = fold(said)
+    there = [one for text in provisions for one in _placed(fold(text), text)]
+    for claimed in particulars_of(folded).figures:
+        if claimed.bound is None or folded.written(claimed.start, claimed.end) != written:
+            continue
+        same = [one for one in there if same_figure(claimed, one.figure)]
+        bounds = {one.figure.bound for one in same}
+        if bounds and not bounds & {None, claimed.bound, _OTHER_SIDE[claimed.bound]}:
+            words = tuple(dict.fromkeys(one.written for one in same))
+            return Instead(bounded(folded, claimed), words[:_FEW])
+    return None
+
+
+def other_figures(written: str, said: str, provisions: Sequence[str]) -> tuple[str, ...]:
+    """The figures that provisions have in the place of one of a text, in words nearest to its own.
+
+    Args:
+        written: the figure as the text has it.
+        said: the text.
+        provisions: that do not have it.
+
+    Returns:
+        As they are written, each with its bound; several where they stand equally near.
+    """
+    folded = fold(said)
+    told = [one for one in _placed(folded, said) if _is_written(one.figure, folded, written)]
+    there = [
+        one for text in provisions for unit in _units(text) for one in _placed(fold(unit), unit)
+    ]
+    for one in told:
+        rivals = [other for other in there if _is_rival(one.figure, other.figure)]
+        near = [_nearness(one, other, _plain(folded.text)) for other in rivals]
+        nearest = (
+            other.written for other, size in zip(rivals, near, strict=True) if size == max(near)
+        )
+        if words := tuple(dict.fromkeys(nearest)):
+            return words[:_FEW]
+    return ()
+
+
+def _is_written(figure: Figure, folded: Folded, written: str) -> bool:
+    return folded.written(figure.start, figure.end) == written
+
+
 def _is_rival(one: Figure, other: Figure) -> bool:
     """Whether another figure could stand in the place of one: it counts the same, and is not it."""
     return one.dimension == other.dimension and not same_figure(one, other)
@@ -81,7 +159,7 @@ def _placed(folded: Folded, unit: str) -> Iterator[_Placed]:
     for figure in (*found.figures, *found.months):
         before = folded.text[max(0, figure.start - _AROUND) : figure.start]
         after = folded.text[figure.end : figure.end + _AROUND]
-        yield _Placed(figure, _plain(before), _plain(after), unit)
+        yield _Placed(figure, _plain(before), _plain(after), unit, bounded(folded, figure))
 
 
 def _plain(text: str) -> str:

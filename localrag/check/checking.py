@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from localrag.check.cells import Cells
 from localrag.check.citations import (
     check_citation,
     check_numbers,
@@ -112,15 +113,16 @@ def _places(
         _on_day(with_every_reading(one, flow, texts), texts)
         for one in citations_of(flow.text, laws, texts.resolver)
     ]
-    quoted = quotations_of(flow.text, everything)
-    cited = without_echoes(flow, _outside(everything, quoted), texts)
+    cells = Cells(flow.text)
+    quoted = quotations_of(flow.text, everything, cells)
+    cited = without_echoes(flow, _outside(everything, quoted), texts, cells)
     for one in cited:
         yield partial(_checked, partial(check_citation, one, flow, texts), (one,), texts)
     for quotation in quoted:
         yield partial(
             _checked, partial(check_quotation, quotation, flow, texts), quotation.cited, texts
         )
-    for statement in statements_of(flow.text, cited, quoted):
+    for statement in statements_of(flow.text, cited, quoted, cells):
         yield partial(
             _checked, partial(check_statement, statement, flow, texts), statement.cited, texts
         )

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
 
+from localrag.check.cells import Cells
 from localrag.check.law_texts import LawTexts, Stood
 from localrag.check.laws import Cited
 from localrag.check.source import RUN_TOGETHER, Flow
@@ -18,7 +19,7 @@ from localrag.facts import Fact, FactKind
 from localrag.finding import around
 from localrag.provision import headings
 from localrag.statutes.citations import HEADING, unread_numbers
-from localrag.statutes.notation import COUNT
+from localrag.statutes.notation import COUNT, cite
 from localrag.statutes.resolver import Resolution, Target
 from localrag.statutes.typed import read_headings
 from localrag_indexes.analysis.numerals import parse_numeral
@@ -49,6 +50,7 @@ _LISTED = 5
 _LACKING = (
     FactKind.PROVISION_LACKING,
     FactKind.PROVISION_LACKING_ALONE,
+    FactKind.ITEMS_LACKING,
     FactKind.NOT_IN_OLD_TEXT,
 )
 
@@ -164,15 +166,20 @@ def _cut_apart(place: Locator, run: str, level: str) -> Iterator[Locator]:
                 yield replace(place, article=article, item=number)
 
 
-def without_echoes(flow: Flow, cited: Sequence[Cited], texts: LawTexts) -> list[Cited]:
+def without_echoes(
+    flow: Flow, cited: Sequence[Cited], texts: LawTexts, cells: Cells
+) -> list[Cited]:
     """Leave out what a sentence repeats of a provision that it cites: its words, 前条 among them.
+
+    A row that names provisions in a cell is one sentence here: the next cell has the words.
 
     Args:
         flow: the text.
         cited: in order.
         texts: the laws.
+        cells: of its tables.
     """
-    starts = [start for start, _ in split_sentences(flow.text)]
+    starts = sorted({cells.begin(start, cited) for start, _ in split_sentences(flow.text)})
     by_sentence = groupby(cited, lambda one: bisect_right(starts, one.start))
     kept: list[Cited] = []
     for _, members in by_sentence:
@@ -229,14 +236,39 @@ def _missing(
     if problem.kind is FactKind.ONLY_IN_SUPPLEMENT:
         # Lawyers leave out 附則 where the number tells it.
         return Verdict.UNCHECKED, problem
-    there = [texts.at(target) for target in around(texts.store, one)]
-    near = tuple(texts.cited(passage) for passage in there if passage)
     title = texts.names.title(one.cited[0].law_id) if one.cited else ""
     if one.cited and (day := texts.may_be_later(one.cited[0])):
         return Verdict.UNCHECKED, Fact(FactKind.NOT_IN_OLD_TEXT, law=title, day=day)
-    if near:
-        return verdict, Fact(FactKind.PROVISION_LACKING, law=title, near=near)
-    return verdict, Fact(FactKind.PROVISION_LACKING_ALONE, law=title)
+    return verdict, _lacking(one, title, texts)
+
+
+def _lacking(one: Resolution, title: str, texts: LawTexts) -> Fact:
+    """That a law has no such provision, with the last one of its kind, and what is beside it."""
+    there = [texts.at(target) for target in around(texts.store, one)]
+    near = tuple(texts.cited(passage) for passage in there if passage)
+    if not one.cited or not one.nearest:
+        return Fact(FactKind.PROVISION_LACKING_ALONE, law=title)
+    outer, wanted = one.nearest[0], one.cited[0].locator
+    around_it = texts.at(outer) if outer.locator.article else None
+    last = texts.last_within(outer if around_it else Target(outer.law_id, Locator(wanted.division)))
+    called = texts.cited(around_it) if around_it else cite(title, Locator(wanted.division))
+    if last is None and around_it and wanted.item and not wanted.subitem:
+        return Fact(FactKind.ITEMS_LACKING, law=title, outer=called)
+    if last is None or not near:
+        return Fact(FactKind.PROVISION_LACKING_ALONE, law=title)
+    if around_it and (end := texts.at(Target(outer.law_id, last))):
+        near = (texts.cited(end),)
+    ends = cite("", _innermost(last), arabic=True)
+    return Fact(FactKind.PROVISION_LACKING, law=title, near=near, outer=called, last=ends)
+
+
+def _innermost(place: Locator) -> Locator:
+    """A place without what it stands in: 第三項 of 第一条第三項."""
+    if place.subitem:
+        return Locator(subitem=place.subitem)
+    if place.item:
+        return Locator(item=place.item)
+    return Locator(paragraph=place.paragraph) if place.paragraph else Locator(article=place.article)
 
 
 def _parts(cited: Cited) -> tuple[str, ...]:

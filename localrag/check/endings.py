@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from localrag.check.cases import Instead
 from localrag.check.differences import spelt
 from localrag.check.words import letters
 from localrag.reading.checking.forces import Force
@@ -21,7 +22,8 @@ _NAMES_BEFORE = re.compile("^[はがに、]*(?:によれば|によると|によ�
 # So many letters two sentences have before they end otherwise, and no more than so many else.
 _SAME_SENTENCE, _SAME_ENDING = 12, 3
 _KANA_BEHIND = re.compile("[ぁ-ゖ]*$")
-_DEED = re.compile("[一-鿿々ァ-ヶー]+$")
+# Of 取り消す both verbs.
+_DEED = re.compile("(?:[一-鿿][いきしちにひみりえけせてねめれげべ](?=[一-鿿]$))?[一-鿿々ァ-ヶー]+$")
 _TURNED = frozenset(
     frozenset(pair)
     for pair in (
@@ -40,7 +42,7 @@ def without_naming(said: str) -> str:
     return _NAMES_BEFORE.sub("", said)
 
 
-def turned_round(said: str, sentences: Sequence[str]) -> str:
+def turned_round(said: str, sentences: Sequence[str]) -> Instead | None:
     """What a sentence says at its end where the same sentence of a provision ends otherwise.
 
     Args:
@@ -48,11 +50,12 @@ def turned_round(said: str, sentences: Sequence[str]) -> str:
         sentences: the provisions.
 
     Returns:
-        The deed and what is said of it (予告をしてはならない); "" where nothing is turned round.
+        The deed and what is said of it (予告をしてはならない), and what the provision says of it;
+        None where nothing is turned round.
     """
     own = _closing(without_naming(said.strip()))
     if own is None:
-        return ""
+        return None
     lines = (line for text in sentences for line in text.split("\n"))
     for line in lines:
         for start, end in split_sentences(line):
@@ -61,8 +64,8 @@ def turned_round(said: str, sentences: Sequence[str]) -> str:
                 continue
             its = _closing(line[start:end])
             if its and frozenset((its.force, own.force)) in _TURNED and _is_same(own, its):
-                return own.written
-    return ""
+                return Instead(own.written, (its.written,))
+    return None
 
 
 class _Closing(NamedTuple):

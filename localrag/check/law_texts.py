@@ -89,6 +89,20 @@ class LawTexts:
         is_past = (self.store.as_of - since).days > _YEARS_PAST * 365.25
         return day if is_past else ""
 
+    def last_within(self, outer: Target) -> Locator | None:
+        """The last provision right inside another one, or of a law or a supplement; None for none.
+
+        Args:
+            outer: an article, a paragraph or an item; without an article the law or the supplement.
+        """
+        place = outer.locator
+        if place.article:
+            inside = self._provisions.children(outer.law_id, place)
+        else:
+            articles = self._provisions.articles(outer.law_id, place.division)
+            inside = [Locator(place.division, number) for number in articles[-1:]]
+        return inside[-1] if inside else None
+
     def _is_in_reach(self, target: Target) -> bool:
         """Whether an amendment may add a provision, by the numbers of those that are there."""
         law_id, place = target.law_id, target.locator

@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from localrag.check.cells import Cells
 from localrag.check.differences import (
     PENALTIES_RENAMED,
     Difference,
@@ -25,11 +26,14 @@ from localrag.check.words import Likeness, bare, canon, letters, likeness
 from localrag.corpus.types import Passage
 from localrag.facts import Fact, FactKind
 from localrag.statutes.resolver import Target
+from localrag_indexes.analysis.characters import with_blanks
 from localrag_indexes.analysis.sentences import split_sentences
 
 _LONGEST, _REACH = 2_000, 90
 _PAIRS = {"「": "」", "『": "』", "“": "”"}
 _MARK = re.compile("[「」『』“”]|\n[ \t]*\n")
+# Where a quotation goes on in the next cell of a row: the border, and the head of that column.
+_BORDER = re.compile("\t(?:[^\t\n。、：:「」『』]{1,60}[：:] ?)?")
 # What an editor puts in, and what an emphasis is told by, are no words of the law.
 _INSERTED = re.compile(
     r"[〔［\[][^〔〕［］\[\]\n]{1,40}[〕］\]]|[（(](?:傍点|下線|強調|太字)[^（）()]{0,20}[)）]"
@@ -86,13 +90,13 @@ class Quoted(NamedTuple):
     is_said: bool
 
 
-def quotations_of(text: str, cited: Sequence[Cited]) -> list[Quoted]:
+def quotations_of(text: str, cited: Sequence[Cited], cells: Cells) -> list[Quoted]:
     """Find what a flowing text quotes and the provisions that it quotes it from, in order."""
     blocks = list(_blocks(text, cited))
     starts = [block.start for block in blocks]
     marked = [
         quoted
-        for quoted in _marked(text, cited, _Sentences(text))
+        for quoted in _marked(text, cited, _Sentences(text), cells)
         if not (at := bisect_right(starts, quoted.start)) or quoted.start >= blocks[at - 1].end
     ]
     return sorted([*blocks, *marked], key=lambda quoted: quoted.start)
@@ -110,25 +114,32 @@ class _Sentences:
         return self._starts[at - 1] if at else 0
 
 
-def _marked(text: str, cited: Sequence[Cited], sentences: _Sentences) -> Iterator[Quoted]:
+def _marked(
+    text: str, cited: Sequence[Cited], sentences: _Sentences, cells: Cells
+) -> Iterator[Quoted]:
     """Quotations in quotation marks."""
-    for start, end in _spans(text):
+    for start, end in _spans(text, cells):
         is_said = _SAYS.match(text, end) is not None
         if _PARAPHRASES.match(text, end):
             is_said = False
         behind = _behind(text, end, cited)
         before = () if behind else _before(text, start, cited, sentences, is_said=is_said)
-        of = behind or before
+        of = behind or _beside(text, start, end, cited, cells) + before
         if of and not any(one.start <= start < one.end for one in of):
             yield Quoted(start, end, of, is_said or bool(behind))
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """The outermost quotations of a text, without their marks; an empty line ends them all."""
+def _spans(text: str, cells: Cells) -> Iterator[tuple[int, int]]:
+    """The outermost quotations of a text, without their marks; an empty line ends them all.
+
+    One that its cell does not close ends where the next one opens.
+    """
     opened: list[tuple[str, int]] = []
     for mark in _MARK.finditer(text):
         sign = mark[0]
         if sign in _PAIRS:
+            if opened and cells.are_apart(opened[-1][1], mark.start()):
+                opened.clear()
             opened.append((sign, mark.end()))
         elif "\n" in sign:
             opened.clear()
@@ -150,9 +161,22 @@ def _behind(text: str, end: int, cited: Sequence[Cited]) -> tuple[Cited, ...]:
     found = tuple(cited_within(cited, opening.end(), closing.start()))
     # Of a long name only the end may be known to be one.
     before = inside[: found[0].start - opening.end()] if found else ""
-    if not found or not _NAME_BEGINS.fullmatch(before) or _OTHER_SPEAKER.search(inside):
+    # 裁判所法施行令 names a law, and no court.
+    spans = [(one.start - opening.end(), one.end - opening.end()) for one in found]
+    if not found or not _NAME_BEGINS.fullmatch(before):
         return ()
-    return found
+    return () if _OTHER_SPEAKER.search(with_blanks(inside, spans)) else found
+
+
+def _beside(
+    text: str, start: int, end: int, cited: Sequence[Cited], cells: Cells
+) -> tuple[Cited, ...]:
+    """What the cell behind a quotation names, where the quotation fills its own."""
+    cell = cells.around(start)
+    if cell is None or cell.start < start - 1 or text[end + 1 : cell.end].strip("。"):
+        return ()
+    behind = [one for one in cells.beside(cell) if one.start > end]
+    return tuple(named for one in behind for named in cells.naming(one, cited))
 
 
 def _before(
@@ -244,7 +268,7 @@ def check_quotation(quoted: Quoted, flow: Flow, texts: LawTexts) -> Finding:
     said = flow.written(place)
     targets = list(dict.fromkeys(t for cited in quoted.cited for t in cited.targets))
     # As written: in the flowing text short citations are written out.
-    words = _HEAD.sub("", _BLOCK_SIGN.sub("", said))
+    words = _HEAD.sub("", _BORDER.sub("", _BLOCK_SIGN.sub("", said)))
     parts = _parts(words)
 
     def found(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rich.cells import cell_len
 
+from localrag.check.spread import spread_letters
 from localrag.check.types import Place
 from localrag.corpus import readers
 from localrag.corpus.pages import page_starts
@@ -233,7 +234,9 @@ def _bounded(source: Source) -> Source:
 
 
 class Flow:
-    """A text as it is read: in plain characters, lines that go on joined, citations written out.
+    """A text as it is read: plain characters, no blanks between spread letters, joined lines.
+
+    Citations are written out as statutes write them.
 
     Attributes:
         text: as it is read; a line that ends in it ends a sentence.
@@ -245,6 +248,7 @@ class Flow:
         read = PlainText(source.text)
         spelling = Spelling(read.text, list(read.offsets))
         spelling.rewrite(_RETURN, lambda _: "\n")
+        spelling.replace_spans(spread_letters(spelling.text, names))
         if source.kind not in _WHOLE_LINES:
             spelling.rewrite(_RUNS_ON, _joined(spelling.text, names))
         spelling.replace_spans(_in_english(spelling.text, names))
@@ -258,6 +262,9 @@ class Flow:
     def place(self, start: int, end: int) -> Place:
         """Where a span of the flowing text stands in what is checked."""
         first, last = original_span(self._offsets, start, end)
+        while last > first and self.source.text[last - 1].isspace():
+            # A blank behind a spread letter is no part of it.
+            last -= 1
         line = bisect_right(self._lines, first)
         of_note = _NOTE.match(self.source.text, self._lines[line - 1])
         note = of_note[1] if of_note is not None and self.source.kind == "docx" else ""

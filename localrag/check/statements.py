@@ -9,12 +9,13 @@ provision says the opposite of the same deed.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, pairwise
 
-from localrag.check.cases import figure_of_another_case
+from localrag.check.cases import Instead, figure_of_another_case, other_bound, other_figures
+from localrag.check.cells import Cell, Cells, said_besides
 from localrag.check.differences import (
     PENALTIES_RENAMED,
     is_of_other_penalties,
@@ -31,27 +32,28 @@ from localrag.corpus.types import ITEMS, Locator, Passage
 from localrag.facts import Fact, FactKind
 from localrag.reading.checking import covers, mismatches
 from localrag.reading.checking.contradicting import denies
-from localrag.reading.checking.forces import Force, carries
+from localrag.reading.checking.forces import Force, Predicate, carries
 from localrag.reading.checking.particulars import (
-    Bound,
     Figure,
     Particulars,
     particulars_of,
     same_figure,
 )
 from localrag.reading.checking.polarity import (
+    closing_force,
     is_content,
     key_of,
     sentences_of,
     with_lists,
     with_provisos,
 )
-from localrag.reading.folding import fold
+from localrag.reading.folding import Folded, fold
 from localrag.reading.types import Mismatch, MismatchKind
 from localrag.statutes.applied import part_span
 from localrag.statutes.other_numbers import case_numbers
 from localrag.statutes.resolver import Target
 from localrag_indexes.analysis.characters import with_blanks
+from localrag_indexes.analysis.normalize import normalize
 from localrag_indexes.analysis.sentences import split_sentences
 
 _FIGURES = frozenset(
@@ -67,12 +69,6 @@ _RATE = re.compile("[1１一](?:日|週間?|[か箇]?月|年).*[0-9０-９一二
 _PENALTY = re.compile(
     r"(?P<most>(?:(?!以下の)[^、。（）\s]){1,40})以下の(?:(?P<prison>懲役|拘禁刑|禁錮|拘留)|罰金|科料|過料)"
 )
-_OTHER_SIDE = {
-    Bound.FROM: Bound.BELOW,
-    Bound.BELOW: Bound.FROM,
-    Bound.ABOVE: Bound.UP_TO,
-    Bound.UP_TO: Bound.ABOVE,
-}
 # So many characters may follow what a sentence says at its end: と定めている.
 _LAST_WORDS = 12
 _OPPOSITES = frozenset((MismatchKind.NEGATION, MismatchKind.MODALITY))
@@ -92,6 +88,7 @@ _BOTH = re.compile(
 )
 # Whom a sentence speaks of by what they are not: 15歳未満の者.
 _COMPLEMENT = re.compile("未満|以外|でない|しない|ない(?:者|場合|とき|限り)")
+_LIFTS = re.compile("この限りで(?:ない|はない|ありません)")
 _NEEDED = re.compile("必要|要す|要し|要件")
 _QUOTES = re.compile("「[^「」]{12,}」")
 _LONGEST, _SHORTEST = 400, 10
@@ -103,18 +100,10 @@ _ITEM_MARK = re.compile(
     r"[-*+・○●◎■□◆◇▼▽※ 　\t]*(?:[（(][0-9０-９〇一二三四五六七八九十ア-ンa-zA-Z]{1,3}[)）]|[①-⑳]"
     r"|[\[［]\^?注?[0-9０-９]{1,3}[\]］]:?|注?[0-9０-９]{1,3}[)）])"
 )
-# Behind a citation: a caption, or what the provision is about; with a topic (は) it is more.
-_GLOSS = re.compile(r"(?<= )[（(][^（）()。は0-9０-９\n]{1,60}(?:[一-鿿々ァ-ヶー等]|こと)[)）]")
 # …と規定している。: that it is said, not what.
 _TELLS = re.compile(
     "(?<=[うくすつぬむるいただる])(?P<tells>と(?:(?:の|いう)旨を)?(?:され|(?:規定|明記|明示|宣言)(?:し|され|する)|定め(?:られ)?)"
     "(?:て(?:い|お)る|る|た)?)[。）) 　]*$"
-)
-# What names provisions and says nothing of them: 第1　, 根拠：, を参照, 及び.
-_NAMING = re.compile(
-    r"^ *第[0-9０-９一二三四五六七八九十]+(?=[ 　])|^[^。、：:]{1,12}[：:]"
-    r"|(?:につ(?:いて|き))?を?(?:参照|見よ)(?:のこと|されたい)?|関係|以下|など"
-    r"|及び|並びに|又は|若しくは|[等とや]|[\W_]"
 )
 # The case, what others make of the law, other days, questions: not what the provision says.
 _OF_SOMETHING_ELSE = re.compile(
@@ -138,6 +127,7 @@ class Statement:
         text: the sentence with blanks in the place of the citations.
         cited: the provisions.
         quotes_others: whether it quotes what is not said to be of them: a judgment, a contract.
+        is_beside: whether it stands in a cell of a table, and the provisions in the one beside it.
     """
 
     start: int
@@ -145,21 +135,28 @@ class Statement:
     text: str
     cited: tuple[Cited, ...]
     quotes_others: bool
+    is_beside: bool = False
 
 
 def statements_of(
-    text: str, cited: Sequence[Cited], quoted: Sequence[Quoted]
+    text: str, cited: Sequence[Cited], quoted: Sequence[Quoted], cells: Cells
 ) -> Iterator[Statement]:
     """Find the sentences of a flowing text that say something of provisions they cite.
 
     Those that only quote or name them say nothing: a heading, an item of a list of citations.
     """
     quotes = [one.start for one in quoted]
-    for start, end in split_sentences(text):
+    beside = _named_beside(cells, cited, quotes)
+    for start, end in cells.sentences():
         found = cited_within(cited, start, end)
         is_quoting = bisect_left(quotes, end) > bisect_left(quotes, start)
-        if not found or is_quoting or _is_set_off(text, start):
+        cell = cells.around(start)
+        named = beside.get(cell, ()) if not any(one.basis.names_law for one in found) else ()
+        if not (found or named) or is_quoting or _is_set_off(text, start):
             continue
+        if cell and start == cell.label and not cited_within(found, start, cell.start):
+            # The head of a column says nothing of the provision.
+            start = cell.start
         spans = [(one.start - start, min(one.end, end) - start) for one in found]
         spans += _cases(text[start:end])
         if tells := _TELLS.search(text[start:end]):
@@ -167,12 +164,30 @@ def statements_of(
         if mark := _ITEM_MARK.match(text, start, end):
             spans.append((0, mark.end() - start))
         said = with_blanks(bare(text[start:end]), spans)
-        names_only = not _said_besides(said)
+        names_only = not said_besides(said)
         # は五十年とする。 says more than its length.
-        long_enough = len(said.replace(" ", "")) >= _SHORTEST or bool(_read(said).figures)
+        long_enough = len(said.replace(" ", "")) >= _SHORTEST
+        long_enough |= not named and bool(_read(said).figures)
         if not names_only and long_enough:
             others = _QUOTES.search(text, start, end) is not None
-            yield Statement(start, end, said, tuple(found), others)
+            yield Statement(start, end, said, tuple(named or found), others, bool(named))
+
+
+def _named_beside(
+    cells: Cells, cited: Sequence[Cited], quotes: Sequence[int]
+) -> Mapping[Cell | None, Sequence[Cited]]:
+    """The cells beside one that only names provisions, each with these; none beside two of them.
+
+    Where one of them quotes the provisions, the other one has something else.
+    """
+    found: dict[Cell | None, Sequence[Cited]] = {}
+    for cell in (one for row in cells.rows for one in row):
+        named, others = cells.naming(cell, cited), cells.beside(cell)
+        quoting = (bisect_left(quotes, one.end) > bisect_left(quotes, one.start) for one in others)
+        if named and not any(quoting):
+            for other in others:
+                found[other] = () if other in found else named
+    return found
 
 
 def _cases(sentence: str) -> Iterator[tuple[int, int]]:
@@ -180,20 +195,6 @@ def _cases(sentence: str) -> Iterator[tuple[int, int]]:
     for start, end in case_numbers(sentence):
         court = _COURT.search(sentence, max(0, start - _LONGEST_COURT), start)
         yield court.start() if court else start, end
-
-
-def _said_besides(text: str) -> str:
-    """What is said beyond the names of provisions and what they are about; "" for nothing.
-
-    （五年以上の懲役） has a figure, and says what the provision has.
-    """
-    plain = _GLOSS.sub(lambda gloss: gloss[0] if _measures(gloss[0]) else "", text)
-    return _NAMING.sub("", plain)
-
-
-def _measures(text: str) -> bool:
-    """Whether a text has a figure of something: 五年, and not the 二 of 二重売買."""
-    return any(figure.dimension for figure in _read(text).figures)
 
 
 def _is_set_off(text: str, start: int) -> bool:
@@ -236,28 +237,35 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
         others += _RECKONED.findall(statement.text)
     if statement.quotes_others or any(words not in law for words in others):
         return found(Verdict.UNCHECKED, Fact(FactKind.NOT_OF_THE_PROVISION))
+    if statement.is_beside:
+        words = letters(statement.text).strip("。")
+        for at, passage in enumerate(passages):
+            if words in letters(bare(passage.text)):
+                return found(Verdict.HOLDS, None, at)
     said, sentences = statement.text, _sentences_of(statement.cited, texts)
+    headings = [passage.header for passage in passages]
+    share = covers(said, sentences, headings=headings)
+    if statement.is_beside and share < _FIGURE_FROM:
+        # A cell with something else: a remark, a day.
+        return None
     is_of_other_state = is_of_other_penalties(said, law)
     if is_of_other_state:
         said, sentences = renamed(said), list(map(renamed, sentences))
-    if words := _other_penalty(said, sentences):
+    if instead := _other_penalty(said, sentences):
         by = (n for n, one in enumerate(sentences) if _other_penalty(said, [one]))
-        return found(Verdict.FAILS, Fact(FactKind.SAID_OTHERWISE, words=words), next(by, 0))
-    if words := turned_round(said, sentences):
-        return found(Verdict.FAILS, Fact(FactKind.SAID_OTHERWISE, words=words))
-    headings = [passage.header for passage in passages]
-    share = covers(said, sentences, headings=headings)
+        return found(Verdict.FAILS, _otherwise(instead), next(by, 0))
+    if instead := turned_round(said, sentences):
+        return found(Verdict.FAILS, _otherwise(instead))
     wrong = mismatches(said, sentences, headings=headings)
     of_proviso = all(map(_is_of_proviso, statement.cited))
     for mismatch in wrong:
-        if _is_shown(mismatch, share, said, sentences, of_proviso=of_proviso):
+        if instead := _shown(mismatch, share, said, sentences, of_proviso=of_proviso):
             by = (
                 number
                 for number, sentence in enumerate(sentences)
-                if _is_shown(mismatch, share, said, [sentence], of_proviso=of_proviso)
+                if _shown(mismatch, share, said, [sentence], of_proviso=of_proviso)
             )
-            problem = Fact(FactKind.SAID_OTHERWISE, words=mismatch.written)
-            return found(Verdict.FAILS, problem, next(by, 0))
+            return found(Verdict.FAILS, _otherwise(instead), next(by, 0))
     if where := _elsewhere(said, share, statement.cited, law, texts):
         return found(Verdict.FAILS, Fact(FactKind.QUOTED_ELSEWHERE, where=where))
     if is_of_other_state:
@@ -279,6 +287,13 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
     if lacking := _lacking(said, [*sentences, *headings]):
         return found(Verdict.UNCHECKED, Fact(FactKind.WORDS_LACKING, words=lacking))
     return found(Verdict.UNCHECKED, Fact(FactKind.SAID_IN_OTHER_WORDS))
+
+
+def _otherwise(instead: Instead) -> Fact:
+    """That provisions do not say what a text says, with what they say in its place."""
+    if not instead.there:
+        return Fact(FactKind.SAID_OTHERWISE_ALONE, words=instead.words)
+    return Fact(FactKind.SAID_OTHERWISE, words=instead.words, instead=instead.there)
 
 
 def _elsewhere(said: str, share: float, cited: Sequence[Cited], law: str, texts: LawTexts) -> str:
@@ -336,11 +351,13 @@ def _is_each_of_its_own(statement: Statement, texts: LawTexts) -> bool:
 
     A citation stands before what is said of it (刑法235条は…), or behind it (…（刑法235条）).
     """
+    if statement.is_beside:
+        return True
     groups = [[statement.cited[0]]]
     for cited in statement.cited[1:]:
         last = groups[-1][-1].end - statement.start
         between = f" {statement.text[last : cited.start - statement.start]}"
-        if _said_besides(between):
+        if said_besides(between):
             groups.append([cited])
         else:
             groups[-1].append(cited)
@@ -367,9 +384,23 @@ def _is_said_alike(said: str, sentences: Sequence[str]) -> bool:
     許される of what 許さない stands: the words alone are the same.
     """
     there = "".join(sentences)
+    force = _closing_force(said)
+    if force in (Force.FORBIDDEN, Force.EXEMPTED) and not any(
+        carries(_closing_force(text[start:end]), force)
+        for text in sentences
+        for start, end in split_sentences(text)
+        if not _LIFTS.search(text, start, end)
+    ):
+        # 予告をしてはならない of 予告をしなければならない and 予告をしない使用者は.
+        return False
     return any(map(denies, sentences)) == denies(said) and all(
         set(telling.findall(said)) == set(telling.findall(there)) for telling in (_WITHOUT, _BOTH)
     )
+
+
+@lru_cache(maxsize=512)
+def _closing_force(sentence: str) -> Force:
+    return closing_force(normalize(sentence).strip(" 。()"))[1]
 
 
 def _is_in_order(said: str, sentences: Sequence[str]) -> bool:
@@ -401,10 +432,10 @@ def _is_of_proviso(cited: Cited) -> bool:
     return bool(cited.parts) and all(part.startswith(("ただし", "但")) for part in cited.parts)
 
 
-def _is_shown(
+def _shown(
     mismatch: Mismatch, share: float, said: str, sentences: Sequence[str], *, of_proviso: bool
-) -> bool:
-    """Whether a mismatch is one that the provisions contradict.
+) -> Instead | None:
+    """What the provisions say in the place of a mismatch; None where they do not contradict it.
 
     Args:
         mismatch: what is wrong.
@@ -413,18 +444,23 @@ def _is_shown(
         sentences: the provisions.
         of_proviso: whether it is said of their provisos alone.
     """
+    written = mismatch.written
     if mismatch.kind is MismatchKind.BOUND:
-        return share >= _BOUND_FROM and _is_other_bound(mismatch.written, sentences)
+        return other_bound(written, said, sentences) if share >= _BOUND_FROM else None
     if mismatch.kind in _OPPOSITES:
         # What is said in passing (行使することができる時から) is not what the sentence says.
-        said_last = said.rstrip(" 。）)").rfind(mismatch.written)
-        ends = said_last >= 0 and len(said) - said_last - len(mismatch.written) <= _LAST_WORDS
-        return (
-            share >= _OPPOSITE_FROM
-            and ends
-            and not _is_turned_round(said, sentences)
-            and _says_opposite(mismatch, said, sentences, of_proviso=of_proviso)
-        )
+        said_last = said.rstrip(" 。）)").rfind(written)
+        ends = said_last >= 0 and len(said) - said_last - len(written) <= _LAST_WORDS
+        if share < _OPPOSITE_FROM or not ends or _is_turned_round(said, sentences):
+            return None
+        return _opposite(mismatch, said, sentences, of_proviso=of_proviso)
+    if not _is_other_figure(mismatch, share, sentences):
+        return None
+    return Instead(written, other_figures(written, said, sentences))
+
+
+def _is_other_figure(mismatch: Mismatch, share: float, sentences: Sequence[str]) -> bool:
+    """Whether a mismatch is a figure where provisions have another one of its kind."""
     if mismatch.kind is MismatchKind.DATE and _LENGTH.fullmatch(mismatch.written):
         # 三月 in statutes is three months.
         there = [_read(sentence) for sentence in sentences]
@@ -445,10 +481,10 @@ def _is_turned_round(said: str, sentences: Sequence[str]) -> bool:
     return bool(by_others or _WITHOUT.search(said) or _WITHOUT.search(law))
 
 
-def _says_opposite(
+def _opposite(
     mismatch: Mismatch, said: str, sentences: Sequence[str], *, of_proviso: bool
-) -> bool:
-    """Whether provisions say otherwise of the same deed, not only mention it (継続する等).
+) -> Instead | None:
+    """What provisions say otherwise of the same deed, not only mention it (継続する等).
 
     Who says what the rule says is not wrong for its proviso, unless ただし書 alone is cited; nor
     is who says what the proviso says, in words of it, for the rule.
@@ -462,8 +498,10 @@ def _says_opposite(
         if claim.written_normal(one.start, one.end) == mismatch.written
     }
     spoken = frozenset[str]().union(*(sentence.words for sentence in said_sentences))
-    read = [sentence for text in sentences for sentence in sentences_of(fold(text))]
-    is_opposed, rule = False, frozenset[str]()
+    texts = [fold(text) for text in sentences]
+    read = [sentence for text in texts for sentence in sentences_of(text)]
+    opposed: Instead | None = None
+    rule = frozenset[str]()
     for sentence in with_provisos(list(with_lists(read))):
         last = max((one.end for one in sentence.predicates), default=0)
         # 緊急の必要があるときは…できる: the exception, by words that only it has.
@@ -476,39 +514,35 @@ def _says_opposite(
             if one.head not in claimed or not is_told or (of_proviso and not sentence.lifts):
                 continue
             if not carries(one.force, claimed[one.head]):
-                is_opposed = True
+                opposed = opposed or Instead(mismatch.written, tuple(_written(one, texts)))
             elif is_spoken_of:
-                return False
+                return None
         rule = sentence.words
-    return is_opposed
+    return opposed
 
 
-def _is_other_bound(written: str, sentences: Sequence[str]) -> bool:
-    """Whether the provisions have a figure with another bound, and not just the other side of it.
-
-    Who may do something up to three years is told by a provision that forbids more than three.
-    """
-    claimed = [figure for figure in _read(written).figures if figure.bound]
-    there = _figures_of(sentences)
-    for figure in claimed:
-        bounds = {other.bound for other in there if same_figure(figure, other)}
-        allowed = {None, figure.bound, *([_OTHER_SIDE[figure.bound]] if figure.bound else [])}
-        if bounds and not bounds & allowed:
-            return True
-    return False
+def _written(predicate: Predicate, texts: Sequence[Folded]) -> list[str]:
+    """The words of a predicate; none of one that is read out of a proviso or of a list."""
+    words = [
+        text.written_normal(predicate.start, predicate.end)
+        for text in texts
+        for sentence in sentences_of(text)
+        if predicate in sentence.predicates
+    ]
+    return words[:1]
 
 
-def _other_penalty(said: str, sentences: Sequence[str]) -> str:
-    """The penalty that a text says where the provisions have others of its kind; "" for none.
+def _other_penalty(said: str, sentences: Sequence[str]) -> Instead | None:
+    """The penalty that a text says where the provisions have others of its kind; None for none.
 
     A penalty is told in words of its own (詐欺罪は十年以下の拘禁刑), whatever the deed is called.
     """
     there = [one for sentence in sentences for one in _penalties(sentence)]
     for is_prison, figure, words in _penalties(said):
-        alike = [other for other_is_prison, other, _ in there if other_is_prison is is_prison]
-        if alike and not any(same_figure(figure, other) for other in alike):
-            return words
-    return ""
+        alike = [(other, its) for its_prison, other, its in there if its_prison is is_prison]
+        if alike and not any(same_figure(figure, other) for other, _ in alike):
+            return Instead(words, tuple(dict.fromkeys(its for _, its in alike))[:_FEW])
+    return None
 
 
 def _penalties(text: str) -> Iterator[tuple[bool, Figure, str]]:

@@ -495,7 +495,10 @@ class FactKind(Enum):
     # check: what does not hold.
     CLAIM_CONTRADICTED = N_("a sentence of the corpus has something else in the place of {words}")
     OWN_ARTICLE_LACKING = N_("the text itself has no such article, paragraph or item")
-    PROVISION_LACKING = N_("{law} has no such provision; beside it there is: {near}")
+    PROVISION_LACKING = N_(
+        "{law} has no such provision; {outer} ends with {last}; beside it there is: {near}"
+    )
+    ITEMS_LACKING = N_("{law} has no such provision; {outer} has no items")
     PROVISION_LACKING_ALONE = N_("{law} has no such provision")
     NOT_IN_OLD_TEXT = N_(
         "the corpus only has the text of {law} of {day}, which has no such provision; a later text "
@@ -520,7 +523,8 @@ class FactKind(Enum):
     QUOTED_NOWHERE = N_("the law has no such words")
     QUOTED_ELSEWHERE = N_("these words stand in {where}")
     QUOTED_OF_STATE = N_("these are the words of the state of {day}")
-    SAID_OTHERWISE = N_("the provision does not say {words}")
+    SAID_OTHERWISE = N_("the provision says {instead}, not {words}")
+    SAID_OTHERWISE_ALONE = N_("the provision does not say {words}")
     LAW_NUMBERED = N_("the number of the law is {number}")
     LAW_CALLED = N_("the law is called {title}")
     LAW_MISSPELT = N_("the corpus has no law called {name}, but one that is called {title}")

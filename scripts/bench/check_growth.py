@@ -1,9 +1,10 @@
 """What `check` takes of a processor as hostile texts grow, and what two checks do to others.
 
-Twelve shapes of text, each of ``--sizes`` characters, are checked against the 327 laws: quotation
+Fifteen shapes of text, each of ``--sizes`` characters, are checked against the 327 laws: quotation
 marks in each other and unclosed ones, citations of one law, 同条, branches, ranges, lists of law
 names, definitions, numbers of cases, English citations, headings, a line break behind each
-character, and a mixture. Bar: four times as long a text takes at most five times as long.
+character, spread letters, cells of one row, and a mixture. Bar: four times as long a text takes at
+most five times as long.
 
 Then the holder of one token has two texts of the largest size checked at a time, again and again,
 and another one searches: the 95th percentile of these searches (with its 95 % interval, by order
@@ -45,6 +46,8 @@ SHAPES = {
     "English": "Articles 5 to 7 of the Civil Code, ",
     "headings": "第一条（目的）\n",
     "line breaks": "民\n法\n第\n一\n条\n",
+    "spread letters": "民 法 第 1 条 ",
+    "cells": "民法第一条\t「あ」\t",
     "mixed": "民法第5条は「あ」と定め、Article 5（同条第2項）\n第３条 ",
 }
 _NORMAL = 1.96

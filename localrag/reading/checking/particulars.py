@@ -125,6 +125,8 @@ _YEARS = re.compile(r"[0-9]{1,2}年")
 _YEARS_NOTED = re.compile(r"[0-9]{1,2}年[（(](?![^（）()]*(?:明治|大正|昭和|平成|令和|[0-9]{4}年))")
 _RANGE = re.compile(r"[~\-]")
 _MONTH, _TIMES = UNITS["か月"], UNITS["倍"]
+_MONTHS_OF_A_YEAR = 12
+_MONTHS = re.compile("月(?![額給収次刊0-9])")
 
 # English citations have no reader yet: article 27-2, paragraph (1), item (ii).
 _ENGLISH_PLACE = re.compile(
@@ -166,6 +168,8 @@ _BEFORE_NUMBER = re.compile(
     + r")(?:で| (?:a|the))? ?[$€£]?約?$"
 )
 _LONGEST_BEFORE = 24
+# Of を超える and を下回る the pattern of the bound has the stem.
+_REST_OF_BOUND = re.compile("(?:える|えて|え|ない|る|い|く)?")
 
 _DIRECTIONS_BEHIND = re.compile(
     r"(?:[(（][^)）]{0,20}[)）])?(?:(以降|以後|から|より後|onwards?)|(以前|まで|より前|前に))"
@@ -274,7 +278,11 @@ def _figures(plain: str, start: int, end: int) -> Iterator[Figure]:
         scale = _SCALE.match(window, match.end())
         value = Fraction(match[0].replace(",", "")) * (_SCALES[scale[0]] if scale else 1)
         first, last = start + match.start(), start + (scale or match).end()
-        yield _figure(plain, first, last, [value], Unit("", Fraction(1)))
+        if value > _MONTHS_OF_A_YEAR and _MONTHS.match(plain, last):
+            # 十八月: no month of a year, which dates have, but a length of time.
+            yield _figure(plain, first, last + 1, [value * _MONTH.size], _MONTH)
+        else:
+            yield _figure(plain, first, last, [value], Unit("", Fraction(1)))
 
 
 def _figure(plain: str, start: int, end: int, values: Sequence[Fraction], unit: Unit) -> Figure:
@@ -298,6 +306,21 @@ def _bound(plain: str, start: int, end: int) -> Bound | None:
             assert match.lastindex is not None
             return bounds[match.lastindex - 1][0]
     return None
+
+
+def bounded(folded: Folded, figure: Figure) -> str:
+    """A figure as it is written, with its bound: 十日以内, 少なくとも十日, 四分の三を超える."""
+    start, end = figure.start, figure.end
+    numbers = list(_NUMBER.finditer(folded.text, start, end))
+    number_end = numbers[-1].end() if numbers else end
+    floor = max(start - _LONGEST_BEFORE, 0)
+    if behind := _BEHIND_NUMBER.match(folded.text[number_end : number_end + 24]):
+        end = max(end, number_end + behind.end())
+        rest = _REST_OF_BOUND.match(folded.text, end)
+        end = rest.end() if rest else end
+    elif before := _BEFORE_NUMBER.search(folded.text[floor:start]):
+        start = floor + before.start()
+    return folded.written(start, end)
 
 
 def same_figure(one: Figure, other: Figure) -> bool:

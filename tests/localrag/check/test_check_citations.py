@@ -596,3 +596,30 @@ def test_what_cannot_be_checked_is_refused(check: Check, corpus: localrag.Corpus
     with pytest.raises(InputError):
         corpus.check(table)
     assert corpus.as_of(date.today().isoformat()).check("法令の話はない。").findings == ()
+
+
+@pytest.mark.parametrize(
+    ("written", "outer", "last"),
+    [
+        ("第4条第9項", "第4条", "第3項"),
+        ("第14条第1項第9号", "第14条第1項", "第3号"),
+        ("第99条", "", "第17条"),
+        ("第4条の9", "", "第17条"),
+    ],
+)
+def test_with_what_a_law_or_a_provision_ends_is_named(
+    check: Check, written: str, outer: str, last: str
+) -> None:
+    (finding,) = check(f"渡し舟法{written}を見よ。").findings
+    assert finding.problem
+    assert finding.problem.kind.code == "provision-lacking"
+    title = "渡し舟の安全及び活用に関する法律"
+    assert finding.problem.fields["outer"] == f"{title}{outer}"
+    assert finding.problem.fields["last"] == last
+    assert finding.problem.fields["near"]
+
+
+def test_a_paragraph_without_items_is_called_so(check: Check) -> None:
+    (finding,) = check("渡し舟法第4条第1項第2号を見よ。").findings
+    assert finding.problem
+    assert (finding.verdict, finding.problem.kind.code) == (Verdict.FAILS, "items-lacking")

@@ -142,3 +142,33 @@ def test_a_report_does_not_take_the_place_of_the_text(
         assert refused.code == 2
         assert "is the text itself" in refused.err
     assert memo.read_text(encoding="utf-8") == "渡し舟法第4条による。"
+
+
+def test_what_is_right_is_said_wherever_a_report_is_read(
+    cli: Callable[..., Any], corpus: localrag.Corpus, sample: Path, tmp_path: Path
+) -> None:
+    memo = tmp_path / "memo.txt"
+    memo.write_text(
+        "渡し舟法4条3項によれば、登録の有効期間は七年とする。\n渡し舟法第4条第9項を見よ。\n",
+        "utf-8",
+    )
+    title = "渡し舟の安全及び活用に関する法律"
+    told = (
+        "the provision says 五年, not 七年",
+        f"{title} has no such provision; {title}第4条 ends with 第3項",
+    )
+    report = corpus.check(memo)
+    for suffix in (".html", ".md", ".docx"):
+        write_report(report, tmp_path / f"report{suffix}")
+    page = lxml_html.fromstring((tmp_path / "report.html").read_bytes()).text_content()
+    printed = {
+        "terminal": cli("check", str(memo)).out,
+        "JSON": str(cli("check", str(memo), "--json").json["findings"]),
+        "HTML": page,
+        "Markdown": (tmp_path / "report.md").read_text("utf-8"),
+        "Word": "\n".join(words for _, words in comments(tmp_path / "report.docx")),
+    }
+    for door, text in printed.items():
+        plain = "".join(text.replace("\\", "").split())
+        for words in told:
+            assert "".join(words.split()) in plain, door

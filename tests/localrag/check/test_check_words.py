@@ -328,3 +328,127 @@ def test_the_provision_that_says_otherwise_is_told(check: Check) -> None:
 )
 def test_cases_and_other_days_are_not_checked(check: Check, text: str) -> None:
     assert wrong(check(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "instead"),
+    [
+        ("渡し舟法4条3項によれば、登録の有効期間は七年とする。", "七年", ["五年"]),
+        ("渡し舟法第6条の届出は、20日以内にしなければならない。", "20日以内", ["三十日以内"]),
+    ],
+)
+def test_what_the_provision_says_is_named(
+    check: Check, text: str, words: str, instead: list[str]
+) -> None:
+    (finding,) = [one for one in check(text).findings if one.verdict is Verdict.FAILS]
+    assert finding.problem
+    assert finding.problem.fields == {"words": words, "instead": tuple(instead)}
+
+
+@pytest.fixture
+def rules(home: Path, tmp_path: Path) -> Check:
+    """Checks a text against an act whose articles bound shares, months, penalties and deeds."""
+    articles = [
+        (
+            "1",
+            "規約",
+            ["規約は、総構成員の四分の三以上の同意があるときに限り、変更することができる。"],
+        ),
+        ("2", "終了", ["契約は、通知の日から六月を経過することによつて終了する。"]),
+        ("3", "期間", ["許可の有効期間は、交付の日から十八月とする。"]),
+        ("4", "罰則", ["舟を損なつた者は、三年以下の拘禁刑又は五十万円以下の罰金に処する。"]),
+        ("5", "取消し", ["前条の規定に反する法律行為は、取り消すことができる。"]),
+        (
+            "6",
+            "予告",
+            [
+                "舟の主は、船頭を解こうとするときは、少くとも三十日前にその予告をしなければならない。"
+                "予告をしない舟の主は、三十日分以上の賃金を払わなければならない。"
+                "ただし、やむを得ない場合は、この限りでない。"
+            ],
+        ),
+    ]
+    path = tmp_path / "599AC0000000001_20200401_000000000000000.xml"
+    path.write_text(law_xml(articles), encoding="utf-8")
+    corpus = localrag.open(home).corpus()
+    corpus.add(path)
+    return corpus.as_of("2021-04-01").check
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "instead"),
+    [
+        (
+            "規約は、総構成員の四分の三を超える同意があるときに限り、変更することができる"
+            "（渡し舟法1条）。",
+            "四分の三を超える",
+            ("四分の三以上",),
+        ),
+        (
+            "契約は、通知の日から16月を経過することによつて終了する（渡し舟法2条）。",
+            "16月",
+            ("六月",),
+        ),
+        (
+            "渡し舟法3条によれば、許可の有効期間は、交付の日から二十四月とする。",
+            "二十四月",
+            ("十八月",),
+        ),
+        (
+            "舟を損なつた者は、三年以下の拘禁刑又は百万円以下の罰金に処する（渡し舟法4条）。",
+            "百万円以下",
+            ("五十万円以下",),
+        ),
+        (
+            "前条の規定に反する法律行為は、取り消すことができない（渡し舟法5条）。",
+            "取り消すことができない",
+            ("取り消すことができる",),
+        ),
+        (
+            "舟の主は、船頭を解こうとするときは、四十日前に予告をしなければならない"
+            "（渡し舟法6条）。",
+            "四十日",
+            ("少くとも三十日",),
+        ),
+    ],
+)
+def test_what_is_wrong_is_named_with_what_is_right(
+    rules: Check, text: str, words: str, instead: tuple[str, ...]
+) -> None:
+    (finding,) = [one for one in rules(text).findings if one.verdict is Verdict.FAILS]
+    assert finding.problem
+    assert finding.problem.kind.code == "said-otherwise"
+    assert finding.problem.fields == {"words": words, "instead": instead}
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("四分の三以上の", "四分の三以上"),
+        ("四分の三の", "四分の三"),
+        ("七十五パーセント以上の", "四分の三以上"),
+    ],
+)
+def test_the_same_share_is_not_wrong(rules: Check, said: str, words: str) -> None:
+    rule = f"規約は、総構成員の{said}同意があるときに限り、変更することができる（渡し舟法1条）。"
+    assert wrong(rules(rule)) == [], words
+
+
+@pytest.mark.parametrize("ending", ["してはならない", "する必要はない"])
+def test_a_duty_does_not_hold_as_its_contrary(rules: Check, ending: str) -> None:
+    text = f"渡し舟法6条によれば、舟の主は船頭を解こうとするときその予告を{ending}。"
+    (finding,) = of_part(rules(text), "statement")
+    assert finding.verdict is not Verdict.HOLDS
+
+
+def test_a_court_in_the_name_of_a_law_is_no_court(home: Path, tmp_path: Path) -> None:
+    xml = law_xml([("1", "趣旨", ["この法律は、渡し場の管理について定めるものとする。"])])
+    path = tmp_path / "599AC0000000001_20200401_000000000000000.xml"
+    path.write_text(xml.replace("渡し舟法", "渡し場裁判所法"), encoding="utf-8")
+    corpus = localrag.open(home).corpus()
+    corpus.add(path)
+    said = "この法律は、渡し場の売買について別に定めるものとするほか、何も定めない。"
+    for tells in ("とされている。", "。"):
+        text = f"この点については、「{said}」（渡し場裁判所法第1条）{tells}"
+        (quotation,) = of_part(corpus.as_of("2021-04-01").check(text), "quotation")
+        assert quotation.verdict is Verdict.FAILS

@@ -1,0 +1,154 @@
+"""Cells of tables: a row is a line, and what stands in one cell is not said in the next one.
+
+Readers of files put a tab between two cells; Markdown has | around each. A row that names a
+provision in one cell and has its words in the cell beside it speaks of that provision there.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from localrag.check.laws import Cited, cited_within
+from localrag.reading.checking.particulars import particulars_of
+from localrag.reading.folding import fold
+from localrag_indexes.analysis.characters import with_blanks
+from localrag_indexes.analysis.sentences import split_sentences
+
+_ROW = re.compile(r"^(?=[ 　]*\||[^\n]*\t)[^\n]*$", re.MULTILINE)
+_PIPE_FIRST = re.compile("[ 　]*\\|")
+_TAB, _ANY_BORDER = re.compile("\t"), re.compile("[\t|]")
+# The head of a column, as rows of Excel and CSV have it before each value.
+_LABEL = re.compile("[^\t\n。、：:「」『』|]{1,60}[：:] ?")
+# Behind a citation: a caption, or what the provision is about; with a topic (は) it is more.
+_GLOSS = re.compile(r"(?<= )[（(][^（）()。は0-9０-９\n]{1,60}(?:[一-鿿々ァ-ヶー等]|こと)[)）]")
+# What names provisions and says nothing of them: 第1　, 根拠：, を参照, 及び.
+_NAMING = re.compile(
+    r"^ *第[0-9０-９一二三四五六七八九十]+(?=[ 　])|^[^。、：:]{1,12}[：:]"
+    r"|(?:につ(?:いて|き))?を?(?:参照|見よ)(?:のこと|されたい)?|関係|以下|など"
+    r"|及び|並びに|又は|若しくは|[等とや]|[\W_]"
+)
+
+
+# 民法709条は、 in a cell, and what it says in the next one.
+_LEADS_ON = re.compile("(?:によれば|によると|では|には|は)[、,]?$")
+
+
+class Cell(NamedTuple):
+    """A cell of a row, as a span of the text without blanks and the head of its column."""
+
+    start: int
+    end: int
+    label: int
+    """Where it begins with its head; the same as `start` where it has none."""
+
+
+class Cells:
+    """The cells of all tables of a flowing text; none of a line that is no row.
+
+    Args:
+        text: as it flows.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.rows: list[list[Cell]] = []
+        plain: list[str] = []
+        done = 0
+        for row in _ROW.finditer(text):
+            border = _ANY_BORDER if _PIPE_FIRST.match(row[0]) else _TAB
+            cells = list(_cells(text, row.start(), row.end(), border))
+            if cells:
+                self.rows.append(cells)
+            # Nothing but a line break ends a sentence wherever it stands.
+            plain += text[done : row.start()], border.sub("\r", row[0])
+            done = row.end()
+        self._bordered = "".join([*plain, text[done:]])
+        self._all = [(cell, row, at) for row in self.rows for at, cell in enumerate(row)]
+        self._starts = [cell.label for cell, _, _ in self._all]
+        self._naming_rows: dict[int, bool] = {}
+
+    def sentences(self) -> list[tuple[int, int]]:
+        """The spans of the sentences of the text; each ends with its cell."""
+        return split_sentences(self._bordered)
+
+    def around(self, position: int) -> Cell | None:
+        """The cell that a position stands in; None outside of tables."""
+        found = self._found(position)
+        return found[0] if found else None
+
+    def are_apart(self, one: int, other: int) -> bool:
+        """Whether two positions stand in two cells of one row."""
+        first, second = self._found(one), self._found(other)
+        if first is None or second is None:
+            return False
+        return first[1] is second[1] and first[0] != second[0]
+
+    def begin(self, position: int, cited: Sequence[Cited]) -> int:
+        """Where the row begins that a position stands in, if a cell of it only names provisions.
+
+        The position itself in any other row, and outside of tables.
+        """
+        found = self._found(position)
+        if found is None:
+            return position
+        _, row, _ = found
+        begins = row[0].label
+        if begins not in self._naming_rows:
+            self._naming_rows[begins] = any(self.naming(cell, cited) for cell in row)
+        return begins if self._naming_rows[begins] else position
+
+    def beside(self, cell: Cell) -> Sequence[Cell]:
+        """The cells right before and right behind a cell of a row."""
+        found = self._found(cell.start)
+        if found is None:
+            return ()
+        _, row, at = found
+        return row[max(0, at - 1) : at] + row[at + 1 : at + 2]
+
+    def _found(self, position: int) -> tuple[Cell, list[Cell], int] | None:
+        at = bisect_right(self._starts, position) - 1
+        if at < 0 or position >= self._all[at][0].end:
+            return None
+        return self._all[at]
+
+    def naming(self, cell: Cell, cited: Sequence[Cited]) -> Sequence[Cited]:
+        """The citations of a cell that does nothing but name provisions; none of another one."""
+        there = cited_within(cited, cell.start, cell.end)
+        if not there:
+            return ()
+        spans = [(one.start - cell.start, min(one.end, cell.end) - cell.start) for one in there]
+        besides = with_blanks(self._text[cell.start : cell.end], spans)
+        return () if said_besides(_LEADS_ON.sub("", besides)) else there
+
+
+def _cells(text: str, start: int, end: int, border: re.Pattern[str]) -> Iterator[Cell]:
+    """The cells of a row that hold something."""
+    ends = [*(match.start() for match in border.finditer(text, start, end)), end]
+    for finish in ends:
+        words = text[start:finish]
+        first = start + len(words) - len(words.lstrip())
+        last = start + len(words.rstrip())
+        if first < last:
+            label = _LABEL.match(text, first, last)
+            yield Cell(label.end() if label and label.end() < last else first, last, first)
+        start = finish + 1
+
+
+def said_besides(text: str) -> str:
+    """What is said beyond the names of provisions and what they are about; "" for nothing.
+
+    （五年以上の懲役） has a figure, and says what the provision has.
+
+    Args:
+        text: with blanks in the place of the provisions.
+    """
+    plain = _GLOSS.sub(lambda gloss: gloss[0] if _measures(gloss[0]) else "", text)
+    return _NAMING.sub("", plain)
+
+
+@lru_cache(maxsize=512)
+def _measures(text: str) -> bool:
+    """Whether a text has a figure of something: 五年, and not the 二 of 二重売買."""
+    return any(figure.dimension for figure in particulars_of(fold(text)).figures)

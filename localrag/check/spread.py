@@ -1,0 +1,171 @@
+"""Letters that are spread: 労 働 基 準 法 第 2 0 条 is read as 労働基準法第20条.
+
+A row of single letters with blanks between them is one text, be it typed so or copied from a page
+whose letters were justified (均等割付). Words that are apart stay apart: 民法 709条 20条, a row of
+figures, Latin letters, and the word beside a row where no name of a law goes on in it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from localrag.question.laws import is_known_title, laws_named
+from localrag.statutes.names import LawNames
+
+_KANJI = "一-鿿々"
+_DIGIT = "0-9０-９"
+_LETTER = f"[{_KANJI}〇ぁ-ゖァ-ヺー{_DIGIT}（）「」『』〔〕、。・]"
+_BLANKS = "[ 　]{1,4}"
+_ROW = re.compile(f"{_LETTER}(?:{_BLANKS}{_LETTER})+")
+_STEP = re.compile(f"(?P<blanks>{_BLANKS})(?P<letter>{_LETTER})")
+_IS_DIGIT = re.compile(f"[{_DIGIT}]")
+_IS_KANJI = re.compile(f"[{_KANJI}]")
+# So many single letters are a row by themselves; fewer are one where they are a name or a number.
+_LEAST = 4
+_COUNTERS = "条條項号年月日編章節款週時分秒円万億人歳"
+_BEFORE_NUMBER = "第法令則例律条條項号の"
+# 労 働 基 準 法第20条: the word beside the row goes on from it.
+_BEGINS_ON = re.compile(f"[第{_COUNTERS}]|[^{_KANJI}]")
+# 第 2 0 条 損 害 賠 償: what follows a citation, unless it goes on with it (第 1 項, 及 び).
+_CITED = re.compile(f"[{_DIGIT}〇一二三四五六七八九十百千][条條項号]")
+_GOES_ON_AS_CITED = re.compile(
+    f"[第項号但本前後柱各及又並若乃以参違所準類関等]|[^{_KANJI}{_DIGIT}]"
+)
+_AROUND = 60
+
+
+class _Row(NamedTuple):
+    """A row of letters with blanks between them.
+
+    Attributes:
+        letters: of the row; the first may end a word, and the last may begin one.
+        blanks: the span between each letter and the next one.
+        before, after: the character right before and right behind it; "" where a blank is there.
+    """
+
+    letters: str
+    blanks: tuple[tuple[int, int], ...]
+    before: str
+    after: str
+
+    @property
+    def singles(self) -> int:
+        """How many letters are no part of a longer word."""
+        return len(self.letters) - bool(self.before) - bool(self.after)
+
+
+def spread_letters(text: str, names: LawNames) -> list[tuple[int, int, str]]:
+    """The blanks between spread letters, in order, and what is to be read in their place.
+
+    Args:
+        text: in plain characters; rows end with the line.
+        names: the laws: a name tells where a row begins.
+    """
+    return [edit for row in _rows(text) for edit in _closed(row, text, names)]
+
+
+def _rows(text: str) -> Iterator[_Row]:
+    for match in _ROW.finditer(text):
+        start, end = match.span()
+        steps = list(_STEP.finditer(text, start + 1, end))
+        letters = text[start] + "".join(step["letter"] for step in steps)
+        before, after = text[start - 1 : start], text[end : end + 1]
+        yield _Row(
+            letters,
+            tuple(step.span("blanks") for step in steps),
+            before.strip(),
+            after.strip(),
+        )
+
+
+def _closed(row: _Row, text: str, names: LawNames) -> Iterator[tuple[int, int, str]]:
+    """The blanks of a row that are none, and wide ones between words as one."""
+    counted = _counted(row)
+    is_row = row.singles >= _LEAST and any(map(_IS_KANJI.match, row.letters))
+    name = 0 if is_row else _name_within(row, names)
+    if not (is_row or counted or name):
+        return
+    widths = [cell_len(text[start:end]) for start, end in row.blanks]
+    counts = Counter(widths)
+    usual = min(width for width, count in counts.items() if count == max(counts.values()))
+    for at, (start, end) in enumerate(row.blanks):
+        digits = {place for place in (at, at + 1) if _IS_DIGIT.match(row.letters[place])}
+        if _ends_a_citation(row, at):
+            closes = False
+        elif digits:
+            closes = digits <= counted
+        elif is_row:
+            closes = _joins(row, at, text, names)
+        else:
+            closes = at + 1 < name
+        if closes and widths[at] <= usual:
+            yield start, end, ""
+        elif is_row and end - start > 1:
+            yield start, end, " "
+
+
+def _counted(row: _Row) -> set[int]:
+    """The digits of a row that are of a number with what it counts: 2 and 0 of 第 2 0 条."""
+    found: set[int] = set()
+    letters = row.letters
+    for number in re.finditer(f"[{_DIGIT}]+", letters):
+        start, end = number.span()
+        behind = letters[end : end + 1] or row.after
+        ahead = letters[start - 1 : start] if start else row.before
+        # Of 第1 2条 two words may be left: 第1 is a heading.
+        is_cut = (not start and bool(row.before)) or (end == len(letters) and bool(row.after))
+        if is_cut and end - start < 3:
+            continue
+        is_spread = row.singles >= _LEAST or ahead in _BEFORE_NUMBER
+        if behind and behind in _COUNTERS and is_spread:
+            found |= set(range(start, end))
+    return found
+
+
+def _name_within(row: _Row, names: LawNames) -> int:
+    """How many of the first letters of a short row are the name of a law: 民　法第709条."""
+    if row.singles >= _LEAST or (row.before and _IS_KANJI.match(row.before)):
+        return 0
+    for size in range(len(row.letters), 1, -1):
+        goes_on = row.letters[size : size + 1] or row.after
+        name = row.letters[:size]
+        is_whole = not goes_on or _BEGINS_ON.match(goes_on)
+        if is_whole and (names.lookup(name) or is_known_title(name)):
+            return size
+    return 0
+
+
+def _ends_a_citation(row: _Row, at: int) -> bool:
+    """Whether a citation ends at a blank of a row, and another word, or number, begins."""
+    is_cited = _CITED.fullmatch(row.letters[max(0, at - 1) : at + 1])
+    return bool(is_cited) and not _GOES_ON_AS_CITED.match(row.letters[at + 1])
+
+
+def _joins(row: _Row, at: int, text: str, names: LawNames) -> bool:
+    """Whether the letters around a blank of a row are of one word, at its ends too."""
+    last = len(row.blanks) - 1
+    if at == 0 and row.before and _IS_KANJI.match(row.before) and _IS_KANJI.match(row.letters):
+        return _is_one_name(row, at, text, names)
+    is_end = at == last and row.after and _IS_KANJI.match(row.letters[-1])
+    if is_end and row.letters[-1] not in _COUNTERS and not _BEGINS_ON.match(row.after):
+        return _is_one_name(row, at, text, names)
+    return True
+
+
+def _is_one_name(row: _Row, at: int, text: str, names: LawNames) -> bool:
+    """Whether the name of a law goes on over a blank at an end of a row: 労 働 基準法."""
+    start, end = row.blanks[at]
+    first, last = row.blanks[0][0], row.blanks[-1][1]
+    floor = max(0, first - _AROUND) if at == 0 else max(first - 1, end - 4 * _AROUND)
+    before = text[floor:start].replace(" ", "").replace("　", "")
+    behind = text[end : (start + 4 * _AROUND if at == 0 else last + _AROUND)]
+    behind = behind.partition("\n")[0].replace(" ", "").replace("　", "")
+    joined = before.rpartition("\n")[2] + behind
+    cut = len(joined) - len(behind)
+    return any(
+        name.start < cut < name.end and (name.law_ids or is_known_title(name.words))
+        for name in laws_named(joined, names)
+    )
