@@ -6,7 +6,7 @@ as claims.
 """
 
 from localrag.check.checking import check
-from localrag.check.source import Source, given, named_file, opened
+from localrag.check.source import Source, given, named_file, named_files, opened
 from localrag.check.types import CheckReport, DiffPart, Finding, Part, Place, Verdict
 
 __all__ = [
@@ -20,5 +20,6 @@ __all__ = [
     "check",
     "given",
     "named_file",
+    "named_files",
     "opened",
 ]

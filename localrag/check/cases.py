@@ -8,6 +8,7 @@ provision has no such figure, or the figure with another bound, the nearest one 
 
 import re
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -26,6 +27,11 @@ from localrag_indexes.analysis.sentences import split_sentences
 
 _LISTS = re.compile("次(?:に掲げる|の各号|のとおり|の)|左の")
 _MARKS = re.compile("[、。（）()]")
+# The rows of a table, a sum, an average.
+_RECKONS = re.compile(
+    "\t|加算|合算|合計|平均|通算|乗じ|控除し|差し引|減じ"
+    "|を加え(?:て|た(?:もの|それぞれ|期間|日数|年数|時間|額|数))"
+)
 # Letters on each side of a figure that are compared.
 _AROUND = 60
 _OTHER_SIDE = {
@@ -34,6 +40,7 @@ _OTHER_SIDE = {
     Bound.ABOVE: Bound.UP_TO,
     Bound.UP_TO: Bound.ABOVE,
 }
+_TIME, _DAY = "時間", 86_400
 # Figures that are named where several stand equally near.
 _FEW = 3
 
@@ -141,7 +148,45 @@ def _is_written(figure: Figure, folded: Folded, written: str) -> bool:
 
 def _is_rival(one: Figure, other: Figure) -> bool:
     """Whether another figure could stand in the place of one: it counts the same, and is not it."""
-    return one.dimension == other.dimension and not same_figure(one, other)
+    return are_of_one_kind(one, other) and not same_figure(one, other)
+
+
+def are_of_one_kind(one: Figure, other: Figure) -> bool:
+    """Whether two figures count the same: hours of work and a period of months do not."""
+    return one.dimension == other.dimension and _is_of_clock(one) == _is_of_clock(other)
+
+
+def _is_of_clock(figure: Figure) -> bool:
+    """Whether a figure counts hours or less; False for other dimensions than time."""
+    if figure.dimension != _TIME:
+        return False
+    number = max(figure.numbers, default=Fraction(0))
+    return bool(number) and max(figure.values) / number < _DAY
+
+
+def is_reckoned(written: str, provisions: Sequence[str]) -> bool:
+    """Whether provisions give a figure by a table or a sum, so that no text of them has it.
+
+    Not where the provisions have one figure of its kind alone.
+
+    Args:
+        written: the figure as the text has it.
+        provisions: that do not have it.
+    """
+    own = _all_figures(written)
+    rivals = [
+        other
+        for text in provisions
+        for other in _all_figures(text)
+        if any(are_of_one_kind(one, other) for one in own)
+    ]
+    is_alone = all(same_figure(one, rivals[0]) for one in rivals)
+    return not is_alone and any(_RECKONS.search(text) for text in provisions)
+
+
+def _all_figures(text: str) -> Sequence[Figure]:
+    found = particulars_of(fold(text))
+    return (*found.figures, *found.months)
 
 
 def _units(provision: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -158,6 +158,30 @@ def named_file(text: str) -> Path | None:
     return path
 
 
+def named_files(words: Sequence[str]) -> list[Path]:
+    """The files that the words of a command name; none where they are the text itself.
+
+    A name with blanks that nobody quoted is one file.
+
+    Raises:
+        UsageError: one of several words is a file, and another one is not.
+    """
+    whole = named_file(" ".join(words))
+    if len(words) == 1 or (whole and whole.is_file()):
+        return [whole] if whole else []
+    paths = [named_file(word) for word in words]
+    if not any(path and (path.is_file() or readers.supported(path)) for path in paths):
+        return []
+    for word, path in zip(words, paths, strict=True):
+        if path is None or not path.exists():
+            raise UsageError(
+                N_("There is no file {name}, and other words of the command are files."),
+                N_("Check the spelling, or give a text and files in commands of their own."),
+                name=word,
+            )
+    return [path for path in paths if path]
+
+
 def opened(path: Path, limits: Limits | None = None) -> Source:
     """Read a text file, Markdown, HTML, PDF, a file of Office, a message or a scanned image.
 
@@ -167,6 +191,10 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
     Raises:
         InputError: it cannot be read, or is of another format.
     """
+    if path.is_dir():
+        raise InputError(
+            N_("{name} is a folder."), N_("Name the files in it."), name=one_line(str(path))
+        )
     documents, omissions, within = list[Document](), Counter[tuple[str, bool]](), 0
     inside = f"{path.name}!"
     for outcome in readers.stream(path, limits=limits or Limits()):

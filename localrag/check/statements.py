@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, pairwise
 
-from localrag.check.cases import Instead, figure_of_another_case, other_bound, other_figures
+from localrag.check.cases import (
+    Instead,
+    are_of_one_kind,
+    figure_of_another_case,
+    is_reckoned,
+    other_bound,
+    other_figures,
+)
 from localrag.check.cells import Cell, Cells, said_besides
 from localrag.check.differences import (
     PENALTIES_RENAMED,
@@ -283,6 +290,9 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
             return found(Verdict.UNCHECKED, Fact(FactKind.FIGURE_OF_ANOTHER_CASE, words=figure))
         return found(Verdict.HOLDS, None)
     if missing := next((one for one in wrong if one.kind in _FIGURES), None):
+        if is_reckoned(missing.written, sentences):
+            problem = Fact(FactKind.FIGURE_RECKONED, words=missing.written)
+            return found(Verdict.UNCHECKED, problem)
         return found(Verdict.UNCHECKED, Fact(FactKind.FIGURE_NOT_THERE, words=missing.written))
     if lacking := _lacking(said, [*sentences, *headings]):
         return found(Verdict.UNCHECKED, Fact(FactKind.WORDS_LACKING, words=lacking))
@@ -470,8 +480,11 @@ def _is_other_figure(mismatch: Mismatch, share: float, sentences: Sequence[str])
     if _RANGE.search(mismatch.written) or _RATE.match(mismatch.written):
         # 3〜5日: a rule of thumb that others give, unless the provision has a range itself.
         return False
-    dimensions = {figure.dimension for figure in _read(mismatch.written).figures}
-    return any(figure.dimension in dimensions for figure in _figures_of(sentences))
+    own = _read(mismatch.written).figures
+    alike = any(
+        are_of_one_kind(one, other) for one in own for other in _figures_of(sentences)
+    )
+    return alike and not is_reckoned(mismatch.written, sentences)
 
 
 def _is_turned_round(said: str, sentences: Sequence[str]) -> bool:

@@ -14,7 +14,7 @@ from localrag.language import N_
 class Verdict(StrEnum):
     """What code can show of something that a text says.
 
-    HOLDS: the law has it so.
+    HOLDS: the law has it so; of a sentence, nothing that was compared differs.
     FAILS: the law has it otherwise.
     UNCHECKED: nothing can be shown; the reason is told.
     """
@@ -29,6 +29,9 @@ VERDICTS = {
     Verdict.FAILS: N_("does not hold"),
     Verdict.UNCHECKED: N_("not checked"),
 }
+
+NO_DIFFERENCE = N_("no difference found")
+"""The word for a sentence that holds: nothing in it that was compared differs."""
 
 
 class Part(StrEnum):
@@ -113,6 +116,11 @@ class Finding:
     evidence: str = ""
     diff: tuple[DiffPart, ...] = ()
 
+    @property
+    def is_sentence_that_holds(self) -> bool:
+        """Whether it is a sentence, not a citation or a quotation, in which nothing differs."""
+        return self.verdict is Verdict.HOLDS and self.part in (Part.STATEMENT, Part.CLAIM)
+
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
@@ -141,6 +149,11 @@ class CheckReport:
         """How many findings there are of each verdict."""
         found = Counter(finding.verdict for finding in self.findings)
         return {verdict: found[verdict] for verdict in Verdict}
+
+    @property
+    def without_difference(self) -> int:
+        """How many of the findings that hold are sentences, and so hold in what was compared."""
+        return sum(finding.is_sentence_that_holds for finding in self.findings)
 
     @property
     def holds(self) -> bool:

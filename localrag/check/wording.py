@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from localrag.check.types import (
+    NO_DIFFERENCE,
     PARTS,
     VERDICTS,
     CheckReport,
@@ -32,7 +33,12 @@ WORST_FIRST = (Verdict.FAILS, Verdict.UNCHECKED, Verdict.HOLDS)
 def counts(report: CheckReport) -> str:
     """How many findings there are of each verdict, those that do not hold first."""
     found = report.counts
-    told = _(", ").join(f"{_(VERDICTS[kind])} {found[kind]:,}" for kind in WORST_FIRST)
+    alike = report.without_difference
+    numbers = {_(VERDICTS[kind]): found[kind] for kind in WORST_FIRST}
+    if alike:
+        numbers[_(VERDICTS[Verdict.HOLDS])] -= alike
+        numbers[_(NO_DIFFERENCE)] = alike
+    told = _(", ").join(f"{words} {number:,}" for words, number in numbers.items())
     if not report.confidences:
         return told
     by_ocr = ngettext(
@@ -59,9 +65,14 @@ def place(found: Place, kind: str) -> str:
     return _("{where}, {read}").format(where=where, read=read_by_ocr(found.confidence))
 
 
+def status(finding: Finding) -> str:
+    """The word for what came of it: a sentence is not said to hold as a quotation does."""
+    return _(NO_DIFFERENCE) if finding.is_sentence_that_holds else _(VERDICTS[finding.verdict])
+
+
 def verdict(finding: Finding) -> str:
     """What was looked at, what came of it, and why."""
-    words = f"{_(PARTS[finding.part])} – {_(VERDICTS[finding.verdict])}"
+    words = f"{_(PARTS[finding.part])} – {status(finding)}"
     return f"{words}: {finding.problem}" if finding.problem else words
 
 
@@ -79,8 +90,16 @@ def title(report: CheckReport) -> str:
 
 
 def notes(report: CheckReport) -> list[str]:
-    """What of the file was not read, or needs a word, in sentences."""
-    return omission_notes(report.omissions)
+    """What of the file was not read or not compared, or needs a word, in sentences."""
+    told = omission_notes(report.omissions)
+    if report.without_difference:
+        told.append(
+            _(
+                "No difference found: figures, bounds, words and what must or must not be done. "
+                "Who does what to whom, conditions left out, and 及び for 又は are not compared."
+            )
+        )
+    return told
 
 
 def blocks(report: CheckReport) -> Iterator[Block]:
@@ -91,13 +110,15 @@ def blocks(report: CheckReport) -> Iterator[Block]:
         yield paragraph(Strong(note))
     for kind in WORST_FIRST:
         found = [finding for finding in report.findings if finding.verdict is kind]
-        if found:
-            yield Heading(2, _(VERDICTS[kind]))
-        if found and kind is Verdict.HOLDS:
-            yield items(_in_short(finding, report) for finding in found)
-            continue
-        for finding in found:
-            yield from _in_full(finding, report)
+        # Sentences without a difference come under a heading of their own.
+        for words in dict.fromkeys(map(status, found)):
+            yield Heading(2, words)
+            alike = [finding for finding in found if status(finding) == words]
+            if kind is Verdict.HOLDS:
+                yield items(_in_short(finding, report) for finding in alike)
+                continue
+            for finding in alike:
+                yield from _in_full(finding, report)
 
 
 def _in_short(finding: Finding, report: CheckReport) -> str:

@@ -10,7 +10,8 @@ from localrag.cli.questions import AsOf, on, unicode
 from localrag.cli.session import CorpusName, Json
 from localrag.cli.terminal import emit, say, say_text, tell
 from localrag.cli.verbs import app, verb
-from localrag.language import _
+from localrag.errors import UsageError
+from localrag.language import N_, _
 
 if TYPE_CHECKING:
     from localrag.check import CheckReport, Finding
@@ -47,7 +48,7 @@ def check(
         list[str],
         typer.Argument(
             metavar="FILE|TEXT",
-            help="A file (see below), the text itself, or - for standard input.",
+            help="One or more files (see below), the text itself, or - for standard input.",
         ),
     ],
     out: Annotated[
@@ -71,7 +72,11 @@ def check(
     超える) and what must or must not be done are compared with the cited provision. No model is
     needed.
 
-    Files that are read: .docx, .pdf, .xlsx, .pptx, .eml, .msg, .csv, .html, .md and .txt.
+    Files that are read: .docx, .pdf, .xlsx, .pptx, .eml, .msg, .csv, .html, .md and .txt. Several
+    files are checked one by one; --json then writes a list of reports.
+
+    "No difference found" is said of sentences: figures, bounds, words and what must or must not be
+    done agree. Who does what to whom, conditions left out, and 及び for 又は are not compared.
 
     With --method the sentences that cite no law are checked, too, each as a claim, with the model
     of the settings and the sentences of the corpus (localrag methods).
@@ -85,27 +90,42 @@ def check(
     a copy.
     """
     from localrag.as_json.checks import check_as_json
-    from localrag.check import named_file
+    from localrag.check import named_files
     from localrag.check.report import known_suffix, write_report
+    from localrag.check.wording import title
     from localrag.cli.meter import Meter
 
     text = " ".join(words)
-    path = None if text == "-" else named_file(text)
+    paths = named_files(words)
     if out is not None:
         known_suffix(out)
+        if len(paths) > 1:
+            raise UsageError(
+                N_("A report is of one file, and {n} are named."),
+                N_("Check each file by itself with --out."),
+                n=len(paths),
+            )
     session = on(context.obj, as_of).with_settings({"method.name": method or None})
+    reports = []
     with session.corpus(corpus) as searched, Meter() as meter:
         given = sys.stdin.read() if text == "-" else text
-        report = searched.check(path or unicode(given), on_event=meter.update, claims=bool(method))
+        for source in paths or [unicode(given)]:
+            reports.append(
+                searched.check(source, on_event=meter.update, claims=bool(method))
+            )
     if out is not None:
-        write_report(report, out, path)
+        write_report(reports[0], out, paths[0] if paths else None)
     if as_json:
-        emit(check_as_json(report))
+        told = [check_as_json(report) for report in reports]
+        emit(told if len(paths) > 1 else told[0])
     else:
-        _print(report, show_all=show_all)
+        for report in reports:
+            if len(paths) > 1:
+                say((title(report), "bold"))
+            _print(report, show_all=show_all)
         if out is not None:
             tell(_("The report is in {path}.").format(path=out))
-    if not report.holds:
+    if not all(report.holds for report in reports):
         raise typer.Exit(3)
 
 

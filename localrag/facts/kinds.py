@@ -474,6 +474,9 @@ class FactKind(Enum):
     FIGURE_NOT_THERE = N_(
         "the provision does not have {words}; whether that is said of it code does not tell"
     )
+    FIGURE_RECKONED = N_(
+        "the provision gives such a figure by a table, a sum or an average: {words} was not compared"
+    )
     BRACKETS_LEFT_OUT = N_(
         "brackets of the provision are left out and not marked so; the other words are its own"
     )

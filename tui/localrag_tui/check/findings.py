@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 
 from localrag import language
 from localrag.check import wording
-from localrag.check.types import VERDICTS, Finding, Verdict
+from localrag.check.types import NO_DIFFERENCE, VERDICTS, Finding, Verdict
 from localrag.language import N_, _
 from localrag.wrapping import shorten
 from localrag_tui.shown import content, cut, flat
@@ -43,7 +43,7 @@ class FindingRow(AdaptiveRow):
     def write(self, width: int) -> Sequence[Content]:
         """Write the row; the words of the text give way."""
         verdict = self._finding.verdict
-        name, room = _(VERDICTS[verdict]), _widest(language.in_use())
+        name, room = wording.status(self._finding), _widest(language.in_use())
         place = wording.place(self._finding.place, self._kind)
         head = f" {name}{' ' * (room - cell_len(name))}  {place}  "
         said = cut(flat(self._finding.said), width - cell_len(head))
@@ -59,7 +59,7 @@ class FindingRow(AdaptiveRow):
 @cache
 def _widest(_language: str) -> int:
     """Cells of the longest name of a verdict, in the language in use."""
-    return max(cell_len(_(name)) for name in VERDICTS.values())
+    return max(cell_len(_(name)) for name in (*VERDICTS.values(), NO_DIFFERENCE))
 
 
 def in_full(finding: Finding) -> Content:
