@@ -57,7 +57,10 @@ _OPENS_BLOCK = re.compile(
 _LEADS = re.compile(
     r"[はがもにを、：:\s　のでて（(本文但書前後段ただしく項号柱一二三四五六七八九]*$"
 )
-_BRACKETED = re.compile(r"[」』”]?[ 　]?[（(]")
+_BRACKETED = re.compile(r"[」』”\"]?[ 　]?[（(]")
+_STRAIGHT = re.compile(r"\"(?P<words>[^\"\n「」『』]{4,2000})\"(?=[ 　]?[（(])")
+# …（民法709条）, at the end of the last line of a block.
+_SOURCE_BEHIND = re.compile(r"[（(][^（()）\n]*[)）][。 　]*$")
 _BLOCK = re.compile(r"(?:^[ \t]*>.*(?:\n|$))+", re.MULTILINE)
 _LINE_BEHIND = re.compile(r"\n?[^\n]*")
 _BLOCK_SIGN = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
@@ -118,6 +121,10 @@ def _marked(
     text: str, cited: Sequence[Cited], sentences: _Sentences, cells: Cells
 ) -> Iterator[Quoted]:
     """Quotations in quotation marks."""
+    for straight in _STRAIGHT.finditer(text):
+        # Which of two such marks opens only the citation behind them shows.
+        if of := _behind(text, straight.end("words"), cited):
+            yield Quoted(*straight.span("words"), of, True)
     for start, end in _spans(text, cells):
         is_said = _SAYS.match(text, end) is not None
         if _PARAPHRASES.match(text, end):
@@ -235,6 +242,9 @@ def _blocks(text: str, cited: Sequence[Cited]) -> Iterator[Quoted]:
             last_line = min(end, text.rfind("\n", start, source.start) + 1)
             if last_line > start:
                 yield Quoted(start, last_line, (source,), True)
+        elif behind := _bracketed_at_end(text, cited, start, end):
+            bracket, of = behind
+            yield Quoted(start, bracket, of, True)
         elif opened and before and not _OTHER_SPEAKER.search(text, before[-1].end, above_end):
             yield Quoted(start, end, before, True)
         elif labels:
@@ -247,6 +257,18 @@ def _is_label(text: str, cited: Cited) -> bool:
     return not text[line : cited.start].strip("> \t　*") and text[cited.end : cited.end + 1] in (
         *" 　（(\n",
     )
+
+
+def _bracketed_at_end(
+    text: str, cited: Sequence[Cited], start: int, end: int
+) -> tuple[int, tuple[Cited, ...]] | None:
+    """Where the brackets begin that end a block, and what they cite; None where they cite none."""
+    last = start + len(text[start:end].rstrip())
+    bracket = _SOURCE_BEHIND.search(text, text.rfind("\n", start, last) + 1 or start, last)
+    if bracket is None or bracket.start() == start:
+        return None
+    of = _behind(text, bracket.start(), cited)
+    return (bracket.start(), of) if of else None
 
 
 def _closing(text: str, cited: Sequence[Cited], start: int, end: int) -> Cited | None:

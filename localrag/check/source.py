@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rich.cells import cell_len
 
+from localrag.check.article_columns import articles_in_columns
 from localrag.check.spread import spread_letters
 from localrag.check.types import Place
 from localrag.corpus import readers
@@ -48,6 +49,14 @@ _RUNS_ON = re.compile(
     r"(?=[^\s#>|\-*+・○●◎■□◆◇▼▽※（(「『①-⑳])"
     r"(?!(?:第[ 　]?)?[0-9０-９〇一二三四五六七八九十百]+(?:[条章節編款][ 　（(\n]|[.)．）、　\t]))"
     r"(?![^\s。、，：:]{1,10}[：:])"
+)
+# A break within a paragraph of HTML or Word: behind a comma no sentence ends.
+_GOES_ON = re.compile(
+    r"(?<=[、，])[ \t　]*\n[ \t　]*(?=[^\s#>|\-*+・○●◎■□◆◇▼▽※（(①-⑳\t][^\t|\n]*(?:\n|$))"
+)
+# 『民法』第709条
+_NAME_IN_MARKS = re.compile(
+    "[「『【〔“](?P<name>[^「」『』【】〔〕“”。、\n]{1,60})[」』】〕”](?=第?[0-9０-９〇一二三四五六七八九十百千]+条)"
 )
 # 民法第709条 and, in the next line, 会社法第8条: a list, for no sentence has them side by side.
 _CITED = re.compile("[条項号](?:の[0-9０-９〇一二三四五六七八九十]+)*$")
@@ -279,6 +288,9 @@ class Flow:
         spelling.replace_spans(spread_letters(spelling.text, names))
         if source.kind not in _WHOLE_LINES:
             spelling.rewrite(_RUNS_ON, _joined(spelling.text, names))
+        spelling.rewrite(_GOES_ON, lambda _: "")
+        spelling.rewrite(_NAME_IN_MARKS, _without_marks(names))
+        spelling.replace_spans(articles_in_columns(spelling.text, names))
         spelling.replace_spans(_in_english(spelling.text, names))
         spelling.replace_spans(short_citations(spelling.text, names))
         spelling.replace_spans(_bare_numbers(spelling.text))
@@ -345,6 +357,11 @@ def _in_english(text: str, names: LawNames) -> list[tuple[int, int, str]]:
 
 def _titled(law: LawNamed, names: LawNames) -> str:
     return names.title(law.law_ids[0]) if law.law_ids else f"{law.words}の"
+
+
+def _without_marks(names: LawNames) -> Callable[[re.Match[str]], str]:
+    """The name of a law without the marks around it; other words keep theirs."""
+    return lambda marked: marked["name"] if names.lookup(marked["name"]) else marked[0]
 
 
 def _joined(text: str, names: LawNames) -> Callable[[re.Match[str]], str]:

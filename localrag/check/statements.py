@@ -99,6 +99,15 @@ _LIFTS = re.compile("この限りで(?:ない|はない|ありません)")
 _NEEDED = re.compile("必要|要す|要し|要件")
 _QUOTES = re.compile("「[^「」]{12,}」")
 _LONGEST, _SHORTEST = 400, 10
+# 民法第724条の時効は、次のとおりである。 and the items below it.
+_OPENS_LIST = re.compile(
+    r"^[^\n]*(?:次|以下|下記)の(?:とおり|通り|よう|各号|場合|もの|期間|要件|事項)[^\n]{0,30}\n"
+    r"(?P<items>(?:[ 　\t]*\n)?(?:[ 　\t]*(?:[-*+・○●◎■□◆◇▼▽※‣•]|[①-⑳]|[（(]?[0-9０-９]{1,2}[.．)）])[^\n]+(?:\n|\Z))+)",
+    re.MULTILINE,
+)
+_LIST_ITEM = re.compile(
+    r"[ 　\t]*(?:[-*+・○●◎■□◆◇▼▽※‣•]|[①-⑳]|[（(]?[0-9０-９]{1,2}[.．)）])[ 　]*(?P<said>[^\n]+)"
+)
 # 東京地裁令和3年（ワ）第12345号
 _COURT = re.compile(r"[一-鿿]{1,6}(?:裁判所|裁)(?:[一-鿿]{1,6}支部)?[ 　]?\Z")
 _LONGEST_COURT = 18
@@ -135,6 +144,7 @@ class Statement:
         cited: the provisions.
         quotes_others: whether it quotes what is not said to be of them: a judgment, a contract.
         is_beside: whether it stands in a cell of a table, and the provisions in the one beside it.
+        is_listed: whether it is an item of a list, and the provisions are in the line above it.
     """
 
     start: int
@@ -143,6 +153,7 @@ class Statement:
     cited: tuple[Cited, ...]
     quotes_others: bool
     is_beside: bool = False
+    is_listed: bool = False
 
 
 def statements_of(
@@ -154,6 +165,7 @@ def statements_of(
     """
     quotes = [one.start for one in quoted]
     beside = _named_beside(cells, cited, quotes)
+    yield from _listed(text, cited, quotes)
     for start, end in cells.sentences():
         found = cited_within(cited, start, end)
         is_quoting = bisect_left(quotes, end) > bisect_left(quotes, start)
@@ -174,10 +186,23 @@ def statements_of(
         names_only = not said_besides(said)
         # は五十年とする。 says more than its length.
         long_enough = len(said.replace(" ", "")) >= _SHORTEST
-        long_enough |= not named and bool(_read(said).figures)
+        long_enough |= bool(_read(said).figures)
         if not names_only and long_enough:
             others = _QUOTES.search(text, start, end) is not None
             yield Statement(start, end, said, tuple(named or found), others, bool(named))
+
+
+def _listed(text: str, cited: Sequence[Cited], quotes: Sequence[int]) -> Iterator[Statement]:
+    """The items below a line that says of a provision that it is as follows."""
+    for opening in _OPENS_LIST.finditer(text):
+        named = cited_within(cited, opening.start(), opening.end())
+        for item in _LIST_ITEM.finditer(text, opening.end("items") - len(opening["items"])):
+            if not named or item.start() >= opening.end("items"):
+                break
+            start, end = item.span("said")
+            is_quoting = bisect_left(quotes, end + 1) > bisect_left(quotes, start)
+            if not cited_within(cited, start, end) and not is_quoting:
+                yield Statement(start, end, item["said"], tuple(named), False, is_listed=True)
 
 
 def _named_beside(
@@ -232,6 +257,8 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
 
     if not passages:
         return None
+    if statement.is_listed:
+        return found(Verdict.UNCHECKED, Fact(FactKind.LISTED_BELOW))
     if statement.end - statement.start > _LONGEST:
         return found(Verdict.UNCHECKED, Fact(FactKind.SENTENCE_TOO_LONG))
     if len(targets) > _MOST:
@@ -254,6 +281,8 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
     share = covers(said, sentences, headings=headings)
     if statement.is_beside and share < _FIGURE_FROM:
         # A cell with something else: a remark, a day.
+        if _read(said).figures:
+            return found(Verdict.UNCHECKED, Fact(FactKind.CELL_OF_FEW_WORDS))
         return None
     is_of_other_state = is_of_other_penalties(said, law)
     if is_of_other_state:

@@ -474,6 +474,10 @@ class FactKind(Enum):
     FIGURE_NOT_THERE = N_(
         "the provision does not have {words}; whether that is said of it code does not tell"
     )
+    LISTED_BELOW = N_("the line is in a list below its provision and was not compared")
+    CELL_OF_FEW_WORDS = N_(
+        "the cell is beside its provision and was not compared: the cell has too few words"
+    )
     FIGURE_RECKONED = N_(
         "the provision gives such a figure by a table, a sum or an average: {words} was not compared"
     )
