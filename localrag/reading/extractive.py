@@ -198,13 +198,12 @@ def quotations(retriever: Retriever, retrieval: Retrieval) -> Quotations:
 def _in_turn(retriever: Retriever, retrieval: Retrieval) -> Quotations:
     """What each search quotes in turn, each provision once.
 
-    The words of the question come last, for hardly a provision has them; but first where it cites
-    provisions.
+    The words of the question come behind those of a model, for hardly a provision has them; but
+    first where it cites provisions.
     """
     each = [quotations(retriever, found) for _, found in retrieval.searches]
-    own = each[-1]
-    if retrieval.cited:
-        each = [own, *each[:-1]]
+    readings = [found.reading for _, found in retrieval.searches]
+    own = each[readings.index(retrieval.reading)]
     articles = list(dict.fromkeys(in_turn(_by_article(one.citations) for one in each)))
     most = max(QUOTES, len(_by_article(own.citations)) if retrieval.cited else 0)
     citations = dict.fromkeys(chain.from_iterable(articles[:most]))

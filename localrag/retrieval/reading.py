@@ -133,8 +133,8 @@ class Retrieval:
             order; none that can mean another one as well. Of a law that is asked for alone, its
             purpose or first article.
         links: hits that answer for other hits, the best first.
-        searches: where it was searched for in other words too, each search with what it found, and
-            last the question with what its own words found.
+        searches: where it was searched for in other words too, each search with what it found, in
+            the order of their turns; the question itself has the reading of the whole.
     """
 
     hits: tuple[Hit, ...]

@@ -78,10 +78,12 @@ def search_written(
         hits = _weighed(retrieval.hits, {} if named else _expected(retriever, one.law))
         rankings.append(hits)
         each.append((query, replace(retrieval, hits=hits[:most])))
-    rankings.insert(0 if found.cited else len(rankings), found.hits)
+    # What it cites comes first. A question alone has its turn behind what it is read with.
+    turn = 0 if found.cited else len(written)
+    rankings.insert(turn, found.hits)
+    each.insert(turn, (asked, found))
     hits = _in_turn(rankings)[:most]
     record(StageRecord(STAGE, hits, 0.0))
-    each.append((asked, found))
     return replace(found, hits=hits, trace=Trace(tuple(stages)), searches=tuple(each))
 
 
