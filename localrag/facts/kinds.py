@@ -144,6 +144,9 @@ class FactKind(Enum):
         "no nearest passages are listed, because those of other laws are no answer; a search shows "
         "them"
     )
+    CITED_FOR_NOTHING = N_(
+        "{n:,} more that the model cites carry nothing of what it claims, and are left out"
+    )
     REPLY_CUT = N_("the reply was cut short after {n:,} tokens")
     REPLY_MALFORMED = N_("the reply cannot be read: {flaw}")
     MODEL_FAILED = N_("the model failed: {cause}")
