@@ -173,6 +173,14 @@ class FactKind(Enum):
         "another"
     )
     SEARCHED_ALSO = N_("searched for as well, in words that the model wrote: {law} {words}")
+    SEARCHED_ALSO_GUESSING = N_(
+        "searched for as well, in words that the model wrote: {words} (it guesses a law that this "
+        "corpus does not know: {law})"
+    )
+    SEARCH_REPEATED = N_(
+        "the model repeated itself in {n:,} of its searches: each of their words is searched for "
+        "once"
+    )
     SEARCHES_FAILED = N_(
         "the model wrote no search ({cause}): only the words of the question were searched for"
     )
