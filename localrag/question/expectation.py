@@ -236,11 +236,6 @@ _NUMBER_ALONE = re.compile(rf"[約第]?(?:{_NUMBER}|[,.])+")
 _RUN = re.compile(r"[一-鿿々ァ-ヺー]+")
 
 
-def answers_as_asked(answer: str, question: str) -> bool:
-    """Whether an answer is of the kind asked for, and says more than the question does."""
-    return gives(answer, question) and not repeats(answer, question)
-
-
 def gives(answer: str, question: str) -> bool:
     """Whether an answer gives what a question asks for, as far as words tell.
 

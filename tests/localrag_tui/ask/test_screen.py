@@ -120,7 +120,7 @@ async def test_cancelled_in_the_middle(workbench, engine, answers, ask, until, s
     reading, writing = asyncio.Event(), asyncio.Event()
     engine.will(Found(near), Read(0, 0), reading, draft, writing).will(answers.not_found)
     app = workbench()
-    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "how high?", ends=False)
         await until(pilot, lambda: "the model is reading" in shown(app))
         await until(pilot, lambda: "第七条  渡し舟事業者は、…" in shown(app))
@@ -135,6 +135,7 @@ async def test_cancelled_in_the_middle(workbench, engine, answers, ask, until, s
         spot = app.screen.query_one(SourcePane)
         await until(pilot, lambda: spot.spot and spot.spot.passage_id == near[0].passage_id)
         assert engine.cancelled == 1
+        app.screen.query_one(QuestionArea).focus()
         await ask(pilot, "and how deep?")
         await until(pilot, lambda: "not found" in shown(app))
     first, second = kept.turns(kept.list()[0].id)
