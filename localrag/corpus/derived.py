@@ -80,10 +80,6 @@ class Derived(Browsing):
         """List the terms a document defines, in reading order."""
         return links.definitions_in(self._db, self._require(document_id))
 
-    def definitions_used(self, document_id: str, text: str) -> list[Definition]:
-        """List the definitions of a document whose terms stand in `text`, in reading order."""
-        return links.definitions_used(self._db, self._key(document_id) or 0, text)
-
     def documents_referring(self, law_id: str, kind: str) -> list[str]:
         """Ids of the documents that refer to a law in this way (``delegated-by``)."""
         rows = self._db.rows(

@@ -310,15 +310,6 @@ def definitions_in(database: Database, document: int) -> list[Definition]:
     return [_definition(row) for row in rows]
 
 
-def definitions_used(database: Database, document: int, text: str) -> list[Definition]:
-    """List the definitions of a document whose terms stand in a text."""
-    rows = database.rows(
-        f"{_DEFINITIONS} WHERE document = ? AND instr(?, term) ORDER BY definitions.key",
-        (document, text),
-    )
-    return [_definition(row) for row in rows]
-
-
 REFERENCES = (
     'SELECT refs.key, states.id, refs.source, refs.start, refs."end", refs.kind, works.id,'
     " refs.law_name, refs.target, refs.target_end, refs.document, refs.law, refs.mark FROM refs"

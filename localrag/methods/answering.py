@@ -12,7 +12,7 @@ from datetime import date
 from functools import cached_property
 from threading import RLock
 from types import MappingProxyType
-from typing import Annotated, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, NamedTuple, Self
 
 from pydantic import BaseModel, Field
 
@@ -28,7 +28,6 @@ from localrag.methods.choices import FEWEST, LABELS, labelled, mark
 from localrag.methods.searches import searches_of
 from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Case, Method, Resources
-from localrag.prepare.index import LayerIndex, require_layers
 from localrag.prompts import OptimisedPrompt, language_of
 from localrag.question.as_of import state_asked
 from localrag.question.follow_up import plain_end, rewritten
@@ -43,6 +42,9 @@ from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Query, Trace
 from localrag.statutes.names import LawNames
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatModel
+
+if TYPE_CHECKING:
+    from localrag.prepare.index import LayerIndex
 
 LONGEST_QUESTION = 300
 """Characters of a question that a model rewrites, at most."""
@@ -259,7 +261,7 @@ class MethodResources:
         return self._opened.enter_context(opened)
 
     @property
-    def layers(self) -> LayerIndex:
+    def layers(self) -> "LayerIndex":
         """The index of the derived layers of the corpus.
 
         Raises:
@@ -270,7 +272,9 @@ class MethodResources:
             return self._layers
 
     @cached_property
-    def _layers(self) -> LayerIndex:
+    def _layers(self) -> "LayerIndex":
+        from localrag.prepare.index import LayerIndex
+
         store = self._retriever.store
         opened = LayerIndex.open(self._workspace, self._corpus, self._config, store)
         return self._opened.enter_context(opened)
@@ -301,6 +305,8 @@ class MethodResources:
         """
         self.retriever  # noqa: B018 - to look at it opens it
         if layers:
+            from localrag.prepare.index import require_layers
+
             require_layers(self._workspace.corpus(self._corpus), layers)
             self.layers  # noqa: B018
         if model:

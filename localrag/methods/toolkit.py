@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from localrag.config import ChatConfig
 from localrag.corpus.store import CorpusStore
@@ -16,7 +16,6 @@ from localrag.language import N_
 from localrag.methods.choices import labelled
 from localrag.methods.types import Resources
 from localrag.prepare.layers import MK_SUMMARIES
-from localrag.prepare.summaries import Summary
 from localrag.prepare.texts import FoundText, LayerText, source_of
 from localrag.prompts import OptimisedPrompt, language_of, prompt
 from localrag.reading.answerability import answers
@@ -50,6 +49,9 @@ from localrag.retrieval.units import left
 from localrag.retrieval.written import search_written
 from localrag_models.chat import Message
 from localrag_models.errors import ContextExceeded
+
+if TYPE_CHECKING:
+    from localrag.prepare.summaries import Summary
 
 EVIDENCE = "evidence"
 """The stage that chooses what a model is shown."""
@@ -168,7 +170,7 @@ class Toolkit:
         self.note(layer, events, hits, perf_counter() - since, subject, asked.text)
         return found
 
-    def summaries(self) -> Sequence[Summary]:
+    def summaries(self) -> "Sequence[Summary]":
         """What the questions of documents that share metadata are about, fewer labels first.
 
         Raises:

@@ -1,13 +1,12 @@
 """The extractive reader: an answer made of verbatim quotations, with no model."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, groupby
 from typing import NamedTuple
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, Passage
-from localrag.question.expectation import Expectation
 from localrag.reading.answerability import Answerability, weights_for
 from localrag.reading.pieces import Piece, joined, pieces_of, with_context
 from localrag.reading.support import Support, SupportScorer
@@ -18,119 +17,25 @@ from localrag.retrieval.query import analyzer
 from localrag.retrieval.reading import Reading, Retrieval
 from localrag.retrieval.types import Link
 from localrag.retrieval.units import article_unit, target_of
-from localrag.statutes.citations import find_citations
 from localrag.statutes.notation import caption_of
-from localrag_indexes.analysis.characters import with_blanks
 from localrag_indexes.fusion import in_turn
 
-_KANJI = "[〇一二三四五六七八九十百千]"
-# 第三条の規定は、…について準用する; この場合において、…とあるのは「…」と読み替える
-_APPLIES = re.compile(r"準用する。|読み替えるものとする")
 _PENAL = re.compile(r"(?:懲役|拘禁刑|禁錮|罰金|拘留|科料|過料)[^。\n]{0,40}(?:処する|科する)")
 _SANCTION = re.compile(r"(?:過怠税|加算税|延滞税|課徴金)[^。\n]{0,60}(?:徴収|課する|納付)")
-# Whether something must, may or must not be done, and how statutes say so.
-_MODAL = tuple(
-    (re.compile(asks), re.compile(says))
-    for asks, says in (
-        (r"必要|要る|要り|義務|しなければ|ないといけない|べき|\b(?:must|required?|obliged)\b",
-         r"なければならない|ものとする"),
-        (r"(?:よい|いい|可能|大丈夫|許され|できる|構わない|いけな|ならな)[^。]{0,4}[かの?？]|禁止"
-         r"|\b(?:may|can|allowed|permitted|prohibited)\b",
-         r"てはならない|ことができ|なければ"),
-    )
-)  # fmt: skip
-# 第三十九条　, ２　; and what opens with other paragraphs goes on from a rule that stands there.
-_MARK = re.compile(r"^[^　\n]{1,20}　")
-_LEANS = re.compile(
-    rf"(?:前[各二三]?[条項]|第{_KANJI}+[条項]|この条|同[条項])[^。]{{0,20}}?"
-    "(?:の規定|に規定|の場合|の許可|に掲げ)"
-)
-_SUPPLEMENT = "附則"
 _IN_A_WORD = "[一-鿿々ァ-ヶー]"
-
-# Against a share of the question covered, which counts 2: what a caption that is the question
-# counts, the time, amount or penalty asked for, the duty or permission; and, less, what only
-# applies, punishes, transitionally keeps or leans on a rule.
-_CAPTIONED, _STATES, _SAYS_SO = 0.5, 0.5, 0.2
-_ELSEWHERE, _LEANING = 0.4, 0.1
+# What a provision gains that states the figure, or the penalty, that is asked for; that it covers
+# the whole question counts 2.
+_STATES = 0.5
 
 
-class Topic:
-    """What a question asks for, of the provisions of statutes, beside the words that they share.
-
-    Many provisions of a statute repeat the words of one rule: those that apply it to other cases,
-    that order what follows from it, that punish its breach. The rule itself has the topic in its
-    caption, and states the time or the amount that is asked for.
-
-    Args:
-        reading: of the question.
-        inverse_document_frequency: how much a term says in the corpus.
-    """
-
-    def __init__(
-        self, reading: Reading, inverse_document_frequency: Callable[[str], float]
-    ) -> None:
-        self._weight = inverse_document_frequency
-        asked, wordings = reading.matter, reading.everyday
-        expectation = Expectation.of(asked)
-        self._terms = {one for one in analyzer().terms(expectation.rest) if _says_something(one)}
-        self._phrases = [
-            [set(analyzer().terms(phrase)) for phrase in (wording.said, *wording.phrases)]
-            for wording in wordings
-        ]
-        for wording in wordings:
-            self._terms -= set(analyzer().terms(wording.said))
-        self._said = [self._sum(analyzer().terms(wording.said)) for wording in wordings]
-        self._figure = reading.figure
-        self._applies = "準用" in asked or "読み替え" in asked
-        self._penal = reading.penalty is not None
-        self._modal = next((says for asks, says in _MODAL if asks.search(asked)), None)
-        self._supplement = _SUPPLEMENT in asked
-
-    def fit(self, piece: Piece, header: str) -> float:
-        """What speaks for a piece, more than 0, or against it, less; 0 of what is no statute.
-
-        Args:
-            piece: part of a provision.
-            header: where the provision stands, with its caption.
-        """
-        if piece.passage.layer == PASSAGES:
-            return 0.0
-        fit = _CAPTIONED * self._captioned(header)
-        if self._figure is not None:
-            fit += _STATES * self._figure.stated_in(piece.text)
-        if not self._applies and _APPLIES.search(piece.text):
-            fit -= _ELSEWHERE
-        penal = any(map(_PENAL.search, (piece.text, *piece.before)))
-        if penal and not self._penal:
-            fit -= _ELSEWHERE
-        elif self._penal and (penal or states_sanction(piece)):
-            fit += _STATES
-        if self._modal is not None and self._modal.search(piece.text):
-            fit += _SAYS_SO
-        if _LEANS.match(_MARK.sub("", piece.text)):
-            fit -= _LEANING
-        if not self._supplement and piece.passage.locator.division.startswith("suppl"):
-            fit -= _ELSEWHERE
-        return fit
-
-    def _captioned(self, header: str) -> float:
-        """How far question and caption are one, 0 to 1: by the weight of the terms they share."""
-        terms = set(analyzer().terms(caption_of(header)))
-        if not terms:
-            return 0.0
-        asked = self._sum(self._terms) + sum(self._said)
-        shared = terms & self._terms
-        held = self._sum(shared)
-        for said, phrases in zip(self._said, self._phrases, strict=True):
-            best = max(phrases, key=lambda one: len(one & terms) / (len(one) or 1), default=set())
-            held += said * len(best & terms) / (len(best) or 1)
-            shared |= set().union(*phrases) & terms
-        total = asked + self._sum(terms)
-        return (held + self._sum(shared)) / total if total else 0.0
-
-    def _sum(self, terms: Sequence[str] | set[str]) -> float:
-        return sum(self._weight(term) for term in set(terms))
+def _fit(piece: Piece, reading: Reading) -> float:
+    """What speaks for a provision beside its words: that it states what is asked for."""
+    if piece.passage.layer == PASSAGES:
+        return 0.0
+    figure, penalty = reading.figure, reading.penalty
+    states = figure is not None and figure.stated_in(piece.text)
+    punishes = penalty is not None and states_sanction(piece)
+    return _STATES * (states + punishes)
 
 
 def states_sanction(piece: Piece) -> bool:
@@ -417,9 +322,6 @@ def _candidates(retriever: Retriever, retrieval: Retrieval) -> list[_Candidate]:
     reading, weight = retrieval.reading, retriever.inverse_document_frequency
     asked, wordings = reading.matter, reading.everyday
     scorer = SupportScorer(asked, weight, wordings)
-    # Used for namesakes alone, and without a provision named there are none.
-    elsewhere = SupportScorer(_without_places(asked), weight, wordings) if reading.named else scorer
-    topic = Topic(reading, weight)
     best = max((hit.score for hit in retrieval.hits), default=0.0) or 1.0
     candidates = []
     for hit in retrieval.hits:
@@ -428,16 +330,9 @@ def _candidates(retriever: Retriever, retrieval: Retrieval) -> list[_Candidate]:
         pieces = pieces_of(retriever.store, hit.passage)
         header = hit.passage.header
         supports = scorer.score(pieces, header, hit.score / best)
-        if _is_namesake(hit.passage, retrieval):
-            # The number that the question names is of another law, and no word of this one.
-            others = elsewhere.score(pieces, header, hit.score / best)
-            supports = [
-                min(pair, key=lambda one: one.coverage)
-                for pair in zip(supports, others, strict=True)
-            ]
         for piece, support in zip(pieces, supports, strict=True):
             support = _raised(support) if _is_named(piece, retrieval) else support
-            candidates.append(_Candidate(piece, support, topic.fit(piece, header), hit.passage))
+            candidates.append(_Candidate(piece, support, _fit(piece, reading), hit.passage))
     return candidates
 
 
@@ -447,22 +342,6 @@ def _is_named(piece: Piece, retrieval: Retrieval) -> bool:
         and target.locator.contains(piece.passage.locator)
         for target in retrieval.reading.named
     )
-
-
-def _is_namesake(passage: Passage, retrieval: Retrieval) -> bool:
-    """Whether it has only the number of a provision named: 民法199条 where 刑法199条 is."""
-    own = passage.locator
-    so_numbered = {
-        (target.law_id, target.locator.division)
-        for target in retrieval.reading.named
-        if target.locator.article and target.locator.article == own.article
-    }
-    return bool(so_numbered) and (passage.document_id, own.division) not in so_numbered
-
-
-def _without_places(question: str) -> str:
-    """The question with blanks in the place of the provisions it names."""
-    return with_blanks(question, ((one.start, one.end) for one in find_citations(question)))
 
 
 def _raised(support: Support) -> Support:

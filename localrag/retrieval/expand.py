@@ -2,8 +2,7 @@
 
 An act says 政令で定める and the answer stands in the order; a prohibition says 前条 and its limits
 stand there. The stage follows the references of the provisions named in the question and of the
-best ones found, in both directions, one step far; and it adds where the laws at hand define the
-terms of the question and of the provisions it names.
+best ones found, in both directions, one step far.
 
 Ordinary documents have no references; what connects them is names. A page on a film names its
 director, and the corpus has a page with that title: where a question asks in two steps ("where was
@@ -40,11 +39,6 @@ _BACKWARD = {
 # A reference to another paragraph than the one named says less.
 _ELSEWHERE_IN_ARTICLE = 0.5
 _TOO_MANY = 400
-# A longer provision uses half the terms of its law.
-_LONG = 1000
-_DEFINES = 0.4
-# Shorter terms (者, 株券) are defined for a sentence's convenience.
-_SHORTEST_TERM = 3
 
 
 LookUp = Callable[[str, Locator, int], list[Connection]]
@@ -72,7 +66,7 @@ class Neighbour:
 
     Attributes:
         relation: the kind of the fact that gives it as a reason.
-        other: the unit it is connected with, or the term it defines.
+        other: the unit it is connected with.
         referring: which of the two refers to the other; "" where neither does.
     """
 
@@ -83,11 +77,11 @@ class Neighbour:
 
 
 def neighbours(
-    store: Lookups, seeds: Sequence[Seed], question: str, admission: Admission
+    store: Lookups, seeds: Sequence[Seed], admission: Admission
 ) -> Mapping[str, Neighbour]:
     """The units connected with the seeds, each by its strongest connection."""
     best: dict[str, Neighbour] = {}
-    for unit, neighbour in (*_referring(store, seeds), *_defining(store, seeds, question)):
+    for unit, neighbour in _referring(store, seeds):
         known = best.get(unit)
         if known is not None and known.strength >= neighbour.strength:
             continue
@@ -171,35 +165,6 @@ def _connections(seed: Seed, look_up: LookUp) -> list[Connection]:
         if len(connections) < _TOO_MANY:
             return connections
     return []
-
-
-def _defining(
-    store: Lookups, seeds: Sequence[Seed], question: str
-) -> Iterator[tuple[str, Neighbour]]:
-    laws: dict[str, float] = {}
-    for seed in seeds:
-        laws[seed.law_id] = max(seed.strength, laws.get(seed.law_id, 0.0))
-    for law_id, strength in laws.items():
-        yield from _definitions(store, law_id, question, strength)
-    for seed in seeds:
-        provision = store.at(seed.law_id, seed.locator) if seed.named else None
-        if provision is not None and len(provision.text) <= _LONG:
-            yield from _definitions(store, seed.law_id, provision.text, seed.strength)
-
-
-def _definitions(
-    store: Lookups, law_id: str, text: str, strength: float
-) -> Iterator[tuple[str, Neighbour]]:
-    """Where a law defines the terms that a text uses; the more there are, the less each says."""
-    definitions = [
-        definition
-        for definition in store.definitions_used(law_id, text)
-        if len(definition.term) >= _SHORTEST_TERM
-    ]
-    for definition in definitions:
-        unit = article_unit(law_id, definition.locator)
-        weight = _DEFINES / sqrt(len(definitions))
-        yield unit, Neighbour(strength * weight, FactKind.DEFINES, definition.term)
 
 
 def _weighted(

@@ -167,7 +167,7 @@ def follow_edges(search: Search) -> None:
     reading, store, filters = search.reading, search.corpus.store, search.reading.query.filters
     fused = add(search.found, search.named)
     seeds = _seeds(reading.resolved, fused)
-    reached = expand.neighbours(store, seeds, reading.query.text, search.admission)
+    reached = expand.neighbours(store, seeds, search.admission)
     search.total = add(
         fused,
         {

@@ -21,7 +21,8 @@ MAX_CHARACTERS = 10_000
 # ESC [ 3 1 m, and whatever else is no text.
 _CODES = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LEAST_COUNT = 1000
-_PHRASE = re.compile('["“”＂]([^"“”＂\n]{1,100})["“”＂]')
+# A mark with a blank behind it opens no phrase.
+_PHRASE = re.compile(r'["“”＂](?=\S)([^"“”＂\n]{1,100})(?<=\S)["“”＂]')
 _PURPOSE = "目的"
 # 薬機法とは何か, 民法について説明してください, 民法709条は何を定めているか
 _NOTHING_ELSE = re.compile(

@@ -46,17 +46,20 @@ HITS = 10
 FIRST = 2
 # What can be left out: its name, where it is looked up, and what stands there instead.
 PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
-    ("laws named", "localrag.retrieval.pipeline.scope_of", lambda *_: NO_LAWS),
-    ("everyday words", "localrag.retrieval.pipeline.wordings", lambda *_: ()),
-    ("penalties", "localrag.retrieval.pipeline.penalty_asked", lambda *_: None),
+    ("laws named", "localrag.retrieval.reading.scope_of", lambda *_: NO_LAWS),
+    ("everyday words", "localrag.retrieval.reading.wordings", lambda *_: ()),
+    ("penalties", "localrag.retrieval.reading.penalty_asked", lambda *_: None),
     ("what fills in", "localrag.retrieval.fill.Filler.links", lambda *_: []),
+    ("figures", "localrag.retrieval.reading.figure_asked", lambda *_: None),
+    ("references", "localrag.retrieval.expand.neighbours", lambda *_: {}),
+    ("another provision second", "localrag.reading.extractive._spread", list),
     (
-        "follow-ups rewritten",
+        "questions before",
         "localrag.question.follow_up.rewritten",
         lambda text, *_: Rewritten(text),
     ),
     (
-        "captions and law weighed",
+        "captions weighed",
         "localrag.retrieval.lexical.weigh",
         lambda matches, *_: {unit: match.score for unit, match in matches.items()},
     ),

@@ -198,7 +198,10 @@ def test_it_ends_with_its_terminal_though_that_takes_nothing_more(bench_home):
 
 
 def test_settings_that_are_not_valid_are_told_once_the_terminal_is_as_it_was(bench_home):
-    terminal = Terminal(bench_home, arguments=["--set", "language=fr"], LANG="C.UTF-8")
+    settings = bench_home / "localrag.toml"
+    before = settings.read_text(encoding="utf-8") if settings.exists() else ""
+    settings.write_text(f'language = "fr"\n{before}', encoding="utf-8")
+    terminal = Terminal(bench_home, LANG="C.UTF-8")
     assert terminal.end() == 5
     after = terminal.said.rpartition(RESTORED[0])[2]
     assert "language = 'fr' is not valid" in after

@@ -98,7 +98,9 @@ def test_what_is_wrong_is_told_in_japanese(
     assert re.search("[ぁ-ん]", outcome.err + outcome.out)
 
 
-@pytest.mark.parametrize(("name", "data"), [(one[0], one[1]) for one in BAD_FILES.values()])
+@pytest.mark.parametrize(
+    ("name", "data"), [(one[0], one[1]) for one in BAD_FILES.values()], ids=list(BAD_FILES)
+)
 def test_words_of_libraries_are_in_brackets_after_ours(
     cli: Callable[..., Any],
     sample: Path,

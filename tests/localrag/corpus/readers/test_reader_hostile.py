@@ -187,7 +187,7 @@ def test_a_word_bomb(read_failure):
 
 def test_control_characters_of_names_do_not_reach_ids(read_bytes):
     (document,) = read_bytes("a.txt", "a", name="re\x1b[31md.txt")
-    assert document.id == "re[31md.txt"
+    assert document.id == "re␛[31md.txt"
 
 
 def test_markup_is_kept_as_text(read_one):
