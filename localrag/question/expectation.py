@@ -186,13 +186,13 @@ _LASTING = r"年|[かヶカヵ箇]月|月|週|日|時間|分間|秒"
 _MONEY = r"円|ドル|ユーロ|ポンド|元(?!年)|ウォン|セント|パーセント|%|割|倍"
 _UNITS = (
     (frozenset(("年間", "週間", "日間", "時間", "分", "秒")), f"{_LASTING}|分"),
-    (frozenset(("年", "年度", "年代", "世紀", "月", "日", "時")), f"{_LASTING}|世紀|時"),
+    (frozenset(("年", "年度", "年代", "世紀", "月", "日", "時")), rf"{_LASTING}|世紀|時|:\d"),
     (frozenset(("か月", "カ月", "ヶ月", "ヵ月")), _LASTING),
     (frozenset(("歳", "才")), "歳|才|年"),
     (frozenset(("人", "名")), "人|名"),
     (frozenset(("円", "ドル", "万", "億")), rf"[万億兆]|{_MONEY}"),
     (frozenset(("%", "パーセント", "割", "倍")), "%|パーセント|割|倍|分の|厘"),
-    (frozenset(("回", "度")), "回|度"),
+    (frozenset(("回", "度")), "回|度|°|℃"),
 )
 _ENGLISH_NUMBER = (
     r"\b(?:no|none|all|half|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred"
@@ -201,7 +201,7 @@ _ENGLISH_NUMBER = (
 # The number of a provision is no answer to how many; of a law's 一般 and 第三者 no digit is one.
 _NUMBERED = re.compile(
     rf"第{_NUMBER}+(?:条|項|号|章|節|款|編|者)(?:の{_NUMBER}+)*|{_NUMBER}+条(?:の{_NUMBER}+)*"
-    r"|十分(?![間以のを前後])|[一唯統同単均万][一般定部方律緒体連切旦時](?!間)"
+    rf"|十分(?![間以のを前後])|(?<!{_NUMBER})(?:[唯統同単均万]一|一[般定部方律緒体連切旦時](?!間))"
 )
 _A_NUMBER = re.compile(
     rf"\d|{_NUMBER}+(?:{_COUNTER}|分の|箇)|数[十百千万人年日回個]|多数|少数|無数|複数|半[分数年日額]"
@@ -233,6 +233,7 @@ _PERSON = re.compile(
     r"|[知理監検判幹]事$|機関$|法人$|組合$|銀行$|政府$|本人$|大使$|公証役場$|警察$|[ァ-ヺー]{2}$"
 )
 _NUMBER_ALONE = re.compile(rf"[約第]?(?:{_NUMBER}|[,.])+")
+_COUNTED_ALONE = re.compile(rf"{_NUMBER_ALONE.pattern}(?:{_COUNTER})")
 _RUN = re.compile(r"[一-鿿々ァ-ヺー]+")
 
 
@@ -248,15 +249,19 @@ def gives(answer: str, question: str) -> bool:
     bare = said.strip("。. ")
     is_number = _NUMBER_ALONE.fullmatch(bare) is not None
     for counted in _COUNTED.finditer(asked):
+        # 何度も is often, and 何時代 no hour.
+        if asked.startswith(("も", "代"), counted.end()):
+            continue
         if counted[1] not in _PLACES_OF_A_LAW and not is_number:
             units = next((units for some, units in _UNITS if counted[1] in some), "")
-            given = rf"(?:{_NUMBER}|数)\s*(?:{units})|元年" if units else _A_NUMBER
+            given = rf"(?:{_NUMBER}|数)\s*(?:{units})|元年|時代" if units else _A_NUMBER
             if not re.search(given, without):
                 return False
     if _ASKS_WHEN.search(asked):
         return _A_TIME.search(without) is not None
     if _ASKS_HOW_MUCH.search(asked):
-        return is_number or _AN_AMOUNT.search(without) is not None
+        is_amount = is_number or _COUNTED_ALONE.fullmatch(bare) or _AN_AMOUNT.search(without)
+        return bool(is_amount)
     if _ASKS_HOW_MANY.search(asked):
         return is_number or _A_NUMBER.search(without) is not None
     if _ASKS_PERIOD.search(asked) and not _COUNTED.search(asked):
@@ -276,7 +281,7 @@ def _names_somebody(answer: str, asked: str) -> bool:
         return True
     # A name that no dictionary has is a word alone.
     is_word = not any(one.kind.startswith(_VERBAL) for one in words)
-    return is_word and not re.search(rf"{_NUMBER}|^[^一-鿿ァ-ヺー]+$", answer)
+    return is_word and not re.search(rf"{_NUMBER}(?:{_COUNTER})|^[^一-鿿ァ-ヺー]+$", answer)
 
 
 def repeats(answer: str, question: str) -> bool:
