@@ -208,7 +208,7 @@ _A_NUMBER = re.compile(
     rf"|全[員額部数]|すべて|なし|無料|無償|{_ENGLISH_NUMBER}"
 )
 _AN_AMOUNT = re.compile(
-    rf"{_NUMBER}\s*(?:{_MONEY})|分の{_NUMBER}|[$¥£€]\s*\d|無料|無償|[全半]額|なし|\b(?:free|no)\b"
+    rf"{_NUMBER}\s*(?:{_MONEY}|[日週月年]分)|分の{_NUMBER}|[$¥£€]\s*\d|無料|無償|[全半]額|なし|\b(?:free|no)\b"
 )
 _A_TIME = re.compile(
     rf"\d|{_NUMBER}+(?:{_COUNTER}|箇)|元年|時代|世紀|頃|ころ|当時|翌|昨|[同毎]年|今日|現在|[前後中]$"
