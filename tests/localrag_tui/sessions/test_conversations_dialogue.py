@@ -10,6 +10,7 @@ from textual.widgets import Input
 
 from localrag.conversations.store import Conversations
 from localrag.errors import FileExistsAlready
+from localrag.harmless import one_line
 from localrag.retrieval.types import Query
 from localrag_tui.conversations import (
     PAGE,
@@ -18,7 +19,6 @@ from localrag_tui.conversations import (
     ConversationSearch,
     _Exported,
 )
-from localrag_tui.shown import harmless
 from localrag_tui.widgets.form import Form
 
 from ...patience import PATIENCE
@@ -118,9 +118,9 @@ async def test_a_title_is_changed(bench, keep, opened, shown, until, workspace):
         await until(pilot, lambda: app.screen is dialogue and "川" not in shown(app))
         listed = dialogue.query_one(ConversationList)
         # It keeps its place among the others.
-        assert (listed.highlighted, listed.chosen.title) == (4, harmless(HOSTILE))
+        assert (listed.highlighted, listed.chosen.title) == (4, one_line(HOSTILE))
         await until(pilot, lambda: "[red]赤[/red] ␛[31m" in shown(app))
-    assert titles(workspace)[-1] == harmless(HOSTILE)
+    assert titles(workspace)[-1] == one_line(HOSTILE)
 
 
 async def test_what_goes_is_named_before_it_is_deleted(
