@@ -65,6 +65,7 @@ class Resolved:
         named: for each of them that the question or an option names, the words that name it.
         asked_for: those that the question itself names, or whose term it asks the meaning of.
         cited: those that the question itself cites, in its order, each the only one it can mean.
+        cites: whether the last question cites some itself, where others stand before it.
         left_out: those that it says it does not ask for (709条以外).
         text: the question with blanks in the place of the words that leave them out.
         meaning: where the term is defined that the question asks the meaning of.
@@ -78,6 +79,7 @@ class Resolved:
     named: dict[Target, str] = field(default_factory=dict)
     asked_for: list[Target] = field(default_factory=list)
     cited: list[Target] = field(default_factory=list)
+    cites: bool = False
     left_out: list[Target] = field(default_factory=list)
     text: str = ""
     meaning: Meaning = NO_MEANING
@@ -142,8 +144,13 @@ def resolve(
     caption, in the laws that the question names, else in the penal code.
     """
     resolved = Resolved(text=query.text)
-    in_english = _of_the_last(query, list(cited_in_english(resolver, query.text, scope.laws)))
-    in_japanese = _of_the_last(query, resolver.resolve(without_states(query.text)))
+    in_english: Sequence[Resolution] = list(cited_in_english(resolver, query.text, scope.laws))
+    in_japanese: Sequence[Resolution] = resolver.resolve(without_states(query.text))
+    # What stands before the last question tells what it cites: 第5項 after 会社法362条4項.
+    if own := [one for one in (*in_english, *in_japanese) if one.start >= query.last_start > 0]:
+        resolved.cites = True
+        in_english = [one for one in in_english if one in own]
+        in_japanese = [one for one in in_japanese if one in own]
     citing: list[Resolution] = []
     for asked, elsewhere in (
         _parted(in_japanese, query.text),
@@ -182,14 +189,6 @@ def resolve(
             if resolution.start >= len(prefix):
                 _enter(resolved, resolution, IN_OPTION, admission)
     return resolved
-
-
-def _of_the_last(query: Query, resolutions: Sequence[Resolution]) -> Sequence[Resolution]:
-    """The citations of the last question, where it has any: 第5項 after 会社法第362条第4項.
-
-    Those before it tell what it means; what it cites itself it asks about.
-    """
-    return [one for one in resolutions if one.start >= query.last_start] or resolutions
 
 
 def _opening(store: Lookups, question: str, scope: Scope) -> Iterator[tuple[Target, LawNamed]]:

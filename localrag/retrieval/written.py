@@ -53,7 +53,13 @@ def search_written(
         IndexUnusable: the index turned out to be damaged.
     """
     found = retriever.search(asked, k, on_stage=on_stage)
-    if not (written or asked.last_start) or found.absent:
+    # A law that the user names goes before the one that the model expects.
+    named = " ".join(law.words for law in found.laws)
+    others = [WrittenSearch(f"{named} {one.words}".strip(), one.law) for one in written]
+    # What the last question cites itself it asks about, whatever its other words find.
+    if asked.last_start and not found.reading.resolved.cites:
+        others.append(WrittenSearch(asked.last))
+    if not others or found.absent:
         return found
     most = k or retriever.k
     stages = list(found.trace.stages)
@@ -62,10 +68,6 @@ def search_written(
         stages.append(stage)
         on_stage(stage)
 
-    # A law that the user names goes before the one that the model expects.
-    named = " ".join(law.words for law in found.laws)
-    others = [WrittenSearch(f"{named} {one.words}".strip(), one.law) for one in written]
-    others += [WrittenSearch(asked.last)] if asked.last_start else []
     each: list[tuple[Query, Retrieval]] = []
     rankings: list[Sequence[Hit]] = []
     for number, one in enumerate(others, 1):
