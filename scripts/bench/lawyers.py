@@ -206,7 +206,7 @@ def judged(
 
 
 def is_name_of(title: str, words: str) -> bool:
-    """Whether words name a law, whole or short: 労働保険徴収法 has letters of its title in order."""
+    """Whether words name a law, whole or short: 労働保険徴収法 has letters of its title."""
     letters = iter(title)
     return title in words or all(letter in letters for letter in words)
 
