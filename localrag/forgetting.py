@@ -180,10 +180,9 @@ def _quoting(workspace: Workspace, documents: Collection[str]) -> Iterator[Path 
         with Conversations.open(workspace) as conversations:
             for conversation in conversations.list():
                 quoted = {
-                    citation.passage_id.rpartition("#")[0]
+                    passage.rpartition("#")[0]
                     for turn in conversations.turns(conversation.id)
-                    if turn.answer is not None
-                    for citation in turn.answer.citations
+                    for passage in turn.passages
                 }
                 if quoted.intersection(documents):
                     yield conversation.id

@@ -307,7 +307,10 @@ class NearestJson(TypedDict):
 
 
 class AnswerJson(TypedDict):
-    """An answer with what it rests on: the JSON of ``localrag ask``."""
+    """An answer with what it rests on: the JSON of ``localrag ask``.
+
+    `quotations` are what answers without a model, where a model wrote what code could not support.
+    """
 
     query: QueryJson
     read_as: str | None
@@ -317,6 +320,7 @@ class AnswerJson(TypedDict):
     text: str
     derivation: dict[str, Any] | None
     checked: FactCheckJson | None
+    quotations: list[CitationJson]
     claims: list[ClaimJson]
     citations: list[CitationJson]
     nearest: list[NearestJson]
@@ -336,6 +340,7 @@ def answer_as_json(query: Query, answer: Answer) -> AnswerJson:
         "text": answer.text,
         "derivation": to_jsonable_python(answer.derivation),
         "checked": None if answer.checked is None else _checked(answer.checked),
+        "quotations": [_worded(citation) for citation in answer.quotations],
         "claims": to_jsonable_python(answer.claims),
         "citations": [_worded(citation) for citation in answer.citations],
         "nearest": to_jsonable_python(answer.nearest),

@@ -148,12 +148,21 @@ def _cells(rows: Iterable[WrittenRow], place: Place) -> Iterator[Sequence[Cell]]
             _filters(row),
             _(wording.STATUSES[row.status]),
             row.choice or row.label,
-            row.answer if row.label or row.checked or not claims else claims,
+            _said(row.answer if row.label or row.checked or not claims else claims, row, place),
             _numbered(place(one) or one.label or one.passage_id for one in row.citations),
             _numbered(one.quote for one in row.citations),
             "\n".join(f"{one_line(near.label)} – {near.beginning}" for near in row.nearest),
             "\n".join(_remarks(row)),
         ]
+
+
+def _said(written: str, row: AnsweredRow, place: Place) -> str:
+    """What a row answers: before what no citation supports come the quotations that may answer."""
+    if not row.quotations:
+        return written
+    quoted = (f"{place(one) or one.label or one.passage_id}: {one.quote}" for one in row.quotations)
+    heads = wording.instead(), wording.by_unsupported_model()
+    return "\n".join((f"{heads[0]}:", *quoted, "", f"{heads[1]}:", written))
 
 
 def _options(row: WrittenRow) -> str:
@@ -224,4 +233,5 @@ def _answer(row: AnsweredRow) -> Answer:
         row.absent,
         checked=row.checked,
         nearest=row.nearest,
+        quotations=row.quotations,
     )

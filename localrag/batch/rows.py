@@ -107,6 +107,7 @@ class AnsweredRow:
     labels: Annotated[tuple[str, ...], Field(exclude_if=lambda labels: not labels)] = ()
     choice: Annotated[str, Field(exclude_if=lambda choice: not choice)] = ""
     nearest: Annotated[tuple[Nearest, ...], Field(exclude_if=lambda nearest: not nearest)] = ()
+    quotations: Annotated[tuple[Citation, ...], Field(exclude_if=lambda quoted: not quoted)] = ()
 
     @property
     def outcome(self) -> str:
@@ -181,6 +182,7 @@ def written(outcome: RowOutcome) -> WrittenRow:
             labels,
             label_of(answer.label, labels) if labels else "",
             answer.nearest,
+            answer.quotations,
         )
     assert error is not None, "what is not answered has failed"
     return FailedRow(

@@ -7,7 +7,7 @@ from localrag.cli.terminal import aside, colon, say, say_text, tell
 from localrag.language import _, ngettext
 from localrag.question.laws import LawNamed
 from localrag.reading import wording
-from localrag.reading.types import Answer, Claim, Derivation, Status, Step
+from localrag.reading.types import Answer, Citation, Claim, Derivation, Status, Step
 from localrag.retrieval.query import Snippet, snippet
 from localrag.retrieval.types import Hit, Query, Trace
 from localrag.statutes.names import LawNames
@@ -92,15 +92,20 @@ def print_answer(answer: Answer) -> None:
         say((_("read as: "), "dim"), *cut(answer.read_as, most=_QUOTED))
     if answer.absent:
         say((_("not in this corpus: "), "bold red"), *cut("、".join(answer.absent), "bold"))
+    status = _(wording.STATUSES[answer.status])
+    headline = ((status, _STYLES[answer.status]), f"{colon()}{_verdict(answer)}")
+    if answer.quotations:
+        say(*headline)
+        _print_quotations(answer)
     if answer.label:
         say_text((f"{answer.label} ", "bold green"), (answer.text, "bold"))
     elif answer.is_concluded and answer.text:
         say_text(*cut(answer.text, "bold"))
-    status = _(wording.STATUSES[answer.status])
-    say((status, _STYLES[answer.status]), f"{colon()}{_verdict(answer)}")
+    if not answer.quotations:
+        say(*headline)
     if answer.derivation:
         _print_derivation(answer, answer.derivation)
-    if answer.claims:
+    if answer.claims and not answer.quotations:
         say("")
     for claim in answer.claims:
         say_text(claim.text, (f" {_marks(answer, claim)}", "bold"))
@@ -112,10 +117,7 @@ def print_answer(answer: Answer) -> None:
         if citation.verified:
             say("")
             say((f"[{number}] ", "bold"), *cut(citation.label, "bold cyan"))
-            say_text(*cut(citation.quote, most=_QUOTED), indent=4)
-            span = _("characters {start}-{end}").format(start=citation.start, end=citation.end)
-            told = [citation.passage_id, span, *wording.remarks(citation)]
-            say(("  ".join(told), "dim"), indent=4)
+            _print_quoted(citation)
             if supplement := wording.supplement(answer, citation):
                 say_text(*cut(supplement, "dim"), indent=4)
     for number, citation in enumerate(answer.citations, 1):
@@ -134,6 +136,24 @@ def print_answer(answer: Answer) -> None:
     for near in answer.nearest:
         said = f"  {near.beginning}  "
         say(*cut(near.label, "cyan"), said, (near.passage_id, "dim"), indent=2)
+
+
+def _print_quotations(answer: Answer) -> None:
+    """Print what answers without a model, above what a model wrote in vain."""
+    say("")
+    say((wording.instead(), "bold"), colon().rstrip())
+    for citation in answer.quotations:
+        say_text(*cut(citation.label, "bold cyan"), indent=2)
+        _print_quoted(citation)
+    say("")
+    say((wording.by_unsupported_model(), "bold yellow"), colon().rstrip())
+
+
+def _print_quoted(citation: Citation) -> None:
+    say_text(*cut(citation.quote, most=_QUOTED), indent=4)
+    span = _("characters {start}-{end}").format(start=citation.start, end=citation.end)
+    told = [citation.passage_id, span, *wording.remarks(citation)]
+    say(("  ".join(told), "dim"), indent=4)
 
 
 def cut(text: str, style: str = "", most: int = SNIPPET) -> list[tuple[str, str]]:

@@ -14,7 +14,8 @@ from localrag.export.files import write_blocks
 from localrag.harmless import one_line
 from localrag.language import N_, _
 from localrag.methods.choices import labelled
-from localrag.reading.printed import answer_blocks
+from localrag.reading.printed import answer_blocks, nearest_blocks
+from localrag.reading.types import Status
 from localrag.workspace import Workspace
 
 _ENDS = {
@@ -69,6 +70,8 @@ def _turn(turn: Turn, locate: Places) -> Iterator[Block]:
     if turn.draft:
         yield paragraph(_("Written until then, and not checked:"))
         yield items(turn.draft)
+    if turn.nearest:
+        yield from nearest_blocks(turn.nearest, Status.NOT_FOUND)
 
 
 def _date(time: str) -> str:

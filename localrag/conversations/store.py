@@ -19,7 +19,7 @@ from localrag.durable import is_locked, locked
 from localrag.errors import BusyError, NotFoundError, StorageError, StoreError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
-from localrag.reading.types import Answer, Status
+from localrag.reading.types import Answer, Nearest, Status
 from localrag.retrieval.types import Query, Trace
 from localrag.workspace import Workspace
 from localrag.wrapping import cut
@@ -465,28 +465,45 @@ class Conversations:
                 seconds,
                 _folded(said),
             )
-            self._db.write(
-                "INSERT OR REPLACE INTO answers (turn, body) VALUES (?, ?)",
-                (turn_id, _sealed(answer_as_kept(answer))),
-            )
+            self._keep(turn_id, answer)
 
-    def cancel(self, turn_id: int, claims: Sequence[str] = ()) -> None:
+    def cancel(
+        self, turn_id: int, claims: Sequence[str] = (), nearest: Sequence[Nearest] = ()
+    ) -> None:
         """Write down that no answer is wanted any longer, and what there was of it."""
-        self._write(
-            turn_id,
-            "UPDATE turns SET state = ?, draft = ? WHERE id = ?",
-            TurnState.CANCELLED,
-            draft_as_kept(claims),
-        )
+        with self._db.transaction():
+            self._write(
+                turn_id,
+                "UPDATE turns SET state = ?, draft = ? WHERE id = ?",
+                TurnState.CANCELLED,
+                draft_as_kept(claims),
+            )
+            self._keep_nearest(turn_id, nearest)
 
-    def fail(self, turn_id: int, cause: str, cure: str = "") -> None:
+    def fail(
+        self, turn_id: int, cause: str, cure: str = "", nearest: Sequence[Nearest] = ()
+    ) -> None:
         """Write down the error that came in the place of an answer; its draft is kept."""
-        self._write(
-            turn_id,
-            "UPDATE turns SET state = ?, cause = ?, cure = ? WHERE id = ?",
-            TurnState.FAILED,
-            _encodable(cause),
-            _encodable(cure),
+        with self._db.transaction():
+            self._write(
+                turn_id,
+                "UPDATE turns SET state = ?, cause = ?, cure = ? WHERE id = ?",
+                TurnState.FAILED,
+                _encodable(cause),
+                _encodable(cure),
+            )
+            self._keep_nearest(turn_id, nearest)
+
+    def _keep_nearest(self, turn_id: int, nearest: Sequence[Nearest]) -> None:
+        if nearest:
+            # Earlier versions read no answer of such a turn, and need no other table.
+            found = Answer("", (), Status.NOT_FOUND, Trace(), nearest=tuple(nearest))
+            self._keep(turn_id, found)
+
+    def _keep(self, turn_id: int, answer: Answer) -> None:
+        self._db.write(
+            "INSERT OR REPLACE INTO answers (turn, body) VALUES (?, ?)",
+            (turn_id, _sealed(answer_as_kept(answer))),
         )
 
     def _write(self, turn_id: int, update: str, *values: str | float) -> None:
@@ -527,17 +544,19 @@ class Conversations:
         state = self._state(state, owner)
         base = Turn(
             *(turn, conversation, Query(""), corpus, method, model, asked, state, None),
-            *(seconds, (), cause, cure),
+            *(seconds, (), (), cause, cure),
         )
         try:
             asks = kept_query(_unsealed(query, N_("question")))
             base = replace(base, query=asks, draft=kept_draft(draft))
-            if base.state is not TurnState.ANSWERED:
-                return base
             # By itself: where its page is damaged, the other answers can be read.
             answer = self._db.row("SELECT body FROM answers WHERE turn = ?", (turn,))
-            body = _unsealed(answer[0] if answer else "", N_("answer"))
-            return replace(base, answer=kept_answer(body))
+            if base.state is not TurnState.ANSWERED and not answer:
+                return base
+            found = kept_answer(_unsealed(answer[0] if answer else "", N_("answer")))
+            if base.state is not TurnState.ANSWERED:
+                return replace(base, nearest=found.nearest)
+            return replace(base, answer=found)
         except StoreError as error:
             return replace(base, cause=error.cause, cure=error.cure)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from localrag.reading.types import Answer
+from localrag.reading.types import Answer, Citation, Nearest
 from localrag.retrieval.types import Query
 
 
@@ -56,6 +56,7 @@ class Turn:
             `cause` then says. The passages of its trace have no text: the corpus has it.
         seconds: that the answer took.
         draft: claims that were written before the end, unchecked; none once it was answered.
+        nearest: what the search found until a question without an answer ended, best first.
         cause, cure: the error in the place of an answer, and what to do about it.
     """
 
@@ -70,8 +71,17 @@ class Turn:
     answer: Answer | None = None
     seconds: float = 0.0
     draft: tuple[str, ...] = ()
+    nearest: tuple[Nearest, ...] = ()
     cause: str = ""
     cure: str = ""
+
+    @property
+    def passages(self) -> tuple[str, ...]:
+        """Ids of the passages whose words it holds."""
+        held: list[Citation | Nearest] = [*self.nearest]
+        if self.answer is not None:
+            held += (*self.answer.citations, *self.answer.quotations, *self.answer.nearest)
+        return tuple(one.passage_id for one in held)
 
     @property
     def read_as(self) -> str:

@@ -144,6 +144,9 @@ class FactKind(Enum):
         "no nearest passages are listed, because those of other laws are no answer; a search shows "
         "them"
     )
+    CITED_FOR_NOTHING = N_(
+        "{n:,} more that the model cites carry nothing of what it claims, and are left out"
+    )
     REPLY_CUT = N_("the reply was cut short after {n:,} tokens")
     REPLY_MALFORMED = N_("the reply cannot be read: {flaw}")
     MODEL_FAILED = N_("the model failed: {cause}")
@@ -170,6 +173,14 @@ class FactKind(Enum):
         "another"
     )
     SEARCHED_ALSO = N_("searched for as well, in words that the model wrote: {law} {words}")
+    SEARCHED_ALSO_GUESSING = N_(
+        "searched for as well, in words that the model wrote: {words} (it guesses a law that this "
+        "corpus does not know: {law})"
+    )
+    SEARCH_REPEATED = N_(
+        "the model repeated itself in {n:,} of its searches: each of their words is searched for "
+        "once"
+    )
     SEARCHES_FAILED = N_(
         "the model wrote no search ({cause}): only the words of the question were searched for"
     )

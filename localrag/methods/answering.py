@@ -22,6 +22,7 @@ from localrag.errors import ModelUnusable, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.inference.opening import open_chat, overlook
 from localrag.language import N_
+from localrag.methods.beside import with_age, with_changes, with_nearest, with_quotations
 from localrag.methods.catalogue import method
 from localrag.methods.choices import FEWEST, LABELS, labelled, mark
 from localrag.methods.searches import searches_of
@@ -32,16 +33,12 @@ from localrag.question.as_of import state_asked
 from localrag.question.follow_up import plain_end, rewritten
 from localrag.question.laws import laws_named
 from localrag.reading.evidence import element
-from localrag.reading.nearest import Found, nearest
-from localrag.reading.types import Answer, Citation, Stage, Unanswered
-from localrag.reading.verifier import verify
+from localrag.reading.types import Answer, Stage, Unanswered
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import analyzer, check, checked
 from localrag.retrieval.reading import Retrieval
-from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Query, StageRecord, Trace
-from localrag.retrieval.units import old_texts
-from localrag.statutes.applied import changed_by
+from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Query, Trace
 from localrag.statutes.names import LawNames
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatModel
@@ -450,16 +447,18 @@ class Answerer:
             last = state_asked(query.last, retriever.names, of_laws=of_laws).text
         case = self._case(replace(query, text=state.text, last=last), asked)
         with self._resources.on_day(state.day) as resources:
-            toolkit = Toolkit(resources, watch, trace)
+            toolkit = Toolkit(resources, watch, trace, case.query)
             if told := state.facts(resources.retriever.store.as_of):
                 toolkit.note(STATE_ASKED, told)
             if mark(asked.text, asked.options) in self._seen:
                 toolkit.note("query-prompt", [Fact(FactKind.PROMPT_SAW_QUESTION)])
             try:
                 answer = replace(self._method.answer(case, toolkit), read_as=read_as)
-                answer = _with_changes(answer, resources)
-                answer = _with_nearest(answer, case.query, toolkit.found)
-                return answer if asked.history else _with_age(answer, resources)
+                answer = with_changes(answer, resources)
+                if self._method.searches and not self._method.checks:
+                    answer = with_quotations(answer, case.query, resources)
+                answer = with_nearest(answer, case.query, toolkit.found)
+                return answer if asked.history else with_age(answer, resources)
             except ModelUnusable as error:
                 raise Unanswered(error, toolkit.trace) from error
 
@@ -541,49 +540,3 @@ def answering_method(config: Config) -> Method:
             method=chosen.name,
         )
     return chosen
-
-
-def _with_nearest(answer: Answer, query: Query, found: Found) -> Answer:
-    """The answer with the nearest passages; none where a law that the question names is absent.
-
-    Below the name of such a law a passage of another one could pass for an answer.
-    """
-    near = nearest(query, found, answer.citations)
-    if not answer.absent:
-        return replace(answer, nearest=near)
-    if not near and not any(hit.beside for _query, hits in found for hit in hits):
-        return answer
-    *before, last = answer.trace.stages
-    event = Fact(FactKind.NOTHING_NEAREST)
-    stages = (*before, replace(last, events=(*last.events, event)))
-    return replace(answer, trace=replace(answer.trace, stages=stages))
-
-
-def _with_age(answer: Answer, resources: Resources) -> Answer:
-    """The answer with a note of the laws whose text it quotes is old; once in a conversation."""
-    quoted = (one.passage_id.rpartition("#")[0] for one in answer.citations if one.verified)
-    with resources.reading:
-        told = old_texts(resources.retriever.store, quoted)
-    if not told:
-        return answer
-    stages = (StageRecord(STATE_ASKED, (), 0.0, tuple(told)), *answer.trace.stages)
-    return replace(answer, trace=replace(answer.trace, stages=stages))
-
-
-def _with_changes(answer: Answer, resources: Resources) -> Answer:
-    """The answer with the provisions that have what it quotes read otherwise for the time being."""
-    quoted = [one for one in answer.citations if one.verified]
-    known = {one.passage_id for one in quoted}
-    added: list[Citation] = []
-    with resources.reading:
-        store = resources.retriever.store
-        for one in quoted:
-            passage = store.by_id(one.passage_id)
-            for by in changed_by(store, passage, (one.start, one.end)) if passage else ():
-                if by.id not in known:
-                    known.add(by.id)
-                    cited = Citation(by.id, by.text, changes=one.label, beside=one.beside)
-                    added.append(verify(store, cited))
-    if not added:
-        return answer
-    return replace(answer, citations=(*answer.citations, *added))

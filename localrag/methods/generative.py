@@ -8,7 +8,8 @@
 4. **Checks.** Whatever a claim says must be said by the sentences it cites
    (`ClaimChecker`). Where it is not, code looks for the sentences that carry the claim
    and cites these instead; where there are none, the answer is `unsupported`. So it is where the
-   claim is not the kind of answer asked for, or its sentences hardly speak of the question.
+   sentences hardly speak of the question, or no claim is the kind of answer asked for. Sentences
+   that carry nothing of a claim are not cited.
 5. **Second reading**, where the settings switch it on (``chat.second_reading``): the same model
    says with one token whether the sentences say the claim; its probability decides.
 6. **No answer.** Where the model finds none, the quotations that come nearest are shown, if they
@@ -24,12 +25,13 @@ from pydantic import BaseModel, Field, create_model
 from pydantic_core import from_json
 
 from localrag.corpus.store import CorpusStore
+from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.methods.searches import searches_of
-from localrag.methods.toolkit import Toolkit
+from localrag.methods.toolkit import EVIDENCE, Toolkit
 from localrag.methods.types import Calls, Case, Method
 from localrag.prompts import language_of
-from localrag.question.expectation import answers_as_asked
+from localrag.question.expectation import gives, repeats
 from localrag.reading.checking import (
     ENOUGH,
     CandidateSentence,
@@ -56,6 +58,8 @@ _MOST_CLAIMS, _MOST_CITED = 4, 3
 # little less than one half, for that a model chose the sentences speaks for them as well.
 _ANSWERS = 0.45
 _SURE = 0.9
+# The share of a claim's words that a sentence must add to those of the others to be cited.
+_ADDS = 0.2
 # What a second reading is answered with, and the probability of the first from which it agrees.
 _WORDS = {"ja": ("はい", "いいえ"), "en": ("yes", "no")}
 _AGREED = 0.5
@@ -68,7 +72,7 @@ class ClaimsReply(BaseModel):
 
 
 class CheckedClaim(NamedTuple):
-    """A claim, and the sentences that carry it: each alone, or all together where none does."""
+    """A claim, and the sentences that it cites: where it is carried, those that carry it."""
 
     claim: Claim
     sentences: Sequence[Sentence]
@@ -91,6 +95,13 @@ class ClaimChecker:
         self._store = store
         self._sentences = sentences
         self._question = question
+        self._kept: set[int] = set()
+        self._dropped: set[int] = set()
+
+    @property
+    def dropped(self) -> int:
+        """How many sentences the model cites that carry nothing of any claim."""
+        return len(self._dropped - self._kept)
 
     def check(self, text: str, numbers: Sequence[int], *, narrow: bool = False) -> CheckedClaim:
         """Check one claim, and add its citations.
@@ -98,18 +109,18 @@ class ClaimChecker:
         Args:
             text: what the model claims.
             numbers: of the sentences that it cites, from 1.
-            narrow: whether of the sentences cited only those count that carry it alone, where some
-                do: a model likes to cite what stands beside them, too.
+            narrow: whether only those sentences are cited that the check rests on, where the claim
+                is carried: a model likes to cite what is beside them, too.
         """
         chosen = [self._sentences[number - 1] for number in dict.fromkeys(numbers)]
         found = self._mismatches(text, chosen)
         moved = False
         if found and (carrying := self._carrying(text, chosen)):
             chosen, found, moved = carrying, (), True
-        # Of two sentences cited one may answer the question, and the other say what is claimed.
-        alone = [one for one in chosen if not found and not self._mismatches(text, [one])]
-        cited = self.cite(alone or chosen if narrow else chosen)
-        return CheckedClaim(Claim(text, cited, found, moved), alone or chosen)
+        kept = self._resting(text, chosen) if narrow and not found else chosen
+        self._kept.update(one.number for one in kept)
+        self._dropped.update(one.number for one in chosen)
+        return CheckedClaim(Claim(text, self.cite(kept), found, moved), kept)
 
     def cite(self, chosen: Sequence[Sentence]) -> tuple[int, ...]:
         """Add the citations of sentences, each with what it is read with; their numbers."""
@@ -120,14 +131,30 @@ class ClaimChecker:
             numbers.append(self.citations.index(citation) + 1)
         return tuple(numbers)
 
+    def _resting(self, text: str, chosen: Sequence[Sentence]) -> Sequence[Sentence]:
+        """The sentences without which a claim is not carried, or much less of it is said."""
+        kept = list(chosen)
+        by_share = sorted(chosen, key=lambda one: self._covers(text, [one]), reverse=True)
+        # Of two that say as much, the model cites the better one first.
+        for one in reversed(by_share):
+            rest = [other for other in kept if other is not one]
+            lost = self._covers(text, kept) - self._covers(text, rest)
+            if rest and lost < _ADDS and not self._mismatches(text, rest):
+                kept = rest
+        return kept
+
     def _mismatches(self, text: str, chosen: Sequence[Sentence]) -> tuple[Mismatch, ...]:
         """What a claim says and its sentences do not; all of it if these speak of other things."""
         said, headings = _read(chosen), _headings(chosen)
         found = mismatches(text, said, headings=headings, question=self._question)
-        if found:
+        if found or self._covers(text, chosen) >= ENOUGH:
             return found
-        share = covers(text, said, headings=headings, question=self._question)
-        return () if share >= ENOUGH else (Mismatch(MismatchKind.WORDS, text),)
+        return (Mismatch(MismatchKind.WORDS, text),)
+
+    def _covers(self, text: str, chosen: Sequence[Sentence]) -> float:
+        """How much of a claim sentences speak of; see `covers`."""
+        headings = _headings(chosen)
+        return covers(text, _read(chosen), headings=headings, question=self._question)
 
     def _carrying(self, text: str, chosen: Sequence[Sentence]) -> list[Sentence] | None:
         """The sentences of the evidence that carry a claim, where those cited do not."""
@@ -171,17 +198,43 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
         return toolkit.quoted(asked, found, _SURE)
     with toolkit.store() as store:
         checker = ClaimChecker(store, sentences, full_text(asked))
-        checked = [checker.check(claim.text, claim.sentences) for claim in reply.claims]
-    claims = tuple(_held(toolkit, asked, found, one) for one in checked)
-    return answer_of(toolkit, claims, checker.citations)
+        checked = [
+            checker.check(claim.text, claim.sentences, narrow=True) for claim in reply.claims
+        ]
+    claims = [_held(toolkit, asked, found, one) for one in checked]
+    return answer_of(toolkit, as_asked(claims, full_text(asked)), checker)
 
 
-def answer_of(toolkit: Toolkit, claims: tuple[Claim, ...], citations: Sequence[Citation]) -> Answer:
+def as_asked(claims: Sequence[Claim], question: str) -> tuple[Claim, ...]:
+    """Claims, held against what a question asks for: one of them must give it.
+
+    Args:
+        claims: checked against their sentences.
+        question: with its options.
+    """
+    held = [
+        replace(claim, mismatches=(Mismatch(MismatchKind.REPEATS, claim.text),))
+        if not claim.mismatches and repeats(claim.text, question)
+        else claim
+        for claim in claims
+    ]
+    # Where a claim that gives it is not carried, that is the fault.
+    if gives("\n".join(claim.text for claim in held), question):
+        return tuple(held)
+    return tuple(
+        replace(claim, mismatches=claim.mismatches or (Mismatch(MismatchKind.ANSWER, claim.text),))
+        for claim in held
+    )
+
+
+def answer_of(toolkit: Toolkit, claims: tuple[Claim, ...], checker: ClaimChecker) -> Answer:
     """The answer that makes some claims, a line each, `supported` where all of them are carried."""
+    if checker.dropped:
+        toolkit.note(EVIDENCE, [Fact(FactKind.CITED_FOR_NOTHING, n=checker.dropped)])
     carried = not any(claim.mismatches for claim in claims)
     return Answer(
         text="\n".join(claim.text for claim in claims),
-        citations=tuple(citations),
+        citations=tuple(checker.citations),
         status=Status.SUPPORTED if carried else Status.UNSUPPORTED,
         trace=toolkit.trace,
         claims=claims,
@@ -205,9 +258,7 @@ def _held(toolkit: Toolkit, asked: Query, found: Retrieval, checked: CheckedClai
     if claim.mismatches:
         return claim
     kind = None
-    if not answers_as_asked(claim.text, full_text(asked)):
-        kind = MismatchKind.ANSWER
-    elif toolkit.answers(found, checked.sentences) < _ANSWERS:
+    if toolkit.answers(found, checked.sentences) < _ANSWERS:
         kind = MismatchKind.SUBJECT
     elif toolkit.settings.second_reading and not _agrees(toolkit, asked, checked):
         kind = MismatchKind.READING

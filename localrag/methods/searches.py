@@ -6,6 +6,7 @@ expects, and the words that the provision must have. The same prompt serves `ask
 --rewrite`, batches, the methods for statutes and `localrag optimize`.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -27,6 +28,10 @@ MOST_SEARCHES = 3
 
 LONGEST_LAW, LONGEST_WORDS = 40, 100
 """Characters of the name of a law, and of the words of one search, at most."""
+
+
+# The same words at least three times in a row.
+_AGAIN = re.compile(r"(..+?)(?:\s*\1){2,}")
 
 
 class _Search(BaseModel):
@@ -106,8 +111,18 @@ def write_searches(
     )
     system = Message("system", instruct or instruction(toolkit, asked, per_option=bool(label)))
     reply = toolkit.ask((system, user), _Searches, f"query {label}".strip())
-    written = (WrittenSearch(one.words.strip(), one.law.strip()) for one in reply.searches)
+    written = [WrittenSearch(_once(one.words), one.law.strip()) for one in reply.searches]
+    if repeated := sum(
+        before.words.split() != one.words.split()
+        for before, one in zip(reply.searches, written, strict=True)
+    ):
+        toolkit.note(STAGE, [Fact(FactKind.SEARCH_REPEATED, n=repeated)])
     return tuple(dict.fromkeys(one for one in written if any(map(str.isalnum, one.words))))
+
+
+def _once(words: str) -> str:
+    """Words that a weak model writes again and again, each once."""
+    return " ".join(dict.fromkeys(_AGAIN.sub(r"\1 ", words).split()))
 
 
 def write_query(toolkit: Toolkit, asked: Query, instruct: str = "", label: str = "") -> str:
@@ -159,6 +174,12 @@ def searches_of(toolkit: Toolkit, asked: Query) -> Sequence[WrittenSearch]:
             raise
         toolkit.note(STAGE, [Fact(FactKind.SEARCHES_FAILED, cause=error.cause)])
         return ()
-    told = [Fact(FactKind.SEARCHED_ALSO, law=one.law, words=one.words) for one in written]
-    toolkit.note(STAGE, told)
+    toolkit.note(STAGE, [_told(toolkit, one) for one in written])
     return written
+
+
+def _told(toolkit: Toolkit, one: WrittenSearch) -> Fact:
+    """What the reader is shown of a search; a law that the corpus lacks may be made up."""
+    is_known = not one.law or toolkit.laws_named(one.law)
+    kind = FactKind.SEARCHED_ALSO if is_known else FactKind.SEARCHED_ALSO_GUESSING
+    return Fact(kind, law=one.law, words=one.words)

@@ -22,6 +22,7 @@ from localrag.reading.answerability import answers
 from localrag.reading.asking import Shape, ask
 from localrag.reading.evidence import LONGEST, NumberedPassage, fitting, sources_of
 from localrag.reading.extractive import quotations
+from localrag.reading.nearest import nearest
 from localrag.reading.sentences import (
     ChosenSentences,
     Sentence,
@@ -75,12 +76,21 @@ class Toolkit:
         resources: Resources,
         watch: Watch = UNWATCHED,
         trace: Trace = Trace(),  # noqa: B008
+        asked: Query | None = None,
     ) -> None:
-        """Go on after the stages and calls of `trace`."""
+        """Go on after the stages and calls of `trace`.
+
+        Args:
+            resources: of the run.
+            watch: follows what is done.
+            trace: of what was done before.
+            asked: the question, for which the watch is told what comes nearest; None for none.
+        """
         self.trace = trace
         self.found: list[tuple[Query, tuple[Hit, ...]]] = []
         self._resources = resources
         self._watch = watch
+        self._asked = asked
 
     @property
     def query_prompt(self) -> OptimisedPrompt | None:
@@ -153,7 +163,7 @@ class Toolkit:
             Hit(passages[one.found.passage], one.score, rank, layer)
             for rank, one in enumerate(found, 1)
         ]
-        self.found.append((asked, tuple(hits)))
+        self._find(asked, tuple(hits))
         events = [Fact(FactKind.WORDS_FOR_MEANING)] if stands_in else []
         if layers.is_behind:
             events.append(Fact(FactKind.LAYERS_BEHIND))
@@ -211,7 +221,7 @@ class Toolkit:
         with self._resources.reading:
             retriever = self._resources.retriever
             retrieval = search_written(retriever, asked, written, k, record)
-        self.found.append((asked, retrieval.hits))
+        self._find(asked, retrieval.hits, is_of_matter=not retrieval.absent)
         return retrieval
 
     @property
@@ -606,8 +616,14 @@ class Toolkit:
     def _record(self, retrieval: Retrieval, asked: Query, subject: str) -> Retrieval:
         for stage in retrieval.trace.stages:
             self._add(replace(stage, subject=subject, query=asked.text))
-        self.found.append((asked, retrieval.hits))
+        self._find(asked, retrieval.hits)
         return retrieval
+
+    def _find(self, asked: Query, hits: tuple[Hit, ...], *, is_of_matter: bool = True) -> None:
+        """Keep what a search found, and tell the watch what comes nearest by now."""
+        self.found.append((asked, hits))
+        if self._asked and is_of_matter:
+            self._watch.near(nearest(self._asked, self.found, ()))
 
     def _add(self, record: StageRecord) -> None:
         self.trace = replace(self.trace, stages=(*self.trace.stages, record))

@@ -102,6 +102,10 @@ _ENDS = re.compile(
 )
 
 
+# 詐欺罪, 詐欺の罪; not 罪人 or 窃盗の罪を犯した者, which tell a case.
+_CRIME = re.compile(r"([一-鿿々ァ-ヶー]{2,12}?)(?:の)?罪(?!を犯|に関|人|名)")
+
+
 @dataclass(frozen=True, slots=True)
 class PenaltyAsked:
     """A question for the penalty of a doing.
@@ -203,6 +207,11 @@ def _describes(word: Morpheme) -> bool:
     if word.kind.startswith("助詞"):
         return word.surface != "の"
     return word.kind.startswith(("動詞", "助動詞")) and word.surface[-1] in _ATTRIBUTIVE
+
+
+def crimes_named(question: str) -> frozenset[str]:
+    """The crimes that a question names, as the articles on them are captioned: 詐欺 of 詐欺罪."""
+    return frozenset(named[1] for named in _CRIME.finditer(question))
 
 
 def orders_asked(question: str) -> tuple[OrderAsked, ...]:

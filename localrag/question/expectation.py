@@ -181,28 +181,107 @@ class Expectation:
         return self.sign is not None and self.sign.search(normalize(text)) is not None
 
 
-# What an answer holds that tells a time, or a number.
-_TELLS = {
-    AnswerKind.WHEN: re.compile(
-        rf"{_NUMBER}|時代|世紀|頃|[前後中]$|翌|昨|同年|当時"
-        r"|\b(?:century|today|during|after|before)\b"
-    ),
-    AnswerKind.HOW_MANY: re.compile(
-        rf"{_NUMBER}|[数半全無]|なし|\b(?:no|none|all|half|one|two|three|four|five|six|seven|eight"
-        r"|nine|ten|eleven|twelve|hundred|thousand|million|several|many|few)\b"
-    ),
-}
+# Units, by the counter of a question: 何日以内 may be answered with 三月, 何人 with 三名.
+_LASTING = r"年|[かヶカヵ箇]月|月|週|日|時間|分間|秒"
+_MONEY = r"円|ドル|ユーロ|ポンド|元(?!年)|ウォン|セント|パーセント|%|割|倍"
+_UNITS = (
+    (frozenset(("年間", "週間", "日間", "時間", "分", "秒")), f"{_LASTING}|分"),
+    (frozenset(("年", "年度", "年代", "世紀", "月", "日", "時")), rf"{_LASTING}|世紀|時|:\d"),
+    (frozenset(("か月", "カ月", "ヶ月", "ヵ月")), _LASTING),
+    (frozenset(("歳", "才")), "歳|才|年"),
+    (frozenset(("人", "名")), "人|名"),
+    (frozenset(("円", "ドル", "万", "億")), rf"[万億兆]|{_MONEY}"),
+    (frozenset(("%", "パーセント", "割", "倍")), "%|パーセント|割|倍|分の|厘"),
+    (frozenset(("回", "度")), "回|度|°|℃"),
+)
+_ENGLISH_NUMBER = (
+    r"\b(?:no|none|all|half|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred"
+    r"|thousand|million|several|many|few|once|twice)\b"
+)
+# The number of a provision is no answer to how many; of a law's 一般 and 第三者 no digit is one.
+_NUMBERED = re.compile(
+    rf"第{_NUMBER}+(?:条|項|号|章|節|款|編|者)(?:の{_NUMBER}+)*|{_NUMBER}+条(?:の{_NUMBER}+)*"
+    rf"|十分(?![間以のを前後])|(?<!{_NUMBER})(?:[唯統同単均万]一|一[般定部方律緒体連切旦時](?!間))"
+)
+_A_NUMBER = re.compile(
+    rf"\d|{_NUMBER}+(?:{_COUNTER}|分の|箇)|数[十百千万人年日回個]|多数|少数|無数|複数|半[分数年日額]"
+    rf"|全[員額部数]|すべて|なし|無料|無償|{_ENGLISH_NUMBER}"
+)
+_AN_AMOUNT = re.compile(
+    rf"{_NUMBER}\s*(?:{_MONEY}|[日週月年]分)|分の{_NUMBER}|[$¥£€]\s*\d|無料|無償|[全半]額|なし|\b(?:free|no)\b"
+)
+_A_TIME = re.compile(
+    rf"\d|{_NUMBER}+(?:{_COUNTER}|箇)|元年|時代|世紀|頃|ころ|当時|翌|昨|[同毎]年|今日|現在|[前後中]$"
+    r"|とき|時(?!効|価)|日(?!本)|際|まで|以[前後内]|した後|する前|満了|終了|直ちに|ただちに|遅滞なく|速やかに|あらかじめ"
+    r"|\b(?:century|today|during|after|before|until|when|within|immediately|january|february"
+    rf"|march|april|may|june|july|august|september|october|november|december)\b|{_ENGLISH_NUMBER}"
+)
+# いつでも and いくら…ても ask for nothing.
+_ASKS_WHEN = re.compile(r"いつ(?!でも|も)|\bwhen\b")
+_ASKS_HOW_MUCH = re.compile(r"いくら(?!.{0,12}[てで]も)")
+_ASKS_HOW_MANY = re.compile(r"いくつ|(?:どの|どれ)くらい|どれほど|\bhow (?:many|much|long|old)\b")
+# A question for a period names it and asks no more; 時効は何によって完成するか does not.
+_ASKS_PERIOD = re.compile(
+    r"(?:期間|期限|時効|年数|日数)(?:は|を|って)?"
+    r"(?:何|なに|いつ(?:まで)?|どの(?:くらい|程度)|どれ(?:くらい|ほど))?"
+    r"(?:ですか|でしょうか|か|教えて(?:ください|下さい)?)?[?？。\s]*$"
+    r"|\b(?:deadline|time limit|period)\b"
+)
+# Words for who does something end like these.
+_PERSON = re.compile(
+    r"[者人長官員臣庁署省局所院会社団国県市町村府都区士師主親子父母夫妻兄弟姉妹王帝后氏組党方隊民族家手]$"
+    r"|[知理監検判幹]事$|機関$|法人$|組合$|銀行$|政府$|本人$|大使$|公証役場$|警察$|[ァ-ヺー]{2}$"
+)
+_NUMBER_ALONE = re.compile(rf"[約第]?(?:{_NUMBER}|[,.])+")
+_COUNTED_ALONE = re.compile(rf"{_NUMBER_ALONE.pattern}(?:{_COUNTER})")
+_RUN = re.compile(r"[一-鿿々ァ-ヺー]+")
 
 
-def answers_as_asked(answer: str, question: str) -> bool:
-    """Whether an answer is of the kind asked for, and says more than the question does."""
-    return is_of_kind(answer, Expectation.of(question).kind) and not repeats(answer, question)
+def gives(answer: str, question: str) -> bool:
+    """Whether an answer gives what a question asks for, as far as words tell.
+
+    A number with a unit for 何日, an amount for いくら, a time for いつ, a person or a body for 誰.
+    Where a question asks for several of these, the answer gives each.
+    """
+    asked = normalize(question)
+    said = normalize(answer)
+    without = _NUMBERED.sub(" ", said)
+    bare = said.strip("。. ")
+    is_number = _NUMBER_ALONE.fullmatch(bare) is not None
+    for counted in _COUNTED.finditer(asked):
+        # 何度も is often, and 何時代 no hour.
+        if asked.startswith(("も", "代"), counted.end()):
+            continue
+        if counted[1] not in _PLACES_OF_A_LAW and not is_number:
+            units = next((units for some, units in _UNITS if counted[1] in some), "")
+            given = rf"(?:{_NUMBER}|数)\s*(?:{units})|元年|時代" if units else _A_NUMBER
+            if not re.search(given, without):
+                return False
+    if _ASKS_WHEN.search(asked):
+        return _A_TIME.search(without) is not None
+    if _ASKS_HOW_MUCH.search(asked):
+        is_amount = is_number or _COUNTED_ALONE.fullmatch(bare) or _AN_AMOUNT.search(without)
+        return bool(is_amount)
+    if _ASKS_HOW_MANY.search(asked):
+        return is_number or _A_NUMBER.search(without) is not None
+    if _ASKS_PERIOD.search(asked) and not _COUNTED.search(asked):
+        return _A_TIME.search(without) is not None
+    if re.search(r"誰|だれ|どなた", asked) and not _OFFERS.search(asked):
+        return _names_somebody(said, asked)
+    return True
 
 
-def is_of_kind(answer: str, kind: AnswerKind) -> bool:
-    """Whether an answer can be one of this kind; what no word tells, a person or a place, can."""
-    sign = _TELLS.get(kind)
-    return sign is None or sign.search(normalize(answer)) is not None
+def _names_somebody(answer: str, asked: str) -> bool:
+    """Whether a Japanese answer has a word for a person or a body that the question lacks."""
+    runs = [run[0] for run in _RUN.finditer(answer) if run[0] not in asked]
+    if any(_PERSON.search(run) for run in runs) or not _JAPANESE.search(answer):
+        return True
+    words = morphemes(answer)
+    if any(one.kind.startswith(_PROPER) and one.surface not in asked for one in words):
+        return True
+    # A name that no dictionary has is a word alone.
+    is_word = not any(one.kind.startswith(_VERBAL) for one in words)
+    return is_word and not re.search(rf"{_NUMBER}(?:{_COUNTER})|^[^一-鿿ァ-ヺー]+$", answer)
 
 
 def repeats(answer: str, question: str) -> bool:

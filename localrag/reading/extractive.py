@@ -198,13 +198,12 @@ def quotations(retriever: Retriever, retrieval: Retrieval) -> Quotations:
 def _in_turn(retriever: Retriever, retrieval: Retrieval) -> Quotations:
     """What each search quotes in turn, each provision once.
 
-    The words of the question come last, for hardly a provision has them; but first where it cites
-    provisions.
+    The words of the question come behind those of a model, for hardly a provision has them; but
+    first where it cites provisions.
     """
     each = [quotations(retriever, found) for _, found in retrieval.searches]
-    own = each[-1]
-    if retrieval.cited:
-        each = [own, *each[:-1]]
+    readings = [found.reading for _, found in retrieval.searches]
+    own = each[readings.index(retrieval.reading)]
     articles = list(dict.fromkeys(in_turn(_by_article(one.citations) for one in each)))
     most = max(QUOTES, len(_by_article(own.citations)) if retrieval.cited else 0)
     citations = dict.fromkeys(chain.from_iterable(articles[:most]))
@@ -351,15 +350,17 @@ def _raised(support: Support) -> Support:
 
 
 def _choose(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[Piece]:
-    """The best pieces that are worth quoting, after those that define the term asked for.
+    """The best pieces that are worth quoting, after those that lead.
+
+    What leads defines the term asked for, or is the best of each of several laws named.
 
     `QUOTES` at most, what they stand under not counted.
 
     Args:
         ranked: best first, at least one.
-        retrieval: tells the definitions.
+        retrieval: tells the definitions and the laws.
     """
-    leaders = _defining(ranked, retrieval)
+    leaders = _of_each_law(ranked, retrieval) or _defining(ranked, retrieval)
     least = _WORTH_QUOTING * ranked[0].support.coverage
     chosen: list[Piece] = []
     for one in [*leaders, *(one for one in _spread(ranked) if one not in leaders)]:
@@ -383,6 +384,16 @@ def _spread(ranked: Sequence[_Candidate]) -> list[_Candidate]:
     first, *rest = ranked
     second = next((one for one in rest if one.passage.id != first.passage.id), None)
     return [first, *([second] if second else []), *(one for one in rest if one is not second)]
+
+
+def _of_each_law(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[_Candidate]:
+    """The best of each of several laws named, of the provision it names where it names one."""
+    laws = [law_ids for law_ids in dict.fromkeys(law.law_ids for law in retrieval.laws) if law_ids]
+    every = [[one for one in ranked if one.passage.document_id in law_ids] for law_ids in laws]
+    if len(laws) < 2:
+        return []
+    named = [[one for one in some if _is_named(one.piece, retrieval)] for some in every]
+    return [one for own, some in zip(named, every, strict=True) for one in (own or some)[:1]]
 
 
 def _defining(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[_Candidate]:

@@ -48,6 +48,10 @@ def answer_blocks(answer: Answer, place: Place, shown: int | None = None) -> Ite
             for event in answer.trace.events
             if event.kind is FactKind.TEXT_OLD
         )
+    if answer.quotations:
+        yield Heading(3, wording.instead())
+        yield Items(tuple(_citation(one, place(one)) for one in answer.quotations))
+        yield Heading(3, wording.by_unsupported_model())
     if answer.label:
         yield paragraph(Strong(answer.label), f" {answer.text}")
     # What the extractive reader says is its quotations, which follow.
@@ -63,8 +67,13 @@ def answer_blocks(answer: Answer, place: Place, shown: int | None = None) -> Ite
         cited = (_citation(citation, place(citation)) for citation in answer.citations)
         yield Items(tuple(cited), numbered=True)
     if answer.nearest:
-        yield Heading(3, wording.nearest(answer.status))
-        yield Items(tuple(map(_nearest, answer.nearest)))
+        yield from nearest_blocks(answer.nearest, answer.status)
+
+
+def nearest_blocks(nearest: Sequence[Nearest], status: str) -> Iterator[Block]:
+    """Yield the passages that come near a question whose answer has some status."""
+    yield Heading(3, wording.nearest(status))
+    yield Items(tuple(map(_nearest, nearest)))
 
 
 def _claim(answer: Answer, claim: Claim) -> Item:

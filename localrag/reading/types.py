@@ -27,9 +27,10 @@ class Status(StrEnum):
 class MismatchKind(StrEnum):
     """What of a claim its sentences do not say.
 
-    The last four are of a claim as a whole: its sentences speak of other things (WORDS), or of
-    something else than the question (SUBJECT), it is not the kind of answer asked for (ANSWER), or
-    the model itself does not find it in them when it reads them again (READING).
+    The last five are of a claim as a whole: its sentences speak of other things (WORDS), or of
+    something else than the question (SUBJECT), it is not the kind of answer asked for (ANSWER), it
+    only repeats the question (REPEATS), or the model itself does not find it in them when it reads
+    them again (READING).
     """
 
     FIGURE = "figure"
@@ -48,6 +49,7 @@ class MismatchKind(StrEnum):
     WORDS = "words"
     SUBJECT = "subject"
     ANSWER = "answer"
+    REPEATS = "repeats"
     READING = "reading"
 
 
@@ -274,6 +276,8 @@ class Answer:
         checked: what became of the claim that was asked about; None where the way to answer checks
             none. The text then says the verdict.
         nearest: what the search found besides, best first; see `localrag.reading.nearest`.
+        quotations: what answers the same question without a model, word for word. Only an
+            `unsupported` answer that a model wrote has them; no claim rests on them.
     """
 
     text: str
@@ -288,6 +292,7 @@ class Answer:
     read_as: str = ""
     checked: FactCheck | None = None
     nearest: tuple[Nearest, ...] = ()
+    quotations: tuple[Citation, ...] = ()
 
     @property
     def is_concluded(self) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from localrag.reading.types import Nearest
 from localrag.retrieval.types import StageRecord
 
 
@@ -18,6 +19,9 @@ class Watch:
 
     def stage(self, record: StageRecord) -> None:
         """Take what a stage of the retrieval did, as soon as it has ended."""
+
+    def near(self, nearest: Sequence[Nearest]) -> None:
+        """Take what comes nearest, as soon as a search has ended; it may not answer."""
 
     def loading(self, model: str, done: int, total: int) -> None:
         """Take how much of a model is loaded: bytes of bytes; total 0 where nobody says."""

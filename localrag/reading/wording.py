@@ -61,9 +61,25 @@ MISMATCHES: Mapping[str, str] = {
     MismatchKind.WORDS: N_("what it cites speaks of other things"),
     MismatchKind.SUBJECT: N_("it does not speak of what was asked about"),
     MismatchKind.ANSWER: N_("it is not the kind of answer that was asked for"),
+    MismatchKind.REPEATS: N_("it only repeats the question"),
     MismatchKind.READING: N_("reading it again, the model does not find it in what it cites"),
 }
 """What is wrong with a claim."""
+
+_UNSUPPORTED = {
+    MismatchKind.WORDS: N_("an answer was made, but what it cites speaks of other things"),
+    MismatchKind.SUBJECT: N_(
+        "an answer was made, but what it cites does not speak of what was asked about"
+    ),
+    MismatchKind.READING: N_(
+        "an answer was made, but reading it again, the model does not find it in what it cites"
+    ),
+    MismatchKind.REPEATS: N_("an answer was made, but it only repeats the question"),
+    MismatchKind.ANSWER: N_(
+        "an answer was made, but it is not the kind of answer that was asked for"
+    ),
+}
+"""Why an answer is unsupported although its citations say all of it, the gravest first."""
 
 _STEPS = {
     FOLLOW_UP: N_("follow-up"),
@@ -157,6 +173,9 @@ def verdict(answer: Answer, shown: int | None = None) -> str:
             return _("nothing in what the filters leave of this corpus supports an answer")
         return _("nothing in this corpus supports an answer")
     if answer.status is Status.UNSUPPORTED:
+        kinds = {one.kind for claim in answer.claims for one in claim.mismatches}
+        if kinds and kinds <= _UNSUPPORTED.keys():
+            return _(next(words for kind, words in _UNSUPPORTED.items() if kind in kinds))
         return _("an answer was made, but what it cites does not say all of it")
     if answer.status is Status.QUOTED and answer.trace.calls:
         return _(
@@ -209,6 +228,16 @@ def nearest(status: str) -> str:
     if status in (Status.SUPPORTED, Status.QUOTED):
         return _("Also near in this corpus; they may not answer")
     return _("Nearest in this corpus; they may not answer")
+
+
+def instead() -> str:
+    """What is said above the quotations that answer in the place of unsupported claims."""
+    return _("What the texts say, word for word; check whether it answers")
+
+
+def by_unsupported_model() -> str:
+    """What is said above the claims of a model that code could not support."""
+    return _("Written by the model, not supported")
 
 
 def supplement(answer: Answer, citation: Citation) -> str:

@@ -3,6 +3,7 @@
 Nothing behind this step reads the question again.
 """
 
+import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -27,6 +28,8 @@ from localrag_indexes.analysis.characters import with_blanks
 
 # Characters of the longest question that is taken for one a person types.
 _TYPED = 200
+# What asks to be told is no word of the matter: を教えて is none of 教え, 告知.
+_REQUEST = re.compile(r"(?:教え|おしえ)て(?:ください|下さい|ほしい|くれ|ちょうだい)?[。！？!?\s]*$")
 
 
 @dataclass(frozen=True)
@@ -133,8 +136,8 @@ class Retrieval:
             order; none that can mean another one as well. Of a law that is asked for alone, its
             purpose or first article.
         links: hits that answer for other hits, the best first.
-        searches: where it was searched for in other words too, each search with what it found, and
-            last the question with what its own words found.
+        searches: where it was searched for in other words too, each search with what it found, in
+            the order of their turns; the question itself has the reading of the whole.
     """
 
     hits: tuple[Hit, ...]
@@ -177,6 +180,7 @@ def read(asked: Query, corpus: Searchable, admission: Admission) -> Reading:
     besides = [(law.start, law.end) for law in scope.laws]
     besides += dates_in(asked.text)
     besides += ((one.start, one.end) for one in english_places(asked.text))
+    besides += (one.span() for one in _REQUEST.finditer(asked.text))
     everyday = wordings(asked.text, besides, compounds(corpus.store))
     penalty = penalty_asked(asked.text, everyday)
     if penalty:

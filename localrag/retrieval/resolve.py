@@ -1,12 +1,13 @@
 """Stage `resolve`: the provisions a question names, exactly."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.facts import Fact, FactKind
+from localrag.question.asked import crimes_named
 from localrag.question.english_citations import english_citations
 from localrag.question.laws import (
     LawNamed,
@@ -26,6 +27,8 @@ from localrag.statutes.resolver import CitationResolver, Resolution, Target
 from localrag_indexes.analysis.characters import with_blanks
 
 STAGE = "resolve"
+
+_PENAL_CODE = "刑法"
 
 IN_QUESTION = 1.0
 """Score of a provision that the question itself names."""
@@ -62,6 +65,7 @@ class Resolved:
         named: for each of them that the question or an option names, the words that name it.
         asked_for: those that the question itself names, or whose term it asks the meaning of.
         cited: those that the question itself cites, in its order, each the only one it can mean.
+        cites: whether the last question cites some itself, where others stand before it.
         left_out: those that it says it does not ask for (709条以外).
         text: the question with blanks in the place of the words that leave them out.
         meaning: where the term is defined that the question asks the meaning of.
@@ -75,6 +79,7 @@ class Resolved:
     named: dict[Target, str] = field(default_factory=dict)
     asked_for: list[Target] = field(default_factory=list)
     cited: list[Target] = field(default_factory=list)
+    cites: bool = False
     left_out: list[Target] = field(default_factory=list)
     text: str = ""
     meaning: Meaning = NO_MEANING
@@ -135,11 +140,17 @@ def resolve(
 
     An option is read after the question, so that its bare 第三条 is of the law that the question
     speaks of. Asking what a term means names the provisions that define it, in the laws that the
-    question names where it names some.
+    question names where it names some. A crime named (詐欺罪) is the article with its name in the
+    caption, in the laws that the question names, else in the penal code.
     """
     resolved = Resolved(text=query.text)
-    in_english = _of_the_last(query, list(cited_in_english(resolver, query.text, scope.laws)))
-    in_japanese = _of_the_last(query, resolver.resolve(without_states(query.text)))
+    in_english: Sequence[Resolution] = list(cited_in_english(resolver, query.text, scope.laws))
+    in_japanese: Sequence[Resolution] = resolver.resolve(without_states(query.text))
+    # What stands before the last question tells what it cites: 第5項 after 会社法362条4項.
+    if own := [one for one in (*in_english, *in_japanese) if one.start >= query.last_start > 0]:
+        resolved.cites = True
+        in_english = [one for one in in_english if one in own]
+        in_japanese = [one for one in in_japanese if one in own]
     citing: list[Resolution] = []
     for asked, elsewhere in (
         _parted(in_japanese, query.text),
@@ -160,6 +171,10 @@ def resolve(
     matter = asked_of(query, scope.laws).text.strip()
     resolved.meaning = meaning_asked(store, names, matter, admission, scope)
     _enter_meaning(resolved)
+    laws = {law_id for law in scope.laws for law_id in law.law_ids}
+    for target, crime in _on_crimes(store, query.text, laws or names.lookup(_PENAL_CODE)):
+        if admission.admits(target.law_id) and target not in resolved.left_out:
+            resolved.lead_with(target, crime)
     if resolved.meaning.undefined and store.is_of_laws and not (resolved.targets or citing):
         resolved.undefined = resolved.meaning.undefined
         resolved.events.append(Fact(FactKind.NOT_DEFINED, term=resolved.undefined))
@@ -174,14 +189,6 @@ def resolve(
             if resolution.start >= len(prefix):
                 _enter(resolved, resolution, IN_OPTION, admission)
     return resolved
-
-
-def _of_the_last(query: Query, resolutions: Sequence[Resolution]) -> Sequence[Resolution]:
-    """The citations of the last question, where it has any: 第5項 after 会社法第362条第4項.
-
-    Those before it tell what it means; what it cites itself it asks about.
-    """
-    return [one for one in resolutions if one.start >= query.last_start] or resolutions
 
 
 def _opening(store: Lookups, question: str, scope: Scope) -> Iterator[tuple[Target, LawNamed]]:
@@ -289,6 +296,18 @@ def _enter_meaning(resolved: Resolved) -> None:
         resolved.targets.setdefault(target, IN_QUESTION)
         resolved.asked_for.append(target)
     resolved.events += resolved.meaning.events
+
+
+def _on_crimes(
+    store: Lookups, question: str, law_ids: Collection[str]
+) -> Iterator[tuple[Target, str]]:
+    """The articles that have the name of a crime for their caption."""
+    crimes = crimes_named(question)
+    for law_id in law_ids if crimes else ():
+        places = map(Locator.parse, store.articles(law_id))
+        for place, header in store.headers(law_id, places).items():
+            if (caption := caption_of(header)) in crimes:
+                yield Target(law_id, place), f"{caption}罪"
 
 
 def _enter(resolved: Resolved, resolution: Resolution, score: float, admission: Admission) -> None:

@@ -53,7 +53,13 @@ def search_written(
         IndexUnusable: the index turned out to be damaged.
     """
     found = retriever.search(asked, k, on_stage=on_stage)
-    if not (written or asked.last_start) or found.absent:
+    # A law that the user names goes before the one that the model expects.
+    named = " ".join(law.words for law in found.laws)
+    others = [WrittenSearch(f"{named} {one.words}".strip(), one.law) for one in written]
+    # What the last question cites itself it asks about, whatever its other words find.
+    if asked.last_start and not found.reading.resolved.cites:
+        others.append(WrittenSearch(asked.last))
+    if not others or found.absent:
         return found
     most = k or retriever.k
     stages = list(found.trace.stages)
@@ -62,10 +68,6 @@ def search_written(
         stages.append(stage)
         on_stage(stage)
 
-    # A law that the user names goes before the one that the model expects.
-    named = " ".join(law.words for law in found.laws)
-    others = [WrittenSearch(f"{named} {one.words}".strip(), one.law) for one in written]
-    others += [WrittenSearch(asked.last)] if asked.last_start else []
     each: list[tuple[Query, Retrieval]] = []
     rankings: list[Sequence[Hit]] = []
     for number, one in enumerate(others, 1):
@@ -78,10 +80,12 @@ def search_written(
         hits = _weighed(retrieval.hits, {} if named else _expected(retriever, one.law))
         rankings.append(hits)
         each.append((query, replace(retrieval, hits=hits[:most])))
-    rankings.insert(0 if found.cited else len(rankings), found.hits)
+    # What it cites comes first. A question alone has its turn behind what it is read with.
+    turn = 0 if found.cited else len(written)
+    rankings.insert(turn, found.hits)
+    each.insert(turn, (asked, found))
     hits = _in_turn(rankings)[:most]
     record(StageRecord(STAGE, hits, 0.0))
-    each.append((asked, found))
     return replace(found, hits=hits, trace=Trace(tuple(stages)), searches=tuple(each))
 
 

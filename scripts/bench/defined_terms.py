@@ -1,23 +1,32 @@
-"""Terms that statutes define, asked for by their name: how often a definition is quoted first.
+"""Terms that statutes define and crimes, asked for by their names: how often they are quoted first.
 
 Terms of three to twelve characters are drawn from those that the 327 laws define (``--seed``), and
-each is asked for as …とは何か. The first two quotations count. ``--without`` asks again with no
-look at the definitions, as a search by words would answer.
+each is asked for as …とは何か. The crimes are all articles of the penal code that have a caption
+and a penalty, asked for as …罪の刑は. The first two quotations count. ``--without`` asks again with
+no look at definitions and captions, as a search by words would answer.
 """
 
 import random
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from unittest.mock import patch
 
 from bench.corpora import LAWS, open_corpus
 from bench.options import parser
 from bench.rates import rate
 
+from localrag.corpus.types import Locator
 from localrag.reading.extractive import quotations
+from localrag.reading.types import Citation
 from localrag.retrieval.meaning import NO_MEANING
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.types import Query
+from localrag.statutes.notation import caption_of
 
 FIRST = 2
+PENAL_CODE = "刑法"
+PUNISHES = re.compile("に処する")
 SHORTEST, LONGEST = 3, 12
 
 
@@ -33,11 +42,18 @@ def main() -> None:
         arguments.work.resolve(), LAWS, [arguments.data / "egov" / "xml"]
     ) as retriever:
         terms = drawn(retriever, random.Random(arguments.seed), arguments.count)
-        tell("definitions", retriever, terms, shown=arguments.misses)
+        crimes = captioned(retriever)
+        tell("definitions", retriever, terms, is_defined, shown=arguments.misses)
+        tell("crimes", retriever, crimes, partial(is_punished, crimes), shown=arguments.misses)
         if arguments.without:
-            place = "localrag.retrieval.resolve.meaning_asked"
-            with patch(place, lambda *_: NO_MEANING):
-                tell("by words", retriever, terms, shown=False)
+            with (
+                patch("localrag.retrieval.resolve.meaning_asked", lambda *_: NO_MEANING),
+                patch("localrag.retrieval.resolve.crimes_named", lambda _: frozenset()),
+            ):
+                tell("definitions, by words", retriever, terms, is_defined, shown=False)
+                tell(
+                    "crimes, by words", retriever, crimes, partial(is_punished, crimes), shown=False
+                )
 
 
 def drawn(retriever: Retriever, draw: random.Random, count: int) -> list[str]:
@@ -52,23 +68,56 @@ def drawn(retriever: Retriever, draw: random.Random, count: int) -> list[str]:
     return draw.sample(sorted(defined), min(count, len(defined)))
 
 
-def tell(name: str, retriever: Retriever, terms: list[str], *, shown: bool) -> None:
-    """Print the share of terms whose definition is quoted first or second."""
-    missed = [term for term in terms if not is_quoted(retriever, term)]
-    print(f"{name:<14}{rate(len(terms) - len(missed), len(terms))}")
-    for term in missed if shown else ():
-        print("   ", term)
+def captioned(retriever: Retriever) -> dict[str, str]:
+    """The articles of the penal code that punish something: by caption, the id of the last."""
+    store = retriever.store
+    found: dict[str, str] = {}
+    for law_id in retriever.names.lookup(PENAL_CODE):
+        places = map(Locator.parse, store.articles(law_id))
+        for place, header in store.headers(law_id, places).items():
+            passage, caption = store.at(law_id, place), caption_of(header)
+            if passage and caption and PUNISHES.search(passage.text):
+                found[caption] = passage.id
+    return found
 
 
-def is_quoted(retriever: Retriever, term: str) -> bool:
+def tell(
+    name: str,
+    retriever: Retriever,
+    asked: Collection[str],
+    is_quoted: Callable[[Retriever, str], bool],
+    *,
+    shown: bool,
+) -> None:
+    """Print the share of what is asked for that is quoted first or second."""
+    missed = [one for one in asked if not is_quoted(retriever, one)]
+    print(f"{name:<24}{rate(len(asked) - len(missed), len(asked))}")
+    for one in missed if shown else ():
+        print("   ", one)
+
+
+def is_defined(retriever: Retriever, term: str) -> bool:
     """Whether one of the first quotations holds a definition of a term."""
-    quoted = quotations(retriever, retriever.search(Query(f"{term}とは何か"))).citations[:FIRST]
     return any(
         citation.passage_id.startswith(f"{one.document_id}#")
         and citation.start <= one.start < citation.end
         for one in retriever.store.definitions_of(term)
-        for citation in quoted
+        for citation in first(retriever, f"{term}とは何か")
     )
+
+
+def is_punished(articles: Mapping[str, str], retriever: Retriever, crime: str) -> bool:
+    """Whether one of the first quotations stands in the article with this caption."""
+    article = articles[crime]
+    return any(
+        citation.passage_id == article or citation.passage_id.startswith(f"{article}.")
+        for citation in first(retriever, f"{crime}罪の刑は")
+    )
+
+
+def first(retriever: Retriever, question: str) -> Sequence[Citation]:
+    """The first quotations for a question."""
+    return quotations(retriever, retriever.search(Query(question))).citations[:FIRST]
 
 
 if __name__ == "__main__":

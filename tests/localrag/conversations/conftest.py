@@ -63,6 +63,7 @@ def answer() -> Callable[..., Answer]:
                 ),
             ),
             "absent": ("会社法",),
+            "quotations": (Citation("F1#8.2", "水位が", 20, 23, "第二項", verified=True),),
             "nearest": (Nearest("F1#10", "渡し舟法 第十条", "渡し守は、…"),),
             "label": "b",
             "doubts": (Fact(FactKind.NOT_QUOTED),),

@@ -50,7 +50,9 @@ def test_everything_an_answer_says_is_written(
         "## Question 1\n> 定員は？\\\n> また水位は？\n- a: 十人\n- b: \\*十二人\\*\n",
         "laws · statute-options · qwen3-8b · 20",
         " · 4.2 s\n**Not in this corpus:** 会社法\n**unsupported**: "
-        "an option was chosen, but no provision is quoted for it\n**b** 二メートル\n",
+        "an option was chosen, but no provision is quoted for it\n"
+        "### What the texts say, word for word; check whether it answers\n- 第二項\n",
+        "  `F1#8.2`\n### Written by the model, not supported\n**b** 二メートル\n",
         "- 水位が二メートルを超えるとき。 [1][2 rejected]\n  - code cites these sentences: ",
         "  - this figure is not in what it cites: 二メートル\n",
         "### Derivation\n1. 定員は – 渡し舟の定員は十二人。 [1] (triples)\n2. 船長は – not found\n",
@@ -132,7 +134,7 @@ def test_hostile_texts_stay_in_their_place(
         turn.id,
         answer(
             text=hostile, citations=(citation,), claims=(Claim(hostile, (1,)),),
-            nearest=(Nearest("b`#2", hostile, hostile),), label=hostile,
+            quotations=(citation,), nearest=(Nearest("b`#2", hostile, hostile),), label=hostile,
             doubts=(Fact(FactKind.SAID, words=hostile),), derivation=None,
         ),
         1,
@@ -140,7 +142,9 @@ def test_hostile_texts_stay_in_their_place(
     text = written(conversations, talk)
     headings = [row for row in text.split("\n") if row.startswith("#")]
     near = "### Nearest in this corpus; they may not answer"
-    assert headings == [headings[0], "## Question 1", "### Citations", near]
+    first = "### What the texts say, word for word; check whether it answers"
+    below = ["### Written by the model, not supported", "### Citations", near]
+    assert headings == [headings[0], "## Question 1", first, *below]
     assert headings[0].startswith("# x␊␊# Heading␊\\</details")
     for marked in ("\x1b", "\n</", "[a]("):
         assert marked not in text.replace("\\[a\\](", ""), marked

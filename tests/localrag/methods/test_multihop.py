@@ -113,7 +113,7 @@ def test_what_only_repeats_the_question_is_no_answer(ask: Callable[..., Any]) ->
     (prompt,) = ask("naive", NOTHING).prompts
     answer = ask("naive", reply("Tarn Ferries", number(prompt, "nine boats"))).answer
     assert answer.status is Status.UNSUPPORTED
-    assert [one.kind for one in answer.claims[0].mismatches] == [MismatchKind.ANSWER]
+    assert [one.kind for one in answer.claims[0].mismatches] == [MismatchKind.REPEATS]
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,26 @@ def test_a_law_that_is_guessed_wrong_hides_nothing(asked: Play, law: str) -> Non
     assert best[0] == best[1]
 
 
+def test_a_law_that_the_corpus_lacks_is_told_as_a_guess(asked: Play) -> None:
+    played = asked(searches("渡し守の資格", law="渡河安全法"), NOTHING)
+    told = [str(one) for one in played.trace.events if one.kind.name.startswith("SEARCHED_ALSO")]
+    assert told == [
+        "searched for as well, in words that the model wrote: 渡し守の資格 (it guesses a law that "
+        "this corpus does not know: 渡河安全法)"
+    ]
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["渡し守 資格 渡し守 資格 渡し守 資格", "渡し守資格渡し守資格渡し守資格", "渡し守 渡し守 資格"],
+)
+def test_words_that_a_model_repeats_are_searched_for_once(asked: Play, written: str) -> None:
+    played = asked(searches(written), NOTHING)
+    (told,) = [one for one in played.trace.events if one.kind.name == "SEARCHED_ALSO"]
+    assert told.fields["words"].replace(" ", "") == "渡し守資格"
+    assert [one for one in played.trace.events if one.kind.name == "SEARCH_REPEATED"]
+
+
 def test_no_search_is_written_where_nothing_is_to_be_rewritten(asked: Play) -> None:
     off = Config(chat=ChatConfig(max_tokens=300, write_searches=False))
     query = Query("渡し守の資格は何か。")

@@ -1,6 +1,6 @@
 import pytest
 
-from localrag.question.expectation import AnswerKind, Expectation, repeats
+from localrag.question.expectation import AnswerKind, Expectation, gives, repeats
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,54 @@ def test_a_text_offers_what_is_asked_for(question: str, offers: str, lacks: str)
     expectation = Expectation.of(question)
     assert expectation.met_by(offers)
     assert not expectation.met_by(lacks)
+
+
+@pytest.mark.parametrize(
+    ("question", "given", "lacking"),
+    [
+        ("何日以内に届け出るか", "三月以内に届け出る。", "遅滞なく届け出る。"),
+        ("何日以内に届け出るか", "7日以内", "第三条第一項の規定により届け出る。"),
+        ("何か月の予告が要るか", "六月前に予告する。", "十分な予告が要る。"),
+        ("渡し守は何人必要か", "二人以上を置く。", "三年以上の経験がある者を置く。"),
+        ("何歳から渡し守になれるか", "年齢十八歳", "成年に達した者"),
+        ("手数料はいくらか", "千二百円である。", "手数料を一般に納める。"),
+        ("手数料はいくらか", "無料である。", "三人が納める。"),
+        ("罰金はいくらか", "五十万円以下", "罰金に処する。"),
+        ("予告手当はいくらか", "三十日分以上の平均賃金", "三十日前に予告する。"),
+        ("利息はいくらか", "年三パーセント", "第四百四条による。"),
+        ("効力はいつ生ずるか", "契約を締結した時から", "契約の締結による"),
+        ("届出はいつまでにするか", "遅滞なく", "都道府県知事に"),
+        ("契約はいつ終わるか", "借主の死亡の日", "借主の死亡による"),
+        ("誰が届け出るか", "船長又は所有者", "十日以内に届け出る"),
+        ("誰に届け出るか", "都道府県知事に届け出る。", "十日以内に届け出る。"),
+        ("事業者は誰の許可を要するか", "国土交通大臣の許可", "事業者は許可を要する。"),
+        ("塔を建てたのは誰か", "ホレス・フェニモア", "1871年に建てた"),
+        ("誰に何日以内に届け出るか", "知事に十日以内に", "知事に届け出る。"),
+        ("消滅時効の期間は？", "五年", "権利を行使しないこと"),
+        ("How many days?", "Within ten days", "Without delay"),
+        ("When was it built?", "In 1871", "By a lawyer"),
+    ],
+)
+def test_the_kind_that_is_asked_for_is_given(question: str, given: str, lacking: str) -> None:
+    assert gives(given, question)
+    assert not gives(lacking, question)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("時効は何によって完成するか", "権利を行使しないことによって"),
+        ("いつでも解除できるか", "解除できる。"),
+        ("いくら探しても見つからないものは何か", "鐘"),
+        ("渡し守と船長では誰が先か", "渡し守"),
+        ("灯台は何メートルか", "12"),
+        ("完成は西暦何年か", "1874"),
+        ("その罰則は何条か", "罰金に処する。"),
+        ("許可は要るか", "要る。"),
+    ],
+)
+def test_no_kind_is_asked_for_that_is_lacking(question: str, answer: str) -> None:
+    assert gives(answer, question)
 
 
 def test_no_sign_tells_a_person_or_a_place() -> None:

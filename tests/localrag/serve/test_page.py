@@ -78,6 +78,23 @@ async def test_below_an_answer_are_the_nearest_passages(client):
     assert beside.xpath("//section[@id='beside']//p[@lang='ja']")
 
 
+async def test_quotations_come_before_what_a_model_wrote_in_vain(serve, scripted):
+    wrong = {"claims": [{"sentences": [1], "text": "水位は九十九メートルである。"}]}
+    scripted(json.dumps(searches("渡し守の資格")), json.dumps(wrong))
+    async with serve(model=True) as client:
+        client.headers.update(BROWSER)
+        page = read(await client.get(await asked(client, QUESTION)))
+    heads = page.xpath("//h3/text()")
+    assert heads[:3] == [
+        "原文どおりの引用（答えになるかは確かめてください）",
+        "モデルが書いたもの（裏付けなし）",
+        "引用",
+    ]
+    quoted = page.xpath("//h3[1]/following-sibling::ul[1]//blockquote")
+    assert quoted
+    assert page.xpath("//ul[@class='claims']//p[@class='wrong']")
+
+
 async def test_notes_on_an_answer_are_words(client):
     page = read(await client.get(await asked(client, "民法709条は何か")))
     notes = page.xpath("//details//li/text()")

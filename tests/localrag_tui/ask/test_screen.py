@@ -23,7 +23,7 @@ from localrag_tui.ask.typing_area import QuestionArea
 from localrag_tui.search.filters import FilterDialogue
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.widgets.form import Form
-from localrag_tui.work.answering import Drafted, Opened, Opening, Read, StageEnded
+from localrag_tui.work.answering import Drafted, Found, Opened, Opening, Read, StageEnded
 from localrag_tui.work.engine import ProcessEngine
 
 from ...patience import PATIENCE
@@ -116,20 +116,31 @@ async def ask_again_is_refused(app, pilot, until, told):
 
 async def test_cancelled_in_the_middle(workbench, engine, answers, ask, until, shown, kept):
     draft = Drafted(("half a claim",), 3)
-    engine.will(draft, asyncio.Event(), answers.supported).will(answers.not_found)
+    near = (Nearest("599AC0000000001#7", "渡し舟法 第七条", "渡し舟事業者は、…"),)
+    reading, writing = asyncio.Event(), asyncio.Event()
+    engine.will(Found(near), Read(0, 0), reading, draft, writing).will(answers.not_found)
     app = workbench()
-    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+    async with app.run_test(size=(140, 40), notifications=True) as pilot:
         await ask(pilot, "how high?", ends=False)
+        await until(pilot, lambda: "the model is reading" in shown(app))
+        await until(pilot, lambda: "第七条  渡し舟事業者は、…" in shown(app))
+        reading.set()
         await until(pilot, lambda: "half a claim" in shown(app))
         await pilot.press("escape")
         await until(pilot, lambda: "cancelled" in shown(app))
         await until(pilot, lambda: "unchecked:" in shown(app))
         await until(pilot, lambda: "half a claim" in shown(app))
+        await until(pilot, lambda: "Nearest in this corpus; they may not answer" in shown(app))
+        await pilot.press("tab", "up", "enter")
+        spot = app.screen.query_one(SourcePane)
+        await until(pilot, lambda: spot.spot and spot.spot.passage_id == near[0].passage_id)
         assert engine.cancelled == 1
+        app.screen.query_one(QuestionArea).focus()
         await ask(pilot, "and how deep?")
         await until(pilot, lambda: "not found" in shown(app))
     first, second = kept.turns(kept.list()[0].id)
     assert (first.state, first.draft) == (TurnState.CANCELLED, ("half a claim",))
+    assert first.nearest == near
     assert second.state is TurnState.ANSWERED
 
 

@@ -9,7 +9,7 @@ from localrag.reading.types import Nearest
 from localrag_tui.ask.asking import AnswerProgress
 from localrag_tui.ask.chooser import Chooser
 from localrag_tui.source.pane import SourcePane
-from localrag_tui.work.answering import Drafted, StageEnded
+from localrag_tui.work.answering import Drafted, Found, StageEnded
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +56,8 @@ async def test_streaming(workbench, snapshots, engine, answers, ask, until, show
     async def prepare(pilot):
         stages = [StageEnded(record) for record in answers.stages]
         draft = Drafted(("水位は一・五メートルを加えた", "風速は"), 12)
-        engine.will(*stages, draft, asyncio.Event(), answers.supported)
+        near = Nearest("599AC0000000001#7", "渡し舟法 第七条（渡し守）", "渡し舟事業者は、…")
+        engine.will(*stages, Found((near,)), draft, asyncio.Event(), answers.supported)
         await ask(pilot, "水位の基準は？", ends=False)
         await until(pilot, lambda: "風速は" in shown(pilot.app))
 
@@ -66,7 +67,9 @@ async def test_streaming(workbench, snapshots, engine, answers, ask, until, show
 async def test_rejected_and_not_found(look, engine, answers, ask):
     async def prepare(pilot):
         near = Nearest("599AC0000000001#7", "渡し舟法 第七条（渡し守）", "渡し舟事業者は、…")
-        engine.will(replace(answers.not_found, nearest=(near,))).will(answers.rejected)
+        engine.will(replace(answers.not_found, nearest=(near,))).will(
+            replace(answers.rejected, quotations=answers.supported.citations[1:])
+        )
         await ask(pilot, "水深は？")
         await ask(pilot, "水位の基準は？")
 

@@ -137,6 +137,7 @@ async def test_one_row(alone: Any, snapshots: Any) -> None:
         **answered,
         "label": "",
         "status": "unsupported",
+        "quotations": [{**held, "label": HOSTILE}],
         "nearest": [{"passage_id": "1#10", "label": HOSTILE, "beginning": "渡し守は、…"}],
         "claims": [
             {"text": "水位が基準を超えるとき。", "citations": [1], "moved": True},

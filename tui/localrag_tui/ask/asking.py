@@ -12,11 +12,19 @@ from localrag.config import Config
 from localrag.conversations.types import Turn, TurnState
 from localrag.errors import LocalragError, NotFoundError
 from localrag.language import _
-from localrag.reading.types import Answer
+from localrag.reading.types import Answer, Nearest
 from localrag.reading.watching import Cancelled
 from localrag.retrieval.types import FOLLOW_UP, Query, StageRecord, Trace
 from localrag_tui.wording import cure_of, duration
-from localrag_tui.work.answering import AnswerEvent, Drafted, Opened, Opening, Read, StageEnded
+from localrag_tui.work.answering import (
+    AnswerEvent,
+    Drafted,
+    Found,
+    Opened,
+    Opening,
+    Read,
+    StageEnded,
+)
 
 if TYPE_CHECKING:
     from localrag.conversations.store import Conversations
@@ -30,6 +38,7 @@ class AnswerProgress:
     Attributes:
         read_as: the question made whole, where it leans on those before it; else "".
         stages: of the retrieval, as they ended.
+        nearest: the passages that come nearest by now; they may not answer.
         claims: as far as they are written; nothing in them is checked.
         tokens: about so many are written.
         opening: the model that is being loaded; None where none is.
@@ -39,6 +48,7 @@ class AnswerProgress:
 
     read_as: str = ""
     stages: list[StageRecord] = field(default_factory=list)
+    nearest: tuple[Nearest, ...] = ()
     claims: tuple[str, ...] = ()
     tokens: int = 0
     opening: Opening | None = None
@@ -60,6 +70,8 @@ class AnswerProgress:
                 self.read_as = record.query
             case StageEnded(record):
                 self.stages.append(record)
+            case Found(nearest):
+                self.nearest = nearest
             case Drafted(claims, tokens):
                 self.read = None
                 self._writing = self._writing or monotonic()
@@ -185,16 +197,16 @@ class Record:
             await self._do(lambda conversations: conversations.finish(turn.id, answer, seconds))
         return replace(turn, state=TurnState.ANSWERED, answer=answer, seconds=seconds, draft=())
 
-    async def cancel(self, turn: Turn, claims: Sequence[str]) -> None:
-        """Write down that an answer is no longer wanted."""
+    async def cancel(self, turn: Turn) -> None:
+        """Write down that an answer is no longer wanted, with what there is of it."""
         if turn.id:
-            await self._do(lambda conversations: conversations.cancel(turn.id, claims))
+            await self._do(lambda kept: kept.cancel(turn.id, turn.draft, turn.nearest))
 
     async def fail(self, turn: Turn, error: LocalragError) -> Turn:
         """Write down the error in the place of an answer."""
         cause, mends = error.cause, cure_of(error)
         if turn.id:
-            await self._do(lambda conversations: conversations.fail(turn.id, cause, mends))
+            await self._do(lambda kept: kept.fail(turn.id, cause, mends, turn.nearest))
         return replace(turn, state=TurnState.FAILED, cause=cause, cure=mends)
 
     async def _do(self, work: "Callable[[Conversations], T]") -> T | None:
@@ -276,9 +288,8 @@ class OpenQuestion:
             return
         self.over = True
         self._bench.engine.cancel()
-        claims = self.progress.claims
-        self._end(replace(self.turn, state=TurnState.CANCELLED, draft=claims))
-        await self._record.cancel(self.turn, claims)
+        self._end(replace(self._unanswered(), state=TurnState.CANCELLED))
+        await self._record.cancel(self.turn)
 
     async def keep_draft(self) -> None:
         """Write down what there is of the answer."""
@@ -297,14 +308,18 @@ class OpenQuestion:
             if self.over:
                 return
             self.over = True
-            turn = replace(turn, draft=self.progress.claims)
-            turn = await self._record.fail(turn, error)
+            turn = await self._record.fail(self._unanswered(), error)
         else:
             if self.over:
                 return
             self.over = True
             turn = await self._record.finish(turn, reply.answer, reply.seconds)
         self._end(turn)
+
+    def _unanswered(self) -> Turn:
+        """The turn with what was told of its answer."""
+        told = self.progress
+        return replace(self.turn, draft=told.claims, nearest=told.nearest)
 
     def _end(self, turn: Turn) -> None:
         self.turn = turn

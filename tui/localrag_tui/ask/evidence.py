@@ -355,10 +355,15 @@ class SourceSide(Vertical):
         return True
 
     def open_near(self, turn: Turn, number: int) -> None:
-        """Show one of the nearest passages of an answer, a number from 1, and go there."""
+        """Show one of the passages beside an answer, a number as in `TurnPiece`, and go there."""
         self.evidence.show(turn)
-        nearest = turn.answer.nearest if turn.answer is not None else ()
-        self._look(EvidencePlace(turn.corpus, nearest[number - 1].passage_id), chosen=True)
+        nearest = turn.answer.nearest if turn.answer else turn.nearest
+        quoted = turn.answer.quotations if turn.answer else ()
+        places = [
+            *(EvidencePlace(turn.corpus, one.passage_id) for one in nearest),
+            *(EvidencePlace(turn.corpus, one.passage_id, one) for one in quoted),
+        ]
+        self._look(places[number - 1], chosen=True)
 
     @work(group="day", exclusive=True)
     async def keep_up(self) -> None:

@@ -1,6 +1,6 @@
 """A turn of a conversation as the pieces that are shown of it, from the question down."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from textual.content import Content
@@ -45,7 +45,8 @@ class TurnPiece(NamedTuple):
         citations: the citations of the answer that it rests on, as numbers from 1.
         step: whether the reader can go to it: a claim, a quotation, a step of a derivation, one of
             the nearest passages.
-        near: the number, from 1, of the one of these that it names; 0 for none.
+        near: the number, from 1, of the passage that it names, of the nearest ones and then of the
+            quotations that no claim rests on; 0 for none.
     """
 
     content: Content
@@ -81,6 +82,9 @@ def live(progress: AnswerProgress) -> Content:
         lines.append(content(_reading(progress.read), "$accent"))
     if not lines:
         lines.append(content(_("searching …"), _QUIET))
+    if progress.nearest:
+        lines.append(content(in_words.nearest(Status.NOT_FOUND), _QUIET))
+        lines += [_near(0, one).content for one in progress.nearest]
     if progress.claims:
         lines += [content(_("unchecked:"), "$warning"), *_drafted(progress.claims)]
     return Content("\n").join(lines)
@@ -146,6 +150,7 @@ def _outcome(turn: Turn, lifting: str) -> Iterator[TurnPiece]:
         yield TurnPiece(content(_("unchecked:"), "$warning"), "draft")
         for line in _drafted(turn.draft):
             yield TurnPiece(line, "draft")
+    yield from _nearest(turn.nearest, Status.NOT_FOUND)
 
 
 def _drafted(claims: tuple[str, ...]) -> list[Content]:
@@ -173,6 +178,11 @@ def _answer(answer: Answer, limited: Filters, lifting: str) -> Iterator[TurnPiec
     if answer.status is Status.NOT_FOUND and hits_of_matter(answer) and not answer.nearest:
         nearest = _("What the search came nearest in stands in the evidence.")
         yield TurnPiece(content(nearest, _QUIET), "note")
+    if answer.quotations:
+        yield TurnPiece(content(in_words.instead(), "bold $accent"), "first-note")
+        for number, one in enumerate(answer.quotations, len(answer.nearest) + 1):
+            yield _quoted(number, one)
+        yield TurnPiece(content(in_words.by_unsupported_model(), "bold $warning"), "first-note")
     if answer.label:
         chosen = Content.assemble(
             (f"{answer.label}  ", "bold $success"), content(answer.text, "bold")
@@ -189,10 +199,8 @@ def _answer(answer: Answer, limited: Filters, lifting: str) -> Iterator[TurnPiec
         if not citation.verified or not (answer.claims or answer.derivation):
             yield _quotation(number, citation)
     # Of other answers they are in the evidence alone.
-    if answer.nearest and answer.status in (Status.NOT_FOUND, Status.UNSUPPORTED):
-        yield TurnPiece(content(in_words.nearest(answer.status), _QUIET), "first-note")
-        for number, one in enumerate(answer.nearest, 1):
-            yield _near(number, one)
+    if answer.status in (Status.NOT_FOUND, Status.UNSUPPORTED):
+        yield from _nearest(answer.nearest, answer.status)
     for number, said in enumerate(looked_up(answer.trace.wordings)):
         yield TurnPiece(content(said, _QUIET), "note" if number else "first-note")
     for event in dict.fromkeys(answer.trace.events):
@@ -241,11 +249,30 @@ def _quotation(number: int, citation: Citation) -> TurnPiece:
     return TurnPiece(head + "\n" + quote, "quotation", (number,), step=True)
 
 
+def _nearest(nearest: Sequence[Nearest], status: Status) -> Iterator[TurnPiece]:
+    if nearest:
+        yield TurnPiece(content(in_words.nearest(status), _QUIET), "first-note")
+        for number, one in enumerate(nearest, 1):
+            yield _near(number, one)
+
+
 def _near(number: int, one: Nearest) -> TurnPiece:
     place = content(one_line(one.label), "$accent")
-    place = place.stylize(Style.from_meta({"@click": f"near({number})"}))
+    if number:
+        place = place.stylize(Style.from_meta({"@click": f"near({number})"}))
     text = place + content(f"  {one_line(one.beginning)}", _QUIET)
     return TurnPiece(text, "note", step=True, near=number)
+
+
+def _quoted(number: int, citation: Citation) -> TurnPiece:
+    """A quotation that no claim rests on."""
+    head = content(one_line(citation.label or citation.passage_id), "$accent")
+    head = head.stylize(Style.from_meta({"@click": f"near({number})"}))
+    if told := provenance(citation):
+        head += content(f"  {told}", _QUIET)
+    return TurnPiece(
+        head + "\n" + content(cut(citation.quote)), "quotation", step=True, near=number
+    )
 
 
 def _derivation(answer: Answer, derivation: Derivation) -> Iterator[TurnPiece]:

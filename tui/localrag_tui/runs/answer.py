@@ -141,6 +141,13 @@ def _parts(row: "WrittenRow") -> Iterator[Content]:
         wanted = (f"{facet_title(one.key)} {value_title(one)}" for one in row.where)
         only = _("only: {values}").format(values=_(", ").join(wanted))
         yield Content.styled(only, "$foreground-muted")
+    if row.quotations:
+        quoted = (
+            f"\n  {one_line(one.label)}{_provenance(one)}\n    {flat(one.quote)}"
+            for one in row.quotations
+        )
+        yield content("".join((wording.instead(), *quoted)))
+        yield content(wording.by_unsupported_model(), "$text-warning")
     if row.label:
         label = row.choice or row.label
         yield content(_("Choice: {label}").format(label=label), "bold $text-primary")

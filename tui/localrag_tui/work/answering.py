@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from localrag import language
 from localrag.config import Config, MethodConfig
 from localrag.errors import LocalragError
-from localrag.reading.types import Answer
+from localrag.reading.types import Answer, Nearest
 from localrag.reading.watching import Cancelled, Watch
 from localrag.retrieval.types import Query, StageRecord
 from localrag.workspace import Workspace
@@ -77,6 +77,13 @@ class StageEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """The passages that come nearest to the question by now, best first."""
+
+    nearest: tuple[Nearest, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Read:
     """What a model has read of a prompt.
 
@@ -111,7 +118,7 @@ class AnswerEnd:
     seconds: float
 
 
-AnswerEvent = Opening | Opened | StageEnded | Read | Drafted
+AnswerEvent = Opening | Opened | StageEnded | Found | Read | Drafted
 """What is told between a question and its end."""
 
 
@@ -213,6 +220,9 @@ class _Telling(Watch):
     def stage(self, record: StageRecord) -> None:
         self._tell(StageEnded(record))
         self.require()
+
+    def near(self, nearest: Sequence[Nearest]) -> None:
+        self._tell(Found(tuple(nearest)))
 
     def loading(self, model: str, done: int, total: int) -> None:
         if not done or self._due():
