@@ -510,9 +510,7 @@ def _is_other_figure(mismatch: Mismatch, share: float, sentences: Sequence[str])
         # 3〜5日: a rule of thumb that others give, unless the provision has a range itself.
         return False
     own = _read(mismatch.written).figures
-    alike = any(
-        are_of_one_kind(one, other) for one in own for other in _figures_of(sentences)
-    )
+    alike = any(are_of_one_kind(one, other) for one in own for other in _figures_of(sentences))
     return alike and not is_reckoned(mismatch.written, sentences)
 
 

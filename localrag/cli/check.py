@@ -110,9 +110,7 @@ def check(
     with session.corpus(corpus) as searched, Meter() as meter:
         given = sys.stdin.read() if text == "-" else text
         for source in paths or [unicode(given)]:
-            reports.append(
-                searched.check(source, on_event=meter.update, claims=bool(method))
-            )
+            reports.append(searched.check(source, on_event=meter.update, claims=bool(method)))
     if out is not None:
         write_report(reports[0], out, paths[0] if paths else None)
     if as_json:
