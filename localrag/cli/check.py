@@ -1,6 +1,7 @@
 """``localrag check``: what a text says of laws, checked against those of the corpus."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -106,11 +107,12 @@ def check(
                 n=len(paths),
             )
     session = on(context.obj, as_of).with_settings({"method.name": method or None})
-    reports = []
     with session.corpus(corpus) as searched, Meter() as meter:
         given = sys.stdin.read() if text == "-" else text
-        for source in paths or [unicode(given)]:
-            reports.append(searched.check(source, on_event=meter.update, claims=bool(method)))
+        sources: Sequence[Path | str] = paths or [unicode(given)]
+        reports = [
+            searched.check(source, on_event=meter.update, claims=bool(method)) for source in sources
+        ]
     if out is not None:
         write_report(reports[0], out, paths[0] if paths else None)
     if as_json:

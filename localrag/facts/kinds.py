@@ -490,7 +490,8 @@ class FactKind(Enum):
         "the cell is beside its provision and was not compared: the cell has too few words"
     )
     FIGURE_RECKONED = N_(
-        "the provision gives such a figure by a table, a sum or an average: {words} was not compared"
+        "the provision gives such a figure by a table, a sum or an average: {words} "
+        "was not compared"
     )
     BRACKETS_LEFT_OUT = N_(
         "brackets of the provision are left out and not marked so; the other words are its own"
