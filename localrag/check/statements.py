@@ -187,7 +187,8 @@ def statements_of(
         names_only = not said_besides(said)
         # は五十年とする。 says more than its length.
         long_enough = len(said.replace(" ", "")) >= _SHORTEST
-        long_enough |= bool(_read(said).figures)
+        figures = _read(said).figures
+        long_enough |= any(one.dimension for one in figures) if named else bool(figures)
         if not names_only and long_enough:
             others = _QUOTES.search(text, start, end) is not None
             yield Statement(start, end, said, tuple(named or found), others, bool(named))
@@ -282,7 +283,7 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
     share = covers(said, sentences, headings=headings)
     if statement.is_beside and share < _FIGURE_FROM:
         # A cell with something else: a remark, a day.
-        if _read(said).figures:
+        if len(said.replace(" ", "")) < _SHORTEST:
             return found(Verdict.UNCHECKED, Fact(FactKind.CELL_OF_FEW_WORDS))
         return None
     is_of_other_state = is_of_other_penalties(said, law)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import localrag
-from localrag.check import Finding, Verdict
+from localrag.check import Finding, Verdict, wording
 
 from ..test_history import law_xml
 from .conftest import Check, of_part, wrong
@@ -452,3 +452,50 @@ def test_a_court_in_the_name_of_a_law_is_no_court(home: Path, tmp_path: Path) ->
         text = f"この点については、「{said}」（渡し場裁判所法第1条）{tells}"
         (quotation,) = of_part(corpus.as_of("2021-04-01").check(text), "quotation")
         assert quotation.verdict is Verdict.FAILS
+
+
+def test_a_sentence_without_a_difference_is_not_said_to_hold(rules: Check) -> None:
+    report = rules(
+        "渡し舟法6条によれば、舟の主は船頭を解こうとするときその予告をしなければならない。"
+    )
+    for finding in of_part(report, "statement"):
+        assert "holds" not in wording.verdict(finding)
+
+
+def test_figures_are_compared_with_those_of_their_unit(home: Path, tmp_path: Path) -> None:
+    rule = (
+        "渡し場の主は、一箇月、二箇月及び三箇月の期間を加えた期間における労働時間の"
+        "平均時間を、八十時間を超えないものとしなければならない。"
+    )
+    path = tmp_path / "599AC0000000001_20200401_000000000000000.xml"
+    path.write_text(law_xml([("1", "時間", [rule])]), encoding="utf-8")
+    corpus = localrag.open(home).corpus()
+    corpus.add(path)
+    check = corpus.as_of("2021-04-01").check
+    of_sum = "渡し舟法第1条により、6か月の期間を加えた期間における労働時間の平均時間とする。"
+    assert [one.verdict for one in of_part(check(of_sum), "statement")] == [Verdict.UNCHECKED]
+    of_hours = (
+        "渡し舟法第1条により、渡し場の主は、労働時間の平均時間を、100時間を超えないものと"
+        "しなければならない。"
+    )
+    (finding,) = of_part(check(of_hours), "statement")
+    assert finding.verdict is Verdict.FAILS
+    assert "八十時間" in str(finding.problem)
+
+
+def test_names_in_marks_and_columns_are_citations(check: Check) -> None:
+    table = "| 法令名 | 条番号 | 内容 |\n|---|---|---|\n| 渡し舟法 | 999 | なし |\n"
+    for text in ("『渡し舟法』第999条による。", table):
+        assert [one.verdict for one in of_part(check(text), "citation")] == [Verdict.FAILS]
+
+
+def test_straight_marks_and_the_end_of_a_block_quote(check: Check) -> None:
+    words = "渡し舟の全く別の言葉をここに長々と書き連ねたものである。"
+    for text in (f'"{words}"（渡し舟法第1条）', f"> {words}（渡し舟法第1条）\n"):
+        assert len(of_part(check(text), "quotation")) == 1
+
+
+def test_items_below_their_provision_are_counted(check: Check) -> None:
+    text = "渡し舟法第6条の期間は、次のとおりである。\n\n- 二十日\n- 三十日\n"
+    listed = [one for one in of_part(check(text), "statement") if "十日" in one.said]
+    assert [one.verdict for one in listed] == [Verdict.UNCHECKED] * 2
