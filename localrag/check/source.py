@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 
 from rich.cells import cell_len
 
@@ -176,19 +177,27 @@ def named_files(words: Sequence[str]) -> list[Path]:
         UsageError: one of several words is a file, and another one is not.
     """
     whole = named_file(" ".join(words))
-    if len(words) == 1 or (whole and whole.is_file()):
+    if len(words) == 1 or (whole and S_ISREG(_mode(whole))):
         return [whole] if whole else []
     paths = [named_file(word) for word in words]
-    if not any(path and (path.is_file() or readers.supported(path)) for path in paths):
+    if not any(path and (S_ISREG(_mode(path)) or readers.supported(path)) for path in paths):
         return []
     for word, path in zip(words, paths, strict=True):
-        if path is None or not path.exists():
+        if path is None or not _mode(path):
             raise UsageError(
                 N_("There is no file {name}, and other words of the command are files."),
                 N_("Check the spelling, or give a text and files in commands of their own."),
                 name=word,
             )
     return [path for path in paths if path]
+
+
+def _mode(path: Path) -> int:
+    """What a path is (`stat`); 0 where there is nothing, or it may not be known."""
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError):
+        return 0
 
 
 def opened(path: Path, limits: Limits | None = None) -> Source:
@@ -200,7 +209,7 @@ def opened(path: Path, limits: Limits | None = None) -> Source:
     Raises:
         InputError: it cannot be read, or is of another format.
     """
-    if path.is_dir():
+    if S_ISDIR(_mode(path)):
         raise InputError(
             N_("{name} is a folder."), N_("Name the files in it."), name=one_line(str(path))
         )
