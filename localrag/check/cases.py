@@ -9,6 +9,7 @@ provision has no such figure, or the figure with another bound, the nearest one 
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from localrag.reading.checking import covers
 from localrag.reading.checking.particulars import (
     Bound,
     Figure,
+    Particulars,
     bounded,
     particulars_of,
     same_figure,
@@ -43,6 +45,12 @@ _OTHER_SIDE = {
 _TIME, _DAY = "時間", 86_400
 # Figures that are named where several stand equally near.
 _FEW = 3
+# 十年以下の拘禁刑: what is locked up for, and what is paid.
+_PENALTY = re.compile(
+    r"(?P<most>(?:(?!以下の)[^、。（）\s]){1,40})以下の(?:(?P<prison>懲役|拘禁刑|禁錮|拘留)|罰金|科料|過料)"
+)
+LONGEST_LAW = 20_000
+"""Characters of a text that are compared, at most."""
 
 
 class Instead(NamedTuple):
@@ -173,20 +181,49 @@ def is_reckoned(written: str, provisions: Sequence[str]) -> bool:
         written: the figure as the text has it.
         provisions: that do not have it.
     """
-    own = _all_figures(written)
+    own = figures_of([written])
     rivals = [
-        other
-        for text in provisions
-        for other in _all_figures(text)
-        if any(are_of_one_kind(one, other) for one in own)
+        other for other in figures_of(provisions) if any(are_of_one_kind(one, other) for one in own)
     ]
     is_alone = all(same_figure(one, rivals[0]) for one in rivals)
     return not is_alone and any(_RECKONS.search(text) for text in provisions)
 
 
-def _all_figures(text: str) -> Sequence[Figure]:
-    found = particulars_of(fold(text))
-    return (*found.figures, *found.months)
+def other_penalty(said: str, sentences: Sequence[str]) -> Instead | None:
+    """The penalty that a text says where the provisions have others of its kind; None for none.
+
+    A penalty is told in words of its own (詐欺罪は十年以下の拘禁刑), whatever the deed is called.
+    """
+    there = [one for sentence in sentences for one in _penalties(sentence)]
+    for is_prison, figure, words in _penalties(said):
+        alike = [(other, its) for its_prison, other, its in there if its_prison is is_prison]
+        if alike and not any(same_figure(figure, other) for other, _ in alike):
+            return Instead(words, tuple(dict.fromkeys(its for _, its in alike))[:_FEW])
+    return None
+
+
+def _penalties(text: str) -> Iterator[tuple[bool, Figure, str]]:
+    """What is locked up for or paid in a text, at most: whether the former, how much, its words."""
+    for match in _PENALTY.finditer(text):
+        most = fold(match["most"])
+        for figure in sorted(figures_of([match["most"]]), key=lambda one: one.end)[-1:]:
+            written = most.written(figure.start, figure.end)
+            yield bool(match["prison"]), figure, f"{written}以下"
+
+
+def figures_of(sentences: Sequence[str]) -> list[Figure]:
+    """The figures of some texts, in their order, lengths of months (三月) last in each."""
+    return [
+        figure
+        for sentence in sentences
+        for figure in (*read_particulars(sentence).figures, *read_particulars(sentence).months)
+    ]
+
+
+@lru_cache(maxsize=512)
+def read_particulars(text: str) -> Particulars:
+    """The particulars of a text, up to `LONGEST_LAW` characters of it."""
+    return particulars_of(fold(text[:LONGEST_LAW]))
 
 
 def _units(provision: str) -> Iterator[str]:

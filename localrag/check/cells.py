@@ -1,4 +1,4 @@
-"""Cells of tables: a row is a line, and what stands in one cell is not said in the next one.
+"""Cells of tables: a row is a line, and what one cell says the next one does not say.
 
 Readers of files put a tab between two cells; Markdown has | around each. A row that names a
 provision in one cell and has its words in the cell beside it speaks of that provision there.
@@ -61,7 +61,7 @@ class Cells:
             cells = list(_cells(text, row.start(), row.end(), border))
             if cells:
                 self.rows.append(cells)
-            # Nothing but a line break ends a sentence wherever it stands.
+            # A line break alone ends a sentence at any place.
             plain += text[done : row.start()], border.sub("\r", row[0])
             done = row.end()
         self._bordered = "".join([*plain, text[done:]])
@@ -74,19 +74,19 @@ class Cells:
         return split_sentences(self._bordered)
 
     def around(self, position: int) -> Cell | None:
-        """The cell that a position stands in; None outside of tables."""
+        """The cell that holds a position; None outside of tables."""
         found = self._found(position)
         return found[0] if found else None
 
     def are_apart(self, one: int, other: int) -> bool:
-        """Whether two positions stand in two cells of one row."""
+        """Whether two positions are in two cells of one row."""
         first, second = self._found(one), self._found(other)
         if first is None or second is None:
             return False
         return first[1] is second[1] and first[0] != second[0]
 
     def begin(self, position: int, cited: Sequence[Cited]) -> int:
-        """Where the row begins that a position stands in, if a cell of it only names provisions.
+        """Where the row of a position begins, if a cell of it only names provisions.
 
         The position itself in any other row, and outside of tables.
         """

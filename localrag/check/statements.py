@@ -15,12 +15,16 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 
 from localrag.check.cases import (
+    LONGEST_LAW,
     Instead,
     are_of_one_kind,
     figure_of_another_case,
+    figures_of,
     is_reckoned,
     other_bound,
     other_figures,
+    other_penalty,
+    read_particulars,
 )
 from localrag.check.cells import Cell, Cells, said_besides
 from localrag.check.differences import (
@@ -41,9 +45,6 @@ from localrag.reading.checking import covers, mismatches
 from localrag.reading.checking.contradicting import denies
 from localrag.reading.checking.forces import Force, Predicate, carries
 from localrag.reading.checking.particulars import (
-    Figure,
-    Particulars,
-    particulars_of,
     same_figure,
 )
 from localrag.reading.checking.polarity import (
@@ -72,10 +73,6 @@ _LENGTH = re.compile("[0-9０-９一二三四五六七八九十]{1,3}(?:月|年�
 _RANGE = re.compile("[〜～~]|から")
 # 1日8時間 is eight hours a day.
 _RATE = re.compile("[1１一](?:日|週間?|[か箇]?月|年).*[0-9０-９一二三四五六七八九十]")
-# 十年以下の拘禁刑: what is locked up for, and what is paid.
-_PENALTY = re.compile(
-    r"(?P<most>(?:(?!以下の)[^、。（）\s]){1,40})以下の(?:(?P<prison>懲役|拘禁刑|禁錮|拘留)|罰金|科料|過料)"
-)
 # So many characters may follow what a sentence says at its end: と定めている.
 _LAST_WORDS = 12
 _OPPOSITES = frozenset((MismatchKind.NEGATION, MismatchKind.MODALITY))
@@ -187,7 +184,7 @@ def statements_of(
         names_only = not said_besides(said)
         # は五十年とする。 says more than its length.
         long_enough = len(said.replace(" ", "")) >= _SHORTEST
-        figures = _read(said).figures
+        figures = read_particulars(said).figures
         long_enough |= any(one.dimension for one in figures) if named else bool(figures)
         if not names_only and long_enough:
             others = _QUOTES.search(text, start, end) is not None
@@ -269,7 +266,7 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
         return found(Verdict.UNCHECKED, Fact(FactKind.NOTHING_TO_COMPARE))
     law = "".join(passage.text for passage in passages)
     others = [match[0] for match in _OF_SOMETHING_ELSE.finditer(statement.text)]
-    if _figures_of([statement.text]):
+    if figures_of([statement.text]):
         others += _RECKONED.findall(statement.text)
     if statement.quotes_others or any(words not in law for words in others):
         return found(Verdict.UNCHECKED, Fact(FactKind.NOT_OF_THE_PROVISION))
@@ -289,8 +286,8 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
     is_of_other_state = is_of_other_penalties(said, law)
     if is_of_other_state:
         said, sentences = renamed(said), list(map(renamed, sentences))
-    if instead := _other_penalty(said, sentences):
-        by = (n for n, one in enumerate(sentences) if _other_penalty(said, [one]))
+    if instead := other_penalty(said, sentences):
+        by = (n for n, one in enumerate(sentences) if other_penalty(said, [one]))
         return found(Verdict.FAILS, _otherwise(instead), next(by, 0))
     if instead := turned_round(said, sentences):
         return found(Verdict.FAILS, _otherwise(instead))
@@ -374,7 +371,7 @@ def _lacking(said: str, there: Sequence[str]) -> tuple[str, ...]:
 @lru_cache(maxsize=512)
 def _words_of(text: str) -> frozenset[str]:
     """The keys of the content words of a text."""
-    folded = fold(text[:_LONGEST_LAW])
+    folded = fold(text[:LONGEST_LAW])
     return frozenset(key_of(word) for word in folded.words if is_content(word))
 
 
@@ -382,7 +379,7 @@ def _words_of(text: str) -> frozenset[str]:
 _LONG_SENTENCE, _SPOKEN_OF = 30, 0.5
 _BORROWS = re.compile("準用|例による|適用する")
 _NOUN = re.compile("名詞-(?!数詞)|形状詞|接頭辞|接尾辞-名詞的")
-_FEW, _LONGEST_LAW = 3, 20_000
+_FEW = 3
 _MOST = 5
 """Provisions beside which a sentence is compared; of a longer list nothing is said one by one."""
 
@@ -449,8 +446,8 @@ def _is_in_order(said: str, sentences: Sequence[str]) -> bool:
 
     五年 of one case and 十年 of the other make another rule where they are exchanged.
     """
-    told = _figures_of([said])
-    there = iter(_figures_of(sentences))
+    told = figures_of([said])
+    there = iter(figures_of(sentences))
     return len(told) <= 1 or all(any(same_figure(one, other) for other in there) for one in told)
 
 
@@ -504,15 +501,15 @@ def _is_other_figure(mismatch: Mismatch, share: float, sentences: Sequence[str])
     """Whether a mismatch is a figure where provisions have another one of its kind."""
     if mismatch.kind is MismatchKind.DATE and _LENGTH.fullmatch(mismatch.written):
         # 三月 in statutes is three months.
-        there = [_read(sentence) for sentence in sentences]
+        there = [read_particulars(sentence) for sentence in sentences]
         return share >= _FIGURE_FROM and any(one.months or one.dates for one in there)
     if mismatch.kind not in _FIGURES or share < _FIGURE_FROM:
         return False
     if _RANGE.search(mismatch.written) or _RATE.match(mismatch.written):
         # 3〜5日: a rule of thumb that others give, unless the provision has a range itself.
         return False
-    own = _read(mismatch.written).figures
-    alike = any(are_of_one_kind(one, other) for one in own for other in _figures_of(sentences))
+    own = read_particulars(mismatch.written).figures
+    alike = any(are_of_one_kind(one, other) for one in own for other in figures_of(sentences))
     return alike and not is_reckoned(mismatch.written, sentences)
 
 
@@ -572,41 +569,6 @@ def _written(predicate: Predicate, texts: Sequence[Folded]) -> list[str]:
         if predicate in sentence.predicates
     ]
     return words[:1]
-
-
-def _other_penalty(said: str, sentences: Sequence[str]) -> Instead | None:
-    """The penalty that a text says where the provisions have others of its kind; None for none.
-
-    A penalty is told in words of its own (詐欺罪は十年以下の拘禁刑), whatever the deed is called.
-    """
-    there = [one for sentence in sentences for one in _penalties(sentence)]
-    for is_prison, figure, words in _penalties(said):
-        alike = [(other, its) for its_prison, other, its in there if its_prison is is_prison]
-        if alike and not any(same_figure(figure, other) for other, _ in alike):
-            return Instead(words, tuple(dict.fromkeys(its for _, its in alike))[:_FEW])
-    return None
-
-
-def _penalties(text: str) -> Iterator[tuple[bool, Figure, str]]:
-    """What is locked up for or paid in a text, at most: whether the former, how much, its words."""
-    for match in _PENALTY.finditer(text):
-        most = fold(match["most"])
-        for figure in sorted(_figures_of([match["most"]]), key=lambda one: one.end)[-1:]:
-            written = most.written(figure.start, figure.end)
-            yield bool(match["prison"]), figure, f"{written}以下"
-
-
-def _figures_of(sentences: Sequence[str]) -> list[Figure]:
-    return [
-        figure
-        for sentence in sentences
-        for figure in (*_read(sentence).figures, *_read(sentence).months)
-    ]
-
-
-@lru_cache(maxsize=512)
-def _read(text: str) -> Particulars:
-    return particulars_of(fold(text[:_LONGEST_LAW]))
 
 
 def _sentence_of(target: Target, passage: Passage, texts: LawTexts, parts: Sequence[str]) -> str:

@@ -94,7 +94,7 @@ def search(
     model for it the meaning too; all are fused, reread by a reranker if there is one, and the
     provisions that fill a found one in are added.
 
-    Words in double quotation marks ('"正当の事由" 解約') must stand so in every passage found.
+    Every passage found has the words that are in double quotation marks ('"正当の事由" 解約').
     """
     from localrag.as_json.found import retrieval_as_json
     from localrag.cli import render

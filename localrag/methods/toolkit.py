@@ -84,7 +84,7 @@ class Toolkit:
             resources: of the run.
             watch: follows what is done.
             trace: of what was done before.
-            asked: the question, for which the watch is told what comes nearest; None for none.
+            asked: the question; the watch hears what comes nearest to it. None for none.
         """
         self.trace = trace
         self.found: list[tuple[Query, tuple[Hit, ...]]] = []
@@ -289,7 +289,7 @@ class Toolkit:
     def answers(self, retrieval: Retrieval, cited: Sequence[Sentence]) -> float:
         """How probably sentences answer the question; see `localrag.reading.answerability`."""
         places = [(sentence.passage, sentence.piece) for sentence in cited]
-        every = [found for _, found in retrieval.searches] or [retrieval]
+        every = retrieval.searches or (retrieval,)
         with self._resources.reading:
             retriever = self._resources.retriever
             return max(answers(retriever, found, places) for found in every)
@@ -622,7 +622,7 @@ class Toolkit:
     def _find(self, asked: Query, hits: tuple[Hit, ...], *, is_of_matter: bool = True) -> None:
         """Keep what a search found, and tell the watch what comes nearest by now."""
         self.found.append((asked, hits))
-        if self._asked and is_of_matter:
+        if self._asked and is_of_matter and self._watch is not UNWATCHED:
             self._watch.near(nearest(self._asked, self.found, ()))
 
     def _add(self, record: StageRecord) -> None:

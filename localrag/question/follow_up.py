@@ -31,7 +31,7 @@ class Rewritten(NamedTuple):
 
     Attributes:
         text: the question, its short citations written out, behind those it is read with.
-        last: the question alone, where others stand before it; else empty.
+        last: the question alone, if the text begins with others; else empty.
     """
 
     text: str

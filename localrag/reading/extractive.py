@@ -201,8 +201,8 @@ def _in_turn(retriever: Retriever, retrieval: Retrieval) -> Quotations:
     The words of the question come behind those of a model, for hardly a provision has them; but
     first where it cites provisions.
     """
-    each = [quotations(retriever, found) for _, found in retrieval.searches]
-    readings = [found.reading for _, found in retrieval.searches]
+    each = [quotations(retriever, found) for found in retrieval.searches]
+    readings = [found.reading for found in retrieval.searches]
     own = each[readings.index(retrieval.reading)]
     articles = list(dict.fromkeys(in_turn(_by_article(one.citations) for one in each)))
     most = max(QUOTES, len(_by_article(own.citations)) if retrieval.cited else 0)

@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import ARTICLES, Locator
 from localrag.facts import Fact, FactKind
-from localrag.question.asked import OrderAsked, orders_asked
+from localrag.question.asked import OrderAsked
 from localrag.retrieval.expand import Seed
 from localrag.retrieval.reading import Reading
 from localrag.retrieval.types import Link, LinkKind
@@ -133,7 +133,7 @@ class Filler:
         self._names = names
         self._admission = admission
         self._question = reading.sought.text
-        self._asked = orders_asked(self._question)
+        self._asked = reading.orders
         self._figure = reading.figure
         self._words = _Words.of(reading)
         self._found = found

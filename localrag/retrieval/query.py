@@ -80,7 +80,7 @@ def checked(query: Query, settings: RetrievalConfig) -> Query:
 
 
 def with_phrases(query: Query) -> Query:
-    """The query of a search: what stands in it between quotation marks must stand in what is found.
+    """The query of a search: what is found has the words that the query has in quotation marks.
 
     "正当の事由" finds no 正当な理由. 「」 quote in Japanese questions, and bind nothing.
     """

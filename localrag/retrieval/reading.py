@@ -4,17 +4,25 @@ Nothing behind this step reads the question again.
 """
 
 import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from localrag.corpus.links import Definition
+from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import ARTICLES
 from localrag.question.as_of import dates_in
-from localrag.question.asked import AskedFigure, PenaltyAsked, figure_asked, penalty_asked
+from localrag.question.asked import (
+    AskedFigure,
+    OrderAsked,
+    PenaltyAsked,
+    figure_asked,
+    orders_asked,
+    penalty_asked,
+)
 from localrag.question.english_citations import english_citations, english_places
 from localrag.question.everyday import EverydayWord, wordings
 from localrag.question.laws import LawNamed, without_names
-from localrag.retrieval.captions import compounds
 from localrag.retrieval.query import analyzer, asked_of, asks_nothing_else, full_text
 from localrag.retrieval.resolve import Resolved, resolve
 from localrag.retrieval.scope import NO_LAWS, Scope, scope_of
@@ -22,6 +30,7 @@ from localrag.retrieval.search import Searchable
 from localrag.retrieval.types import Hit, Link, Query, Trace
 from localrag.retrieval.units import Admission
 from localrag.statutes.citations import find_citations
+from localrag.statutes.notation import caption_of
 from localrag.statutes.resolver import Target
 from localrag.statutes.typed import written_out
 from localrag_indexes.analysis.characters import with_blanks
@@ -30,6 +39,11 @@ from localrag_indexes.analysis.characters import with_blanks
 _TYPED = 200
 # What asks to be told is no word of the matter: を教えて is none of 教え, 告知.
 _REQUEST = re.compile(r"(?:教え|おしえ)て(?:ください|下さい|ほしい|くれ|ちょうだい)?[。！？!?\s]*$")
+
+_RUN = re.compile("[一-鿿々]{3,}")
+# 登録等, 資格及び: what joins a compound to the next one; and numbers of amending acts.
+_JOINS = re.compile("(?:等|及|又|並|若)+$")
+_NUMBERED = re.compile("[〇一二三四五六七八九]|令和|省令")
 
 
 @dataclass(frozen=True)
@@ -109,6 +123,11 @@ class Reading:
         return figure_asked(self.matter)
 
     @cached_property
+    def orders(self) -> tuple[OrderAsked, ...]:
+        """What it asks of that is left to orders, in its order."""
+        return orders_asked(self.sought.text)
+
+    @cached_property
     def punishing(self) -> tuple[str, ...]:
         """Ids of the laws all of whose penalties it asks for, for it says nothing that is done."""
         if not self.penalty or analyzer().terms(without_names(self.penalty.doing, self.laws)):
@@ -136,8 +155,8 @@ class Retrieval:
             order; none that can mean another one as well. Of a law that is asked for alone, its
             purpose or first article.
         links: hits that answer for other hits, the best first.
-        searches: where it was searched for in other words too, each search with what it found, in
-            the order of their turns; the question itself has the reading of the whole.
+        searches: where it was searched for in other words too, what each search found, in the order
+            of their turns; the question itself has the reading of the whole.
     """
 
     hits: tuple[Hit, ...]
@@ -145,7 +164,7 @@ class Retrieval:
     reading: Reading
     cited: tuple[Target, ...] = ()
     links: tuple[Link, ...] = ()
-    searches: "tuple[tuple[Query, Retrieval], ...]" = ()
+    searches: "tuple[Retrieval, ...]" = ()
 
     @property
     def laws(self) -> tuple[LawNamed, ...]:
@@ -181,7 +200,7 @@ def read(asked: Query, corpus: Searchable, admission: Admission) -> Reading:
     besides += dates_in(asked.text)
     besides += ((one.start, one.end) for one in english_places(asked.text))
     besides += (one.span() for one in _REQUEST.finditer(asked.text))
-    everyday = wordings(asked.text, besides, compounds(corpus.store))
+    everyday = wordings(asked.text, besides, _compounds(corpus.store))
     penalty = penalty_asked(asked.text, everyday)
     if penalty:
         # What only asks is no word of the matter: 罰せられ.
@@ -190,3 +209,16 @@ def read(asked: Query, corpus: Searchable, admission: Admission) -> Reading:
             one for one in everyday if any(map(str.isalnum, said[one.start : one.end]))
         )
     return Reading(asked, scope, resolved, everyday, penalty, is_of_law=True)
+
+
+def _compounds(store: Lookups) -> Collection[str]:
+    """Three Chinese characters and more that are together in a caption: 退去強制, 時効取得."""
+    return store.kept("compounds", lambda: frozenset(_in_captions(store)))
+
+
+def _in_captions(store: Lookups) -> Iterator[str]:
+    for header in store.article_headers():
+        for run in _RUN.findall(caption_of(header)):
+            word = _JOINS.sub("", run)
+            if len(word) > 2 and not _NUMBERED.search(word):
+                yield word

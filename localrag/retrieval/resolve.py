@@ -65,7 +65,7 @@ class Resolved:
         named: for each of them that the question or an option names, the words that name it.
         asked_for: those that the question itself names, or whose term it asks the meaning of.
         cited: those that the question itself cites, in its order, each the only one it can mean.
-        cites: whether the last question cites some itself, where others stand before it.
+        cites: whether the last of several questions cites some itself.
         left_out: those that it says it does not ask for (709条以外).
         text: the question with blanks in the place of the words that leave them out.
         meaning: where the term is defined that the question asks the meaning of.
@@ -146,11 +146,12 @@ def resolve(
     resolved = Resolved(text=query.text)
     in_english: Sequence[Resolution] = list(cited_in_english(resolver, query.text, scope.laws))
     in_japanese: Sequence[Resolution] = resolver.resolve(without_states(query.text))
-    # What stands before the last question tells what it cites: 第5項 after 会社法362条4項.
-    if own := [one for one in (*in_english, *in_japanese) if one.start >= query.last_start > 0]:
-        resolved.cites = True
-        in_english = [one for one in in_english if one in own]
-        in_japanese = [one for one in in_japanese if one in own]
+    # The questions before the last one tell what it cites: 第5項 after 会社法362条4項.
+    last = query.last_start
+    resolved.cites = last > 0 and any(one.start >= last for one in (*in_english, *in_japanese))
+    if resolved.cites:
+        in_english = [one for one in in_english if one.start >= last]
+        in_japanese = [one for one in in_japanese if one.start >= last]
     citing: list[Resolution] = []
     for asked, elsewhere in (
         _parted(in_japanese, query.text),

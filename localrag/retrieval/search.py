@@ -1,4 +1,4 @@
-"""What is searched, and a search on its way from step to step."""
+"""What is searched: a corpus, its names and its models."""
 
 from functools import cached_property
 from math import log

@@ -33,8 +33,8 @@ class Trail:
         k: how many hits to record of a stage.
         on_stage: told of each stage; what it raises ends the search.
         scope: tells which hits stand beside the laws that the question names.
-        filters: only what stands under the headings that they name, and has their phrases, becomes
-            a hit; what a model has told of it of their labels is noted.
+        filters: a hit is under the headings that they name and has their phrases; the labels that
+            it has from a model are noted.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class Trail:
             self._passages.update((unit, wanted.get(unit)) for unit in unknown)
 
     def _is_wanted(self, passage: Passage) -> bool:
-        """Whether it has the phrases, and stands under a heading, that are wanted."""
+        """Whether it has the phrases that are wanted, and is under a wanted heading."""
         if self._phrases:
             letters = letters_of(f"{passage.header}\n{passage.text}")
             if not all(phrase in letters for phrase in self._phrases):

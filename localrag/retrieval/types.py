@@ -55,7 +55,7 @@ class Query:
         filters: which passages may be found.
         history: the questions asked before it in its conversation, oldest first, as asked or as
             they were read; it may lean on them.
-        last: the question alone, where `text` has those before it in front; else empty.
+        last: the question alone, if `text` begins with those before it; else empty.
     """
 
     text: str

@@ -68,7 +68,7 @@ def search_written(
         stages.append(stage)
         on_stage(stage)
 
-    each: list[tuple[Query, Retrieval]] = []
+    each: list[Retrieval] = []
     rankings: list[Sequence[Hit]] = []
     for number, one in enumerate(others, 1):
         query = replace(asked, text=one.words, last="")
@@ -79,11 +79,11 @@ def search_written(
         retrieval = retriever.search(query, _DEPTH, on_stage=labelled)
         hits = _weighed(retrieval.hits, {} if named else _expected(retriever, one.law))
         rankings.append(hits)
-        each.append((query, replace(retrieval, hits=hits[:most])))
+        each.append(replace(retrieval, hits=hits[:most]))
     # What it cites comes first. A question alone has its turn behind what it is read with.
     turn = 0 if found.cited else len(written)
     rankings.insert(turn, found.hits)
-    each.insert(turn, (asked, found))
+    each.insert(turn, found)
     hits = _in_turn(rankings)[:most]
     record(StageRecord(STAGE, hits, 0.0))
     return replace(found, hits=hits, trace=Trace(tuple(stages)), searches=tuple(each))

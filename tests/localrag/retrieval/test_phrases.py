@@ -1,4 +1,4 @@
-"""Words in quotation marks must stand so in what a search finds."""
+"""What a search finds has the words in quotation marks."""
 
 from collections.abc import Callable
 from pathlib import Path
