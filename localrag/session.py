@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from localrag.reading.watching import Watch
     from localrag.retrieval.pipeline import Retriever
     from localrag.retrieval.reading import Retrieval
-from localrag.retrieval.types import Query
+    from localrag.retrieval.types import Query
 
 
 def open(  # noqa: A001 - `localrag.open`, as `tarfile.open`

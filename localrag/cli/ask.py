@@ -5,14 +5,18 @@ from typing import Annotated
 
 import typer
 
-from localrag.cli.questions import (
+from localrag.cli.main import app, verb
+from localrag.cli.options import (
     After,
     AsOf,
+    CorpusName,
     Dense,
     From,
+    Json,
     Law,
     Layer,
     Lexical,
+    MethodName,
     Options,
     Rerank,
     To,
@@ -20,11 +24,11 @@ from localrag.cli.questions import (
     Where,
     on,
     read_query,
+    switched,
+    tell_if_behind,
     unicode,
 )
-from localrag.cli.session import CorpusName, Json, MethodName, switched, tell_if_behind
 from localrag.cli.terminal import emit
-from localrag.cli.verbs import app, verb
 from localrag.session import Session
 
 
@@ -91,7 +95,7 @@ def ask(
     """
     from localrag.as_json.found import answer_as_json
     from localrag.cli import render
-    from localrag.cli.meter import shown_draft
+    from localrag.cli.terminal import shown_draft
     from localrag.reading.types import Status
 
     session: Session = switched(on(context.obj, as_of), lexical, dense, rerank)

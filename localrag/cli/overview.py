@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from localrag.cli.questions import AsOf, on
-from localrag.cli.session import Json, complete_corpus
+from localrag.cli.main import app, verb
+from localrag.cli.options import AsOf, Json, complete_corpus, on
 from localrag.cli.terminal import aside, colon, emit, say, say_text
-from localrag.cli.verbs import app, verb
 from localrag.facts import Fact, FactKind
 from localrag.language import _, ngettext
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from localrag import errors
-from localrag.cli.verbs import EXIT_CODES
+from localrag.cli.main import EXIT_CODES
 
 from ...patience import PATIENCE
 
@@ -278,7 +278,7 @@ def test_ctrl_c(cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Non
 def test_completion_offers_the_names_of_corpora(sample: Path) -> None:
     from types import SimpleNamespace
 
-    from localrag.cli.session import complete_corpus
+    from localrag.cli.options import complete_corpus
 
     context = SimpleNamespace(find_root=lambda: SimpleNamespace(params={}))
     assert complete_corpus(context, "ma") == ["main"]  # type: ignore[arg-type]
