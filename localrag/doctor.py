@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from localrag import access
+from localrag import durable
 from localrag.asked_journal import checked, journal_of
 from localrag.config import Config, load
 from localrag.conversations.store import Conversations
@@ -213,8 +213,8 @@ def _config(workspace: Workspace, overrides: Mapping[str, object]) -> Fact:
 
 def _access(workspace: Workspace) -> Finding:
     """Who can read the workspace: nobody should whom its settings do not name."""
-    readers = access.readers(workspace.settings)
-    exposed = access.exposed(workspace.home, readers)
+    readers = durable.readers(workspace.settings)
+    exposed = durable.exposed(workspace.home, readers)
     if exposed:
         names = tuple(str(path) for path in exposed[:_NAMED])
         detail = Fact(FactKind.EXPOSED, n=len(exposed), first=names)

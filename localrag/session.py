@@ -591,13 +591,12 @@ class Corpus:
         Args:
             on_load: told how much of a model is loaded: its name, bytes of bytes.
         """
-        from localrag.inference.opening import overlook
         from localrag.methods.answering import open_answers
 
         self._let_go_of_the_old()
         if self._answerer is None:
             opened = open_answers(
-                self._workspace, self.require().name, self.config, on_load or overlook
+                self._workspace, self.require().name, self.config, on_load or ignore
             )
             self._answerer = self._opened.enter_context(opened)
         return self._answerer

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from localrag.errors import InputError
 from localrag.language import N_
-from localrag.methods.choices import LABELS, labelled
+from localrag.methods.catalogue import LABELS, labelled
 from localrag_indexes.analysis.characters import PlainText, plain
 from localrag_indexes.analysis.normalize import unified
 

@@ -93,7 +93,6 @@ def ask(
     made whole from those given with --after, and how it was read is told. With --method another
     method answers; some choose between options.
     """
-    from localrag.as_json.found import answer_as_json
     from localrag.cli import render
     from localrag.cli.terminal import shown_draft
     from localrag.reading.types import Status
@@ -113,6 +112,8 @@ def ask(
         with shown_draft(answerer.model) as draft:
             reply = opened.ask(asked, draft)
     if as_json:
+        from localrag.as_json.found import answer_as_json
+
         emit(answer_as_json(asked, reply))
     else:
         if explain:

@@ -7,7 +7,7 @@ from localrag.cli.options import Json
 from localrag.language import _, ngettext
 
 if TYPE_CHECKING:
-    from localrag.methods.types import Method
+    from localrag.methods.catalogue import Method
 
 
 @verb(

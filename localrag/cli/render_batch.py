@@ -11,7 +11,7 @@ from localrag.cli.terminal import Meter, a_minute, colon, duration, say, tell
 from localrag.facts import Fact, FactKind
 from localrag.harmless import one_line
 from localrag.language import _, ngettext
-from localrag.methods.choices import LABELS
+from localrag.methods.catalogue import LABELS
 from localrag.progress import Progress
 from localrag.reading.wording import FAILURES
 

@@ -13,9 +13,9 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
-from localrag.config_sources import collect, parse_assignments
 from localrag.errors import LocalragError, UsageError
 from localrag.language import LANGUAGES, N_, of_environment, use
+from localrag.workspace import collect, parse_assignments
 
 # Objects made before Python looks for cycles among them.
 _OBJECTS = 50_000

@@ -89,7 +89,7 @@ def embedder_name(workspace: HasModels, config: Config) -> str:
     """
     if config.embedding.model:
         return "" if config.embedding.model == OFF else config.embedding.model
-    if not workspace.models.is_dir():
+    if not workspace.models.is_dir() or not any(workspace.models.iterdir()):
         return ""
     from localrag_models.store import ModelStore
 

@@ -125,6 +125,10 @@ def inverse_document_frequency(count: int, frequency: int) -> float:
     return math.log(1 + (max(count, _LEAST_COUNT) - frequency + 0.5) / (frequency + 0.5))
 
 
+SNIPPET = 280
+"""Characters of a hit's text that a snippet spans."""
+
+
 @dataclass(frozen=True, slots=True)
 class Snippet:
     """A window on a passage's text.
