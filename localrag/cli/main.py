@@ -462,7 +462,7 @@ def _front_door(
 class _Verbs(UserDict[str, Any]):
     """The verbs by their names; the module of one is imported once the verb is asked for."""
 
-    def __getitem__(self, name: str) -> "ClickCommand":
+    def __getitem__(self, name: str) -> Any:
         """The verb of a name.
 
         Raises:

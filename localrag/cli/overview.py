@@ -97,7 +97,7 @@ def _as_json(found: "Overview") -> dict[str, Any]:
 
 def _print(name: str, found: "Overview") -> None:
     from localrag.corpus.facets import CHAPTER, value_name
-    from localrag.corpus.wording import facet_name
+    from localrag.corpus.types import facet_name
 
     documents = ngettext("{n:,} document", "{n:,} documents", found.documents)
     counts = _("{documents}, {passages:,} passages, {characters:,} characters").format(

@@ -7,7 +7,7 @@ from typing import Any
 
 from localrag.cli.terminal import Meter, colon, say, tell
 from localrag.corpus.readers import PassedOver
-from localrag.corpus.wording import part_name
+from localrag.corpus.types import part_name
 from localrag.harmless import one_line
 from localrag.ingest.add import AddReport
 from localrag.ingest.events import (

@@ -36,7 +36,7 @@ from localrag.language import N_
 from localrag.progress import Stopwatch
 from localrag.workspace import CorpusPaths
 from localrag_indexes.errors import IndexDamaged, IndexingError
-from localrag_indexes.generations import current, new_generation
+from localrag_indexes.manifest import current, new_generation
 from localrag_indexes.parallel import map_threads
 from localrag_models.errors import ModelDamaged
 

@@ -20,8 +20,7 @@ from localrag.language import N_, _
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.errors import IndexingError, IndexVersionError
-from localrag_indexes.generations import current
-from localrag_indexes.manifest import IndexManifest
+from localrag_indexes.manifest import IndexManifest, current
 
 LAYERS = (ARTICLES, PASSAGES, TRIPLES)
 """Layers that are searched by their words: what is cited and read as a whole."""

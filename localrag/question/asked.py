@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from localrag.question.everyday import EverydayWord
 from localrag.question.expectation import AnswerKind, Expectation
-from localrag_indexes.analysis.japanese import Morpheme, morphemes
+from localrag_indexes.analysis.analyzer import Morpheme, morphemes
 from localrag_indexes.analysis.normalize import normalize
 
 _PENALTY = re.compile(

@@ -12,8 +12,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from localrag_indexes.analysis.analyzer import JAPANESE
-from localrag_indexes.analysis.japanese import segment
+from localrag_indexes.analysis.analyzer import JAPANESE, segment
 from localrag_indexes.analysis.normalize import normalize
 
 SAID = 0.5

@@ -33,7 +33,7 @@ from localrag.statutes.citations import find_citations
 from localrag.statutes.notation import caption_of
 from localrag.statutes.resolver import Target
 from localrag.statutes.typed import written_out
-from localrag_indexes.analysis.characters import with_blanks
+from localrag_indexes.analysis.normalize import with_blanks
 
 # Characters of the longest question that is taken for one a person types.
 _TYPED = 200

@@ -24,7 +24,7 @@ from localrag.retrieval.units import Admission, Scores, article_unit
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import caption_of
 from localrag.statutes.resolver import CitationResolver, Resolution, Target
-from localrag_indexes.analysis.characters import with_blanks
+from localrag_indexes.analysis.normalize import with_blanks
 
 STAGE = "resolve"
 

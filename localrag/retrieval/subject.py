@@ -1,8 +1,8 @@
 """Stage `subject`: what the triples of a corpus say of a subject under a predicate."""
 
-from localrag.corpus.knowledge import MOST_TRIPLES
+from localrag.corpus.derived import MOST_TRIPLES
 from localrag.corpus.lookups import Lookups
-from localrag.corpus.naming import fold
+from localrag.corpus.rows import fold
 from localrag.facts import Fact, FactKind
 from localrag.retrieval.predicates import likeness
 from localrag.retrieval.units import Admission, Scores, add

@@ -21,7 +21,7 @@ from localrag.methods.toolkit import Toolkit
 from localrag.prompts import Language, language_of
 from localrag.reading.evidence import element
 from localrag.reading.sentences import Sentence
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import split_sentences
 
 PURPOSE = "supplement"
 """The call that writes one."""
