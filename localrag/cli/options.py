@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -246,23 +247,27 @@ def read_query(
         UsageError: a date, a layer or a label is not valid, or a text is not UTF-8.
         NotFoundError: a law of ``--law`` or a type of ``--type`` is not in the corpus.
     """
-    from localrag.finding import filters_of
     from localrag.retrieval.types import Query
 
     text = " ".join(words)
-    return Query(
+    query = Query(
         text=unicode(sys.stdin.read() if text == "-" else text),
         options=tuple(map(unicode, options or ())),
-        filters=filters_of(
-            store,
-            laws=tuple(map(unicode, laws or ())),
-            law_types=law_types or (),
-            layers=layers or (),
-            date_from=_date("--from", date_from),
-            date_to=_date("--to", date_to),
-            where=tuple(map(unicode, where or ())),
-        ),
     )
+    if not any((laws, law_types, layers, date_from, date_to, where)):
+        return query
+    from localrag.finding import filters_of
+
+    filters = filters_of(
+        store,
+        laws=tuple(map(unicode, laws or ())),
+        law_types=law_types or (),
+        layers=layers or (),
+        date_from=_date("--from", date_from),
+        date_to=_date("--to", date_to),
+        where=tuple(map(unicode, where or ())),
+    )
+    return replace(query, filters=filters)
 
 
 def on(session: Session, as_of: str) -> Session:

@@ -319,7 +319,7 @@ CURES: dict[Cure, str] = {
     Cure.GET: N_("Get it: localrag models pull {name}"),
     Cure.GET_AGAIN: N_("Get it again: localrag models pull NAME"),
     Cure.HUB_ADDRESS: N_("Check the address given with --endpoint."),
-    Cure.INSTALL_PACKAGE: FactKind.TO_INSTALL.words,
+    Cure.INSTALL_PACKAGE: FactKind.TO_INSTALL.value,
     Cure.KNOWN_NAME: N_(
         "Set chat.model (or embedding.model) to openai:NAME with a name the server knows."
     ),
