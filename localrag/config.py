@@ -1,6 +1,6 @@
 """Settings: one typed tree, filled from defaults, localrag.toml, environment and flags.
 
-Where the values come from, and which of them wins, `localrag.workspace` tells.
+`localrag.workspace` says where the values come from, and which of them wins.
 """
 
 import difflib

@@ -614,10 +614,13 @@ class Corpus:
 
     def _asked(self, asked: "str | Query", where: "Where | str | None") -> "Query":
         """A query with what is wanted of the documents as the corpus has it."""
-        from localrag.corpus.facets import labels, read_labels
         from localrag.retrieval.types import Query
 
         query = Query(asked) if isinstance(asked, str) else asked
+        if not where and not query.filters.where:
+            return query
+        from localrag.corpus.facets import labels, read_labels
+
         told = read_labels(where) if isinstance(where, str) else labels(where or {})
         wanted = (*query.filters.where, *told)
         if not wanted:

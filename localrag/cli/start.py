@@ -35,16 +35,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
     given = options(words)
     # A setting of this call is validated first, which imports as much.
     if given is None or given.verb != "tui" or given.unknown or given.set:
-        from localrag.cli import main
-
-        return main.run(words)
+        # By its name, as `main` imports the verbs: it is made of what stands here.
+        code: int = import_module("localrag.cli.main").run(words)
+        return code
     try:
         open_workbench(given.home, overrides((), given.lang))
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - `main` tells it as any other
-        from localrag.cli.main import tell_failure
-
         use(language_of(words))
-        return tell_failure(error)
+        code = import_module("localrag.cli.main").tell_failure(error)
+        return code
     return 0
 
 

@@ -173,7 +173,7 @@ class Browsing:
     def __init__(self, database: Database) -> None:
         self._db = database
         self._memory = Memory(database)
-        self._facets = Facets(database, {})
+        self._facets: Facets | None = None
         self._facets_made_of: tuple[int, int] | None = None
 
     @property
@@ -227,7 +227,7 @@ class Browsing:
         """
         told = self.facets_file
         made_of = (self.stamp, told.stat().st_mtime_ns if told.exists() else 0)
-        if made_of != self._facets_made_of:
+        if self._facets is None or made_of != self._facets_made_of:
             self._facets = facets_of(self._db, told)
             self._facets_made_of = made_of
         return self._facets

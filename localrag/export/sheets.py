@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import IO
 
-from localrag.harmless import cells, harmless
+from localrag.harmless import harmless
 from localrag.language import _
+from localrag.wrapping import cells
 
 # What makes a formula of a cell of CSV, and what Excel in Japan reads like it.
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "|", "%")

@@ -6,9 +6,9 @@
    are `quoted`, never `supported`. Where nothing covers enough of it, nothing is quoted
    but what the question cites.
 
-Here, too, stands what an answer gets whatever method makes it: the provisions that change what it
-quotes, the quotations that a reader gets in the place of unsupported words of a model, the nearest
-passages, and a note where the text of a law is old.
+This file also has what every answer gets, by any method: the provisions that change what it
+quotes, quotations in the place of unsupported words of a model, the nearest passages, and a note
+where the text of a law is old.
 """
 
 from collections.abc import Iterator, Sequence

@@ -75,6 +75,8 @@ def checked(query: Query, settings: RetrievalConfig) -> Query:
     """
     query = replace(query, text=_CODES.sub("", query.text))
     check(query)
+    if not (settings.where or query.filters.where):
+        return query
     where = tuple(dict.fromkeys((*query.filters.where, *read_labels(settings.where))))
     return replace(query, filters=replace(query.filters, where=where))
 

@@ -4,7 +4,8 @@ import re
 
 from textual.content import Content
 
-from localrag.harmless import cut, harmless, one_line
+from localrag.harmless import harmless, one_line
+from localrag.wrapping import cut
 
 __all__ = ["content", "cut", "flat", "harmless", "one_line"]
 

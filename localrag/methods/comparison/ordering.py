@@ -6,13 +6,13 @@ from functools import reduce
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from localrag.harmless import shorten
 from localrag.methods.comparison.types import SHOWN, Decision, Side
 from localrag.reading import dates, quantities
 from localrag.reading.dates import Date, Day, Period
 from localrag.reading.interval import Interval
 from localrag.reading.quantities import Quantity
 from localrag.reading.units import COUNT, ORDINAL, UNITS
+from localrag.wrapping import shorten
 
 _AGE = UNITS["歳"].dimension
 _SPEED = UNITS["ノット"].dimension

@@ -187,6 +187,20 @@ def test_help_imports_nothing_heavy(arguments: list[str], forbidden: list[str]) 
     assert not set(forbidden) & set(json.loads(finished.stderr))
 
 
+@pytest.mark.parametrize("verb", [["ask"], ["models", "list"]], ids=" ".join)
+def test_a_verb_imports_no_other_verb(verb: list[str]) -> None:
+    code = (
+        "import sys; from localrag.cli.start import run; run([*sys.argv[1:], '--help']);"
+        "import json; print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", code, *verb], capture_output=True, check=True, timeout=PATIENCE
+    )
+    loaded = {name for name in json.loads(finished.stderr) if name.startswith("localrag.cli.")}
+    shared = {f"localrag.cli.{name}" for name in ("start", "main", "options", "terminal")}
+    assert loaded - shared == {f"localrag.cli.{verb[0]}"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
