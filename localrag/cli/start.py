@@ -36,14 +36,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
     # A setting of this call is validated first, which imports as much.
     if given is None or given.verb != "tui" or given.unknown or given.set:
         # By its name, as `main` imports the verbs: it is made of what stands here.
-        code: int = import_module("localrag.cli.main").run(words)
-        return code
+        return int(import_module("localrag.cli.main").run(words))
     try:
         open_workbench(given.home, overrides((), given.lang))
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - `main` tells it as any other
         use(language_of(words))
-        code = import_module("localrag.cli.main").tell_failure(error)
-        return code
+        return int(import_module("localrag.cli.main").tell_failure(error))
     return 0
 
 
