@@ -340,6 +340,7 @@ def _not_found(
 ) -> NotFoundError:
     """The error that says what is not there and what is there around it."""
     problem = resolution.problem
+    said = problem if str(problem).startswith(written) else f"{written!r}: {problem}"
     if not resolution.nearest:
         cure = N_("See its laws: localrag list {corpus} --kind law")
         unread = (FactKind.NUMBER_UNREAD, FactKind.RANGE_BACKWARDS)
@@ -347,22 +348,18 @@ def _not_found(
             cure = N_("Write a provision as 709条の2第1項, and a day with --as-of.")
         near = next(slips([resolution], written, names), None)
         return NotFoundError(
-            N_("{written!r}: {problem}."),
+            N_("{said}."),
             near or cure,
-            written=written,
-            problem=problem,
+            said=said,
             corpus=store.corpus,
         )
     dates = {store.document(t.law_id).metadata.get("date", "") for t in resolution.nearest}
     if problem is not None and problem.kind is not FactKind.NO_SUCH_PROVISION:
         dates = set()
     return NotFoundError(
-        N_("{written!r}: {problem} in its state of {dates}.")
-        if any(dates)
-        else N_("{written!r}: {problem}."),
+        N_("{said} in its state of {dates}.") if any(dates) else N_("{said}."),
         N_("There is: {places}."),
-        written=written,
-        problem=problem,
+        said=said,
         dates=_(" or ").join(sorted(filter(None, dates))),
         places=_listed(store, around(store, resolution)),
     )

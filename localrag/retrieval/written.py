@@ -2,8 +2,8 @@
 
 A question in everyday words shares few of them with the provision that answers it. What a model
 writes for it does, where the model knows the law. Where it does not, the words of the question
-still have their turn. A question that follows others is searched for alone and behind those: it may
-lean on them, or ask of something else.
+still have their turn. A question that follows others is searched for behind those, and by itself:
+with the laws and captions that they name where it goes on about them, alone where it does not.
 """
 
 from collections.abc import Sequence
@@ -15,6 +15,8 @@ from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.trail import StageListener
 from localrag.retrieval.types import Hit, Query, StageRecord, Trace, WrittenSearch
+from localrag.retrieval.units import article_unit
+from localrag.statutes.notation import caption_of
 from localrag_indexes.fusion import in_turn
 
 STAGE = "written"
@@ -25,6 +27,9 @@ _DEPTH = 30
 # What a hit counts more in the law that the model expects, and in the orders under it. Of the
 # questions that may be seen (scripts/bench/lawyers.py --searches), 1.2 and 2 answer as many.
 _EXPECTED, _UNDER_IT = 1.5, 1.2
+# A hit for a question alone with this share of its best score makes it one on the law before. Of
+# the follow-ups that may be seen, .3 and .7 answer as many.
+_OF_THE_LAW = 0.5
 
 
 def search_written(
@@ -58,7 +63,7 @@ def search_written(
     others = [WrittenSearch(f"{named} {one.words}".strip(), one.law) for one in written]
     # What the last question cites itself it asks about, whatever its other words find.
     if asked.last_start and not found.reading.resolved.cites:
-        others.append(WrittenSearch(asked.last))
+        others.append(WrittenSearch(_last(retriever, asked, found)))
     if not others or found.absent:
         return found
     most = k or retriever.k
@@ -87,6 +92,31 @@ def search_written(
     hits = _in_turn(rankings)[:most]
     record(StageRecord(STAGE, hits, 0.0))
     return replace(found, hits=hits, trace=Trace(tuple(stages)), searches=tuple(each))
+
+
+def _last(retriever: Retriever, asked: Query, found: Retrieval) -> str:
+    """The last question with the laws and the captions of the provisions that those before name.
+
+    その時効は behind 民法709条 is 民法 不法行為による損害賠償 その時効は. It stays alone where its
+    words lead to other laws: 有給休暇は何日か.
+
+    Args:
+        retriever: of the corpus.
+        asked: the questions, the last one of which names no law.
+        found: of all of them together.
+    """
+    alone = retriever.search(replace(asked, text=asked.last, last=""), _DEPTH)
+    named = [law_id for law in found.laws for law_id in law.law_ids]
+    under = (order for law_id in named for order in retriever.orders(law_id))
+    inside = frozenset((*named, *under))
+    least = _OF_THE_LAW * max((hit.score for hit in alone.hits), default=0.0)
+    leads = any(hit.score >= least for hit in alone.hits if hit.passage.document_id in inside)
+    if not (leads or alone.reading.penalty):
+        return asked.last
+    cited = retriever.store.by_ids(article_unit(one.law_id, one.locator) for one in found.cited)
+    carried = [law.words for law in found.laws]
+    carried += (caption_of(passage.header) for passage in cited.values())
+    return " ".join(filter(None, (*dict.fromkeys(carried), asked.last)))
 
 
 def _expected(retriever: Retriever, law: str) -> dict[str, float]:
