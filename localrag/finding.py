@@ -1,23 +1,22 @@
 """What a person wrote, found: a citation in any spelling, an id, the name of a subject."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localrag.corpus.facets import read_label, read_labels
 from localrag.corpus.store import CorpusStore
-from localrag.corpus.types import PASSAGES, TRIPLES, Locator, Passage
+from localrag.corpus.types import PASSAGES, TRIPLES, Passage
 from localrag.corpus.wording import kind_name, spellings_of_kind
 from localrag.errors import NotFoundError, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.ingest.state import LAYERS
 from localrag.language import N_, _
 from localrag.question.laws import laws_named
-from localrag.retrieval.resolve import cited_in_english, slips
+from localrag.retrieval.resolve import around, cited_in_english, slips
 from localrag.retrieval.types import Filters
 from localrag.statutes.names import LawNames
-from localrag.statutes.provisions import StoredProvisions, order_of
+from localrag.statutes.provisions import StoredProvisions
 from localrag.statutes.resolver import CitationResolver, Resolution, Target, parse_target
 from localrag.wrapping import shorten
 from localrag_indexes.analysis.characters import plain
@@ -363,25 +362,6 @@ def _not_found(
         dates=_(" or ").join(sorted(filter(None, dates))),
         places=_listed(store, around(store, resolution)),
     )
-
-
-def around(store: CorpusStore, resolution: Resolution) -> list[Target]:
-    """The provisions nearest to a missing one; where it is an article, those on both sides too."""
-    found: list[Target] = []
-    for cited, nearest in zip(resolution.cited, resolution.nearest, strict=False):
-        division, number = cited.locator.division, cited.locator.article
-        articles = store.articles(cited.law_id, division) if number else []
-        exists = nearest.locator.path != ""
-        if exists or not articles:
-            found.append(nearest)
-        # An article of a supplement stands in for one that the main provisions do not have.
-        if not articles or (exists and nearest.locator.division == division):
-            continue
-        at = bisect_left(articles, order_of(number), key=order_of)
-        found += [
-            Target(cited.law_id, Locator(division, a)) for a in articles[max(0, at - 1) : at + 1]
-        ]
-    return found or list(resolution.nearest)
 
 
 def _listed(store: CorpusStore, targets: Sequence[Target]) -> str:

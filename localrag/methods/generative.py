@@ -31,7 +31,7 @@ from localrag.methods.searches import searches_of
 from localrag.methods.toolkit import EVIDENCE, Toolkit
 from localrag.methods.types import Calls, Case, Method
 from localrag.prompts import language_of
-from localrag.question.expectation import gives, repeats
+from localrag.question.asked import gives, repeats
 from localrag.reading.checking import (
     ENOUGH,
     CandidateSentence,

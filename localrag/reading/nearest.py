@@ -19,7 +19,8 @@ MOST = 5
 
 # Words of questions that supplementary provisions answer.
 _SUPPLEMENT = re.compile(
-    r"附則|施行(?:日|期日|は|され)|経過措置|改正|\b(?:supplementary|transitional|come into force)\b",
+    r"附則|施行(?:日|期日|は|され)|経過措置|改正"
+    r"|\b(?:supplementary|transitional|come into force)\b",
     re.IGNORECASE,
 )
 _WIDTH = 80

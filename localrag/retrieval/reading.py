@@ -4,14 +4,11 @@ Nothing behind this step reads the question again.
 """
 
 import re
-from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from localrag.corpus.links import Definition
-from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import ARTICLES
-from localrag.question.as_of import dates_in
 from localrag.question.asked import (
     AskedFigure,
     OrderAsked,
@@ -30,7 +27,6 @@ from localrag.retrieval.search import Searchable
 from localrag.retrieval.types import Hit, Link, Query, Trace
 from localrag.retrieval.units import Admission
 from localrag.statutes.citations import find_citations
-from localrag.statutes.notation import caption_of
 from localrag.statutes.resolver import Target
 from localrag.statutes.typed import written_out
 from localrag_indexes.analysis.characters import with_blanks
@@ -39,11 +35,6 @@ from localrag_indexes.analysis.characters import with_blanks
 _TYPED = 200
 # What asks to be told is no word of the matter: を教えて is none of 教え, 告知.
 _REQUEST = re.compile(r"(?:教え|おしえ)て(?:ください|下さい|ほしい|くれ|ちょうだい)?[。！？!?\s]*$")
-
-_RUN = re.compile("[一-鿿々]{3,}")
-# 登録等, 資格及び: what joins a compound to the next one; and numbers of amending acts.
-_JOINS = re.compile("(?:等|及|又|並|若)+$")
-_NUMBERED = re.compile("[〇一二三四五六七八九]|令和|省令")
 
 
 @dataclass(frozen=True)
@@ -195,12 +186,11 @@ def read(asked: Query, corpus: Searchable, admission: Admission) -> Reading:
     # Options are put in the words of the law, and so is what is longer than a person types.
     if not corpus.names.rows or asked.options or len(asked.text) > _TYPED:
         return Reading(asked, scope, resolved)
-    # 令和 of a date and Art. of a citation mean nothing else, as the names of laws do not.
+    # Art. of a citation means nothing else, as the names of laws do not.
     besides = [(law.start, law.end) for law in scope.laws]
-    besides += dates_in(asked.text)
     besides += ((one.start, one.end) for one in english_places(asked.text))
     besides += (one.span() for one in _REQUEST.finditer(asked.text))
-    everyday = wordings(asked.text, besides, _compounds(corpus.store))
+    everyday = wordings(asked.text, besides)
     penalty = penalty_asked(asked.text, everyday)
     if penalty:
         # What only asks is no word of the matter: 罰せられ.
@@ -210,15 +200,3 @@ def read(asked: Query, corpus: Searchable, admission: Admission) -> Reading:
         )
     return Reading(asked, scope, resolved, everyday, penalty, is_of_law=True)
 
-
-def _compounds(store: Lookups) -> Collection[str]:
-    """Three Chinese characters and more that are together in a caption: 退去強制, 時効取得."""
-    return store.kept("compounds", lambda: frozenset(_in_captions(store)))
-
-
-def _in_captions(store: Lookups) -> Iterator[str]:
-    for header in store.article_headers():
-        for run in _RUN.findall(caption_of(header)):
-            word = _JOINS.sub("", run)
-            if len(word) > 2 and not _NUMBERED.search(word):
-                yield word

@@ -1,34 +1,31 @@
 """Stage `resolve`: the provisions a question names, exactly."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
 from localrag.facts import Fact, FactKind
-from localrag.question.asked import crimes_named
 from localrag.question.english_citations import english_citations
-from localrag.question.laws import (
-    LawNamed,
-    names_near,
-    without_names,
-    without_states,
-)
+from localrag.question.laws import LawNamed, names_near, without_names, without_states
 from localrag.retrieval.meaning import NO_MEANING, Meaning, meaning_asked
 from localrag.retrieval.query import asked_of, asks_nothing_else
 from localrag.retrieval.scope import NO_LAWS, Scope
-from localrag.retrieval.trail import Reason
-from localrag.retrieval.types import Query, absent_among
+from localrag.retrieval.types import Query, Reason, absent_among
 from localrag.retrieval.units import Admission, Scores, article_unit
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import caption_of
+from localrag.statutes.provisions import order_of
 from localrag.statutes.resolver import CitationResolver, Resolution, Target
 from localrag_indexes.analysis.characters import with_blanks
 
 STAGE = "resolve"
 
 _PENAL_CODE = "刑法"
+# 詐欺罪, 詐欺の罪; not 罪人 or 窃盗の罪を犯した者, which tell a case.
+_CRIME = re.compile(r"([一-鿿々ァ-ヶー]{2,12}?)(?:の)?罪(?!を犯|に関|人|名)")
 
 IN_QUESTION = 1.0
 """Score of a provision that the question itself names."""
@@ -47,12 +44,12 @@ _LEFT_OUT_IN_ENGLISH = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_LEFT_OUT = 20
-# Articles of a law among which its purpose stands.
-_HEAD, _PURPOSE = 3, "目的"
 # 特許方 of 特許方35条, which names no law.
 _LONGEST_WORD = 30
 _WORD_BEFORE = re.compile(f"[一-鿿々ァ-ヶー]{{2,{_LONGEST_WORD}}}$")
 _MOST_NEAR = 3
+# Articles of a law among which its purpose stands.
+_HEAD, _PURPOSE = 3, "目的"
 _LISTED = re.compile(r"[、,・ 　]|及び|又は|および|または|と|や|,? (?:and|or) |, ")
 
 
@@ -153,6 +150,7 @@ def resolve(
         in_english = [one for one in in_english if one.start >= last]
         in_japanese = [one for one in in_japanese if one.start >= last]
     citing: list[Resolution] = []
+    missing: list[Resolution] = []
     for asked, elsewhere in (
         _parted(in_japanese, query.text),
         _parted_in_english(in_english, query.text),
@@ -163,11 +161,16 @@ def resolve(
     for resolution in citing:
         _enter(resolved, resolution, IN_QUESTION, admission)
         if not (resolution.candidates or _articles(resolution)):
-            resolved.missing.append(resolution.text)
+            missing.append(resolution)
         if len(resolution.candidates) == 1 and resolution.candidates[0] in resolved.targets:
             resolved.cited += resolution.candidates
     resolved.events += slips(citing, query.text, names, scope.laws)
     resolved.asked_for += resolved.targets
+    resolved.missing += (one.text for one in missing)
+    # The articles beside a missing one are shown, and not quoted.
+    for target in (target for one in missing for target in around(store, one)):
+        if target.locator != Locator() and admission.admits(target.law_id):
+            resolved.targets.setdefault(target, IN_QUESTION)
     query = replace(query, text=resolved.text)
     matter = asked_of(query, scope.laws).text.strip()
     resolved.meaning = meaning_asked(store, names, matter, admission, scope)
@@ -286,6 +289,25 @@ def cited_in_english(
                 yield replace(resolution, start=citation.start, end=end, text=citation.words)
 
 
+def around(store: Lookups, resolution: Resolution) -> list[Target]:
+    """The provisions nearest to a missing one; where it is an article, those on both sides too."""
+    found: list[Target] = []
+    for cited, nearest in zip(resolution.cited, resolution.nearest, strict=False):
+        division, number = cited.locator.division, cited.locator.article
+        articles = store.articles(cited.law_id, division) if number else []
+        exists = nearest.locator.path != ""
+        if exists or not articles:
+            found.append(nearest)
+        # An article of a supplement stands in for one that the main provisions do not have.
+        if not articles or (exists and nearest.locator.division == division):
+            continue
+        at = bisect_left(articles, order_of(number), key=order_of)
+        found += [
+            Target(cited.law_id, Locator(division, a)) for a in articles[max(0, at - 1) : at + 1]
+        ]
+    return found or list(resolution.nearest)
+
+
 def _articles(resolution: Resolution) -> list[Target]:
     """The articles around what a law turned out not to have."""
     return [target for target in resolution.nearest if target.locator != Locator()]
@@ -303,7 +325,7 @@ def _on_crimes(
     store: Lookups, question: str, law_ids: Collection[str]
 ) -> Iterator[tuple[Target, str]]:
     """The articles that have the name of a crime for their caption."""
-    crimes = crimes_named(question)
+    crimes = {named[1] for named in _CRIME.finditer(question)}
     for law_id in law_ids if crimes else ():
         places = map(Locator.parse, store.articles(law_id))
         for place, header in store.headers(law_id, places).items():

@@ -13,8 +13,14 @@ from localrag.progress import ignore
 from localrag.question.laws import laws_named
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.reading import Retrieval
-from localrag.retrieval.trail import StageListener
-from localrag.retrieval.types import Hit, Query, StageRecord, Trace, WrittenSearch
+from localrag.retrieval.types import (
+    Hit,
+    Query,
+    StageListener,
+    StageRecord,
+    Trace,
+    WrittenSearch,
+)
 from localrag.retrieval.units import article_unit
 from localrag.statutes.notation import caption_of
 from localrag_indexes.fusion import in_turn
