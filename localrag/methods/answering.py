@@ -1,6 +1,6 @@
 """Answering with a method, for `ask`, `batch`, `eval` and the workbench alike.
 
-A question that follows others is read behind them (`localrag.question.follow_up`). Where a model
+A question that follows others is read behind them (`localrag.retrieval.written`). Where a model
 takes part, it makes the question whole instead (その罰則は); what it writes is taken only if it
 keeps the numbers of the question, and names no law or number that nobody has asked about.
 """
@@ -30,7 +30,6 @@ from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Case, Method, Resources
 from localrag.prompts import OptimisedPrompt, language_of
 from localrag.question.as_of import state_asked
-from localrag.question.follow_up import plain_end, rewritten
 from localrag.question.laws import laws_named
 from localrag.reading.evidence import element
 from localrag.reading.types import Answer, Stage, Unanswered
@@ -39,6 +38,7 @@ from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import analyzer, check, checked
 from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Query, Trace
+from localrag.retrieval.written import plain_end, rewritten
 from localrag.statutes.names import LawNames
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatModel

@@ -6,14 +6,13 @@ where its words are.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from localrag.question.everyday import EverydayWord
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.analysis.analyzer import ENGLISH
-from localrag_indexes.analysis.japanese import Morpheme, morphemes
+from localrag_indexes.analysis.japanese import morphemes
 from localrag_indexes.analysis.normalize import letters_of, normalize
 
 
@@ -402,9 +401,8 @@ _PENALTY = re.compile(
     r"|刑事罰|ペナルティ|罰(?=[\s　]*$|[はがをに])|刑の重さ|刑期|量刑|刑は|捕まる"
     r"|(?:犯罪|罪)に(?:なる|問われ)|両罰"
     # Whoever breaks a contract or a promise is not punished.
-    r"|(?<!契約に)(?<!約束に)(?<!約束を)(?:違反し|(?<!違)反し|背い|破っ)(?:たら|た(?:場合|とき)に?は?|て)、?どうな(?:る|り)"
-    r"|(?<!契約に)(?<!約束に)違反する(?:と|場合は?)、?どうな(?:る|り)"
-    r"|(?<!契約を)(?<!約束を)守らな(?:かったら|いと|ければ|い場合は?)、?どうな(?:る|り)"
+    r"|(?<!契約[にを])(?<!約束[にを])(?:(?:違反し|背い|破っ)(?:たら|た(?:場合|とき)に?は?|て)"
+    r"|違反する(?:と|場合は?)|守らな(?:かったら|いと|ければ|い場合は?))、?どうな(?:る|り)"
     r"|\bpenalt(?:y|ies)\b(?! clause)|\bpunish(?:able|ed|ment|ments)?\b|\bsanctions?\b"
     r"|\bcriminal(?:ly)? (?:liability|liable)\b|\bfine[ds]?\b|\bsentenced?\b",
     re.IGNORECASE,
@@ -432,10 +430,6 @@ _BODY = re.compile(
     r"(?:corporations?|compan(?:y|ies)|legal (?:persons?|entit(?:y|ies)))\b",
     re.IGNORECASE,
 )
-# Who promises or pays a 罰金 or a ペナルティ need not be punished; of a 罰則 there is no doubt.
-_OF_STATUTES = re.compile("罰則|刑罰|法定刑|刑事罰")
-_PUNISHES = re.compile("拘禁刑|罰金|科料|過料|罰する|罰しない|刑に|の刑")
-_CONTENT = re.compile("[一-鿿ァ-ヶ]")
 # A longer text tells a case or quotes a provision, and names a penalty among much else.
 _LONGEST = 80
 
@@ -456,8 +450,7 @@ _MEANING = re.compile(
 _ASKS_NO_MORE = re.compile(
     r"(?:[ぁ-ゖ\s、。?？!！「」]|何|意味|意義|定義|言葉|用語|者|人|物|法律|法令|上|教|説明|下)*"
 )
-# Verbs before what they describe end so: 備える書類, 登録された船.
-_ATTRIBUTIVE = "うくぐすつぬぶむるた"
+_TERM = re.compile("[^ぁ-ゖ]*[一-鿿ァ-ヶ][^ぁ-ゖ]*(?:の[^ぁ-ゖ]+)*")
 # 労基法でいう賃金, 法律で定義する賃金; the name of the law is no part of the term.
 _SAID_WHERE = re.compile(
     "^(?:上の?|における?|において|に?いう|の|で(?:は|の|いう)?|(?:に|が|で)(?:定義|規定)(?:する|される|されている|した))"
@@ -515,38 +508,13 @@ class OrderAsked:
     before: str = ""
 
 
-def penalty_asked(question: str, everyday: Iterable[EverydayWord] = ()) -> PenaltyAsked | None:
-    """Read a question for a penalty; None for any other.
-
-    Args:
-        question: as asked.
-        everyday: its everyday words. One of them can have a penalty for its matter: who asks what
-            happens to one that 罰金が払えない does not ask for the penalty of a doing.
-    """
-    matters = [word for word in everyday if _is_about_a_penalty(word)]
-    if len(question) > _LONGEST or not any(
-        not any(word.start <= asks.start() and asks.end() <= word.end for word in matters)
-        for asks in _PENALTY.finditer(question)
-    ):
+def penalty_asked(question: str) -> PenaltyAsked | None:
+    """Read a question for a penalty; None for any other."""
+    if len(question) > _LONGEST or not _PENALTY.search(question):
         return None
     doing = _EMPTY.sub(_blank, _PENALTY.sub(_blank, _BODY.sub(_blank, question)))
     of_a_body = _BODY.search(question) is not None
     return PenaltyAsked(doing, of_a_body) if any(map(str.isalnum, doing)) else None
-
-
-def _is_about_a_penalty(word: EverydayWord) -> bool:
-    """Whether a penalty is the matter of a word, and not what is asked of its matter.
-
-    What is asked for comes last, as the head of the word: 密輸の罰金, but 罰金が払え. And whoever
-    asks for it wants a provision that punishes: 遅刻したら罰金 leads to none.
-    """
-    asks = list(_PENALTY.finditer(word.said))
-    if not asks:
-        return False
-    if _CONTENT.search(word.said, asks[-1].end()):
-        return True
-    punishes = _OF_STATUTES.search(word.said) or any(map(_PUNISHES.search, word.phrases))
-    return not punishes
 
 
 def terms_asked(question: str) -> tuple[str, ...]:
@@ -567,7 +535,8 @@ def terms_asked(question: str) -> tuple[str, ...]:
 def term_alone_asked(question: str) -> str:
     """The term of a question that asks for its meaning and nothing else; empty for any other.
 
-    What a clause describes (許可を要しない軽微な工事) is no term that a law would define so.
+    What a clause describes (許可を要しない軽微な工事) is no term that a law would define so: a term
+    has no hiragana but の.
 
     Args:
         question: without the names of laws.
@@ -577,15 +546,7 @@ def term_alone_asked(question: str) -> str:
         return ""
     term = terms_asked(question)[-1]
     alone = _ASKS_NO_MORE.fullmatch(question, asked.end()) is not None
-    is_described = any(map(_describes, morphemes(term)[:-1]))
-    return term if alone and _CONTENT.search(term) and not is_described else ""
-
-
-def _describes(word: Morpheme) -> bool:
-    """Whether what stands behind a word is described by a clause: を of 許可を要しない工事."""
-    if word.kind.startswith("助詞"):
-        return word.surface != "の"
-    return word.kind.startswith(("動詞", "助動詞")) and word.surface[-1] in _ATTRIBUTIVE
+    return term if alone and _TERM.fullmatch(term) else ""
 
 
 def orders_asked(question: str) -> tuple[OrderAsked, ...]:
@@ -631,16 +592,6 @@ _ASKS_AMOUNT = re.compile(
     r"|\b(?:how much|amount|what (?:annual )?(?:interest )?rate|annual rate)\b",
     re.IGNORECASE,
 )
-# A unit that is asked for by its name: 何ヘクタール, 何人, 何平米.
-_ASKS_UNIT = re.compile(r"何([ァ-ヶー]{2,}|平方[ァ-ヶー]+|平米|m2|人|名)")
-# Statutes write units out, and count people both ways.
-_UNITS_IN_LAW = {
-    "平米": "平方メートル",
-    "m2": "平方メートル",
-    "キロ": "キロ(?:グラム|メートル)",
-    "人": "[人名]",
-    "名": "[人名]",
-}
 # The nouns of figures; what has to suffice may have any.
 _AMOUNT = re.compile("額|料|率|割合|数|基準|要件")
 _TIMES = re.compile("期間|期限|時期|時間|[日年月]|基準|要件")
@@ -677,9 +628,6 @@ def figure_asked(question: str) -> AskedFigure | None:
     question = normalize(question)
     if _ASKS_AMOUNT.search(question):
         return AskedFigure(_STATES_AMOUNT, _AMOUNT)
-    if unit := _ASKS_UNIT.search(question):
-        counted = _UNITS_IN_LAW.get(unit[1], re.escape(unit[1]))
-        return AskedFigure(re.compile(rf"[〇一二三四五六七八九十百千万億]{counted}"), _COUNT_NOUN)
     if _ASKS_TIME.search(question):
         return AskedFigure(_STATES_TIME, _TIMES)
     expectation = Expectation.of(question)

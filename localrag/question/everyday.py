@@ -16,8 +16,9 @@ from localrag_indexes.analysis import Analyzer
 from localrag_indexes.analysis.normalize import normalize, normalize_with_offsets, original_span
 
 _ENGLISH = re.compile(r"[\x00-\x7f]+")
-# What may stand between the letters of one Japanese word: クーリング・オフ, 誇大 広告.
-_BETWEEN = re.compile(r"[\s・]")
+# What may stand between the letters of one Japanese word: クーリング・オフ, 誇大 広告; and the
+# particle between two words, which may be another one, or none: 会社を辞め, 会社辞め.
+_BETWEEN = re.compile(r"[\s・]+|(?<=[^ぁ-ん])[のをがは](?=[一-鿿々ァ-ヺ])")
 _KATAKANA = re.compile("[ァ-ヺー]")
 _KANJI = re.compile("[一-鿿々]")
 _LATIN = re.compile("[A-Za-zＡ-Ｚａ-ｚ]")
@@ -63,7 +64,9 @@ Key = TypeVar("Key", str, tuple[str, ...])
 
 
 def wordings(question: str, besides: Iterable[tuple[int, int]] = ()) -> tuple[EverydayWord, ...]:
-    """Find the everyday words of a question, in their order; the longest of several at a place.
+    """Find the everyday words of a question, in their order; of some that overlap the first.
+
+    Of several that begin at one place it is the longest.
 
     Args:
         question: Japanese or English, or both.
@@ -72,11 +75,11 @@ def wordings(question: str, besides: Iterable[tuple[int, int]] = ()) -> tuple[Ev
     taken = list(besides)
     found: list[EverydayWord] = []
     every = (*_japanese(question), *_english(question))
-    for wording in sorted(every, key=lambda one: (one.start - one.end, one.start)):
+    for wording in sorted(every, key=lambda one: (one.start, -one.end)):
         if all(wording.end <= start or end <= wording.start for start, end in taken):
             taken.append((wording.start, wording.end))
             found.append(wording)
-    return tuple(sorted(found, key=lambda one: one.start))
+    return tuple(found)
 
 
 @cache
@@ -119,13 +122,19 @@ def _analyzer() -> Analyzer:
 
 @cache
 def _japanese_words() -> _WordsByKey[str]:
-    words = {
-        _BETWEEN.sub("", normalize(said)): entry
-        for entry in entries()
-        for said in entry.said
-        if not _ENGLISH.fullmatch(said)
-    }
+    words: dict[str, VocabularyLine] = {}
+    for entry in entries():
+        for said in entry.said:
+            if not _ENGLISH.fullmatch(said):
+                word = _BETWEEN.sub("", normalize(said))
+                words[word] = _both(words[word], entry) if word in words else entry
     return _WordsByKey(words, _longest(words))
+
+
+def _both(one: VocabularyLine, other: VocabularyLine) -> VocabularyLine:
+    """Two lines that have the same word with other particles as one: 相続放棄, 相続を放棄."""
+    phrases = tuple(dict.fromkeys((*one.phrases, *other.phrases)))
+    return VocabularyLine(one.said, phrases, one.is_plain and other.is_plain)
 
 
 @cache
@@ -149,7 +158,8 @@ def _longest(words: Iterable[str | tuple[str, ...]]) -> dict[str, int]:
 def _japanese(question: str) -> Iterator[EverydayWord]:
     known = _japanese_words()
     normal, offsets = normalize_with_offsets(question)
-    places = [place for place, letter in enumerate(normal) if not _BETWEEN.match(letter)]
+    between = {place for found in _BETWEEN.finditer(normal) for place in range(*found.span())}
+    places = [place for place in range(len(normal)) if place not in between]
     letters = "".join(normal[place] for place in places)
     for first in range(len(letters)):
         for last in known.ends(first, letters[first], len(letters)):

@@ -191,7 +191,7 @@ def read(asked: Query, corpus: Searchable, admission: Admission) -> Reading:
     besides += ((one.start, one.end) for one in english_places(asked.text))
     besides += (one.span() for one in _REQUEST.finditer(asked.text))
     everyday = wordings(asked.text, besides)
-    penalty = penalty_asked(asked.text, everyday)
+    penalty = penalty_asked(asked.text)
     if penalty:
         # What only asks is no word of the matter: 罰せられ.
         said = penalty.doing
@@ -199,4 +199,3 @@ def read(asked: Query, corpus: Searchable, admission: Admission) -> Reading:
             one for one in everyday if any(map(str.isalnum, said[one.start : one.end]))
         )
     return Reading(asked, scope, resolved, everyday, penalty, is_of_law=True)
-

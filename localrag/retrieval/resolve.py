@@ -152,8 +152,8 @@ def resolve(
     citing: list[Resolution] = []
     missing: list[Resolution] = []
     for asked, elsewhere in (
-        _parted(in_japanese, query.text),
-        _parted_in_english(in_english, query.text),
+        _parted(in_japanese, query.text, in_english=False),
+        _parted(in_english, query.text, in_english=True),
     ):
         citing += asked
         resolved.left_out += (target for one in elsewhere for target in one.candidates)
@@ -208,35 +208,30 @@ def _opening(store: Lookups, question: str, scope: Scope) -> Iterator[tuple[Targ
 
 
 def _parted(
-    resolutions: Sequence[Resolution], question: str
+    resolutions: Sequence[Resolution], question: str, *, in_english: bool
 ) -> tuple[list[Resolution], list[Resolution]]:
-    """The citations that a question asks of, and those that it leaves out."""
+    """The citations that a question asks of, and those that it leaves out.
+
+    Japanese says it behind the last of a list, English before the first.
+    """
     asked: list[Resolution] = []
     left_out: list[Resolution] = []
-    following = len(question)
-    for one in reversed(resolutions):
-        listed = left_out and _LISTED.fullmatch(question, one.end, following)
-        of_one_range = left_out and left_out[0].start == one.start
-        is_out = _LEFT_OUT.match(question, one.end) or listed or of_one_range
-        (left_out if is_out else asked).insert(0, one)
-        following = one.start if is_out else -1
-    return asked, left_out
-
-
-def _parted_in_english(
-    resolutions: Sequence[Resolution], question: str
-) -> tuple[list[Resolution], list[Resolution]]:
-    """The same in English, which says it before the first of a list."""
-    asked: list[Resolution] = []
-    left_out: list[Resolution] = []
-    out_until = -1
-    for one in resolutions:
-        before = question[max(0, one.start - _LONGEST_LEFT_OUT) : one.start]
-        listed = 0 <= out_until <= one.start and _LISTED.fullmatch(question, out_until, one.start)
-        is_out = _LEFT_OUT_IN_ENGLISH.search(before) or listed or one.end == out_until
+    edge = -1
+    for one in resolutions if in_english else reversed(resolutions):
+        if in_english:
+            since = max(0, one.start - _LONGEST_LEFT_OUT)
+            mark = _LEFT_OUT_IN_ENGLISH.search(question, since, one.start)
+            between, next_edge = (edge, one.start), one.end
+        else:
+            mark = _LEFT_OUT.match(question, one.end)
+            between, next_edge = (one.end, edge), one.start
+        listed = edge >= 0 and _LISTED.fullmatch(question, *between)
+        of_one_range = edge >= 0 and (left_out[-1].start, left_out[-1].end) == (one.start, one.end)
+        is_out = mark or listed or of_one_range
         (left_out if is_out else asked).append(one)
-        out_until = one.end if is_out else -1
-    return asked, left_out
+        edge = next_edge if is_out else -1
+    in_order = slice(None, None, 1 if in_english else -1)
+    return asked[in_order], left_out[in_order]
 
 
 def _without(question: str, left_out: Iterable[Resolution], laws: Sequence[LawNamed]) -> str:

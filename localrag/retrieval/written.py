@@ -1,16 +1,23 @@
-"""Several searches for one question, each by itself, and what they find in turn.
+"""A question read behind others, and several searches for one: what they find in turn.
 
 A question in everyday words shares few of them with the provision that answers it. What a model
 writes for it does, where the model knows the law. Where it does not, the words of the question
-still have their turn. A question that follows others is searched for behind those, and by itself:
-with the laws and captions that they name where it goes on about them, alone where it does not.
+still have their turn.
+
+Whether a question leans on those before it (その罰則は) no rule tells well: of twenty that nobody
+had looked at, rules for every way to lean answered nine, the questions one after the other ten. So
+one that names no law is read behind those before it, and searched for by itself too: with the laws
+and captions that they name where it goes on about them, alone where it does not. What is formal is
+left to the resolver: 第5項 after 会社法第362条第4項.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from localrag.progress import ignore
-from localrag.question.laws import laws_named
+from localrag.question.laws import laws_named, without_names
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.types import (
@@ -22,11 +29,24 @@ from localrag.retrieval.types import (
     WrittenSearch,
 )
 from localrag.retrieval.units import article_unit
+from localrag.statutes.names import LawNames
 from localrag.statutes.notation import caption_of
+from localrag.statutes.typed import written_out
 from localrag_indexes.fusion import in_turn
 
 STAGE = "written"
 """The stage that takes what each of the searches found in turn."""
+
+_MOST_BEFORE = 3
+# A longer question says by itself what it is about.
+_LONGEST = 300
+# Of a longer question before only the end is read: there it asks.
+_LONGEST_BEFORE = 400
+
+_BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
+_SENTENCE_END = re.compile(r"[。．？！?!]|\.\s")
+# では, の場合は: all that is left of 民法では where a law alone is named.
+_NOTHING_ASKED = re.compile(r"[ぁ-ゖ\s、。？?]{0,6}(?:場合)?[ぁ-ゖ\s、。？?]{0,4}")
 
 # Hits of each search, among which the law that the model expects is looked for.
 _DEPTH = 30
@@ -36,6 +56,64 @@ _EXPECTED, _UNDER_IT = 1.5, 1.2
 # A hit for a question alone with this share of its best score makes it one on the law before. Of
 # the follow-ups that may be seen, .3 and .7 answer as many.
 _OF_THE_LAW = 0.5
+
+
+class Rewritten(NamedTuple):
+    """A question as it is to be understood after those asked before it.
+
+    Attributes:
+        text: the question, its short citations written out, behind those it is read with.
+        last: the question alone, if the text begins with others; else empty.
+    """
+
+    text: str
+    last: str = ""
+
+
+def rewritten(question: str, history: Sequence[str], names: LawNames) -> Rewritten:
+    """Read a question behind those before it, without a model; never fails.
+
+    Args:
+        question: as asked.
+        history: the questions asked before it in the conversation, oldest first, as asked or as
+            they were read.
+        names: the laws of the corpus.
+    """
+    text = written_out(question, names)
+    if not history or _stands_alone(text, names):
+        return Rewritten(text)
+    before: list[str] = []
+    for earlier in reversed(history[-_MOST_BEFORE:]):
+        alone = written_out(plain_end(earlier), names)
+        # What was read behind others has them in it.
+        if any(map(str.isalnum, alone)) and not any(alone in later for later in before):
+            before.insert(0, alone)
+        if laws_named(alone, names):
+            break
+    last = _as_line(text)
+    return Rewritten(" ".join([*before, last]), last) if before else Rewritten(text)
+
+
+def plain_end(earlier: str) -> str:
+    """What is read of an earlier question: one line, of a long one its last sentences."""
+    text = _as_line(earlier)
+    if len(text) <= _LONGEST_BEFORE:
+        return text
+    tail = text[-_LONGEST_BEFORE:]
+    ends = [end.end() for end in _SENTENCE_END.finditer(tail) if end.end() < len(tail)]
+    return tail[ends[0] :].strip() if ends else tail
+
+
+def _stands_alone(question: str, names: LawNames) -> bool:
+    """Whether a question is long, or names a law and asks something of it."""
+    if len(question) > _LONGEST:
+        return True
+    laws = laws_named(question, names)
+    return bool(laws) and _NOTHING_ASKED.fullmatch(without_names(question, laws)) is None
+
+
+def _as_line(text: str) -> str:
+    return _BLANKS.sub(" ", text).strip()
 
 
 def search_written(
