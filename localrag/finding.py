@@ -13,7 +13,7 @@ from localrag.facts import Fact, FactKind
 from localrag.ingest.state import LAYERS
 from localrag.language import N_, _
 from localrag.question.laws import laws_named
-from localrag.retrieval.resolve import around, cited_in_english, slips
+from localrag.retrieval.reading import around, cited_in_english, slips
 from localrag.retrieval.types import Filters
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import StoredProvisions

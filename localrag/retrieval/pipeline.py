@@ -16,12 +16,11 @@ from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
 from localrag.progress import ignore
-from localrag.retrieval import dense, expand, lexical, penal, query, rerank, resolve
+from localrag.retrieval import dense, expand, lexical, penal, query, rerank
 from localrag.retrieval.expand import Neighbour, Seed
 from localrag.retrieval.fill import Filler
 from localrag.retrieval.query import analyzer
-from localrag.retrieval.reading import Reading, Retrieval, read
-from localrag.retrieval.resolve import Resolved
+from localrag.retrieval.reading import RESOLVE, Reading, Resolved, Retrieval, read
 from localrag.retrieval.scope import scope_of, weighted
 from localrag.retrieval.search import Searchable, SearchModels, Trail
 from localrag.retrieval.types import Hit, Link, LinkKind, Query, Reason, StageListener
@@ -105,7 +104,7 @@ def name_provisions(search: Search) -> None:
     search.reasons = dict(reading.resolved.reasons)
     known = standing(search.corpus.store, reading.query.filters)
     events = [*known, *reading.scope.events, *reading.resolved.events]
-    search.trail.record(resolve.STAGE, search.named, search.reasons, events)
+    search.trail.record(RESOLVE, search.named, search.reasons, events)
 
 
 def search_words(search: Search) -> None:

@@ -13,7 +13,7 @@ from localrag.question.as_of import state_asked
 from localrag.question.english_citations import english_citations, english_places
 from localrag.question.laws import laws_named
 from localrag.reading import dates, quantities
-from localrag.retrieval.titles import Titles
+from localrag.retrieval.search import Titles
 from localrag.statutes.citations import find_citations
 from localrag.statutes.names import LawNames, may_be_same_number
 from localrag.statutes.typed import read_headings, read_part, short_citations, written_out
