@@ -25,6 +25,7 @@ from localrag.language import N_
 from localrag.methods.beside import with_age, with_changes, with_nearest, with_quotations
 from localrag.methods.catalogue import method
 from localrag.methods.choices import FEWEST, LABELS, labelled, mark
+from localrag.methods.remembered import Remembered
 from localrag.methods.searches import searches_of
 from localrag.methods.toolkit import Toolkit
 from localrag.methods.types import Case, Method, Resources
@@ -199,6 +200,7 @@ class MethodResources:
     ) -> None:
         """Remember what to open; a retriever that is given is open, and stays so."""
         self.settings = config.chat
+        self.remembered: Remembered | None = Remembered(workspace.searches)
         self._given = retriever
         self.reading = RLock()
         self._workspace = workspace

@@ -110,7 +110,7 @@ def write_searches(
         tag=element("text", [asked.text, *(text for _, text in options)]),
     )
     system = Message("system", instruct or instruction(toolkit, asked, per_option=bool(label)))
-    reply = toolkit.ask((system, user), _Searches, f"query {label}".strip())
+    reply = toolkit.ask_once((system, user), _Searches, f"query {label}".strip())
     written = [WrittenSearch(_once(one.words), one.law.strip()) for one in reply.searches]
     if repeated := sum(
         before.words.split() != one.words.split()
@@ -143,10 +143,15 @@ def write_query(toolkit: Toolkit, asked: Query, instruct: str = "", label: str =
     """
     written = write_searches(toolkit, asked, instruct, label)
     if written:
-        return "\n".join(f"{one.law} {one.words}".strip() for one in written)
+        return as_query(written)
     subject = f"option {label}" if label else ""
     toolkit.note(STAGE, [Fact(FactKind.QUERY_WORDLESS)], subject=subject)
     return "\n".join([asked.text, *(text for _, text in _options(asked, label))])
+
+
+def as_query(written: Sequence[WrittenSearch]) -> str:
+    """Searches as one query, a line each."""
+    return "\n".join(f"{one.law} {one.words}".strip() for one in written)
 
 
 def _options(asked: Query, label: str) -> list[tuple[str, str]]:

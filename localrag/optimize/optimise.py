@@ -259,7 +259,10 @@ class _Run:
         self.adapter = QueryAdapter(
             task=task,
             reflection=Reflection(
-                Shared.of(self.reflecting, retriever), material.language, self.plan.seed
+                Shared.of(self.reflecting, retriever),
+                material.language,
+                self.plan.seed,
+                self.plan.objective,
             ),
             guard=LeakageGuard(
                 [*material.train, *material.validation], material.seed, retriever.names
