@@ -59,8 +59,8 @@ def queries(
         typer.Option(
             "--objective",
             metavar="overlap|recall",
-            help="Score a query by how much of the gold context its best hit holds, or by the "
-            "share of gold articles among its hits.",
+            help="Score a query by how much of the gold context its best hit holds, or by how many "
+            "gold articles are among the first ten hits of ask, and how early.",
         ),
     ] = "overlap",
     calls: Annotated[

@@ -26,7 +26,7 @@ STAGE = "query"
 MOST_SEARCHES = 3
 """Searches that a model writes for one question, at most."""
 
-LONGEST_LAW, LONGEST_WORDS = 40, 100
+LONGEST_LAW, LONGEST_WORDS = 40, 80
 """Characters of the name of a law, and of the words of one search, at most."""
 
 

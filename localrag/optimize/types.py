@@ -12,7 +12,8 @@ class Objective(StrEnum):
     """What a query is scored by, from 0 to 1.
 
     OVERLAP: how well the best hit covers the gold context (`localrag.optimize.task`).
-    RECALL: how many gold articles are among the hits, and how early (`localrag.optimize.task.gain`).
+    RECALL: how many gold articles are among the hits, and how early; see
+        `localrag.optimize.task.gain`.
     """
 
     OVERLAP = "overlap"

@@ -198,8 +198,7 @@ def quotations(retriever: Retriever, retrieval: Retrieval) -> Quotations:
 def _in_turn(retriever: Retriever, retrieval: Retrieval) -> Quotations:
     """What each search quotes in turn, each provision once.
 
-    The words of the question come behind those of a model, for hardly a provision has them; but
-    first where it cites provisions.
+    What the question itself finds comes first.
     """
     each = [quotations(retriever, found) for found in retrieval.searches]
     readings = [found.reading for found in retrieval.searches]

@@ -1,9 +1,9 @@
 """Several searches for one question, each by itself, and what they find in turn.
 
 A question in everyday words shares few of them with the provision that answers it. What a model
-writes for it does, where the model knows the law. Where it does not, the words of the question
-still have their turn. A question that follows others is searched for alone and behind those: it may
-lean on them, or ask of something else.
+writes for it does, where the model knows the law. Where it does not, nothing is lost: what the
+question itself finds has the first turn. A question that follows others is searched for alone and
+behind those: it may lean on them, or ask of something else.
 """
 
 from collections.abc import Sequence
@@ -44,9 +44,8 @@ def search_written(
         on_stage: told what each stage did, as soon as it has ended.
 
     Returns:
-        What is known of the question itself, with the hits of all searches in turn; those of the
-        question first where it cites provisions, else last. Where the question names a law that
-        the corpus lacks, its own hits alone.
+        What is known of the question itself, with the hits of all searches in turn, those of the
+        question first. Where the question names a law that the corpus lacks, its own hits alone.
 
     Raises:
         UsageError: the question holds no word or is too long.
@@ -80,10 +79,9 @@ def search_written(
         hits = _weighed(retrieval.hits, {} if named else _expected(retriever, one.law))
         rankings.append(hits)
         each.append(replace(retrieval, hits=hits[:most]))
-    # What it cites comes first. A question alone has its turn behind what it is read with.
-    turn = 0 if found.cited else len(written)
-    rankings.insert(turn, found.hits)
-    each.insert(turn, found)
+    # A weak model writes at random: what the question itself finds first is never behind that.
+    rankings.insert(0, found.hits)
+    each.insert(0, found)
     hits = _in_turn(rankings)[:most]
     record(StageRecord(STAGE, hits, 0.0))
     return replace(found, hits=hits, trace=Trace(tuple(stages)), searches=tuple(each))

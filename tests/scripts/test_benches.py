@@ -107,6 +107,12 @@ RUNS = {
     "model_shapes": ["--shape=qwen3-8b", "--prompt=32", "--generate=2"],
     "tui": ["--home={home}", "--runs=1", "first"],
     "word_files": ["--random=6"],
+    "written_searches": [
+        "{chat}",
+        "--questions={lawyers}/asked.jsonl",
+        "--prompt={lawyers}/prompt.txt",
+        "--threads=1",
+    ],
 }
 # What is made for the benchmarks whose arguments name it, from the fixtures and the work folder.
 MADE = {
