@@ -227,6 +227,16 @@ class Toolkit:
         self._find(asked, retrieval.hits, is_of_matter=not retrieval.absent)
         return retrieval
 
+    def headings(self, asked: Query, count: int) -> tuple[str, ...]:
+        """The headings of the first hits of a question, each once; no part of the trace.
+
+        Raises:
+            UsageError: the question cannot be searched for.
+        """
+        with self._resources.reading:
+            hits = self._resources.retriever.search(asked, count).hits
+        return tuple(dict.fromkeys(hit.passage.header for hit in hits))
+
     @property
     def rewrites(self) -> bool:
         """Whether a model writes searches: the settings want it, and the corpus has laws."""

@@ -198,7 +198,7 @@ def quotations(retriever: Retriever, retrieval: Retrieval) -> Quotations:
 def _in_turn(retriever: Retriever, retrieval: Retrieval) -> Quotations:
     """What each search quotes in turn, each provision once.
 
-    What the question itself finds comes first.
+    The searches have the order in which their hits were taken.
     """
     each = [quotations(retriever, found) for found in retrieval.searches]
     readings = [found.reading for found in retrieval.searches]

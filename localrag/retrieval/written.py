@@ -44,8 +44,9 @@ def search_written(
         on_stage: told what each stage did, as soon as it has ended.
 
     Returns:
-        What is known of the question itself, with the hits of all searches in turn, those of the
-        question first. Where the question names a law that the corpus lacks, its own hits alone.
+        What is known of the question itself, with the hits of all searches in turn; those of the
+        question are first, or second behind a search in a law that the corpus has. Where the
+        question names a law that the corpus lacks, its own hits alone.
 
     Raises:
         UsageError: the question holds no word or is too long.
@@ -69,19 +70,22 @@ def search_written(
 
     each: list[Retrieval] = []
     rankings: list[Sequence[Hit]] = []
-    for number, one in enumerate(others, 1):
+    expected = [{} if named else _expected(retriever, one.law) for one in others]
+    for number, (one, weights) in enumerate(zip(others, expected, strict=True), 1):
         query = replace(asked, text=one.words, last="")
 
         def labelled(stage: StageRecord, number: int = number, text: str = query.text) -> None:
             record(replace(stage, subject=f"search {number}", query=text))
 
         retrieval = retriever.search(query, _DEPTH, on_stage=labelled)
-        hits = _weighed(retrieval.hits, {} if named else _expected(retriever, one.law))
+        hits = _weighed(retrieval.hits, weights)
         rankings.append(hits)
         each.append(replace(retrieval, hits=hits[:most]))
-    # A weak model writes at random: what the question itself finds first is never behind that.
-    rankings.insert(0, found.hits)
-    each.insert(0, found)
+    # What the question itself finds is among the first two, for a weak model writes at random: it
+    # comes first where the model knows no law of the corpus, and where provisions are cited.
+    turn = 1 if expected[0] and not found.cited else 0
+    rankings.insert(turn, found.hits)
+    each.insert(turn, found)
     hits = _in_turn(rankings)[:most]
     record(StageRecord(STAGE, hits, 0.0))
     return replace(found, hits=hits, trace=Trace(tuple(stages)), searches=tuple(each))

@@ -31,7 +31,7 @@ from localrag.methods.searches import built_in, write_searches
 from localrag.methods.toolkit import Toolkit
 from localrag.prompts import language_of
 from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.types import WrittenSearch
+from localrag.retrieval.types import ModelCall, WrittenSearch
 
 # Of the questions that --first and --last take.
 CHANCE = 0
@@ -89,7 +89,8 @@ def write(
         instruction: "" for the built-in one.
     """
     written: dict[str, Sequence[WrittenSearch]] = {}
-    calls, failed = [], 0
+    calls: list[ModelCall] = []
+    failed = 0
     for one in asked:
         toolkit, query = Toolkit(resources), query_of(one, resources.retriever)
         try:
