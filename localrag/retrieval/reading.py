@@ -155,8 +155,9 @@ class Retrieval:
             order; none that can mean another one as well. Of a law that is asked for alone, its
             purpose or first article.
         links: hits that answer for other hits, the best first.
-        searches: where it was searched for in other words too, what each search found, in the order
-            of their turns; the question itself has the reading of the whole.
+        searches: where it was searched for in other words too, what each search found, the
+            question itself first.
+        weight: of one of these searches, how much it counts beside the others.
     """
 
     hits: tuple[Hit, ...]
@@ -165,6 +166,7 @@ class Retrieval:
     cited: tuple[Target, ...] = ()
     links: tuple[Link, ...] = ()
     searches: "tuple[Retrieval, ...]" = ()
+    weight: float = 1.0
 
     @property
     def laws(self) -> tuple[LawNamed, ...]:

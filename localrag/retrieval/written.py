@@ -1,9 +1,9 @@
-"""Several searches for one question, each by itself, and what they find in turn.
+"""Several searches for one question, each by itself, and the sum of what they find.
 
 A question in everyday words shares few of them with the provision that answers it. What a model
-writes for it does, where the model knows the law. Where it does not, nothing is lost: what the
-question itself finds has the first turn. A question that follows others is searched for alone and
-behind those: it may lean on them, or ask of something else.
+writes for it does, where the model knows the law. Where it does not, little is lost: what the
+question itself finds counts as much as the likeliest search. A question that follows others is
+searched for alone and behind those: it may lean on them, or ask of something else.
 """
 
 from collections.abc import Sequence
@@ -15,16 +15,19 @@ from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.trail import StageListener
 from localrag.retrieval.types import Hit, Query, StageRecord, Trace, WrittenSearch
-from localrag_indexes.fusion import in_turn
+from localrag_indexes.fusion import convex_combination
 
 STAGE = "written"
-"""The stage that takes what each of the searches found in turn."""
+"""The stage that sums what the searches found."""
 
 # Hits of each search, among which the law that the model expects is looked for.
 _DEPTH = 30
 # What a hit counts more in the law that the model expects, and in the orders under it. Of the
 # questions that may be seen (scripts/bench/lawyers.py --searches), 1.2 and 2 answer as many.
 _EXPECTED, _UNDER_IT = 1.5, 1.2
+# What a search counts less than the likelier one before it, and the last question by itself less
+# than with those before it. What cites provisions counts more than all that is written of it.
+_LESS, _ALONE, _CITING = 0.5, 0.5, 3.0
 
 
 def search_written(
@@ -44,9 +47,8 @@ def search_written(
         on_stage: told what each stage did, as soon as it has ended.
 
     Returns:
-        What is known of the question itself, with the hits of all searches in turn; those of the
-        question are first, or second behind a search in a law that the corpus has. Where the
-        question names a law that the corpus lacks, its own hits alone.
+        What is known of the question itself, with the hits of all searches, by the sum of their
+        relative scores. Where the question names a law that the corpus lacks, its own hits alone.
 
     Raises:
         UsageError: the question holds no word or is too long.
@@ -56,9 +58,11 @@ def search_written(
     # A law that the user names goes before the one that the model expects.
     named = " ".join(law.words for law in found.laws)
     others = [WrittenSearch(f"{named} {one.words}".strip(), one.law) for one in written]
+    weights = [_CITING if found.cited else 1.0, *(_LESS**n for n in range(len(others)))]
     # What the last question cites itself it asks about, whatever its other words find.
     if asked.last_start and not found.reading.resolved.cites:
         others.append(WrittenSearch(asked.last))
+        weights.append(_ALONE)
     if not others or found.absent:
         return found
     most = k or retriever.k
@@ -68,25 +72,19 @@ def search_written(
         stages.append(stage)
         on_stage(stage)
 
-    each: list[Retrieval] = []
-    rankings: list[Sequence[Hit]] = []
-    expected = [{} if named else _expected(retriever, one.law) for one in others]
-    for number, (one, weights) in enumerate(zip(others, expected, strict=True), 1):
+    each = [replace(found, weight=weights[0])]
+    rankings: list[Sequence[Hit]] = [found.hits]
+    for number, (one, weight) in enumerate(zip(others, weights[1:], strict=True), 1):
         query = replace(asked, text=one.words, last="")
 
         def labelled(stage: StageRecord, number: int = number, text: str = query.text) -> None:
             record(replace(stage, subject=f"search {number}", query=text))
 
         retrieval = retriever.search(query, _DEPTH, on_stage=labelled)
-        hits = _weighed(retrieval.hits, weights)
+        hits = _weighed(retrieval.hits, {} if named else _expected(retriever, one.law))
         rankings.append(hits)
-        each.append(replace(retrieval, hits=hits[:most]))
-    # What the question itself finds is among the first two, for a weak model writes at random: it
-    # comes first where the model knows no law of the corpus, and where provisions are cited.
-    turn = 1 if expected[0] and not found.cited else 0
-    rankings.insert(turn, found.hits)
-    each.insert(turn, found)
-    hits = _in_turn(rankings)[:most]
+        each.append(replace(retrieval, hits=hits[:most], weight=weight))
+    hits = _summed(rankings, weights)[:most]
     record(StageRecord(STAGE, hits, 0.0))
     return replace(found, hits=hits, trace=Trace(tuple(stages)), searches=tuple(each))
 
@@ -110,17 +108,19 @@ def _weighed(hits: Sequence[Hit], weights: dict[str, float]) -> tuple[Hit, ...]:
     return tuple(replace(hit, rank=rank) for rank, hit in enumerate(best, 1))
 
 
-def _in_turn(rankings: Sequence[Sequence[Hit]]) -> tuple[Hit, ...]:
-    """The best of each ranking, then the second best of each, and so on, each hit once.
+def _summed(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> tuple[Hit, ...]:
+    """The hits of all rankings, each with the weighted sum of its relative scores, best first.
 
-    Scores are relative to the best of their ranking. Reciprocal rank fusion finds fewer: what
-    several searches rank tenth comes before what one of them ranks first.
+    What the question and a written search agree on comes before what one of them finds alone, so
+    that a weak model, which writes at random, does little harm.
     """
-    relative = (
-        [replace(hit, score=hit.score / (ranking[0].score or 1.0)) for hit in ranking]
-        for ranking in rankings
+    hits = {hit.passage.id: hit for ranking in rankings for hit in ranking}
+    scores = convex_combination(
+        [{hit.passage.id: hit.score for hit in ranking} for ranking in rankings],
+        weights,
+        [0.0] * len(rankings),
     )
-    hits: dict[str, Hit] = {}
-    for hit in in_turn(relative):
-        hits.setdefault(hit.passage.id, hit)
-    return tuple(replace(hit, rank=rank, stage=STAGE) for rank, hit in enumerate(hits.values(), 1))
+    return tuple(
+        replace(hits[id_], score=score, rank=rank, stage=STAGE)
+        for rank, (id_, score) in enumerate(scores.items(), 1)
+    )
