@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from localrag.corpus.store import CorpusStore
@@ -18,7 +18,7 @@ from localrag.retrieval.reading import Reading, Retrieval
 from localrag.retrieval.types import Link
 from localrag.retrieval.units import article_unit, target_of
 from localrag.statutes.notation import caption_of
-from localrag_indexes.fusion import reciprocal_rank_fusion
+from localrag_indexes.fusion import in_turn
 
 _PENAL = re.compile(r"(?:懲役|拘禁刑|禁錮|罰金|拘留|科料|過料)[^。\n]{0,40}(?:処する|科する)")
 _SANCTION = re.compile(r"(?:過怠税|加算税|延滞税|課徴金)[^。\n]{0,60}(?:徴収|課する|納付)")
@@ -158,7 +158,7 @@ def quotations(retriever: Retriever, retrieval: Retrieval) -> Quotations:
         retrieval: what was found for the question.
     """
     if retrieval.searches:
-        return _together(retriever, retrieval)
+        return _in_turn(retriever, retrieval)
     reading = retrieval.reading
     # Where all that the question names is missing, nothing found is what was asked about.
     missing = reading.missing and not reading.named
@@ -195,28 +195,25 @@ def quotations(retriever: Retriever, retrieval: Retrieval) -> Quotations:
     return Quotations(quoted(retriever.store, chosen), probability, signs, _left_out(retrieval))
 
 
-def _together(retriever: Retriever, retrieval: Retrieval) -> Quotations:
-    """What the searches quote, each article once; what several of them quote comes first."""
-    own, *others = [quotations(retriever, found) for found in retrieval.searches]
-    each = [_by_article(one.citations) for one in (own, *others)]
-    articles = reciprocal_rank_fusion(
-        [list(one) for one in each], [found.weight for found in retrieval.searches], k=0
-    )
-    most = max(QUOTES, len(each[0]) if retrieval.cited else 0)
-    # As the likeliest search that has it quotes it, the question itself first.
-    quoting = {article: some for one in reversed(each) for article, some in one.items()}
-    citations = dict.fromkeys(chain.from_iterable(quoting[one] for one in list(articles)[:most]))
-    likeliest = max((own, *others), key=lambda one: one.probability)
+def _in_turn(retriever: Retriever, retrieval: Retrieval) -> Quotations:
+    """What each search quotes in turn, each provision once, the question itself first."""
+    each = [quotations(retriever, found) for found in retrieval.searches]
+    own = each[0]
+    articles = list(dict.fromkeys(in_turn(_by_article(one.citations) for one in each)))
+    most = max(QUOTES, len(_by_article(own.citations)) if retrieval.cited else 0)
+    citations = dict.fromkeys(chain.from_iterable(articles[:most]))
+    likeliest = max(each, key=lambda one: one.probability)
     return likeliest._replace(citations=tuple(citations), left_out=own.left_out)
 
 
-def _by_article(citations: Sequence[Citation]) -> dict[str, list[Citation]]:
-    """The citations of each article, in the order in which they begin."""
-    articles: dict[str, list[Citation]] = {}
-    for citation in citations:
+def _by_article(citations: Sequence[Citation]) -> list[tuple[Citation, ...]]:
+    """The citations in their order, those of one article in a row as one."""
+
+    def article(citation: Citation) -> str:
         target = target_of(citation.passage_id)
-        articles.setdefault(article_unit(target.law_id, target.locator), []).append(citation)
-    return articles
+        return article_unit(target.law_id, target.locator)
+
+    return [tuple(some) for _, some in groupby(citations, article)]
 
 
 def _cited(

@@ -157,7 +157,6 @@ class Retrieval:
         links: hits that answer for other hits, the best first.
         searches: where it was searched for in other words too, what each search found, the
             question itself first.
-        weight: of one of these searches, how much it counts beside the others.
     """
 
     hits: tuple[Hit, ...]
@@ -166,7 +165,6 @@ class Retrieval:
     cited: tuple[Target, ...] = ()
     links: tuple[Link, ...] = ()
     searches: "tuple[Retrieval, ...]" = ()
-    weight: float = 1.0
 
     @property
     def laws(self) -> tuple[LawNamed, ...]:

@@ -72,9 +72,9 @@ def search_written(
         stages.append(stage)
         on_stage(stage)
 
-    each = [replace(found, weight=weights[0])]
+    each = [found]
     rankings: list[Sequence[Hit]] = [found.hits]
-    for number, (one, weight) in enumerate(zip(others, weights[1:], strict=True), 1):
+    for number, one in enumerate(others, 1):
         query = replace(asked, text=one.words, last="")
 
         def labelled(stage: StageRecord, number: int = number, text: str = query.text) -> None:
@@ -83,7 +83,7 @@ def search_written(
         retrieval = retriever.search(query, _DEPTH, on_stage=labelled)
         hits = _weighed(retrieval.hits, {} if named else _expected(retriever, one.law))
         rankings.append(hits)
-        each.append(replace(retrieval, hits=hits[:most], weight=weight))
+        each.append(replace(retrieval, hits=hits[:most]))
     hits = _summed(rankings, weights)[:most]
     record(StageRecord(STAGE, hits, 0.0))
     return replace(found, hits=hits, trace=Trace(tuple(stages)), searches=tuple(each))

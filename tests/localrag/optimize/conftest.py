@@ -50,7 +50,7 @@ def questions(tmp_path: Path) -> Path:
             title = "渡し舟の安全及び活用に関する法律" + ("施行令" if law == ORDER else "")
             row = {
                 "id": f"q{number:02}",
-                "question": f"設問{number:02} {ADVICE[number % 4]}「{number % 8}」を探すのはどれか。",
+                "question": f"設問{number:02} {ADVICE[number % 4]}「{number % 8}」はどれか。",
                 "options": ["一番目の選択肢", "二番目の選択肢"],
                 "answer": "a",
                 "context": f"## {title}\n### 第{article.replace('_', '条の')}条\n{says}",
