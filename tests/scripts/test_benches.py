@@ -62,6 +62,7 @@ RUNS = {
     "typed_citations": ["--count=3", "--misses"],
     "folding": ["--count=1", "--misses"],
     "streaming": ["--tokens=20", "--runs=1"],
+    "chat_reranking": ["{chat}", "--questions={lawyers}/asked.jsonl", "--depth=2", "--threads=1"],
     "check_growth": ["--sizes", "20", "40", "--searches=2"],
     "serve": [
         "--home={home}",

@@ -38,6 +38,8 @@ _TOPICS = (
     (ORDER, "5", "重大な事故 死亡 行方不明", "人が死亡し、又は行方不明となったもの"),
 )
 ADVICE = "甲乙丙丁"
+# Of the questions; no provision has such a word.
+_NAMES = "ABCDEFGHIJKLMNOP"
 
 
 @pytest.fixture
@@ -50,7 +52,7 @@ def questions(tmp_path: Path) -> Path:
             title = "渡し舟の安全及び活用に関する法律" + ("施行令" if law == ORDER else "")
             row = {
                 "id": f"q{number:02}",
-                "question": f"設問{number:02} {ADVICE[number % 4]}「{number % 8}」はどれか。",
+                "question": f"{ADVICE[number % 4]}「{_NAMES[number % 8]}」設問{_NAMES[number]}",
                 "options": ["一番目の選択肢", "二番目の選択肢"],
                 "answer": "a",
                 "context": f"## {title}\n### 第{article.replace('_', '条の')}条\n{says}",
@@ -81,7 +83,11 @@ class Toy(ScriptedChat):
         system, user = (message.content for message in request.messages)
         if "searches" in request.schema["properties"]:
             piece = next(piece for piece in ADVICE if f"{piece}「" in user)
-            query = _TOPICS[int(user.partition("「")[2][0])][2] if piece in system else "天文台"
+            query = (
+                _TOPICS[_NAMES.index(user.partition("「")[2][0])][2]
+                if piece in system
+                else "天文台"
+            )
             reply = json.dumps({"searches": [{"law": "", "words": query}]}, ensure_ascii=False)
         else:
             reply = self._reflect(json.loads(user[: user.rindex("}") + 1]))
