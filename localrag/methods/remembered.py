@@ -11,9 +11,8 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
-from localrag.access import make_folder
 from localrag.config import ChatConfig
-from localrag.durable import replace_text
+from localrag.durable import make_folder, replace_text
 from localrag_models.chat import Message
 
 MOST = 10_000
