@@ -221,7 +221,7 @@ def test_another_model_can_propose(
     small, large = toy(), toy()
     large.id = "large"
     monkeypatch.setattr(
-        "localrag.methods.answering.open_chat",
+        "localrag.inference.opening.open_chat",
         lambda _, config, *__: large if config.chat.model == "ollama:large" else small,
     )
     events: list[Event] = []
