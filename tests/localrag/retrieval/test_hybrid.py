@@ -339,8 +339,8 @@ def test_the_weights_hold_whatever_is_fused(fusion: Literal["scores", "ranks"]) 
 
 @pytest.mark.parametrize("fusion", ["scores", "ranks"])
 def test_of_provisions_the_words_tell_more(fusion: Literal["scores", "ranks"]) -> None:
-    words, meaning = {"a": 4.0, "b": 1.0}, {"b": 0.9, "a": 0.8}
-    settings = RetrievalConfig(fusion=fusion, dense_weight=3.0)
+    words, meaning = {"a": 4.0, "b": 0.2}, {"b": 0.9, "a": 0.8}
+    settings = RetrievalConfig(fusion=fusion, dense_weight=1.2)
     assert fuse(words, meaning, settings)["b"] == 1
     assert fuse(words, meaning, settings, provisions=True)["a"] == 1
 
