@@ -9,7 +9,7 @@ from dataclasses import replace
 from localrag.facts import Fact, FactKind
 from localrag.methods.toolkit import EVIDENCE, Toolkit
 from localrag.methods.types import Resources
-from localrag.reading.nearest import Found, nearest
+from localrag.reading.extractive import Found, nearest
 from localrag.reading.types import Answer, Citation, Status
 from localrag.reading.verifier import verify
 from localrag.retrieval.types import STATE_ASKED, Query, StageRecord

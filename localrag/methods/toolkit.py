@@ -18,17 +18,19 @@ from localrag.methods.types import Resources
 from localrag.prepare.layers import MK_SUMMARIES
 from localrag.prepare.texts import FoundText, LayerText, source_of
 from localrag.prompts import OptimisedPrompt, language_of, prompt
-from localrag.reading.answerability import answers
 from localrag.reading.asking import Shape, ask
-from localrag.reading.evidence import LONGEST, NumberedPassage, fitting, sources_of
-from localrag.reading.extractive import quotations
-from localrag.reading.nearest import nearest
-from localrag.reading.sentences import (
+from localrag.reading.evidence import (
+    LONGEST,
     ChosenSentences,
+    NumberedPassage,
     Sentence,
+    fitting,
     sentences_in_full,
     sentences_that_may_answer,
+    sources_of,
 )
+from localrag.reading.extractive import nearest, quotations
+from localrag.reading.support import answers
 from localrag.reading.types import Answer, Citation, Claim, Status
 from localrag.reading.unsaid import unsaid
 from localrag.reading.verifier import located, verify
@@ -287,7 +289,7 @@ class Toolkit:
         )
 
     def answers(self, retrieval: Retrieval, cited: Sequence[Sentence]) -> float:
-        """How probably sentences answer the question; see `localrag.reading.answerability`."""
+        """How probably sentences answer the question; see `localrag.reading.support`."""
         places = [(sentence.passage, sentence.piece) for sentence in cited]
         every = retrieval.searches or (retrieval,)
         with self._resources.reading:

@@ -9,10 +9,8 @@ from fractions import Fraction
 from localrag.corpus.types import Locator
 from localrag.question.expectation import QUOTED
 from localrag.reading import dates, quantities
-from localrag.reading.dates import Date, Day, Period
-from localrag.reading.folding import LONGEST, Folded
-from localrag.reading.interval import Interval
-from localrag.reading.units import COUNT, UNITS, Unit
+from localrag.reading.dates import Date, Day, Interval, Period
+from localrag.reading.folding import COUNT, LONGEST, UNITS, Folded, Unit
 from localrag.statutes.citations import find_citations
 from localrag.statutes.notation import ROMAN
 from localrag_indexes.analysis.analyzer import ENGLISH
