@@ -32,7 +32,6 @@ from localrag.reading.evidence import (
 from localrag.reading.extractive import nearest, quotations
 from localrag.reading.support import answers
 from localrag.reading.types import Answer, Citation, Claim, Status
-from localrag.reading.unsaid import unsaid
 from localrag.reading.verifier import located, verify
 from localrag.reading.watching import UNWATCHED, Cancelled, Watch
 from localrag.retrieval.pipeline import Retriever
@@ -266,11 +265,6 @@ class Toolkit:
             # What the question cites is quoted however little of it agrees with the rest.
             enough = found.probability >= least or retrieval.cited
             citations = found.citations if enough else ()
-            weight = self._resources.retriever.inverse_document_frequency
-            # What a model wrote says the words of the question otherwise.
-            word = "" if retrieval.searches else unsaid(asked.text, retrieval, citations, weight)
-        if word:
-            self.note(EVIDENCE, [Fact(FactKind.WORD_NOT_QUOTED, word=word)])
         if found.left_out:
             left_out = Fact(FactKind.CITED_NOT_QUOTED, n=found.left_out)
             self.note(EVIDENCE, [left_out])

@@ -113,10 +113,6 @@ QUOTES = 3
 
 # Provisions that a question cites are quoted, so many of them, and whole up to so many characters.
 _MOST_CITED, _LONGEST_CITED = 6, 4000
-# What a piece gains, as a share of the question, because the question names its very place.
-_NAMED = 0.4
-# A further quotation must come this near to the best one's coverage.
-_WORTH_QUOTING = 0.6
 
 
 class _Candidate(NamedTuple):
@@ -166,8 +162,8 @@ def quotations(retriever: Retriever, retrieval: Retrieval) -> Quotations:
     if retrieval.searches:
         return _in_turn(retriever, retrieval)
     reading = retrieval.reading
-    # Where all that the question names is missing, nothing found is what was asked about.
-    missing = reading.missing and not reading.named
+    # Where a law is named, and what is named of it is missing, nothing found was asked about.
+    missing = reading.laws and reading.missing and not reading.named
     candidates = [] if missing else _candidates(retriever, retrieval)
     if reading.undefined:
         candidates = [one for one in candidates if _uses_the_term(one, reading)]
@@ -336,7 +332,6 @@ def _candidates(retriever: Retriever, retrieval: Retrieval) -> list[_Candidate]:
         header = hit.passage.header
         supports = scorer.score(pieces, header, hit.score / best)
         for piece, support in zip(pieces, supports, strict=True):
-            support = _raised(support) if _is_named(piece, retrieval) else support
             candidates.append(_Candidate(piece, support, _fit(piece, reading), hit.passage))
     return candidates
 
@@ -347,12 +342,6 @@ def _is_named(piece: Piece, retrieval: Retrieval) -> bool:
         and target.locator.contains(piece.passage.locator)
         for target in retrieval.reading.named
     )
-
-
-def _raised(support: Support) -> Support:
-    """What the question names is evidence by that alone."""
-    coverage = min(1.0, support.coverage + _NAMED)
-    return Support(coverage, support.score + _NAMED)
 
 
 def _choose(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[Piece]:
@@ -367,11 +356,9 @@ def _choose(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[Piece]:
         retrieval: tells the definitions and the laws.
     """
     leaders = _of_each_law(ranked, retrieval) or _defining(ranked, retrieval)
-    least = _WORTH_QUOTING * ranked[0].support.coverage
     chosen: list[Piece] = []
     for one in [*leaders, *(one for one in _spread(ranked) if one not in leaders)]:
-        if one in leaders or one.support.coverage >= least:
-            chosen.append(one.piece)
+        chosen.append(one.piece)
         # What another quotation stands under is quoted with it in any case.
         under = {id(above) for piece in chosen for above in piece.above}
         if sum(id(piece) not in under for piece in chosen) == QUOTES:
