@@ -39,8 +39,6 @@ _FROM_HEADER = 0.9
 _FROM_CONTEXT = 0.65
 _FROM_ANTECEDENT = 0.8
 _COMMON_IN_PASSAGE = 0.7
-# What the law says instead of an everyday word is not quite what was asked.
-_IN_LAW = 0.9
 _EXPECTED = 0.3
 _RETRIEVAL = 1.0
 # What of a score a piece has that says all that was asked.
@@ -128,23 +126,16 @@ class SupportScorer:
         return supports
 
 
-class _Way(NamedTuple):
-    """One way to say a word of the question: its features by weight, and how far it counts."""
-
-    weights: Mapping[str, float]
-    counts: float
-
-
 class _Wanted(NamedTuple):
     """The features of a question by weight, and what can be said in several ways.
 
     Attributes:
         weights: of what stands in the question as statutes have it.
-        words: of every everyday word the weight, and the ways to say it.
+        words: of every everyday word the weight, and the features of each way to say it by weight.
     """
 
     weights: Mapping[str, float]
-    words: Sequence[tuple[float, Sequence[_Way]]]
+    words: Sequence[tuple[float, Sequence[Mapping[str, float]]]]
 
     @classmethod
     def of(
@@ -159,9 +150,8 @@ class _Wanted(NamedTuple):
 
         words = []
         for wording in wordings:
-            said = weights(wording.said)
-            ways = [_Way(said, 1.0), *(_Way(weights(one), _IN_LAW) for one in wording.phrases)]
-            words.append((sum(said.values()), ways))
+            ways = [weights(one) for one in (wording.said, *wording.phrases)]
+            words.append((sum(ways[0].values()), ways))
         return cls(weights(asked), words)
 
     def in_law(self) -> "_Wanted":
@@ -204,11 +194,7 @@ def _shares(
         counts = partial(_counts, own=of[piece.text], last=last, before=before, heading=heading)
         held = _held(within, counts)
         for weight, ways in wanted.words:
-            said = (
-                way.counts * _held(way.weights, counts) / sum(way.weights.values())
-                for way in ways
-                if way.weights
-            )
+            said = (_held(way, counts) / sum(way.values()) for way in ways if way)
             held += weight * max(said, default=0.0)
         shares.append(held / total)
     return shares

@@ -12,7 +12,6 @@ from localrag.reading import dates, quantities
 from localrag.reading.dates import Date, Day, Interval, Period
 from localrag.reading.folding import COUNT, LONGEST, UNITS, Folded, Unit
 from localrag.statutes.citations import find_citations
-from localrag.statutes.notation import ROMAN
 from localrag_indexes.analysis.analyzer import ENGLISH
 from localrag_indexes.analysis.characters import with_blanks
 from localrag_indexes.analysis.normalize import normalize
@@ -126,13 +125,6 @@ _MONTH, _TIMES = UNITS["か月"], UNITS["倍"]
 _MONTHS_OF_A_YEAR = 12
 _MONTHS = re.compile("月(?![額給収次刊0-9])")
 
-# English citations have no reader yet: article 27-2, paragraph (1), item (ii).
-_ENGLISH_PLACE = re.compile(
-    r"\b(?P<article>art(?:icle|\.)|section|sec\.|§) ?(?P<number>[0-9]+(?:-[0-9]+)*)"
-    r"|\b(?P<paragraph>para(?:graph|\.)) ?\(?(?P<of>[0-9]+)\)?"
-    r"|\b(?P<item>item) ?\(?(?P<letter>[0-9]+|[ivx]+)\)?"
-)
-
 # From the number to its bound: the unit, and no other number.
 _BEHIND = r"[^0-9、。,.;:()「」]{0,9}?"
 _BOUNDS_BEHIND = (
@@ -214,17 +206,6 @@ def _provisions(folded: Folded) -> Iterator[CitedProvision]:
         yield CitedProvision(
             start, citation.end, citation.locator, citation.last, tuple(filter(None, words))
         )
-    if folded.words:
-        return
-    for match in _ENGLISH_PLACE.finditer(folded.text):
-        if match["article"]:
-            locator = Locator(article=match["number"].replace("-", "_"))
-        elif match["paragraph"]:
-            locator = Locator(paragraph=match["of"])
-        else:
-            letter = match["letter"]
-            locator = Locator(item=str(ROMAN.index(letter) + 1) if letter in ROMAN else letter)
-        yield CitedProvision(match.start(), match.end(), locator, None, ())
 
 
 def _dates(plain: str, start: int, end: int) -> Iterator[Dated]:
