@@ -224,6 +224,8 @@ _FUNCTIONAL = re.compile(
     r"助動詞|助詞|動詞-非自立可能|形容詞-非自立可能|接尾辞-動詞的|接尾辞-形容詞的"
 )
 _COPULA = re.compile(r"だ|です|為る|出来る|居る|有る|無い|成る|為さる|致す|下さる|得る")
+_TELLING = frozenset(vocabulary()["telling"])
+_ENGLISH_TELLING = frozenset(vocabulary()["english_telling"])
 _KANA_TAIL = re.compile(r"(?<=[一-鿿々])[ぁ-ん]+")
 # A prefix that denies the word behind it: 不可能, 非公開, 未登記, 無許可.
 _DENYING_PREFIXES = frozenset("不非未無")
@@ -301,7 +303,8 @@ def key_of(word: Morpheme) -> str:
 
 def is_content(word: Morpheme) -> bool:
     """Whether a Japanese word says what a sentence is about."""
-    return word.lemma not in _PARTICLES and _CONTENT.match(word.kind) is not None
+    is_empty = word.lemma in _PARTICLES or word.lemma in _TELLING
+    return not is_empty and _CONTENT.match(word.kind) is not None
 
 
 def _japanese(normal: str, words: Sequence[Morpheme]) -> ReadSentence:
@@ -597,6 +600,7 @@ def _says_something(text: str) -> bool:
 def _english_key(word: str) -> str:
     """The stem of a word that says what a sentence is about, else ""."""
     plain = word.removesuffix("'s")
-    if plain in ENGLISH or not plain[0].isalpha():
+    is_empty = plain in ENGLISH or plain in _ENGLISH_TELLING
+    if is_empty or not plain[0].isalpha():
         return ""
     return str(_stemmer().stemWord(plain))
