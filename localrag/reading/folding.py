@@ -15,9 +15,15 @@ from fractions import Fraction
 from importlib.resources import files
 from typing import NamedTuple
 
-from localrag_indexes.analysis.japanese import Morpheme, morphemes
-from localrag_indexes.analysis.normalize import normalize, normalize_with_offsets, original_span
-from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, in_digits, parse_numeral
+from localrag_indexes.analysis.analyzer import Morpheme, morphemes
+from localrag_indexes.analysis.normalize import (
+    NUMERAL_CHARACTERS,
+    in_digits,
+    normalize,
+    normalize_with_offsets,
+    original_span,
+    parse_numeral,
+)
 
 
 class Unit(NamedTuple):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from localrag.reading import dates
 from localrag.reading.dates import Interval
 from localrag.reading.folding import BASES, COUNT, LONGEST, NOTE, ORDINAL, UNITS, Unit, fold_value
-from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, parse_numeral
+from localrag_indexes.analysis.normalize import NUMERAL_CHARACTERS, parse_numeral
 
 _DECIMAL = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,20}|[0-9]{1,60})(?:\.[0-9]{1,12})?"
 _SCALES = {"": 1, "十": 10, "百": 100, "千": 1000, "万": 10**4, "億": 10**8, "兆": 10**12}

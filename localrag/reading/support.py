@@ -24,14 +24,13 @@ from typing import Any, NamedTuple, Protocol
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, PASSAGES, Passage
+from localrag.question.asked import Expectation
 from localrag.question.everyday import EverydayWord
-from localrag.question.expectation import Expectation
 from localrag.reading.pieces import Piece, sentences_of
 from localrag.retrieval import dense
 from localrag.retrieval.query import analyzer, asked_of, full_text
 from localrag.retrieval.reading import Retrieval
-from localrag_indexes.analysis.characters import with_blanks
-from localrag_indexes.analysis.normalize import letters_of, normalize
+from localrag_indexes.analysis.normalize import letters_of, normalize, with_blanks
 
 # Weights chosen on JSQuAD questions with both halves in view, the header's on lawqa questions too:
 # the figures of scripts/bench/jsquad.py are those of development.
@@ -113,7 +112,7 @@ class SupportScorer:
         by_terms = _shares(wanted, pieces, header, analyzer().terms)
         by_characters = _shares(bigrams, pieces, header, _bigrams)
         supports = []
-        for piece, terms, characters in zip(pieces, by_terms, by_characters, strict=True):
+        for terms, characters in zip(by_terms, by_characters, strict=True):
             coverage = (terms + characters) / 2
             score = _COVERED * coverage + _RETRIEVAL * relative_score
             supports.append(Support(coverage, score))

@@ -13,9 +13,7 @@ from typing import NamedTuple
 
 from localrag.reading.checking.polarity import Predicate, ReadSentence, vocabulary
 from localrag.reading.folding import Folded
-from localrag_indexes.analysis.analyzer import ENGLISH
-from localrag_indexes.analysis.japanese import Morpheme
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import ENGLISH, Morpheme, split_sentences
 
 _Group = tuple[str, ...]
 

@@ -7,14 +7,13 @@ from enum import StrEnum
 from fractions import Fraction
 
 from localrag.corpus.types import Locator
-from localrag.question.expectation import QUOTED
+from localrag.question.asked import QUOTED
 from localrag.reading import dates, quantities
 from localrag.reading.dates import Date, Day, Interval, Period
 from localrag.reading.folding import COUNT, LONGEST, UNITS, Folded, Unit
 from localrag.statutes.citations import find_citations
 from localrag_indexes.analysis.analyzer import ENGLISH
-from localrag_indexes.analysis.characters import with_blanks
-from localrag_indexes.analysis.normalize import normalize
+from localrag_indexes.analysis.normalize import normalize, with_blanks
 
 
 class Bound(StrEnum):

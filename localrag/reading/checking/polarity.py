@@ -10,9 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from localrag.reading.folding import Folded, fold, is_japanese
-from localrag_indexes.analysis.analyzer import ENGLISH
-from localrag_indexes.analysis.japanese import Morpheme
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import ENGLISH, Morpheme, split_sentences
 
 
 class Force(StrEnum):
