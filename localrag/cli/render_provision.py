@@ -6,6 +6,7 @@ from localrag.cli.render import cut
 from localrag.cli.terminal import aside, colon, say, say_text, tell
 from localrag.contents import Contents, Part
 from localrag.corpus.knowledge import KnownTriple
+from localrag.corpus.links import DELEGATES
 from localrag.corpus.types import Locator
 from localrag.corpus.wording import omission_notes
 from localrag.harmless import one_line
@@ -14,7 +15,6 @@ from localrag.provision import LookedUp, Provision, ProvisionLink, ProvisionRead
 from localrag.reading import wording
 from localrag.statutes.applied import ReadText, ReadWords
 from localrag.statutes.notation import cite
-from localrag.statutes.references import DELEGATES
 
 _SUPPLEMENT = ("附則", "附　則")
 _KINDS = {

@@ -1,10 +1,10 @@
-"""What is asked of what indexing derived: references between provisions, readings, definitions."""
+"""What is asked of what indexing derived: edges between provisions, definitions of terms."""
 
 from collections.abc import Iterable, Sequence
 
-from localrag.corpus import links, readings
+from localrag.corpus import links
 from localrag.corpus.browsing import Browsing
-from localrag.corpus.links import Citing, Connection, Definition, Reference
+from localrag.corpus.links import REFERENCES, Citing, Connection, Definition, Reference
 from localrag.corpus.types import Locator
 
 
@@ -16,21 +16,21 @@ class Derived(Browsing):
         """The generation that references and definitions were derived from; -1 before."""
         return self._meta("links_generation")
 
-    def references_from(
-        self, document_id: str, locator: Locator, kind: str | None = None
-    ) -> list[Reference]:
-        """List the references of a provision and of what stands inside it, in reading order.
+    def references_from(self, document_id: str, locator: Locator, *kinds: str) -> list[Reference]:
+        """List the edges of a provision and of what stands inside it, in reading order.
 
         Args:
             document_id: the document.
             locator: the provision.
-            kind: only those of this kind.
+            kinds: of the edges; what the text cites and leaves to orders where none is named.
         """
-        return links.references_from(self._db, self._require(document_id), locator.path, kind)
+        key = self._require(document_id)
+        return links.references_from(self._db, key, locator.path, kinds or REFERENCES)
 
-    def references_to(self, document_id: str, locator: Locator) -> list[Reference]:
-        """List the references to a provision or to something inside it, also as part of a range."""
-        return links.references_to(self._db, self._require_work(document_id), locator.path)
+    def references_to(self, document_id: str, locator: Locator, *kinds: str) -> list[Reference]:
+        """List the edges to a provision or to something inside it, also as part of a range."""
+        key = self._require_work(document_id)
+        return links.references_to(self._db, key, locator.path, kinds or REFERENCES)
 
     def citing(self, document_id: str, locator: Locator, kinds: Sequence[str]) -> list[Citing]:
         """List what `references_to` gives, of some kinds, as keys: a few of it are cheap then.
@@ -42,23 +42,8 @@ class Derived(Browsing):
     def references(self, keys: Iterable[int]) -> list[Reference]:
         """List the references of these keys, in the order asked for."""
         wanted = list(keys)
-        rows = {row[0]: row for row in self._rows_by_key(links.REFERENCES, "refs.key", wanted)}
+        rows = {row[0]: row for row in self._rows_by_key(links.EDGES, "edges.key", wanted)}
         return [links.reference_of(self._db, rows[key]) for key in wanted if key in rows]
-
-    def changes_to(self, document_id: str, locator: Locator) -> list[Reference]:
-        """List what has an article, or something of it, read otherwise for the time being."""
-        return links.changes_to(self._db, self._require_work(document_id), locator.path)
-
-    def reads_from(self, document_id: str, locator: Locator) -> list[Reference]:
-        """List what a provision, and what stands inside it, has read otherwise (読替え)."""
-        return readings.reads_from(self._db, self._require(document_id), locator.path)
-
-    def reads_to(self, document_id: str, locator: Locator) -> list[Reference]:
-        """List what has words of an article, or of some of it, read otherwise.
-
-        Ranges of provisions of the law are among them, whether they take the article in or not.
-        """
-        return readings.reads_to(self._db, self._require_work(document_id), locator.path)
 
     def connections_from(self, document_id: str, locator: Locator, limit: int) -> list[Connection]:
         """List where the references of a provision lead, `limit` at most.
@@ -83,9 +68,9 @@ class Derived(Browsing):
     def documents_referring(self, law_id: str, kind: str) -> list[str]:
         """Ids of the documents that refer to a law in this way (``delegated-by``)."""
         rows = self._db.rows(
-            "SELECT DISTINCT id FROM reached JOIN refs ON refs.key = reference"
-            " JOIN shown ON shown.key = refs.document"
-            " WHERE reached.law = ? AND refs.kind = ? ORDER BY shown.key",
+            "SELECT DISTINCT id FROM reached JOIN edges ON edges.key = edge"
+            " JOIN shown ON shown.key = edges.document"
+            " WHERE reached.law = ? AND edges.kind = ? ORDER BY shown.key",
             (self._work(law_id), kind),
         )
         return [row[0] for row in rows]

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, create_model
 
 from localrag.config import ChatConfig
-from localrag.corpus.links import Reference
+from localrag.corpus.links import DELEGATES, Reference
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Document
 from localrag.errors import ModelUnusable
@@ -29,7 +29,6 @@ from localrag.reading.evidence import element
 from localrag.retrieval.types import ModelCall
 from localrag.statutes.appendices import LABEL
 from localrag.statutes.notation import SUPPLEMENT, cite
-from localrag.statutes.references import DELEGATES
 from localrag_indexes.analysis.japanese import morphemes
 from localrag_indexes.analysis.normalize import letters_of
 from localrag_indexes.analysis.sentences import split_sentences

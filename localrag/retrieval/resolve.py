@@ -15,7 +15,7 @@ from localrag.question.laws import (
     without_names,
     without_states,
 )
-from localrag.retrieval.meaning import NO_MEANING, Meaning, meaning_asked
+from localrag.retrieval.edges import NO_MEANING, Meaning, meaning_asked
 from localrag.retrieval.query import asked_of, asks_nothing_else
 from localrag.retrieval.scope import NO_LAWS, Scope
 from localrag.retrieval.trail import Reason

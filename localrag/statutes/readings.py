@@ -14,13 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from localrag.corpus.links import Reading, Reads, Reference
+from localrag.corpus.links import CHANGES, READS, Reading, Reads, Reference
 from localrag.corpus.types import Document, Locator
 from localrag.statutes._structure import Cells
 from localrag.statutes.provisions import Innermost, outside_in
-
-READS = "reads"
-CHANGES = "changes"
 
 _QUOTE = re.compile("[「」]")
 _AND = r"(?:、|及び|並びに|又は|若しくは)"
@@ -114,11 +111,11 @@ def find_readings(
         here = finder.at(readings[0].replaced_start)
         pairs = tuple(readings)
         for reference, part, excepted in told.targets:
-            yield replace(reference, kind=READS, reads=Reads(pairs, part, excepted))
+            yield replace(reference, kind=READS, detail=Reads(pairs, part, excepted).as_detail())
         if not told.targets and not here.division:
-            nowhere, reads = Locator(), Reads(pairs)
+            nowhere, detail = Locator(), Reads(pairs).as_detail()
             yield Reference(
-                document.id, here, told.start, told.end, READS, "", "", nowhere, reads=reads
+                document.id, here, told.start, told.end, READS, "", "", nowhere, detail=detail
             )
 
 

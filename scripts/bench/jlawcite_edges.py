@@ -22,11 +22,11 @@ from typing import NamedTuple
 from bench.options import parser
 from bench.references import statutes
 
+from localrag.corpus.links import DELEGATES, READS
 from localrag.corpus.types import Document, Locator
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import cite
-from localrag.statutes.readings import READS
-from localrag.statutes.references import DELEGATES, extract_references
+from localrag.statutes.references import extract_references
 
 _THEIR_ARTICLE = re.compile(r"(\w+?)_a(\d[\d-]*)(?:_p.*)?")
 _AROUND = 160

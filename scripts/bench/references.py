@@ -12,14 +12,13 @@ from pathlib import Path
 from bench.options import parser
 from bench.rates import rate
 
-from localrag.corpus.links import Reference
+from localrag.corpus.links import CHANGES, DELEGATES, READS, Reference
 from localrag.corpus.readers import ReadFailure, read, supported
 from localrag.corpus.types import Document, Locator
 from localrag.statutes.appendices import appendices, label_of
 from localrag.statutes.definitions import extract_definitions
 from localrag.statutes.names import LawNames
-from localrag.statutes.readings import CHANGES, READS
-from localrag.statutes.references import DELEGATES, extract_references
+from localrag.statutes.references import extract_references
 
 _SOURCES = ("cited in main provisions", "cited in supplements and appendices")
 _APPENDICES = "appendices and forms cited"

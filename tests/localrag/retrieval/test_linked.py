@@ -303,10 +303,6 @@ def test_a_figure_that_the_act_leaves_to_an_order_is_quoted_second(
     assert order in [passage_id.partition(".")[0] for passage_id in quoted[:2]]
 
 
-def test_a_figure_that_the_act_states_is_not_looked_for_in_an_order(laws: Retriever) -> None:
-    assert laws.search(Query("灯台船の検査の手数料はいくらか")).links == ()
-
-
 def test_what_an_order_leaves_again_follows_it(laws: Retriever) -> None:
     links = laws.search(Query("灯台船法第3条第3項の政令で定める有価証券その他の債券とは")).links
     assert [(link.unit, link.other) for link in links] == [
