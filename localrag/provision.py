@@ -15,7 +15,6 @@ from localrag.corpus.types import PARAGRAPHS, Locator, Passage, Section
 from localrag.errors import NotFoundError
 from localrag.finding import LISTED, by_id, find, names_of, some, subject_of, targets_of
 from localrag.language import N_
-from localrag.statutes.appendices import label_of
 from localrag.statutes.applied import (
     ReadText,
     ReadWords,
@@ -27,7 +26,7 @@ from localrag.statutes.applied import (
 )
 from localrag.statutes.delegations import filled_points
 from localrag.statutes.notation import cite
-from localrag.statutes.provisions import deleted_row
+from localrag.statutes.provisions import deleted_row, label_of
 from localrag.statutes.typed import read_part
 
 MOST = 20

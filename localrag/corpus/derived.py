@@ -1,10 +1,8 @@
 """What is asked of what indexing derived: edges between provisions, definitions of terms."""
 
-from collections.abc import Iterable, Sequence
-
 from localrag.corpus import links
 from localrag.corpus.browsing import Browsing
-from localrag.corpus.links import REFERENCES, Citing, Connection, Definition, Reference
+from localrag.corpus.links import REFERENCES, Connection, Definition, Reference
 from localrag.corpus.types import Locator
 
 
@@ -31,19 +29,6 @@ class Derived(Browsing):
         """List the edges to a provision or to something inside it, also as part of a range."""
         key = self._require_work(document_id)
         return links.references_to(self._db, key, locator.path, kinds or REFERENCES)
-
-    def citing(self, document_id: str, locator: Locator, kinds: Sequence[str]) -> list[Citing]:
-        """List what `references_to` gives, of some kinds, as keys: a few of it are cheap then.
-
-        References from states of laws that are not shown are among them.
-        """
-        return links.citing(self._db, self._require_work(document_id), locator.path, kinds)
-
-    def references(self, keys: Iterable[int]) -> list[Reference]:
-        """List the references of these keys, in the order asked for."""
-        wanted = list(keys)
-        rows = {row[0]: row for row in self._rows_by_key(links.EDGES, "edges.key", wanted)}
-        return [links.reference_of(self._db, rows[key]) for key in wanted if key in rows]
 
     def connections_from(self, document_id: str, locator: Locator, limit: int) -> list[Connection]:
         """List where the references of a provision lead, `limit` at most.

@@ -30,6 +30,8 @@ PUNISHES = "punishes"
 """A penal provision names the target, whose breach it punishes; itself where it says what is."""
 PUNISHES_A_BODY = "punishes-a-body"
 """It punishes the legal person for which the doer of such a breach acted."""
+BY_ORDER = "by-order"
+"""The detail of an edge of these two to what only an order under it makes punishable."""
 DEFINES = "defines"
 """A provision defines a term, see `Definition`."""
 
@@ -157,21 +159,6 @@ class Connection(NamedTuple):
     place: str
 
 
-class Citing(NamedTuple):
-    """A reference to a provision, as far as it is needed to choose among thousands.
-
-    Attributes:
-        key: of the reference in the store.
-        document: key of the document that refers.
-        kind, source: as in `Reference`.
-    """
-
-    key: int
-    document: int
-    kind: str
-    source: Locator
-
-
 @dataclass(frozen=True, slots=True)
 class Definition:
     """Where a term is defined.
@@ -286,17 +273,6 @@ def references_to(database: Database, law: int, path: str, kinds: Sequence[str])
         (law, *subtree(path), *kinds),
     )
     return [reference_of(database, row) for row in rows]
-
-
-def citing(database: Database, law: int, path: str, kinds: Sequence[str]) -> list[Citing]:
-    """List the edges of some kinds to a provision or to something inside it, as above."""
-    rows = database.rows(
-        "SELECT key, document, kind, source FROM edges WHERE key IN"  # noqa: S608 - marks
-        " (SELECT edge FROM reached WHERE law = ? AND place >= ? AND place < ?)"
-        f" AND kind IN ({_marks(kinds)}) ORDER BY document, key",
-        (law, *subtree(path), *kinds),
-    )
-    return [Citing(key, document, kind, Locator.parse(path)) for key, document, kind, path in rows]
 
 
 def connections_from(database: Database, document: int, path: str, limit: int) -> list[Connection]:

@@ -27,8 +27,8 @@ from localrag.reading.asking import ask
 from localrag.reading.checking import MismatchKind, covers, mismatches
 from localrag.reading.evidence import element
 from localrag.retrieval.types import ModelCall
-from localrag.statutes.appendices import LABEL
 from localrag.statutes.notation import SUPPLEMENT, cite
+from localrag.statutes.provisions import LABEL
 from localrag_indexes.analysis.japanese import morphemes
 from localrag_indexes.analysis.normalize import letters_of
 from localrag_indexes.analysis.sentences import split_sentences

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from localrag.corpus.types import Passage
 from localrag.reading.types import Citation, Nearest
 from localrag.retrieval.types import Hit, Query
-from localrag.statutes.appendices import is_form, names_form
+from localrag.statutes.provisions import is_form, names_form
 from localrag.wrapping import cut
 from localrag_indexes.fusion import in_turn
 

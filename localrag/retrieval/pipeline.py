@@ -17,7 +17,8 @@ from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
 from localrag.progress import ignore
 from localrag.retrieval import dense, edges, lexical, query, rerank, resolve, subject
-from localrag.retrieval.edges import Filler, Neighbour, Seed
+from localrag.retrieval.edges import Neighbour, Seed
+from localrag.retrieval.orders import Filler
 from localrag.retrieval.query import analyzer
 from localrag.retrieval.reading import Reading, Retrieval, read
 from localrag.retrieval.resolve import Resolved
@@ -449,7 +450,7 @@ def _link(search: Search, seeds: Sequence[Seed], found: Scores) -> list[Fact]:
     """
     reading, store, admission = search.reading, search.corpus.store, search.admission
     if reading.penalty is None:
-        filler = Filler(store, search.corpus.names, admission, reading, found)
+        filler = Filler(store, search.corpus.names, admission, reading)
         search.links = filler.links(seeds)
         _place(search.total, search.links)
         return filler.events

@@ -131,8 +131,8 @@ def extract_definitions(document: Document) -> list[Definition]:
 def _aside(text: str, start: int, end: int, scope: str) -> int:
     """How far a definition is from saying what its term means alone and for the whole law.
 
-    「危険物」とは、…をいう and 一　宅地　… speak of nothing else; 以下「危険物」という names a thing
-    in passing, and a definition may hold for a chapter or a paragraph alone.
+    「危険物」とは、…をいう and 一　宅地　… speak of nothing else; 以下「危険物」という names
+    one in passing, and a definition may hold for a chapter or a paragraph alone.
     """
     explained = text.startswith(_EXPLAINED, end) and text[start - 1 : start] != _OF_ITEM
     of_chapter = _CHAPTER.search(scope) is not None

@@ -33,7 +33,7 @@ _ASIDE = re.compile("（[^（）]*+）")
 _OTHER_WORDS = re.compile("^.*[。（\n]", re.DOTALL)
 _SENTENCE_END = re.compile("[。\n]")
 _SUBJECT = re.compile("(.*?)(?:とは、|は、|。|\n|$)")
-LEFT = re.compile(rf"(?P<instrument>{INSTRUMENT})[での](?:これを)?(?:定め|指定)")
+_LEFT = re.compile(rf"(?P<instrument>{INSTRUMENT})[での](?:これを)?(?:定め|指定)")
 _ENDING = re.compile("(?:する|した|され[たる]|られ[たる]|る|た)?")
 # So many characters before 政令で定める are shown, from where their phrase begins.
 _MOST_BEFORE = 24
@@ -155,7 +155,7 @@ class Said(NamedTuple):
         ends = _SENTENCE_END.search(rest)
         clause = rest[: ends.start() if ends else None]
         subject, of_proviso = _subject(clause), _OF_PROVISO.match(clause) is not None
-        left = LEFT.search(clause)
+        left = _LEFT.search(clause)
         if left is None or (left["instrument"] == CABINET) != of_cabinet:
             return cls(subject, of_proviso, None)
         noun = _subject(_ENDING.sub("", clause[left.end() :], count=1))

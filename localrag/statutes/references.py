@@ -10,7 +10,6 @@ from localrag.corpus.types import Document, Locator
 from localrag.statutes._laws import LawWords
 from localrag.statutes._places import CitedPlace, Law, Placer
 from localrag.statutes._structure import Nesting, Tables
-from localrag.statutes.appendices import CITED_FORM, appendices, label_of
 from localrag.statutes.citations import (
     LawKind,
     ProvisionCitation,
@@ -18,17 +17,19 @@ from localrag.statutes.citations import (
     law_part_before,
 )
 from localrag.statutes.delegations import ACTS, CABINET_TYPES, INSTRUMENT, read_delegations
+from localrag.statutes.effects import find_changes, find_penal, find_readings
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import SUPPLEMENT
-from localrag.statutes.penal import find_penal
 from localrag.statutes.provisions import (
+    CITED_FORM,
     Innermost,
     Provisions,
+    appendices,
     deleted_row,
     in_plain_characters,
+    label_of,
     outside_in,
 )
-from localrag.statutes.readings import find_changes, find_readings
 from localrag_indexes.analysis.characters import PlainText
 
 _LEFT_TO = re.compile(r"(?<=[令則])[での](?:これを)?(?:定め|指定)")

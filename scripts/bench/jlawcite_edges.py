@@ -22,7 +22,7 @@ from typing import NamedTuple
 from bench.options import parser
 from bench.references import statutes
 
-from localrag.corpus.links import DELEGATES, READS
+from localrag.corpus.links import APPLIES, DELEGATED_BY, REFERS
 from localrag.corpus.types import Document, Locator
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import cite
@@ -131,7 +131,7 @@ def _build_ours(data: Path, out: Path) -> None:
         for reference in extract_references(document, names):
             source, law = reference.source, reference.law_id
             if (
-                reference.kind in (DELEGATES, READS)
+                reference.kind not in (REFERS, APPLIES, DELEGATED_BY)
                 or not law
                 or source.division
                 or not source.article
