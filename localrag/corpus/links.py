@@ -165,7 +165,7 @@ class Definition:
 
     Attributes:
         document_id, locator: the most exact provision that defines it.
-        term: as written, in plain characters (`localrag_indexes.analysis.characters`).
+        term: as written, in plain characters (`localrag_indexes.analysis.normalize`).
         start, end: span of the term in the text of the document.
         scope: how far the definition reaches, as written ("この条及び次条"); empty for the whole
             document from there on.

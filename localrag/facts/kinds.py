@@ -1,7 +1,6 @@
 """The kinds of facts, by the rooms that tell them, and the words of each."""
 
 from enum import Enum, unique
-from string import Formatter
 from typing import Self
 
 from localrag.language import N_
@@ -121,7 +120,7 @@ class FactKind(Enum):
     CITED_LAW_LACKING = N_("{citation}: no law of the corpus is called {name}")
     NO_LAW_NAMED = N_("{citation}: no law is named")
     NOTHING_BEFORE = N_("{citation}: nothing before it says what it refers to")
-    NUMBER_UNREAD = N_("{citation}: {number!r} in it belongs to no provision")
+    NUMBER_UNREAD = N_("{citation}: {number!r} is not the number of a provision")
     RANGE_BACKWARDS = N_("{citation}: a range in it ends before it begins")
 
     # reading: quotations, and what a model was shown.
@@ -569,8 +568,3 @@ class FactKind(Enum):
     def words(self) -> str:
         """A message with the names of the fields in braces."""
         return self.value
-
-    @property
-    def fields(self) -> frozenset[str]:
-        """The names of the fields that its words show."""
-        return frozenset(name for _, name, _, _ in Formatter().parse(self.words) if name)

@@ -29,9 +29,8 @@ from localrag.reading.evidence import element
 from localrag.retrieval.types import ModelCall
 from localrag.statutes.notation import SUPPLEMENT, cite
 from localrag.statutes.provisions import LABEL
-from localrag_indexes.analysis.japanese import morphemes
+from localrag_indexes.analysis.analyzer import morphemes, split_sentences
 from localrag_indexes.analysis.normalize import letters_of
-from localrag_indexes.analysis.sentences import split_sentences
 from localrag_models.chat import ChatModel, Message
 
 PROMPT = "decontextualized"

@@ -11,7 +11,7 @@ there is none.
 import re
 from bisect import bisect_left
 from calendar import monthrange
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -22,8 +22,12 @@ from localrag.question.english_citations import english_citations
 from localrag.question.laws import LawNamed, laws_named
 from localrag.statutes.names import LawNames, NameMatch
 from localrag.statutes.notation import case_numbers
-from localrag_indexes.analysis.characters import PlainText, plain
-from localrag_indexes.analysis.numerals import common_year, parse_numeral, parse_year
+from localrag_indexes.analysis.normalize import (
+    common_year,
+    parse_numeral,
+    parse_year,
+    plain,
+)
 
 _NUMBER = "[0-9０-９〇一二三四五六七八九十元]{1,4}"
 _YEAR = (
@@ -185,12 +189,6 @@ def state_asked(question: str, names: LawNames, *, of_laws: bool = False) -> Sta
     if text == question or not any(map(str.isalnum, text)):
         text = asked
     return StateAsked(text, said, former, of_the_case)
-
-
-def dates_in(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of dates, months and years in a Japanese text; 令和 alone is none."""
-    read = PlainText(text)
-    return (read.span(*found.span()) for found in _ANY_DATE.finditer(read.text))
 
 
 def is_of_another_state(text: str, position: int) -> bool:

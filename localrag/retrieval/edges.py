@@ -33,7 +33,7 @@ from localrag.facts import Fact, FactKind
 from localrag.question.asked import term_alone_asked, terms_asked
 from localrag.retrieval.query import analyzer
 from localrag.retrieval.scope import Scope
-from localrag.retrieval.titles import Titles
+from localrag.retrieval.search import Titles
 from localrag.retrieval.types import Hit, Link, LinkKind
 from localrag.retrieval.units import Admission, Scores, article_unit, target_of
 from localrag.statutes.delegations import (

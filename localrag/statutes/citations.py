@@ -27,7 +27,7 @@ from localrag.statutes.notation import (
     read_number,
     read_subitem,
 )
-from localrag_indexes.analysis.characters import PlainText
+from localrag_indexes.analysis.normalize import PlainText
 
 
 class LawKind(StrEnum):

@@ -11,8 +11,7 @@ from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator, Passage
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import NUMBER, SUPPLEMENT, read_number
-from localrag_indexes.analysis.characters import PlainText
-from localrag_indexes.analysis.numerals import to_kanji
+from localrag_indexes.analysis.normalize import PlainText, to_kanji
 
 _DEPTHS = {ARTICLES: 0, PARAGRAPHS: 1, ITEMS: 2}
 _WHOLE_LAW = Locator()

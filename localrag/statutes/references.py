@@ -30,7 +30,7 @@ from localrag.statutes.provisions import (
     label_of,
     outside_in,
 )
-from localrag_indexes.analysis.characters import PlainText
+from localrag_indexes.analysis.normalize import PlainText
 
 _LEFT_TO = re.compile(r"(?<=[令則])[での](?:これを)?(?:定め|指定)")
 _INSTRUMENT_BEFORE = re.compile(rf"{INSTRUMENT}$")

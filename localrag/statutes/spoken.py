@@ -11,7 +11,7 @@ from itertools import islice
 from localrag.statutes._places import Law
 from localrag.statutes.citations import LawKind, LawPart, ProvisionCitation, law_part_before
 from localrag.statutes.names import LawNames, NameMatch, customary, law_words
-from localrag_indexes.analysis.characters import plain
+from localrag_indexes.analysis.normalize import plain
 
 _Ids = tuple[str, ...]
 

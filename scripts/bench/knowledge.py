@@ -20,13 +20,13 @@ from bench.options import parser
 from bench.peak_memory import PeakMemory
 from bench.rates import latency, rate
 
-from localrag.corpus.knowledge import Knowledge
+from localrag.corpus.derived import Knowledge
 from localrag.corpus.readers.triples import triple
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Triple
 from localrag.ingest.add import add
 from localrag.ingest.index import index
-from localrag.retrieval.subject import triples_of
+from localrag.retrieval.predicates import triples_of
 from localrag.retrieval.types import Filters
 from localrag.retrieval.units import Admission
 from localrag.workspace import Workspace

@@ -1,12 +1,12 @@
-"""Start-up: wall and CPU time of `localrag --help`, of a cold `localrag search` and `show`.
+"""Start-up: wall and CPU time and memory of `--help` and of a cold `search`, `ask` and `show`.
 
-The provision is shown once more and again by an open corpus in this process. Needs no data: without
+Where the workspace has an embedder and vectors, `ask` is timed with them and by words alone. The
+provision is shown once more and again by an open corpus in this process. Needs no data: without
 ``--home`` it searches the sample corpus.
 """
 
 import argparse
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -28,6 +28,7 @@ class Runs:
     budget: float
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
+    peak: int = 0
 
     def timed(self, call: Callable[[], object]) -> None:
         """Do it in this process."""
@@ -38,19 +39,22 @@ class Runs:
 
     def once(self, home: Path) -> None:
         """Run it in a process of its own."""
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         started = time.perf_counter()
-        finished = subprocess.run(
-            [sys.executable, "-m", "localrag", *self.arguments],
-            env={**os.environ, "LOCALRAG_HOME": str(home)},
-            capture_output=True,
-            check=False,
-        )
-        self.wall.append(time.perf_counter() - started)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self.cpu.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-        if finished.returncode not in (0, 3):
-            sys.exit(f"{self.name} failed:\n{finished.stderr.decode()}")
+        with tempfile.TemporaryFile() as told:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "localrag", *self.arguments],
+                env={**os.environ, "LOCALRAG_HOME": str(home)},
+                stdout=subprocess.DEVNULL,
+                stderr=told,
+            )
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            self.wall.append(time.perf_counter() - started)
+            self.cpu.append(used.ru_utime + used.ru_stime)
+            self.peak = max(self.peak, used.ru_maxrss // 1024)
+            if process.returncode not in (0, 3):
+                told.seek(0)
+                sys.exit(f"{self.name} failed:\n{told.read().decode()}")
 
     def report(self) -> str:
         """One line of the table."""
@@ -58,7 +62,7 @@ class Runs:
         p95 = ordered[min(len(ordered) - 1, round(0.95 * len(ordered)))]
         return (
             f"{self.name:<24}{len(ordered):>4}{statistics.median(ordered):>10.3f}{p95:>9.3f}"
-            f"{statistics.median(self.cpu):>9.3f}{self.budget:>9.2f}"
+            f"{statistics.median(self.cpu):>9.3f}{self.budget:>9.2f}{self.peak or '':>9}"
         )
 
 
@@ -87,6 +91,12 @@ def main() -> None:
         Runs("localrag --help", ["--help"], 0.25),
         Runs("localrag search", ["search", arguments.query, "--json", *of], 0.8),
         Runs("localrag search (text)", ["search", arguments.query, *of], 0.8),
+        Runs("localrag ask", ["ask", arguments.query, "--no-model", *of], 1.4),
+        Runs(
+            "localrag ask (words)",
+            ["--set", "retrieval.dense=off", "ask", arguments.query, "--no-model", *of],
+            1.0,
+        ),
         Runs("localrag show", ["show", arguments.show, *of], 0.5),
     ]
     in_process = Runs("show in an open corpus", [], 0.05)
@@ -99,7 +109,7 @@ def main() -> None:
             corpus.show(arguments.show)
             for _ in range(arguments.rounds):
                 in_process.timed(lambda: corpus.show(arguments.show))
-    print(f"{'seconds':<24}{'n':>4}{'median':>10}{'p95':>9}{'CPU':>9}{'budget':>9}")
+    print(f"{'seconds':<24}{'n':>4}{'median':>10}{'p95':>9}{'CPU':>9}{'budget':>9}{'peak MB':>9}")
     for command in (*commands, in_process):
         print(command.report())
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from localrag.corpus.types import Locator
-from localrag.question.expectation import QUOTED
+from localrag.question.asked import QUOTED
 from localrag.reading import dates, quantities
 from localrag.reading.dates import Date, Day, Period
 from localrag.reading.folding import LONGEST, Folded
@@ -16,8 +16,7 @@ from localrag.reading.units import COUNT, UNITS, Unit
 from localrag.statutes.citations import find_citations
 from localrag.statutes.notation import ROMAN
 from localrag_indexes.analysis.analyzer import ENGLISH
-from localrag_indexes.analysis.characters import with_blanks
-from localrag_indexes.analysis.normalize import normalize
+from localrag_indexes.analysis.normalize import normalize, with_blanks
 
 
 class Bound(StrEnum):

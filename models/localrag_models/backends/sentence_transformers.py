@@ -4,10 +4,12 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
+from localrag_models.backends.numpy_encoder import NumpyEncoder, covers
 from localrag_models.embedding import E5, Prefixes, WindowedEmbedder
 from localrag_models.errors import (
     N_,
@@ -35,10 +37,13 @@ _TRUSTED = "sentence_transformers."
 # On a processor more fits no cache and is slower; an accelerator has to be kept busy.
 _TOKENS_ON_PROCESSOR = 512
 _TOKENS_ON_ACCELERATOR = 32_768
+# Loading PyTorch takes as long as computing so many by NumPy.
+_FEW_TOKENS = 2_048
+_NOT_LOADED = N_("The model in {path} cannot be loaded ({why}).")
 
 
 class SentenceTransformersEmbedder(WindowedEmbedder):
-    """An embedder run by PyTorch.
+    """An embedder run by PyTorch, or by NumPy where there are only a few texts.
 
     Args:
         folder: the model, as sentence-transformers saves it.
@@ -54,7 +59,8 @@ class SentenceTransformersEmbedder(WindowedEmbedder):
         WrongKind: it holds no embedder.
         BackendMissing: sentence-transformers is not installed.
         OutOfMemory: it does not fit.
-        ModelError: there is no such device.
+        ModelError: there is no such device. PyTorch is loaded with the first call that needs it,
+            which then has the last four of these errors.
     """
 
     def __init__(
@@ -70,24 +76,59 @@ class SentenceTransformersEmbedder(WindowedEmbedder):
         if _scores_pairs(config):
             raise WrongKind(N_("{path} holds a reranker, not an embedder."), path=folder)
         _check_modules(folder)
+        self._folder, self._device, self._threads = folder, device, threads
+        with _failing_as(ModelDamaged, _NOT_LOADED, folder):
+            self._few = NumpyEncoder(folder, config) if covers(folder, config) else None
+        settings = folder / "config_sentence_transformers.json"
+        prompts = _read_json(settings, dict).get("prompts", {}) if settings.is_file() else {}
+        prefixes = prefixes or _prefixes(prompts)
+        named = id or f"{folder.name}@{fingerprint(_deciding_files(folder), also=repr(prefixes))}"
+        dimension = self._few.dimension if self._few else self._many.dimension
+        super().__init__(named, dimension, _max_tokens(folder, config), prefixes)
+
+    def _counts(self, texts: Sequence[str]) -> Sequence[int]:
+        return (self._few or self._many).counts(texts)
+
+    def _encode(self, windows: Sequence[str], tokens: Sequence[int]) -> "Vectors":
+        if self._few and "_many" not in self.__dict__ and sum(tokens) <= _FEW_TOKENS:
+            with _running(self._folder):
+                return self._few.encode(windows)
+        return self._many.encode(windows, tokens)
+
+    @cached_property
+    def _many(self) -> "_PyTorch":
+        return _PyTorch(self._folder, self._device, self._threads)
+
+    def _release(self) -> None:
+        self._few = None
+        self.__dict__.pop("_many", None)
+
+
+class _PyTorch:
+    """An embedder loaded by PyTorch.
+
+    Attributes:
+        dimension: length of a vector.
+    """
+
+    def __init__(self, folder: Path, device: str, threads: int) -> None:
         with _loading(folder, device, threads) as arguments:
             from sentence_transformers import SentenceTransformer
 
             self._model = SentenceTransformer(str(folder), **arguments)
             _check_complete(folder, self._model[0].auto_model)
-            self._tokenizer = _Tokenizer(config, self._model.tokenizer)
-            dimension = self._model.get_embedding_dimension() or 0
-        prefixes = prefixes or _prefixes(self._model.prompts)
-        # Prefixes are added here, where their tokens are counted.
+            self._tokenizer = _Tokenizer(self._model.tokenizer)
+            self.dimension = self._model.get_embedding_dimension() or 0
+        # Prefixes are added by `WindowedEmbedder`, where their tokens are counted.
         self._model.default_prompt_name = None
         self._folder = folder
-        named = id or f"{folder.name}@{fingerprint(_deciding_files(folder), also=repr(prefixes))}"
-        super().__init__(named, dimension, self._tokenizer.max_tokens, prefixes)
 
-    def _counts(self, texts: Sequence[str]) -> Sequence[int]:
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, special tokens included."""
         return self._tokenizer.counts(texts, special=True)
 
-    def _encode(self, windows: Sequence[str], tokens: Sequence[int]) -> "Vectors":
+    def encode(self, windows: Sequence[str], tokens: Sequence[int]) -> "Vectors":
+        """One vector a window, shape ``(n, dimension)``."""
         import numpy as np
 
         vectors = np.empty((len(windows), self.dimension), np.float32)
@@ -98,9 +139,6 @@ class SentenceTransformersEmbedder(WindowedEmbedder):
                     texts, batch_size=len(pack), show_progress_bar=False
                 )
         return vectors
-
-    def _release(self) -> None:
-        del self._model
 
 
 class CrossEncoderReranker(WindowedReranker):
@@ -137,7 +175,7 @@ class CrossEncoderReranker(WindowedReranker):
 
             self._model = CrossEncoder(str(folder), **arguments)
             _check_complete(folder, self._model.model)
-            self._tokenizer = _Tokenizer(config, self._model.tokenizer)
+            self._tokenizer = _Tokenizer(self._model.tokenizer)
             labels = self._model.config.num_labels
         if labels != 1:
             raise WrongKind(
@@ -147,7 +185,7 @@ class CrossEncoderReranker(WindowedReranker):
             )
         self._folder = folder
         named = id or f"{folder.name}@{fingerprint(_deciding_files(folder))}"
-        super().__init__(named, self._tokenizer.max_tokens, self._tokenizer.special_in_pair)
+        super().__init__(named, _max_tokens(folder, config), self._tokenizer.special_in_pair)
 
     def _counts(self, texts: Sequence[str]) -> Sequence[int]:
         return self._tokenizer.counts(texts, special=False)
@@ -179,20 +217,13 @@ class _Tokenizer:
     """The tokenizer of a model, for which text is nothing but text.
 
     Args:
-        config: settings of the model.
         tokenizer: of transformers.
-
-    Attributes:
-        max_tokens: of one sequence, special tokens included.
     """
 
-    def __init__(self, config: dict[str, Any], tokenizer: Any) -> None:
+    def __init__(self, tokenizer: Any) -> None:
         tokenizer.split_special_tokens = True
         self._tokenizer = tokenizer
         self._normalises = type(tokenizer.backend_tokenizer.model).__name__ == "Unigram"
-        self.max_tokens = min(
-            LONGEST_WINDOW, tokenizer.model_max_length, _positions(config) or LONGEST_WINDOW
-        )
 
     def normal(self, text: str) -> str:
         """`text` as it has to be given to the model."""
@@ -269,8 +300,7 @@ def _loading(folder: Path, device: str, threads: int) -> Iterator[dict[str, Any]
         if logging.is_progress_bar_enabled():
             stack.callback(logging.enable_progress_bar)
             logging.disable_progress_bar()
-        cause = N_("The model in {path} cannot be loaded ({why}).")
-        stack.enter_context(_failing_as(ModelDamaged, cause, folder))
+        stack.enter_context(_failing_as(ModelDamaged, _NOT_LOADED, folder))
         yield {
             "device": _device(device, torch),
             "local_files_only": True,
@@ -297,6 +327,14 @@ def _failing_as(kind: type[ModelError], cause: str, folder: Path) -> Iterator[No
             cause = N_("There is no memory left for {path} ({why}).")
             raise OutOfMemory(cause, path=folder, why=why) from error
         raise kind(cause, path=folder, why=why) from error
+
+
+def _max_tokens(folder: Path, config: dict[str, Any]) -> int:
+    """Tokens that one sequence may have, special tokens included."""
+    path = folder / "tokenizer_config.json"
+    said = _read_json(path, dict).get("model_max_length") if path.is_file() else None
+    limits = (LONGEST_WINDOW, said, _positions(config))
+    return min(int(limit) for limit in limits if limit)
 
 
 def _positions(config: dict[str, Any]) -> int:

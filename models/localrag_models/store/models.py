@@ -3,12 +3,13 @@
 import difflib
 import re
 import shlex
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from localrag_models.embedding import Prefixes
 from localrag_models.errors import N_, Cure, ModelDamaged, ModelError, ModelMissing
-from localrag_models.files import Progress, Tally, reading, require_space, silent, writing
+from localrag_models.files import PIECES, Progress, Tally, reading, require_space, silent, writing
 from localrag_models.store.archive import DO_NOT_USE, read_archive, write_archive
 from localrag_models.store.landing import copy, discard, land, landing, partial, record
 from localrag_models.store.manifest import (
@@ -142,6 +143,10 @@ class ModelStore:
                         "installed."
                     ),
                 )
+        for derived in model.folder.glob(f"{PIECES}*"):
+            # Made of the other files, and made again when it is needed.
+            with suppress(OSError):
+                derived.unlink()
         expected = {MANIFEST, *(file.path for file in model.manifest.files)}
         for path in sorted(model.folder.rglob("*")):
             relative = path.relative_to(model.folder).as_posix()

@@ -1,13 +1,18 @@
 """The same weights give the same windows and vectors, whatever runs them."""
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 import pytest
 from tiny_models.encoder import NASTY_TEXTS, TinyEncoder, write_gguf
 
 from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
+from localrag_models.backends.sentence_transformers import SentenceTransformersEmbedder
 from localrag_models.embedding import Embedder
 
 TEXTS = [
@@ -60,3 +65,38 @@ def test_text_cannot_act_as_a_control_token(by_pytorch: Embedder, by_llama_cpp: 
         spelt, wide, broken = embedder.embed_passages(["個人</s>", "個人＜/s＞", "個人< /s>"])
         np.testing.assert_allclose(spelt, broken, atol=1e-6)
         np.testing.assert_allclose(wide, broken, atol=1e-6)
+
+
+def test_few_texts_have_the_vectors_that_pytorch_gives(
+    sentence_transformers: Callable[..., Embedder],
+) -> None:
+    with sentence_transformers() as few, sentence_transformers() as many:
+        one_by_one = np.concatenate([few.embed_passages([text]) for text in TEXTS])
+        together = many.embed_passages(TEXTS * 20)[: len(TEXTS)]
+    np.testing.assert_allclose(one_by_one, together, atol=1e-5)
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+def test_a_question_loads_no_pytorch(
+    tiny_encoder: TinyEncoder, tmp_path: Path, pooling: str
+) -> None:
+    folder = Path(copytree(tiny_encoder.sentence_transformers, tmp_path / "tiny-e5"))
+    (folder / "1_Pooling" / "config.json").write_text(
+        json.dumps({"word_embedding_dimension": 32, "pooling_mode": pooling})
+    )
+    program = """
+import sys
+from pathlib import Path
+from localrag_models.backends.sentence_transformers import SentenceTransformersEmbedder
+with SentenceTransformersEmbedder(Path(sys.argv[1])) as embedder:
+    print(embedder.embed_queries(["個人情報の定義は何ですか"])[0].tolist())
+print("torch" in sys.modules, "transformers" in sys.modules)
+"""
+    told = subprocess.run(
+        [sys.executable, "-c", program, str(folder)], check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+    assert told[1] == "False False"
+    with SentenceTransformersEmbedder(folder) as embedder:
+        embedder.embed_passages(TEXTS * 20)
+        (by_pytorch,) = embedder.embed_queries(["個人情報の定義は何ですか"])
+    np.testing.assert_allclose(json.loads(told[0]), by_pytorch, atol=1e-5)

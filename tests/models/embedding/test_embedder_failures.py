@@ -75,6 +75,10 @@ class TestFile:
                 embedder.embed_queries(["個人情報"])
 
 
+MANY = ["個人情報取扱事業者は、利用目的を特定しなければならない。"] * 200
+"""More than is embedded without PyTorch."""
+
+
 class TestFolder:
     def test_none(self, tmp_path: Path) -> None:
         with pytest.raises(ModelMissing, match="nowhere"):
@@ -141,14 +145,19 @@ class TestFolder:
             SentenceTransformersEmbedder(folder)
 
     def test_on_a_device_that_is_not_there(self, folder: Path) -> None:
-        with pytest.raises(ModelError, match="abacus") as caught:
-            SentenceTransformersEmbedder(folder, device="abacus")
+        with (
+            SentenceTransformersEmbedder(folder, device="abacus") as embedder,
+            pytest.raises(ModelError, match="abacus") as caught,
+        ):
+            embedder.embed_passages(MANY)
         assert "cpu" in caught.value.cure
 
     def test_without_the_package(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-        with pytest.raises(BackendMissing) as caught:
-            SentenceTransformersEmbedder(folder)
+        with SentenceTransformersEmbedder(folder) as embedder:
+            assert len(embedder.embed_queries(["個人情報"])) == 1
+            with pytest.raises(BackendMissing) as caught:
+                embedder.embed_passages(MANY)
         assert caught.value.cure == "Install the package sentence-transformers."
 
 
