@@ -21,8 +21,8 @@ from localrag.retrieval.query import analyzer
 from localrag.retrieval.reading import Reading, Retrieval
 from localrag.retrieval.types import Hit, Link, Query
 from localrag.retrieval.units import article_unit, target_of
-from localrag.statutes.appendices import is_form, names_form
 from localrag.statutes.notation import caption_of
+from localrag.statutes.provisions import is_form, names_form
 from localrag.wrapping import cut
 from localrag_indexes.fusion import in_turn
 

@@ -16,9 +16,9 @@ from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
 from localrag.progress import ignore
-from localrag.retrieval import dense, expand, lexical, penal, query, rerank
-from localrag.retrieval.expand import Neighbour, Seed
-from localrag.retrieval.fill import Filler
+from localrag.retrieval import dense, edges, lexical, query, rerank
+from localrag.retrieval.edges import Neighbour, Seed
+from localrag.retrieval.orders import Filler
 from localrag.retrieval.query import analyzer
 from localrag.retrieval.reading import RESOLVE, Reading, Resolved, Retrieval, read
 from localrag.retrieval.scope import scope_of, weighted
@@ -171,7 +171,7 @@ def follow_edges(search: Search) -> None:
     reading, store, filters = search.reading, search.corpus.store, search.reading.query.filters
     fused = add(search.found, search.named)
     seeds = _seeds(reading.resolved, fused)
-    reached = expand.neighbours(store, seeds, search.admission)
+    reached = edges.neighbours(store, seeds, search.admission)
     search.total = add(
         fused,
         {
@@ -183,7 +183,7 @@ def follow_edges(search: Search) -> None:
     search.reasons = connected | search.reasons
     if search.settings.follow_titles and (not filters.layers or PASSAGES in filters.layers):
         best, scores = _best(fused), relative_to_best(fused)
-        pages = expand.pages_named(store, search.corpus.titles, best, scores, search.admission)
+        pages = edges.pages_named(store, search.corpus.titles, best, scores, search.admission)
         search.reasons = _follow(search.total, pages, search.found) | search.reasons
     events = _link(search, seeds, relative_to_best(fused)) if reading.is_of_law else []
     search.reasons |= {
@@ -197,8 +197,8 @@ def follow_edges(search: Search) -> None:
     if not fused:
         events = [*events, *left(store, filters)]
     ranked = reading.scope.first(search.total)
-    search.hits = search.trail.record(expand.STAGE, ranked, search.reasons, events)
-    expand.require_undamaged(store, reached, search.hits)
+    search.hits = search.trail.record(edges.STAGE, ranked, search.reasons, events)
+    edges.require_undamaged(store, reached, search.hits)
 
 
 STEPS: tuple[Callable[[Search], None], ...] = (
@@ -456,18 +456,13 @@ def _link(search: Search, seeds: Sequence[Seed], found: Scores) -> list[Fact]:
     """
     reading, store, admission = search.reading, search.corpus.store, search.admission
     if reading.penalty is None:
-        filler = Filler(store, search.corpus.names, admission, reading, found)
+        filler = Filler(store, search.corpus.names, admission, reading)
         search.links = filler.links(seeds)
         _place(search.total, search.links)
         return filler.events
     doing = f"{reading.penalty.doing}\n{lexical.in_law(reading.everyday)}"
-    of_a_body = reading.penalty.of_a_body
-    penalties = penal.of_laws(store, reading.punishing, admission, of_a_body=of_a_body)
-    if not penalties:
-        terms = frozenset(analyzer().terms(doing))
-        penalties = penal.penalties(store, found, terms, admission)
-        if of_a_body:
-            penalties = penal.of_bodies(store, penalties, admission)
+    terms = frozenset(analyzer().terms(doing))
+    penalties = edges.penalties(store, reading, terms, found, admission)
     best = max(search.total.values(), default=0.0)
     for penalty in penalties:
         unit = penalty.link.unit
