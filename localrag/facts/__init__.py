@@ -36,8 +36,8 @@ class Fact:
     _values: tuple[tuple[str, Value], ...]
 
     def __init__(self, kind: FactKind, /, **fields: Value) -> None:
-        if fields.keys() != _fields_of(kind):
-            known = sorted(_fields_of(kind))
+        if fields.keys() != fields_of(kind):
+            known = sorted(fields_of(kind))
             raise ValueError(f"{kind} has the fields {known}, not {sorted(fields)}")
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "_values", tuple(sorted(fields.items())))
@@ -96,7 +96,7 @@ class Fact:
 
 
 @cache
-def _fields_of(kind: FactKind) -> frozenset[str]:
+def fields_of(kind: FactKind) -> frozenset[str]:
     """The names of the fields that the words of a kind show."""
     return frozenset(name for _text, name, _, _ in Formatter().parse(kind.value) if name)
 
