@@ -70,7 +70,6 @@ class FactKind(Enum):
     NOT_FILLED_IN = N_(
         "nothing in the corpus fills in what {provision} leaves to an order ({instrument})"
     )
-    WORD_NOT_QUOTED = N_("{word} stands nowhere in what is quoted")
     AMBIGUOUS = N_("{citation} can mean {n:,} provisions")
     DEFINED_IN_SEVERAL = N_("several laws define {term}: {laws}")
     NOT_DEFINED = N_("no provision of the corpus defines {term}")

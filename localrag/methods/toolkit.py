@@ -19,15 +19,18 @@ from localrag.methods.remembered import key_of
 from localrag.prepare.layers import MK_SUMMARIES
 from localrag.prepare.texts import FoundText, LayerText, source_of
 from localrag.prompts import OptimisedPrompt, language_of, prompt
-from localrag.reading.answerability import answers
 from localrag.reading.asking import Shape, ask
-from localrag.reading.evidence import LONGEST, NumberedPassage, fitting, sources_of
-from localrag.reading.sentences import (
+from localrag.reading.evidence import (
+    LONGEST,
     ChosenSentences,
+    NumberedPassage,
     Sentence,
+    fitting,
     sentences_in_full,
     sentences_that_may_answer,
+    sources_of,
 )
+from localrag.reading.support import answers
 from localrag.reading.watching import Cancelled
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import check, full_text
@@ -139,7 +142,7 @@ class Toolkit(PlainToolkit):
         return self.settings.write_searches and bool(laws)
 
     def answers(self, retrieval: Retrieval, cited: Sequence[Sentence]) -> float:
-        """How probably sentences answer the question; see `localrag.reading.answerability`."""
+        """How probably sentences answer the question; see `localrag.reading.support`."""
         places = [(sentence.passage, sentence.piece) for sentence in cited]
         every = retrieval.searches or (retrieval,)
         with self._resources.reading:

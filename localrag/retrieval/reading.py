@@ -24,7 +24,7 @@ from localrag.question.asked import (
 from localrag.question.english_citations import english_citations, english_places
 from localrag.question.everyday import EverydayWord, wordings
 from localrag.question.laws import LawNamed, names_near, without_names, without_states
-from localrag.retrieval.meaning import NO_MEANING, Meaning, meaning_asked
+from localrag.retrieval.edges import NO_MEANING, Meaning, meaning_asked
 from localrag.retrieval.query import analyzer, asked_of, asks_nothing_else, full_text
 from localrag.retrieval.scope import NO_LAWS, Scope, scope_of
 from localrag.retrieval.search import Searchable

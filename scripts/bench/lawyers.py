@@ -49,9 +49,9 @@ PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ("laws named", "localrag.retrieval.reading.scope_of", lambda *_: NO_LAWS),
     ("everyday words", "localrag.retrieval.reading.wordings", lambda *_: ()),
     ("penalties", "localrag.retrieval.reading.penalty_asked", lambda *_: None),
-    ("what fills in", "localrag.retrieval.fill.Filler.links", lambda *_: []),
+    ("what fills in", "localrag.retrieval.orders.Filler.links", lambda *_: []),
     ("figures", "localrag.retrieval.reading.figure_asked", lambda *_: None),
-    ("references", "localrag.retrieval.expand.neighbours", lambda *_: {}),
+    ("references", "localrag.retrieval.edges.neighbours", lambda *_: {}),
     ("another provision second", "localrag.reading.extractive._spread", list),
     (
         "questions before",
