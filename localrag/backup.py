@@ -30,9 +30,16 @@ import apsw
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from localrag import __version__
-from localrag.access import make_folder, open_file
 from localrag.database import connect, connect_to_read, damage_told
-from localrag.durable import flush_folder, is_locked, replacing, storing, work_folder
+from localrag.durable import (
+    flush_folder,
+    is_locked,
+    make_folder,
+    open_file,
+    replacing,
+    storing,
+    work_folder,
+)
 from localrag.errors import (
     BusyError,
     InputError,

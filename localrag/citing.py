@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from localrag.contents import Part
-from localrag.corpus.pages import with_pages
 from localrag.corpus.store import CorpusStore, DocumentInfo
-from localrag.corpus.types import Passage
+from localrag.corpus.types import Passage, with_pages
 from localrag.errors import LocalragError
 from localrag.export.blocks import (
     Block,

@@ -1,6 +1,6 @@
 """Settings: one typed tree, filled from defaults, localrag.toml, environment and flags.
 
-Where the values come from, and which of them wins, is told in `config_sources`.
+`localrag.workspace` says where the values come from, and which of them wins.
 """
 
 import difflib
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from localrag.access import Readers
-from localrag.config_sources import FLAG, HasSettings, collect
+from localrag.durable import Readers
 from localrag.errors import ConfigError, LocalragError, UsageError
 from localrag.language import N_, _
+from localrag.workspace import FLAG, HasSettings, collect
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

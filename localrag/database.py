@@ -16,8 +16,7 @@ from zlib import crc32
 
 import apsw
 
-from localrag.access import make_folder, open_file
-from localrag.durable import name_new
+from localrag.durable import make_folder, name_new, open_file
 from localrag.errors import BusyError, LocalragError, NotFoundError, StorageError, StoreError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from localrag import access
+from localrag import durable
 from localrag.asked_journal import checked, journal_of
 from localrag.config import Config, load
 from localrag.conversations.store import Conversations
@@ -213,8 +213,8 @@ def _config(workspace: Workspace, overrides: Mapping[str, object]) -> Fact:
 
 def _access(workspace: Workspace) -> Finding:
     """Who can read the workspace: nobody should whom its settings do not name."""
-    readers = access.readers(workspace.settings)
-    exposed = access.exposed(workspace.home, readers)
+    readers = durable.readers(workspace.settings)
+    exposed = durable.exposed(workspace.home, readers)
     if exposed:
         names = tuple(str(path) for path in exposed[:_NAMED])
         detail = Fact(FactKind.EXPOSED, n=len(exposed), first=names)
@@ -334,7 +334,7 @@ def _vectors(workspace: Workspace, name: str, config: Config) -> Iterator[Findin
     """How the vectors of a corpus are; nothing is found where it has none and needs none."""
     from localrag.inference.opening import embedder_id, embedder_name
     from localrag.ingest.state import vector_state
-    from localrag_indexes.generations import current
+    from localrag_indexes.manifest import current
 
     place = workspace.corpus(name)
     if current(place.vectors) is None and not embedder_name(workspace, config):
@@ -387,7 +387,7 @@ def _state(
 ) -> Finding:
     """A finding on an index, from how it stands to its store."""
     from localrag.ingest.state import IndexState
-    from localrag_indexes.generations import was_built
+    from localrag_indexes.manifest import was_built
 
     broken = {
         IndexState.MISSING: FactKind.INDEX_LOST,

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from localrag.corpus.facets import read_label, read_labels
 from localrag.corpus.store import CorpusStore
-from localrag.corpus.types import PASSAGES, TRIPLES, Passage
-from localrag.corpus.wording import kind_name, spellings_of_kind
+from localrag.corpus.types import PASSAGES, TRIPLES, Passage, kind_name, spellings_of_kind
 from localrag.errors import NotFoundError, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.ingest.state import LAYERS
@@ -19,7 +18,7 @@ from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import StoredProvisions
 from localrag.statutes.resolver import CitationResolver, Resolution, Target, parse_target
 from localrag.wrapping import shorten
-from localrag_indexes.analysis.characters import plain
+from localrag_indexes.analysis.normalize import plain
 
 LISTED = 10
 """Candidates that a message names, of those that can be meant."""

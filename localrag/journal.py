@@ -17,8 +17,7 @@ from typing import IO, Any, Generic, Self, TypeVar
 
 from pydantic import TypeAdapter
 
-from localrag.access import open_file
-from localrag.durable import flush_folder, replacing
+from localrag.durable import flush_folder, open_file, replacing
 from localrag.errors import LocalragError, StorageError
 from localrag.harmless import json_text
 from localrag.language import N_

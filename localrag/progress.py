@@ -80,6 +80,5 @@ class Stopwatch:
         self._tell(Progress(phase, done, total, monotonic() - self._began, earlier))
 
 
-def ignore(event: object) -> None:
+def ignore(*_told: object) -> None:
     """Take what is told where nobody listens."""
-    del event

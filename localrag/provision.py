@@ -7,11 +7,18 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from localrag.contents import Contents, contents_of, part_called
-from localrag.corpus.knowledge import KnownTriple
+from localrag.corpus.derived import KnownTriple
 from localrag.corpus.links import Definition, Reference
-from localrag.corpus.pages import page_starts, pages_of, with_pages
 from localrag.corpus.store import CorpusStore, DocumentInfo
-from localrag.corpus.types import PARAGRAPHS, Locator, Passage, Section
+from localrag.corpus.types import (
+    PARAGRAPHS,
+    Locator,
+    Passage,
+    Section,
+    page_starts,
+    pages_of,
+    with_pages,
+)
 from localrag.errors import NotFoundError
 from localrag.finding import LISTED, by_id, find, names_of, some, subject_of, targets_of
 from localrag.language import N_

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from localrag.reading.watching import Watch
     from localrag.retrieval.pipeline import Retriever
     from localrag.retrieval.reading import Retrieval
-from localrag.retrieval.types import Query
+    from localrag.retrieval.types import Query
 
 
 def open(  # noqa: A001 - `localrag.open`, as `tarfile.open`
@@ -591,13 +591,12 @@ class Corpus:
         Args:
             on_load: told how much of a model is loaded: its name, bytes of bytes.
         """
-        from localrag.inference.opening import overlook
         from localrag.methods.answering import open_answers
 
         self._let_go_of_the_old()
         if self._answerer is None:
             opened = open_answers(
-                self._workspace, self.require().name, self.config, on_load or overlook
+                self._workspace, self.require().name, self.config, on_load or ignore
             )
             self._answerer = self._opened.enter_context(opened)
         return self._answerer
@@ -615,10 +614,13 @@ class Corpus:
 
     def _asked(self, asked: "str | Query", where: "Where | str | None") -> "Query":
         """A query with what is wanted of the documents as the corpus has it."""
-        from localrag.corpus.facets import labels, read_labels
         from localrag.retrieval.types import Query
 
         query = Query(asked) if isinstance(asked, str) else asked
+        if not where and not query.filters.where:
+            return query
+        from localrag.corpus.facets import labels, read_labels
+
         told = read_labels(where) if isinstance(where, str) else labels(where or {})
         wanted = (*query.filters.where, *told)
         if not wanted:

@@ -23,7 +23,7 @@ from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po, write_po
 from jinja2.ext import babel_extract
 
-from localrag.cli.verbs import paragraphs
+from localrag.cli.main import paragraphs
 from localrag.language import LANGUAGES
 
 Rooms = dict[str, list[Path]]

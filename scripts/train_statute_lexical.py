@@ -27,7 +27,7 @@ from localrag.evaluation.types import Question
 from localrag.methods.agreement.evidence import LawText, provisions_found, provisions_in
 from localrag.methods.agreement.judging import SignWeights, choose, observe, shares, weigh
 from localrag.methods.agreement.types import Signs
-from localrag.methods.choices import labelled, mark
+from localrag.methods.catalogue import labelled, mark
 from localrag.methods.polarity import Polarity, polarity_of
 
 WEIGHTS = REPOSITORY / "localrag" / "methods" / "agreement" / "weights.toml"

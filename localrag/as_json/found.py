@@ -12,15 +12,12 @@ from localrag.corpus.types import Passage
 from localrag.facts import told
 from localrag.ingest.state import state, vector_state
 from localrag.reading.types import Answer, Citation, FactCheck
-from localrag.retrieval.query import snippet
+from localrag.retrieval.query import SNIPPET, snippet
 from localrag.retrieval.types import Hit, ModelCall, Query, Trace
 from localrag.workspace import CorpusPaths
 
 if TYPE_CHECKING:
     from localrag.retrieval.reading import Retrieval
-
-SNIPPET = 280
-"""Characters of a hit's text that a snippet spans."""
 
 
 class PassageJson(TypedDict):

@@ -11,8 +11,7 @@ from typing_extensions import TypedDict
 from localrag.as_json.found import PassageJson, passage_as_json
 from localrag.contents import Contents, Part
 from localrag.corpus.store import DocumentInfo
-from localrag.corpus.types import OMISSIONS, Omission
-from localrag.corpus.wording import omission_notes
+from localrag.corpus.types import OMISSIONS, Omission, omission_notes
 from localrag.finding import ResolvedCitation
 from localrag.history import Comparison, History
 from localrag.history.comparing import Change, Line

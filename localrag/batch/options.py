@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from localrag.errors import InputError
 from localrag.language import N_
-from localrag.methods.choices import LABELS, labelled
-from localrag_indexes.analysis.characters import PlainText, plain
-from localrag_indexes.analysis.normalize import unified
+from localrag.methods.catalogue import LABELS, labelled
+from localrag_indexes.analysis.normalize import PlainText, plain, unified
 
 _NUMBERS, _KANJI, _CIRCLED = "12345678", "一二三四五六七八", "①②③④⑤⑥⑦⑧"
 SERIES = (

@@ -21,8 +21,7 @@ from localrag.prepare.index import layers_embedder, layers_stamp, require_layers
 from localrag.prompts import OptimisedPrompt
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.errors import IndexingError
-from localrag_indexes.generations import current
-from localrag_indexes.manifest import IndexManifest
+from localrag_indexes.manifest import IndexManifest, current
 from localrag_models.gguf import read_header
 from localrag_models.runtimes import named_runtime
 from localrag_models.store import ModelStore

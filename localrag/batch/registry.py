@@ -14,9 +14,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from localrag.access import make_folder
 from localrag.batch.types import cause_and_cure
-from localrag.durable import listed, replace_text
+from localrag.durable import listed, make_folder, replace_text
 from localrag.errors import StorageError
 from localrag.language import N_
 from localrag.workspace import Workspace

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from localrag import language
-from localrag.access import make_folder
 from localrag.backup import restore_corpus
 from localrag.bundle.installer import FIRST, HELD, Bundle, installed
 from localrag.bundle.opening import manifest_of
 from localrag.doctor import Health, examine
-from localrag.durable import replace_text, storing
+from localrag.durable import make_folder, replace_text, storing
 from localrag.errors import LocalragError, NotFoundError, WorkspaceError
 from localrag.harmless import harmless
 from localrag.inference.opening import named

@@ -13,10 +13,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from localrag.access import make_folder
 from localrag.bundle import installer
 from localrag.bundle.installer import LARGEST_MANIFEST, MANIFEST, SIGNATURE, Bundle, Refused
-from localrag.durable import work_folder
+from localrag.durable import make_folder, work_folder
 from localrag.errors import (
     BusyError,
     InputError,

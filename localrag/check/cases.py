@@ -24,8 +24,8 @@ from localrag.reading.checking.particulars import (
     same_figure,
 )
 from localrag.reading.folding import Folded, fold
-from localrag_indexes.analysis.characters import with_blanks
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import split_sentences
+from localrag_indexes.analysis.normalize import with_blanks
 
 _LISTS = re.compile("次(?:に掲げる|の各号|のとおり|の)|左の")
 _MARKS = re.compile("[、。（）()]")

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from localrag.check.laws import Cited, cited_within
 from localrag.reading.checking.particulars import particulars_of
 from localrag.reading.folding import fold
-from localrag_indexes.analysis.characters import with_blanks
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import split_sentences
+from localrag_indexes.analysis.normalize import with_blanks
 
 _ROW = re.compile(r"^(?=[ 　]*\||[^\n]*\t)[^\n]*$", re.MULTILINE)
 _PIPE_FIRST = re.compile("[ 　]*\\|")

@@ -22,8 +22,8 @@ from localrag.statutes.citations import HEADING, unread_numbers
 from localrag.statutes.notation import COUNT, cite
 from localrag.statutes.resolver import Resolution, Target
 from localrag.statutes.typed import read_headings
-from localrag_indexes.analysis.numerals import parse_numeral
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import split_sentences
+from localrag_indexes.analysis.normalize import parse_numeral
 
 # Who says that a provision is gone is right.
 _SAID_TO_BE_GONE = re.compile(

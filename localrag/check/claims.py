@@ -14,7 +14,7 @@ from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.reading.types import Answer, CheckedEvidence, Stance, Status, Unanswered, Veracity
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import split_sentences
 
 Judge = Callable[[str], Answer]
 """Checks one claim: `Answerer.answer` with a method that checks claims."""

@@ -12,7 +12,7 @@ from itertools import groupby
 
 from localrag.check.types import DiffPart
 from localrag.check.words import canon, likeness, with_kanji_conjunctions
-from localrag_indexes.analysis.japanese import Morpheme, morphemes
+from localrag_indexes.analysis.analyzer import Morpheme, morphemes
 from localrag_indexes.analysis.normalize import normalize
 
 PENALTIES_RENAMED = "2025-06-01"

@@ -14,8 +14,8 @@ from localrag.check.differences import spelt
 from localrag.check.words import letters
 from localrag.reading.checking.forces import Force
 from localrag.reading.checking.polarity import closing_force
+from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_indexes.analysis.normalize import normalize
-from localrag_indexes.analysis.sentences import split_sentences
 
 # 民法5条1項によれば、: what is said follows.
 _NAMES_BEFORE = re.compile("^[はがに、]*(?:によれば|によると|により|では)?、?")

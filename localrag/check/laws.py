@@ -22,7 +22,7 @@ from localrag.statutes.citations import LawKind, ProvisionCitation, find_citatio
 from localrag.statutes.names import LawNames
 from localrag.statutes.resolver import CitationResolver, Law, Resolution, Target
 from localrag.statutes.spoken import SpokenLaws, is_bylaw, names_itself
-from localrag_indexes.analysis.numerals import in_digits
+from localrag_indexes.analysis.normalize import in_digits
 
 # Under Article 5, according to Article 5: no law, as "of" tells one (Article 5 of this agreement).
 _IN_A_SENTENCE = re.compile(r"[a-z]+|(?<![^\s.;:!?(（])(?<![A-Za-z,] )[A-Z][a-z]*")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from localrag.corpus.types import Locator
 from localrag.statutes.citations import ProvisionCitation
 from localrag.statutes.notation import NUMBER, count, read_number
-from localrag_indexes.analysis.numerals import in_digits
+from localrag_indexes.analysis.normalize import in_digits
 
 _HEADING = re.compile(
     rf"^[ \t　]*(?:#+ *)?\**(?P<article>第[ 　]?{NUMBER}[ 　]?条(?:の{NUMBER})*)\**"

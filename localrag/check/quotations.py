@@ -26,8 +26,8 @@ from localrag.check.words import Likeness, bare, canon, letters, likeness
 from localrag.corpus.types import Passage
 from localrag.facts import Fact, FactKind
 from localrag.statutes.resolver import Target
-from localrag_indexes.analysis.characters import with_blanks
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import split_sentences
+from localrag_indexes.analysis.normalize import with_blanks
 
 _LONGEST, _REACH = 2_000, 90
 _PAIRS = {"「": "」", "『": "』", "“": "”"}

@@ -14,11 +14,10 @@ from localrag.check.article_columns import articles_in_columns
 from localrag.check.spread import spread_letters
 from localrag.check.types import Place
 from localrag.corpus import readers
-from localrag.corpus.pages import page_starts
 from localrag.corpus.readers import Limits, PassedOver, ReadFailure
 from localrag.corpus.readers.text import decode
 from localrag.corpus.readers.types import Unread
-from localrag.corpus.types import Document, Omission
+from localrag.corpus.types import Document, Omission, page_starts
 from localrag.errors import InputError, LocalragError, UsageError
 from localrag.facts import Fact
 from localrag.harmless import one_line
@@ -29,9 +28,7 @@ from localrag.reading.folding import Spelling
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import DASHES
 from localrag.statutes.typed import short_citations
-from localrag_indexes.analysis.characters import PlainText
-from localrag_indexes.analysis.normalize import original_span
-from localrag_indexes.analysis.numerals import FORMAL_NUMERALS
+from localrag_indexes.analysis.normalize import FORMAL_NUMERALS, PlainText, original_span
 
 # Formats in which a line is a whole paragraph; in the others a sentence may go on in the next one.
 _WHOLE_LINES = ("docx", "html", "pdf", "image", "xlsx", "pptx", "csv", "eml", "msg")

@@ -60,9 +60,8 @@ from localrag.reading.types import Mismatch, MismatchKind
 from localrag.statutes.applied import part_span
 from localrag.statutes.other_numbers import case_numbers
 from localrag.statutes.resolver import Target
-from localrag_indexes.analysis.characters import with_blanks
-from localrag_indexes.analysis.normalize import normalize
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import split_sentences
+from localrag_indexes.analysis.normalize import normalize, with_blanks
 
 _FIGURES = frozenset(
     (MismatchKind.FIGURE, MismatchKind.PERIOD, MismatchKind.SHARE, MismatchKind.AMOUNT)

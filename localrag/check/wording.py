@@ -12,7 +12,7 @@ from localrag.check.types import (
     Place,
     Verdict,
 )
-from localrag.corpus.wording import omission_notes
+from localrag.corpus.types import omission_notes
 from localrag.export.blocks import (
     Block,
     Heading,

@@ -13,8 +13,13 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from localrag.check.types import DiffPart
-from localrag_indexes.analysis.normalize import normalize, normalize_with_offsets, original_span
-from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, in_digits
+from localrag_indexes.analysis.normalize import (
+    NUMERAL_CHARACTERS,
+    in_digits,
+    normalize,
+    normalize_with_offsets,
+    original_span,
+)
 
 _SAME = str.maketrans(
     "ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮ『』,.",

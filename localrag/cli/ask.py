@@ -5,14 +5,18 @@ from typing import Annotated
 
 import typer
 
-from localrag.cli.questions import (
+from localrag.cli.main import app, verb
+from localrag.cli.options import (
     After,
     AsOf,
+    CorpusName,
     Dense,
     From,
+    Json,
     Law,
     Layer,
     Lexical,
+    MethodName,
     Options,
     Rerank,
     To,
@@ -20,11 +24,11 @@ from localrag.cli.questions import (
     Where,
     on,
     read_query,
+    switched,
+    tell_if_behind,
     unicode,
 )
-from localrag.cli.session import CorpusName, Json, MethodName, switched, tell_if_behind
 from localrag.cli.terminal import emit
-from localrag.cli.verbs import app, verb
 from localrag.session import Session
 
 
@@ -89,9 +93,8 @@ def ask(
     made whole from those given with --after, and how it was read is told. With --method another
     method answers; some choose between options.
     """
-    from localrag.as_json.found import answer_as_json
     from localrag.cli import render
-    from localrag.cli.meter import shown_draft
+    from localrag.cli.terminal import shown_draft
     from localrag.reading.types import Status
 
     session: Session = switched(on(context.obj, as_of), lexical, dense, rerank)
@@ -109,6 +112,8 @@ def ask(
         with shown_draft(answerer.model) as draft:
             reply = opened.ask(asked, draft)
     if as_json:
+        from localrag.as_json.found import answer_as_json
+
         emit(answer_as_json(asked, reply))
     else:
         if explain:

@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from localrag.cli.questions import AsOf, Where, on
-from localrag.cli.session import CorpusName, Json, MethodName, Ray
-from localrag.cli.verbs import app, verb
+from localrag.cli.main import app, verb
+from localrag.cli.options import AsOf, CorpusName, Json, MethodName, Ray, Where, on
 from localrag.errors import UsageError
 from localrag.language import N_
 from localrag.session import Session

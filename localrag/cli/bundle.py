@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from localrag.cli.session import Json, complete_corpus, completing
+from localrag.cli.main import group, verb
+from localrag.cli.options import Json, complete_corpus, completing
 from localrag.cli.terminal import emit, say, tell
-from localrag.cli.verbs import group, verb
 from localrag.errors import UsageError
 from localrag.language import N_, _, ngettext
 from localrag.session import Session

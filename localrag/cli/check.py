@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from localrag.cli.questions import AsOf, on, unicode
-from localrag.cli.session import CorpusName, Json
+from localrag.cli.main import app, verb
+from localrag.cli.options import AsOf, CorpusName, Json, on, unicode
 from localrag.cli.terminal import emit, say, say_text, tell
-from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
 from localrag.language import N_, _
 
@@ -94,7 +93,7 @@ def check(
     from localrag.check import named_files
     from localrag.check.report import known_suffix, write_report
     from localrag.check.wording import title
-    from localrag.cli.meter import Meter
+    from localrag.cli.terminal import Meter
 
     text = " ".join(words)
     paths = named_files(words)

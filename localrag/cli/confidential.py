@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from localrag.cli.questions import unicode
-from localrag.cli.session import Json, complete_corpus, indexing
+from localrag.cli.main import app, verb
+from localrag.cli.options import Json, complete_corpus, indexing, unicode
 from localrag.cli.terminal import confirm, emit, say, tell
-from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
 from localrag.language import N_, _, ngettext
 from localrag.session import Session

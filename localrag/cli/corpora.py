@@ -7,10 +7,9 @@ from typing import Annotated, cast
 
 import typer
 
-from localrag.cli.questions import unicode
-from localrag.cli.session import CorpusName, Json, Ray, complete_corpus, indexing
+from localrag.cli.main import app, verb
+from localrag.cli.options import CorpusName, Json, Ray, complete_corpus, indexing, unicode
 from localrag.cli.terminal import colon, columns, confirm, emit, emit_all, say, table, tell
-from localrag.cli.verbs import app, verb
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
 from localrag.session import Corpus, Session

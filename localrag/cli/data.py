@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from localrag.cli.meter import Meter
-from localrag.cli.session import Json
-from localrag.cli.verbs import group, verb
+from localrag.cli.main import group, verb
+from localrag.cli.options import Json
+from localrag.cli.terminal import Meter
 from localrag.language import N_
 from localrag.progress import BYTES, Phase, Stopwatch
 from localrag.session import Session

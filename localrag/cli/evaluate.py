@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from localrag.cli.session import (
+from localrag.cli.main import Group, group, verb
+from localrag.cli.options import (
     CorpusName,
     CorpusSearched,
     DatasetName,
@@ -14,7 +15,6 @@ from localrag.cli.session import (
     QuestionsFile,
     SplitName,
 )
-from localrag.cli.verbs import Group, group, verb
 from localrag.session import Session
 
 if TYPE_CHECKING:
@@ -287,9 +287,8 @@ def queries(
 
     Stopping loses nothing: the same command goes on.
     """
-    from localrag.cli.meter import Meter
     from localrag.cli.render_batch import EVERY
-    from localrag.cli.terminal import emit, say
+    from localrag.cli.terminal import Meter, emit, say
     from localrag.evaluation.queries import make_queries
     from localrag.language import _
 

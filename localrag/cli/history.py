@@ -4,10 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from localrag.cli.questions import AsOf, day, on, unicode
-from localrag.cli.session import CorpusName, Json
+from localrag.cli.main import app, verb
+from localrag.cli.options import AsOf, CorpusName, Json, day, on, unicode
 from localrag.cli.terminal import colon, emit, say, say_text, tell
-from localrag.cli.verbs import app, verb
 from localrag.language import _
 from localrag.session import Session
 

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from localrag.cli.session import Json
-from localrag.cli.verbs import app, verb
+from localrag.cli.main import app, verb
+from localrag.cli.options import Json
 from localrag.language import _, ngettext
 
 if TYPE_CHECKING:
-    from localrag.methods.types import Method
+    from localrag.methods.catalogue import Method
 
 
 @verb(

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from localrag.cli.meter import Meter
-from localrag.cli.session import Json
-from localrag.cli.terminal import emit, say, tell
-from localrag.cli.verbs import group, verb
+from localrag.cli.main import group, verb
+from localrag.cli.options import Json
+from localrag.cli.terminal import Meter, emit, say, tell
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
 from localrag.progress import BYTES, Phase, Stopwatch

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from localrag.cli.session import CorpusSearched, DatasetName, Json, QuestionsFile, SplitName
-from localrag.cli.verbs import group, verb
+from localrag.cli.main import group, verb
+from localrag.cli.options import CorpusSearched, DatasetName, Json, QuestionsFile, SplitName
 from localrag.session import Session
 
 _CODES = (0, 2, 3, 4, 5, 6, 7, 8, 130)

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from localrag.cli.questions import AsOf, on
-from localrag.cli.session import Json, complete_corpus
+from localrag.cli.main import app, verb
+from localrag.cli.options import AsOf, Json, complete_corpus, on
 from localrag.cli.terminal import aside, colon, emit, say, say_text
-from localrag.cli.verbs import app, verb
 from localrag.facts import Fact, FactKind
 from localrag.language import _, ngettext
 
@@ -98,7 +97,7 @@ def _as_json(found: "Overview") -> dict[str, Any]:
 
 def _print(name: str, found: "Overview") -> None:
     from localrag.corpus.facets import CHAPTER, value_name
-    from localrag.corpus.wording import facet_name
+    from localrag.corpus.types import facet_name
 
     documents = ngettext("{n:,} document", "{n:,} documents", found.documents)
     counts = _("{documents}, {passages:,} passages, {characters:,} characters").format(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from localrag.cli.session import CorpusName, Json, Ray
-from localrag.cli.verbs import app, verb
+from localrag.cli.main import app, verb
+from localrag.cli.options import CorpusName, Json, Ray
 from localrag.durable import replace_text, storing
 from localrag.errors import UsageError
 from localrag.language import N_, _
@@ -113,8 +113,7 @@ def prepare(
     end all layers are indexed by words and, where there is an embedder, by meaning. With --ray the
     model writes on other machines.
     """
-    from localrag.cli.meter import Meter
-    from localrag.cli.terminal import emit
+    from localrag.cli.terminal import Meter, emit
     from localrag.inference.opening import open_chat
     from localrag.prepare.categories import PROPOSE, load
     from localrag.prepare.preparing import Opener
@@ -278,8 +277,7 @@ def calibrate(
     threshold. Cosines differ from embedder to embedder: those of unrelated questions should lie
     below the threshold, those of questions that ask the same above it.
     """
-    from localrag.cli.meter import Meter
-    from localrag.cli.terminal import emit
+    from localrag.cli.terminal import Meter, emit
     from localrag.corpus.store import CorpusStore
     from localrag.prepare.calibrating import distributions
     from localrag.prepare.index import LayerIndex

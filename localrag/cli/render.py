@@ -2,13 +2,12 @@
 
 from collections.abc import Collection, Iterable
 
-from localrag.as_json.found import SNIPPET
 from localrag.cli.terminal import aside, colon, say, say_text, tell
 from localrag.language import _, ngettext
 from localrag.question.laws import LawNamed
 from localrag.reading import wording
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Status, Step
-from localrag.retrieval.query import Snippet, snippet
+from localrag.retrieval.query import SNIPPET, Snippet, snippet
 from localrag.retrieval.types import Hit, Query, Trace
 from localrag.statutes.names import LawNames
 

@@ -7,12 +7,11 @@ from typing import Any
 
 from localrag.batch import BatchEstimate, BatchReport
 from localrag.batch.types import Event, Listener, RowFailed
-from localrag.cli.meter import Meter, a_minute
-from localrag.cli.terminal import colon, duration, say, tell
+from localrag.cli.terminal import Meter, a_minute, colon, duration, say, tell
 from localrag.facts import Fact, FactKind
 from localrag.harmless import one_line
 from localrag.language import _, ngettext
-from localrag.methods.choices import LABELS
+from localrag.methods.catalogue import LABELS
 from localrag.progress import Progress
 from localrag.reading.wording import FAILURES
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from localrag.batch.types import RowFailed
-from localrag.cli.meter import Meter
 from localrag.cli.render_batch import EVERY
-from localrag.cli.terminal import aside, colon, duration, say, table, tell
+from localrag.cli.terminal import Meter, aside, colon, duration, say, table, tell
 from localrag.evaluation.measures import Verdict
 from localrag.evaluation.planning import LeftOut, Plan
 from localrag.evaluation.record import Run

@@ -5,10 +5,9 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from localrag.cli.meter import Meter
-from localrag.cli.terminal import colon, say, tell
+from localrag.cli.terminal import Meter, colon, say, tell
 from localrag.corpus.readers import PassedOver
-from localrag.corpus.wording import part_name
+from localrag.corpus.types import part_name
 from localrag.harmless import one_line
 from localrag.ingest.add import AddReport
 from localrag.ingest.events import (

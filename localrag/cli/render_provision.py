@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from localrag.cli.render import cut
 from localrag.cli.terminal import aside, colon, say, say_text, tell
 from localrag.contents import Contents, Part
-from localrag.corpus.knowledge import KnownTriple
-from localrag.corpus.types import Locator
-from localrag.corpus.wording import omission_notes
+from localrag.corpus.derived import KnownTriple
+from localrag.corpus.types import Locator, omission_notes
 from localrag.harmless import one_line
 from localrag.language import N_, _
 from localrag.provision import LookedUp, Provision, ProvisionLink, ProvisionReadings

@@ -5,10 +5,13 @@ from typing import Annotated
 
 import typer
 
-from localrag.cli.questions import (
+from localrag.cli.main import app, verb
+from localrag.cli.options import (
     AsOf,
+    CorpusName,
     Dense,
     From,
+    Json,
     Law,
     Layer,
     Lexical,
@@ -19,11 +22,11 @@ from localrag.cli.questions import (
     Where,
     on,
     read_query,
+    switched,
+    tell_if_behind,
     unicode,
 )
-from localrag.cli.session import CorpusName, Json, switched, tell_if_behind
 from localrag.cli.terminal import emit, tell
-from localrag.cli.verbs import app, verb
 from localrag.language import _
 from localrag.session import Session
 

@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 
 import typer
 
-from localrag.cli.session import CorpusName, Json
+from localrag.cli.main import app, verb
+from localrag.cli.options import CorpusName, Json
 from localrag.cli.terminal import emit, say, tell
-from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError, to_install
 from localrag.language import N_, _
 from localrag.session import Session

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from localrag.cli.session import CorpusName, Json
+from localrag.cli.main import app, verb
+from localrag.cli.options import CorpusName, Json
 from localrag.cli.terminal import colon, emit, say, say_text, table
-from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
 from localrag.language import N_, _
 from localrag.session import Session

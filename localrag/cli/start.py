@@ -9,12 +9,13 @@ import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
-from localrag.config_sources import parse_assignments
-from localrag.errors import UsageError
+from localrag.errors import LocalragError, UsageError
 from localrag.language import LANGUAGES, N_, of_environment, use
+from localrag.workspace import collect, parse_assignments
 
 # Objects made before Python looks for cycles among them.
 _OBJECTS = 50_000
@@ -34,16 +35,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
     given = options(words)
     # A setting of this call is validated first, which imports as much.
     if given is None or given.verb != "tui" or given.unknown or given.set:
-        from localrag.cli import main
-
-        return main.run(words)
+        # By its name, as `main` imports the verbs: it is made of what stands here.
+        return int(import_module("localrag.cli.main").run(words))
     try:
         open_workbench(given.home, overrides((), given.lang))
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - `main` tells it as any other
-        from localrag.cli.main import language_of, tell_failure
-
         use(language_of(words))
-        return tell_failure(error)
+        return int(import_module("localrag.cli.main").tell_failure(error))
     return 0
 
 
@@ -143,3 +141,18 @@ def overrides(assignments: Sequence[str], lang: str) -> dict[str, object]:
             )
         given["language"] = lang
     return given
+
+
+def language_of(words: Sequence[str]) -> str:
+    """The language of this call: as it says, else as the settings, else as the environment does."""
+    from localrag.workspace import Workspace
+
+    given = options(words)
+    wanted: object = None
+    # What is wrong with these is told by what needs them.
+    with suppress(LocalragError):
+        named = overrides(given.set, given.lang) if given else {}
+        wanted, _source = collect(Workspace.locate(given.home if given else None), named).get(
+            "language", (None, "")
+        )
+    return str(wanted) if wanted in LANGUAGES else of_environment()

@@ -2,8 +2,8 @@
 
 import typer
 
+from localrag.cli.main import app, verb
 from localrag.cli.start import open_workbench
-from localrag.cli.verbs import app, verb
 from localrag.session import Session
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from localrag.cli.session import CorpusName, Json
-from localrag.cli.verbs import app, verb
+from localrag.cli.main import app, verb
+from localrag.cli.options import CorpusName, Json
 from localrag.session import Session
 
 if TYPE_CHECKING:
@@ -46,8 +46,7 @@ def tune_retrieval(
     (95 % interval of the paired difference in nDCG). Keep other questions apart to check it with.
     """
     from localrag import tuning
-    from localrag.cli.meter import Meter
-    from localrag.cli.terminal import emit, say, table, tell
+    from localrag.cli.terminal import Meter, emit, say, table, tell
     from localrag.language import N_, _
     from localrag.progress import Phase, Stopwatch
 

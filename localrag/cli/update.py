@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from localrag.cli.session import CorpusName, Json
+from localrag.cli.main import app, verb
+from localrag.cli.options import CorpusName, Json
 from localrag.cli.terminal import aside, colon, confirm, emit, say, tell
-from localrag.cli.verbs import app, verb
 from localrag.errors import UsageError
 from localrag.language import N_, _, ngettext
 from localrag.session import Session

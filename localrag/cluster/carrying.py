@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from hashlib import blake2b, file_digest
 from pathlib import Path, PurePosixPath
 
-from localrag.access import make_folder
 from localrag.config import Config
-from localrag.durable import replacing, storing
+from localrag.durable import make_folder, replacing, storing
 from localrag.inference.opening import models_in_use
 from localrag.workspace import Workspace
 from localrag_indexes.manifest import COMPARED

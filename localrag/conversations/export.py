@@ -13,7 +13,7 @@ from localrag.export.blocks import Block, Heading, Quotation, Strong, items, par
 from localrag.export.files import write_blocks
 from localrag.harmless import one_line
 from localrag.language import N_, _
-from localrag.methods.choices import labelled
+from localrag.methods.catalogue import labelled
 from localrag.reading.printed import answer_blocks, nearest_blocks
 from localrag.reading.types import Status
 from localrag.workspace import Workspace

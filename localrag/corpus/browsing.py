@@ -1,16 +1,16 @@
 """What is asked of a corpus by somebody who leafs through it."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager
+from collections import defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from unicodedata import is_normalized, normalize
 
 from localrag.corpus.facets import Facets, facets_of
-from localrag.corpus.memory import Answer, Memory
 from localrag.corpus.rows import locator_of, passage_id
 from localrag.corpus.states import INFO, OLD_AFTER, DocumentInfo, info
 from localrag.corpus.types import Locator
@@ -19,6 +19,85 @@ from localrag.errors import NotFoundError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag_indexes.analysis.normalize import without_blanks
+
+Asked = TypeVar("Asked", bound=Hashable)
+Answer = TypeVar("Answer")
+
+# Answers kept from one question to the next: some hundred texts of provisions among them.
+_MOST = 10_000
+
+
+class Memory:
+    """Answers of look-ups of one database.
+
+    Outside of `holding` nothing is kept, and everything is looked up: who writes and then reads
+    finds what was written. Look-ups are told apart by a name, for each of which questions and
+    answers are of one kind.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._answers: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
+        self._mark: tuple[int, int] | None = None
+        self._holds = False
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """Keep what is looked up, and give it again.
+
+        Whether the file was written since it was kept is looked at once, when this begins.
+        """
+        if self._holds:
+            yield
+            return
+        mark = self._database.mark
+        if mark != self._mark or sum(map(len, self._answers.values())) > _MOST:
+            self._answers.clear()
+            self._mark = mark
+        self._holds = True
+        try:
+            yield
+        finally:
+            self._holds = False
+
+    def once(self, name: str, asked: Asked, look_up: Callable[[Asked], Answer]) -> Answer:
+        """The answer to one question."""
+        if not self._holds:
+            return look_up(asked)
+        known: dict[Asked, Answer] = self._answers[name]
+        if asked not in known:
+            known[asked] = look_up(asked)
+        return known[asked]
+
+    def of_each(
+        self,
+        name: str,
+        asked: Iterable[Asked],
+        look_up: Callable[[Collection[Asked]], Mapping[Asked, Answer]],
+    ) -> dict[Asked, Answer]:
+        """The answers to many questions, in their order; those without an answer are left out.
+
+        Args:
+            name: of the look-up.
+            asked: the questions.
+            look_up: answers several at once.
+        """
+        wanted = list(asked)
+        known: Mapping[Asked, Answer] = self._answers[name] if self._holds else {}
+        unknown = {one for one in wanted if one not in known}
+        found = look_up(unknown) if unknown else {}
+        self.keep(name, found)
+        return {
+            one: known[one] if one in known else found[one]
+            for one in wanted
+            if one in known or one in found
+        }
+
+    def keep(self, name: str, answers: Mapping[Asked, Answer]) -> None:
+        """Keep answers that were found by other means."""
+        if self._holds:
+            self._answers[name].update(answers)
+
 
 # Titles that are looked at while somebody types: a tenth of a second.
 _TITLES = 50_000
@@ -94,7 +173,7 @@ class Browsing:
     def __init__(self, database: Database) -> None:
         self._db = database
         self._memory = Memory(database)
-        self._facets = Facets(database, {})
+        self._facets: Facets | None = None
         self._facets_made_of: tuple[int, int] | None = None
 
     @property
@@ -148,7 +227,7 @@ class Browsing:
         """
         told = self.facets_file
         made_of = (self.stamp, told.stat().st_mtime_ns if told.exists() else 0)
-        if made_of != self._facets_made_of:
+        if self._facets is None or made_of != self._facets_made_of:
             self._facets = facets_of(self._db, told)
             self._facets_made_of = made_of
         return self._facets

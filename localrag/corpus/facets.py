@@ -21,9 +21,12 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from localrag.corpus.states import INFO, DocumentInfo, enacted, info
-from localrag.corpus.types import ARTICLES, PASSAGES, Document, Label
-from localrag.corpus.wording import (
+from localrag.corpus.types import (
+    ARTICLES,
     FACETS,
+    PASSAGES,
+    Document,
+    Label,
     facet_name,
     kind_name,
     spellings_of_facet,
@@ -32,8 +35,7 @@ from localrag.corpus.wording import (
 from localrag.database import Database
 from localrag.errors import NotFoundError, StoreError, UsageError
 from localrag.language import N_, _
-from localrag_indexes.analysis.normalize import compact, letters_of
-from localrag_indexes.analysis.numerals import common_year, parse_year
+from localrag_indexes.analysis.normalize import common_year, compact, letters_of, parse_year
 
 KIND = "kind"
 """Of a statute its type (Act, CabinetOrder …), of all else the format it came from."""

@@ -44,7 +44,7 @@ class Reference:
         kind: ``refers``; ``applies-mutatis-mutandis`` (準用); ``delegates``, where a provision
             leaves something to an order (政令で定める); ``delegated-by``, where a provision of an
             order fills in what the target left to it; ``reads``, where it has words of the target
-            read otherwise, see `localrag.corpus.readings`; ``changes``, where it has the target
+            read otherwise, see `localrag.corpus.derived`; ``changes``, where it has the target
             read or applied otherwise for the time being, see `changes_to`.
         law_id: the law referred to; empty where the corpus lacks it or several are possible.
         law_name: its title, or its name as cited; of delegations the kind of order.
@@ -135,7 +135,7 @@ class Definition:
 
     Attributes:
         document_id, locator: the most exact provision that defines it.
-        term: as written, in plain characters (`localrag_indexes.analysis.characters`).
+        term: as written, in plain characters (`localrag_indexes.analysis.normalize`).
         start, end: span of the term in the text of the document.
         scope: how far the definition reaches, as written ("この条及び次条"); empty for the whole
             document from there on.

@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any
 
-from localrag.corpus.derived import Derived
-from localrag.corpus.knowledge import Knowledge
+from localrag.corpus.derived import Derived, Knowledge
 from localrag.corpus.links import subtree
 from localrag.corpus.rows import (
     BLOCK,

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from localrag.corpus.rows import DocumentRows, PassageRow, block_range, block_text, write_blocks
 from localrag.corpus.types import ARTICLES, PASSAGES, Omission, omissions_of
 from localrag.database import Database, Row
-from localrag_indexes.analysis.numerals import YEAR_BEFORE, common_year
+from localrag_indexes.analysis.normalize import YEAR_BEFORE, common_year
 
 _STATES = (
     "CREATE TEMP VIEW states AS SELECT documents.key, works.id AS id, documents.id AS state_id,"

@@ -7,7 +7,8 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from localrag.corpus import links, readings, states
+from localrag.corpus import links, states
+from localrag.corpus.derived import enter_readings
 from localrag.corpus.links import Definition, Reference, ReferenceRow
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.rows import DocumentRows, block_range, prepare
@@ -433,7 +434,7 @@ class CorpusStore(Lookups):
         return links.replace(
             self._db,
             (
-                links.Found(key, readings.enter(self._db, key, references), definitions)
+                links.Found(key, enter_readings(self._db, key, references), definitions)
                 for key, references, definitions in found
             ),
             self.laws(),

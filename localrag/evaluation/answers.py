@@ -38,8 +38,8 @@ from localrag.evaluation.types import (
 )
 from localrag.journal import Journal
 from localrag.language import N_
-from localrag.methods.toolkit import EVIDENCE
-from localrag.methods.types import Method
+from localrag.methods.catalogue import Method
+from localrag.methods.extractive import EVIDENCE
 from localrag.reading.types import Citation, Claim, Derivation, FactCheck
 
 

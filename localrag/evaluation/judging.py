@@ -48,7 +48,7 @@ from localrag.evaluation.types import (
 from localrag.inference.opening import open_chat
 from localrag.journal import Journal, Row
 from localrag.language import N_, _
-from localrag.methods.choices import LONGEST_REASON
+from localrag.methods.catalogue import LONGEST_REASON
 from localrag.progress import Phase, Progress
 from localrag.prompts import language_of, prompt
 from localrag.reading.asking import ask

@@ -10,7 +10,7 @@
 import re
 from pathlib import Path
 
-from localrag.access import make_folder
+from localrag.durable import make_folder
 from localrag.errors import StorageError, UsageError
 from localrag.language import N_
 from localrag.workspace import Workspace

@@ -22,8 +22,7 @@ from localrag.evaluation.types import MOST, Gold, Question, Questions
 from localrag.facts import Fact, FactKind
 from localrag.inference.opening import server_of
 from localrag.language import N_
-from localrag.methods.catalogue import NAMES, method
-from localrag.methods.types import Method
+from localrag.methods.catalogue import NAMES, Method, method
 from localrag.prepare.index import require_layers
 from localrag.retrieval.types import Query
 from localrag.workspace import CorpusPaths, Workspace

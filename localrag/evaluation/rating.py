@@ -29,7 +29,7 @@ from localrag.evaluation.types import Judging, Listener, PairRating, Scores, Spe
 from localrag.inference.opening import open_chat
 from localrag.journal import Journal
 from localrag.language import N_, _
-from localrag.methods.choices import LONGEST_REASON
+from localrag.methods.catalogue import LONGEST_REASON
 from localrag.prepare.layers import digest
 from localrag.progress import Phase
 from localrag.prompts import language_of, prompt

@@ -33,7 +33,7 @@ from localrag.evaluation.types import (
 )
 from localrag.inference.opening import check_models
 from localrag.methods.answering import Answerer, MethodResources
-from localrag.methods.choices import labelled
+from localrag.methods.catalogue import labelled
 from localrag.progress import ignore
 from localrag.retrieval.types import Query
 

@@ -19,8 +19,8 @@ from localrag.evaluation.answers import Answered, read_rows
 from localrag.evaluation.measures.answers import folded
 from localrag.evaluation.planning import Plan, Setup
 from localrag.evaluation.types import Question, Reading, Result, Search
+from localrag.methods.extractive import EVIDENCE
 from localrag.methods.staged.types import label_of
-from localrag.methods.toolkit import EVIDENCE
 from localrag.reading.types import Stage, Step
 from localrag.retrieval.predicates import likeness
 from localrag_indexes.analysis.normalize import without_blanks

@@ -14,7 +14,7 @@ from localrag.evaluation import places
 from localrag.evaluation.answers import Answered, read_rows
 from localrag.evaluation.planning import Plan, Setup
 from localrag.evaluation.types import GoldSentence, Result
-from localrag.methods.toolkit import EVIDENCE
+from localrag.methods.extractive import EVIDENCE
 from localrag.retrieval.types import TextSpan
 from localrag_indexes.analysis.normalize import without_blanks
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 from localrag.batch.types import Event as BatchEvent
 from localrag.corpus.types import Triple
 from localrag.facts import Fact
-from localrag.methods.choices import LABELS
+from localrag.methods.catalogue import LABELS
 from localrag.reading.types import Citation, Claim, FactCheck, Stage
 from localrag.retrieval.types import ModelCall, Query
 

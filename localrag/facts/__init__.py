@@ -7,6 +7,8 @@ use. Nobody reads a fact out of words.
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from string import Formatter
 from typing import TYPE_CHECKING, Any, Self
 
 from localrag.facts.kinds import FactKind
@@ -34,8 +36,9 @@ class Fact:
     _values: tuple[tuple[str, Value], ...]
 
     def __init__(self, kind: FactKind, /, **fields: Value) -> None:
-        if fields.keys() != kind.fields:
-            raise ValueError(f"{kind} has the fields {sorted(kind.fields)}, not {sorted(fields)}")
+        if fields.keys() != _fields_of(kind):
+            known = sorted(_fields_of(kind))
+            raise ValueError(f"{kind} has the fields {known}, not {sorted(fields)}")
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "_values", tuple(sorted(fields.items())))
 
@@ -49,7 +52,7 @@ class Fact:
             name: _(", ").join(value) if isinstance(value, tuple) else value
             for name, value in self._values
         }
-        return _(self.kind.words).format_map(words)
+        return _(self.kind.value).format_map(words)
 
     def stored(self) -> dict[str, Any]:
         """The fact as JSON: its kind and its fields, and its words for those who read no code."""
@@ -90,6 +93,12 @@ class Fact:
             lambda stored: cls.of_stored(stored) if stored != "" else None,
             serialization=core_schema.plain_serializer_function_ser_schema(cls.stored),
         )
+
+
+@cache
+def _fields_of(kind: FactKind) -> frozenset[str]:
+    """The names of the fields that the words of a kind show."""
+    return frozenset(name for _text, name, _, _ in Formatter().parse(kind.value) if name)
 
 
 def told(facts: Iterable[Fact]) -> str:

@@ -89,7 +89,7 @@ def embedder_name(workspace: HasModels, config: Config) -> str:
     """
     if config.embedding.model:
         return "" if config.embedding.model == OFF else config.embedding.model
-    if not workspace.models.is_dir():
+    if not workspace.models.is_dir() or not any(workspace.models.iterdir()):
         return ""
     from localrag_models.store import ModelStore
 
@@ -319,7 +319,7 @@ CURES: dict[Cure, str] = {
     Cure.GET: N_("Get it: localrag models pull {name}"),
     Cure.GET_AGAIN: N_("Get it again: localrag models pull NAME"),
     Cure.HUB_ADDRESS: N_("Check the address given with --endpoint."),
-    Cure.INSTALL_PACKAGE: FactKind.TO_INSTALL.words,
+    Cure.INSTALL_PACKAGE: FactKind.TO_INSTALL.value,
     Cure.KNOWN_NAME: N_(
         "Set chat.model (or embedding.model) to openai:NAME with a name the server knows."
     ),

@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import apsw
 
-from localrag.access import make_folder, open_file
 from localrag.config import Provisions
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, Passage
 from localrag.database import connect
+from localrag.durable import make_folder, open_file
 from localrag.errors import StorageError
 from localrag.ingest.events import EMBEDDING, JOINING, SPLITTING, EmbeddingPlanned, Listener
 from localrag.ingest.state import ATTRIBUTES, LAYERS, attributes, origin
@@ -36,7 +36,7 @@ from localrag.language import N_
 from localrag.progress import Stopwatch
 from localrag.workspace import CorpusPaths
 from localrag_indexes.errors import IndexDamaged, IndexingError
-from localrag_indexes.generations import current, new_generation
+from localrag_indexes.manifest import current, new_generation
 from localrag_indexes.parallel import map_threads
 from localrag_models.errors import ModelDamaged
 

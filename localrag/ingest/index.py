@@ -33,10 +33,11 @@ from localrag.ingest.state import (
 from localrag.language import N_
 from localrag.progress import Stopwatch, ignore
 from localrag.workspace import CorpusPaths, Workspace
-from localrag_indexes import bm25
 from localrag_indexes.analysis import Analyzer
+from localrag_indexes.bm25 import BM25Index
+from localrag_indexes.bm25.build import TextEntry, build, update
 from localrag_indexes.errors import IndexingError, PackageMissing, WorkerNotStarted
-from localrag_indexes.generations import current, new_generation, sweep
+from localrag_indexes.manifest import current, new_generation, sweep
 from localrag_indexes.parallel import Executor, Workers
 from localrag_models.errors import BackendMissing, Cure
 
@@ -303,7 +304,7 @@ def _previous(place: CorpusPaths, store: CorpusStore) -> _Previous | None:
     total = store.count(LAYERS)
     added: set[int] = set()
     gone: list[tuple[int, int]] = []
-    with bm25.BM25Index.open(folder) as index:
+    with BM25Index.open(folder) as index:
         extra = index.manifest.extra
         if extra.get("stamp") != store.indexed_stamp:
             return None  # Another store may have given the same keys to other passages.
@@ -351,7 +352,7 @@ def _build(
 
     with new_generation(place.bm25) as folder:
         if previous is None:
-            bm25.build(
+            build(
                 folder,
                 _entries(store),
                 analyzer=Analyzer(),
@@ -361,7 +362,7 @@ def _build(
                 extra=extra,
             )
         else:
-            bm25.update(
+            update(
                 folder,
                 previous.folder,
                 previous.gone,
@@ -421,7 +422,7 @@ def _package_named() -> Iterator[None]:
         raise BackendMissing(error.args[0], Cure.INSTALL_PACKAGE, **error.fields) from error
 
 
-def _entries(store: CorpusStore, only: Collection[int] | None = None) -> Iterator[bm25.TextEntry]:
+def _entries(store: CorpusStore, only: Collection[int] | None = None) -> Iterator[TextEntry]:
     for document, key, passage in store.distinct_passages(LAYERS, only):
         about = attributes(document, passage.layer)
-        yield bm25.TextEntry(key, passage.header, passage.text, about)
+        yield TextEntry(key, passage.header, passage.text, about)

@@ -10,19 +10,17 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from localrag.access import open_file
 from localrag.config import Provisions
 from localrag.corpus.states import DocumentInfo
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Document
-from localrag.durable import locked, storing
+from localrag.durable import locked, open_file, storing
 from localrag.errors import BusyError
 from localrag.language import N_, _
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.errors import IndexingError, IndexVersionError
-from localrag_indexes.generations import current
-from localrag_indexes.manifest import IndexManifest
+from localrag_indexes.manifest import IndexManifest, current
 
 LAYERS = (ARTICLES, PASSAGES, TRIPLES)
 """Layers that are searched by their words: what is cited and read as a whole."""

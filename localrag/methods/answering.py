@@ -12,49 +12,45 @@ from datetime import date
 from functools import cached_property
 from threading import RLock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self, cast
 
-from pydantic import BaseModel, Field
-
-from localrag.asked_journal import write_down
 from localrag.config import Config, MethodConfig
 from localrag.errors import ModelUnusable, UsageError
 from localrag.facts import Fact, FactKind
-from localrag.inference.opening import open_chat, overlook
 from localrag.language import N_
-from localrag.methods.beside import with_age, with_changes, with_nearest, with_quotations
-from localrag.methods.catalogue import method
-from localrag.methods.choices import FEWEST, LABELS, labelled, mark
-from localrag.methods.searches import searches_of
-from localrag.methods.toolkit import Toolkit
-from localrag.methods.types import Case, Method, Resources
-from localrag.prompts import OptimisedPrompt, language_of
+from localrag.methods.catalogue import (
+    FEWEST,
+    LABELS,
+    Case,
+    Method,
+    Resources,
+    labelled,
+    mark,
+    method,
+)
+from localrag.methods.extractive import (
+    PlainToolkit,
+    with_age,
+    with_changes,
+    with_nearest,
+    with_quotations,
+)
+from localrag.progress import ignore
 from localrag.question.as_of import state_asked
-from localrag.question.laws import laws_named
-from localrag.reading.evidence import element
 from localrag.reading.types import Answer, Stage, Unanswered
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.query import analyzer, check, checked
+from localrag.retrieval.query import check, checked
 from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Query, Trace
-from localrag.retrieval.written import plain_end, rewritten
-from localrag.statutes.names import LawNames
+from localrag.retrieval.written import rewritten
 from localrag.workspace import Workspace
-from localrag_models.chat import ChatModel
 
 if TYPE_CHECKING:
+    from localrag.methods.toolkit import Toolkit
     from localrag.prepare.index import LayerIndex
-
-LONGEST_QUESTION = 300
-"""Characters of a question that a model rewrites, at most."""
-
-# Earlier questions that a model is shown.
-_SHOWN = 3
-
-
-class _RewrittenQuestion(BaseModel):
-    question: Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
+    from localrag.prompts import OptimisedPrompt
+    from localrag_models.chat import ChatModel
 
 
 class FollowedQuestion(NamedTuple):
@@ -91,58 +87,21 @@ def read_question(
     alone = replace(query, text=text, history=(), last=last)
     if not last:
         return FollowedQuestion(alone, text if text != query.text else "")
-    toolkit = Toolkit(resources, watch)
+    toolkit = PlainToolkit(resources, watch)
     events: list[Fact] = []
     if with_model:
-        try:
-            written = _written(toolkit, query)
-        except ModelUnusable:
-            events = [Fact(FactKind.FOLLOW_UP_FAILED)]
+        from localrag.methods.rewriting import made_whole
+        from localrag.methods.toolkit import Toolkit
+
+        toolkit = with_its_model = Toolkit(resources, watch)
+        whole = made_whole(with_its_model, query, names)
+        if isinstance(whole, str):
+            alone = replace(alone, text=whole, last="")
         else:
-            if _keeps(written, query, names):
-                alone = replace(alone, text=written, last="")
-            else:
-                events = [Fact(FactKind.FOLLOW_UP_REFUSED)]
+            events = [whole]
     toolkit.note(FOLLOW_UP, events, query=alone.text)
     read_as = alone.text if alone.text != query.text else ""
     return FollowedQuestion(alone, read_as, toolkit.trace)
-
-
-def _written(toolkit: Toolkit, query: Query) -> str:
-    """The question as a model makes it whole."""
-    history = [plain_end(earlier) for earlier in query.history[-_SHOWN:]]
-    messages = toolkit.prompt(
-        "follow_up",
-        query,
-        history=history,
-        longest=LONGEST_QUESTION,
-        tag=element("text", [*history, query.text]),
-    )
-    return toolkit.ask(messages, _RewrittenQuestion, FOLLOW_UP).question.strip()
-
-
-def _keeps(text: str, query: Query, names: LawNames) -> bool:
-    """Whether what a model wrote keeps the numbers of the question, and adds no law or number."""
-    said = (query.text, *query.history)
-    return (
-        text.isprintable()
-        and any(character.isalnum() for character in text)
-        and language_of(text) == language_of(query.text)
-        and _laws([text], names) <= _laws(said, names)
-        and _numbers([query.text]) <= _numbers([text]) <= _numbers(said)
-    )
-
-
-def _laws(texts: Sequence[str], names: LawNames) -> frozenset[tuple[str, ...]]:
-    """The laws that texts name, by their ids; those that the corpus lacks by their names."""
-    return frozenset(
-        law.law_ids or (law.words,) for text in texts for law in laws_named(text, names)
-    )
-
-
-def _numbers(texts: Sequence[str]) -> frozenset[str]:
-    terms = (term for text in texts for term in analyzer().terms(text))
-    return frozenset(term for term in terms if any(map(str.isdigit, term)))
 
 
 def search_rewritten(
@@ -173,6 +132,9 @@ def search_rewritten(
             N_("--rewrite has a chat model write searches, and the settings name none."),
             Fact(FactKind.TO_SET_MODEL),
         )
+    from localrag.methods.searches import searches_of
+    from localrag.methods.toolkit import Toolkit
+
     with MethodResources(workspace, corpus, config, retriever) as resources:
         resources.open(model=True)
         toolkit = Toolkit(resources)
@@ -206,7 +168,7 @@ class MethodResources:
         self._config = config
         self._opening = RLock()
         self._opened = ExitStack()
-        self._on_load: Callable[[str, int, int], None] = overlook
+        self._on_load: Callable[[str, int, int], None] = ignore
 
     @property
     def retriever(self) -> Retriever:
@@ -220,7 +182,7 @@ class MethodResources:
             return self._retriever
 
     @property
-    def model(self) -> ChatModel:
+    def model(self) -> "ChatModel":
         """The chat model.
 
         Raises:
@@ -244,14 +206,17 @@ class MethodResources:
         return "_model" in self.__dict__
 
     @cached_property
-    def query_prompt(self) -> OptimisedPrompt | None:
+    def query_prompt(self) -> "OptimisedPrompt | None":
         """The optimised prompt that the settings name.
 
         Raises:
             NotFoundError: there is none of this name.
         """
-        name = self._config.method.query_prompt
-        return OptimisedPrompt.load(self._workspace.prompts, name) if name else None
+        if not (name := self._config.method.query_prompt):
+            return None
+        from localrag.prompts import OptimisedPrompt
+
+        return OptimisedPrompt.load(self._workspace.prompts, name)
 
     @cached_property
     def _retriever(self) -> Retriever:
@@ -280,7 +245,9 @@ class MethodResources:
         return self._opened.enter_context(opened)
 
     @cached_property
-    def _model(self) -> ChatModel:
+    def _model(self) -> "ChatModel":
+        from localrag.inference.opening import open_chat
+
         opened = open_chat(self._workspace, self._config, self._on_load)
         if opened is None:
             raise UsageError(
@@ -294,7 +261,7 @@ class MethodResources:
         *,
         model: bool,
         layers: Sequence[str] = (),
-        on_load: Callable[[str, int, int], None] = overlook,
+        on_load: Callable[[str, int, int], None] = ignore,
     ) -> None:
         """Open the corpus now, and the model if it takes part; raises as the properties do.
 
@@ -315,7 +282,7 @@ class MethodResources:
                 try:
                     self._model  # noqa: B018
                 finally:
-                    self._on_load = overlook
+                    self._on_load = ignore
 
     @contextmanager
     def on_day(self, day: date | None) -> "Iterator[MethodResources]":
@@ -343,6 +310,8 @@ class MethodResources:
             BusyError: another process holds the journal.
         """
         if self._config.journal.questions:
+            from localrag.asked_journal import write_down
+
             write_down(self._workspace, self._corpus, method, query.text, query.options)
 
     def close(self) -> None:
@@ -366,7 +335,7 @@ class _ResourcesOfADay(MethodResources):
         self._others = others
 
     @property
-    def model(self) -> ChatModel:
+    def model(self) -> "ChatModel":
         """The chat model; raises as that of `MethodResources`."""
         return self._others.model
 
@@ -447,7 +416,7 @@ class Answerer:
             last = state_asked(query.last, retriever.names, of_laws=of_laws).text
         case = self._case(replace(query, text=state.text, last=last), asked)
         with self._resources.on_day(state.day) as resources:
-            toolkit = Toolkit(resources, watch, trace, case.query)
+            toolkit = self._toolkit(resources, watch, trace, case.query)
             if told := state.facts(resources.retriever.store.as_of):
                 toolkit.note(STATE_ASKED, told)
             if mark(asked.text, asked.options) in self._seen:
@@ -461,6 +430,17 @@ class Answerer:
                 return answer if asked.history else with_age(answer, resources)
             except ModelUnusable as error:
                 raise Unanswered(error, toolkit.trace) from error
+
+    def _toolkit(
+        self, resources: MethodResources, watch: Watch, trace: Trace, asked: Query
+    ) -> "Toolkit":
+        """What the method answers a question with; what calls a model is imported for it alone."""
+        if self._method.needs_model or self._method.layers:
+            from localrag.methods.toolkit import Toolkit
+
+            return Toolkit(resources, watch, trace, asked)
+        # Such a method takes no more than that (`Method.answer`).
+        return cast("Toolkit", PlainToolkit(resources, watch, trace, asked))
 
     def _case(self, query: Query, asked: Query) -> Case:
         check(query)
@@ -491,7 +471,7 @@ def open_answers(
     workspace: Workspace,
     corpus: str,
     config: Config,
-    on_load: Callable[[str, int, int], None] = overlook,
+    on_load: Callable[[str, int, int], None] = ignore,
 ) -> Iterator[Answerer]:
     """Open what the settings say answers questions; what cannot be used is told before the first.
 

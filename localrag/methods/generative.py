@@ -27,9 +27,10 @@ from pydantic_core import from_json
 from localrag.corpus.store import CorpusStore
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
+from localrag.methods.catalogue import Calls, Case, Method
+from localrag.methods.extractive import EVIDENCE
 from localrag.methods.searches import searches_of
-from localrag.methods.toolkit import EVIDENCE, Toolkit
-from localrag.methods.types import Calls, Case, Method
+from localrag.methods.toolkit import Toolkit
 from localrag.prompts import language_of
 from localrag.question.asked import gives, repeats
 from localrag.reading.checking import (

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from localrag.errors import ModelUnusable
 from localrag.facts import Fact, FactKind
-from localrag.methods.choices import labelled
+from localrag.methods.catalogue import labelled
 from localrag.methods.toolkit import Toolkit
 from localrag.prompts import Language, language_of, prompt
 from localrag.reading.evidence import element

@@ -34,10 +34,10 @@ from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.methods.agreement.evidence import LawText, provisions_found
 from localrag.methods.agreement.judging import is_held_out, judge
-from localrag.methods.choices import labelled
+from localrag.methods.catalogue import Calls, Case, Method, labelled
+from localrag.methods.extractive import EVIDENCE
 from localrag.methods.polarity import Polarity, affirmed, polarity_of
-from localrag.methods.toolkit import EVIDENCE, Toolkit
-from localrag.methods.types import Calls, Case, Method
+from localrag.methods.toolkit import Toolkit
 from localrag.prompts import Language, language_of
 from localrag.reading.evidence import element
 from localrag.reading.extractive import quoted

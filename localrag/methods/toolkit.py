@@ -1,38 +1,30 @@
-"""What a method answers a question with; everything it does with it is in the trace."""
+"""What a method that calls a model answers a question with; all it does is in the trace."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, NoReturn
 
 from localrag.config import ChatConfig
-from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Passage
 from localrag.facts import Fact, FactKind
 from localrag.inference.opening import named
 from localrag.language import N_
-from localrag.methods.choices import labelled
-from localrag.methods.types import Resources
+from localrag.methods.extractive import EVIDENCE, PlainToolkit
 from localrag.prepare.layers import MK_SUMMARIES
 from localrag.prepare.texts import FoundText, LayerText, source_of
 from localrag.prompts import OptimisedPrompt, language_of, prompt
 from localrag.reading.answerability import answers
 from localrag.reading.asking import Shape, ask
 from localrag.reading.evidence import LONGEST, NumberedPassage, fitting, sources_of
-from localrag.reading.extractive import quotations
-from localrag.reading.nearest import nearest
 from localrag.reading.sentences import (
     ChosenSentences,
     Sentence,
     sentences_in_full,
     sentences_that_may_answer,
 )
-from localrag.reading.types import Answer, Citation, Claim, Status
-from localrag.reading.unsaid import unsaid
-from localrag.reading.verifier import located, verify
-from localrag.reading.watching import UNWATCHED, Cancelled, Watch
+from localrag.reading.watching import Cancelled
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import check, full_text
 from localrag.retrieval.reading import Retrieval
@@ -40,84 +32,28 @@ from localrag.retrieval.types import (
     Hit,
     ModelCall,
     Query,
-    StageRecord,
     TextSpan,
-    Trace,
-    WrittenSearch,
 )
-from localrag.retrieval.units import left
-from localrag.retrieval.written import search_written
 from localrag_models.chat import Message
 from localrag_models.errors import ContextExceeded
 
 if TYPE_CHECKING:
     from localrag.prepare.summaries import Summary
 
-EVIDENCE = "evidence"
-"""The stage that chooses what a model is shown."""
-
 # Characters of a passage below which it says too little.
 _SHORTEST_SHARE = 200
 
 
-class Toolkit:
-    """What a method answers one question with.
+class Toolkit(PlainToolkit):
+    """What a method that calls a model, or searches derived layers, answers one question with.
 
-    Every stage and call raises `localrag.reading.watching.Cancelled` where the answer is no longer
-    wanted.
-
-    Attributes:
-        trace: every stage and every call of a model so far.
-        found: the hits of every search so far, with its query; a reranking counts as a search.
+    Every call of the model raises `localrag.reading.watching.Cancelled`, too.
     """
-
-    def __init__(
-        self,
-        resources: Resources,
-        watch: Watch = UNWATCHED,
-        trace: Trace = Trace(),  # noqa: B008
-        asked: Query | None = None,
-    ) -> None:
-        """Go on after the stages and calls of `trace`.
-
-        Args:
-            resources: of the run.
-            watch: follows what is done.
-            trace: of what was done before.
-            asked: the question; the watch hears what comes nearest to it. None for none.
-        """
-        self.trace = trace
-        self.found: list[tuple[Query, tuple[Hit, ...]]] = []
-        self._resources = resources
-        self._watch = watch
-        self._asked = asked
 
     @property
     def query_prompt(self) -> OptimisedPrompt | None:
         """The optimised prompt that writes queries; None for the built-in one."""
         return self._resources.query_prompt
-
-    def search(
-        self,
-        asked: Query,
-        k: int | None = None,
-        *,
-        words: bool,
-        meaning: bool,
-        subject: str = "",
-    ) -> tuple[Hit, ...]:
-        """Search by words, by meaning or by both; see `Retriever.rank`.
-
-        Args:
-            asked: the query.
-            k: how many hits to give back; as the settings say by default.
-            words: whether to search by words.
-            meaning: whether to search by meaning.
-            subject: what the search is for, where a method searches several times ("option a").
-        """
-        with self._resources.reading:
-            retrieval = self._resources.retriever.rank(asked, k, words=words, meaning=meaning)
-        return self._record(retrieval, asked, subject).hits
 
     @property
     def layers_have_vectors(self) -> bool:
@@ -181,110 +117,12 @@ class Toolkit:
             layers.require(MK_SUMMARIES)
             return layers.summaries
 
-    def known(
-        self, name: str, predicate: str, asked: Query, k: int, *, subject: str = ""
-    ) -> tuple[Hit, ...]:
-        """Search the triples by their subject and by meaning; see `Retriever.known`.
-
-        Args:
-            name: of the subject, however it is written.
-            predicate: that is asked for.
-            asked: the query in words.
-            k: how many hits to give back.
-            subject: as for `search`.
-        """
-        with self._resources.reading:
-            retrieval = self._resources.retriever.known(name, predicate, asked, k)
-        return self._record(retrieval, asked, subject).hits
-
-    def retrieve(
-        self,
-        asked: Query,
-        k: int | None = None,
-        *,
-        subject: str = "",
-        written: Sequence[WrittenSearch] = (),
-    ) -> Retrieval:
-        """Search with every stage of localrag: resolver, words, meaning, references.
-
-        Args:
-            asked: the query.
-            k: how many hits to give back; as the settings say by default.
-            subject: as for `search`; "" where the question itself is searched for.
-            written: searches that a model wrote for the question, which find as well.
-        """
-        query = asked.text if subject else ""
-
-        def record(stage: StageRecord) -> None:
-            self._add(replace(stage, subject=stage.subject or subject, query=stage.query or query))
-
-        with self._resources.reading:
-            retriever = self._resources.retriever
-            retrieval = search_written(retriever, asked, written, k, record)
-        self._find(asked, retrieval.hits, is_of_matter=not retrieval.absent)
-        return retrieval
-
     @property
     def rewrites(self) -> bool:
         """Whether a model writes searches: the settings want it, and the corpus has laws."""
         with self._resources.reading:
             laws = self._resources.retriever.names.rows
         return self.settings.write_searches and bool(laws)
-
-    def rerank(
-        self, asked: Query, hits: Sequence[Hit], k: int, *, subject: str = ""
-    ) -> tuple[Hit, ...]:
-        """Order hits anew; see `Retriever.rerank`."""
-        with self._resources.reading:
-            retrieval = self._resources.retriever.rerank(asked, hits, k)
-        return self._record(retrieval, asked, subject).hits
-
-    @contextmanager
-    def store(self) -> Iterator[CorpusStore]:
-        """The corpus, for this thread alone."""
-        with self.retriever() as retriever:
-            yield retriever.store
-
-    @contextmanager
-    def retriever(self) -> Iterator[Retriever]:
-        """What searches the corpus, for this thread alone."""
-        with self._resources.reading:
-            yield self._resources.retriever
-
-    def quoted(self, asked: Query, retrieval: Retrieval, least: float = 0.0) -> Answer:
-        """The answer of what was found that comes nearest to the question, without a claim.
-
-        Args:
-            asked: the question.
-            retrieval: what was found for it.
-            least: how probably the best quotation must answer the question.
-        """
-        with self._resources.reading:
-            found = quotations(self._resources.retriever, retrieval)
-            # What the question cites is quoted however little of it agrees with the rest.
-            enough = found.probability >= least or retrieval.cited
-            citations = found.citations if enough else ()
-            weight = self._resources.retriever.inverse_document_frequency
-            # What a model wrote says the words of the question otherwise.
-            word = "" if retrieval.searches else unsaid(asked.text, retrieval, citations, weight)
-        if word:
-            self.note(EVIDENCE, [Fact(FactKind.WORD_NOT_QUOTED, word=word)])
-        if found.left_out:
-            left_out = Fact(FactKind.CITED_NOT_QUOTED, n=found.left_out)
-            self.note(EVIDENCE, [left_out])
-        # Without a hit the search has told it.
-        if not citations and retrieval.hits:
-            with self.store() as store:
-                told = left(store, asked.filters)
-            if told:
-                self.note(EVIDENCE, told)
-        return Answer(
-            text="\n".join(citation.quote for citation in citations),
-            citations=citations,
-            status=Status.QUOTED if citations else Status.NOT_FOUND,
-            trace=self.trace,
-            absent=retrieval.absent,
-        )
 
     def answers(self, retrieval: Retrieval, cited: Sequence[Sentence]) -> float:
         """How probably sentences answer the question; see `localrag.reading.answerability`."""
@@ -475,26 +313,6 @@ class Toolkit:
         with named():
             return model.count(messages) + self._resources.settings.max_tokens <= model.context
 
-    def note(
-        self,
-        stage: str,
-        events: Sequence[Fact],
-        hits: Sequence[Hit] = (),
-        seconds: float = 0.0,
-        subject: str = "",
-        query: str = "",
-        spans: Sequence[TextSpan] = (),
-    ) -> None:
-        """Put a stage into the trace that is not one of the retriever's."""
-        found = tuple(hits), seconds, tuple(events)
-        self._add(StageRecord(stage, *found, subject, query, spans=tuple(spans)))
-
-    def laws_named(self, text: str) -> list[str]:
-        """The ids of the laws of the corpus that a text names, in the order of their names."""
-        with self._resources.reading:
-            matches = self._resources.retriever.names.find_names(text)
-        return list(dict.fromkeys(law_id for match in matches for law_id in match.law_ids))
-
     def prompt(self, name: str, asked: Query, **values: object) -> tuple[Message, ...]:
         """The prompt ``<name>.jinja`` in the language of the question."""
         return prompt(name, language_of(asked.text), question=asked.text, **values)
@@ -560,39 +378,6 @@ class Toolkit:
         """Of the chat model."""
         return self._resources.settings
 
-    def citation(self, passage: Passage, quote: str) -> Citation:
-        """The citation of a quote, checked by code; rejected where the passage lacks the quote."""
-        with self.store() as store:
-            return located(store, verify(store, Citation(passage.id, quote, label=passage.header)))
-
-    def answer(
-        self,
-        asked: Query,
-        label: str,
-        claims: Sequence[Claim] = (),
-        citations: Sequence[Citation] = (),
-        doubts: Sequence[Fact] = (),
-    ) -> Answer:
-        """The answer that chooses an option, with all that was done for it.
-
-        It is `supported` where every claim rests on a verified quotation, there is one, and no
-        doubt is left; else `unsupported`.
-        """
-        if not citations:
-            doubts = doubts or [Fact(FactKind.NOT_QUOTED)]
-        carried = not doubts and all(
-            any(citations[number - 1].verified for number in claim.citations) for claim in claims
-        )
-        return Answer(
-            text=dict(labelled(asked.options))[label],
-            citations=tuple(citations),
-            status=Status.SUPPORTED if carried else Status.UNSUPPORTED,
-            trace=self.trace,
-            claims=tuple(claims),
-            label=label,
-            doubts=tuple(doubts),
-        )
-
     def _too_small(self, messages: Sequence[Message]) -> NoReturn:
         """Say that the context does not hold a prompt and a reply to it."""
         model, reply = self._resources.model, self._resources.settings.max_tokens
@@ -612,23 +397,6 @@ class Toolkit:
                 needed=needed,
                 available=model.context,
             )
-
-    def _record(self, retrieval: Retrieval, asked: Query, subject: str) -> Retrieval:
-        for stage in retrieval.trace.stages:
-            self._add(replace(stage, subject=subject, query=asked.text))
-        self._find(asked, retrieval.hits)
-        return retrieval
-
-    def _find(self, asked: Query, hits: tuple[Hit, ...], *, is_of_matter: bool = True) -> None:
-        """Keep what a search found, and tell the watch what comes nearest by now."""
-        self.found.append((asked, hits))
-        if self._asked and is_of_matter and self._watch is not UNWATCHED:
-            self._watch.near(nearest(self._asked, self.found, ()))
-
-    def _add(self, record: StageRecord) -> None:
-        self.trace = replace(self.trace, stages=(*self.trace.stages, record))
-        self._watch.stage(record)
-        self._watch.require()
 
     def _count(self, call: ModelCall) -> None:
         self.trace = replace(self.trace, calls=(*self.trace.calls, call))

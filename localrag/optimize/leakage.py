@@ -23,8 +23,7 @@ from localrag.evaluation.types import Question
 from localrag.prompts import Language, language_of
 from localrag.statutes.citations import find_citations
 from localrag.statutes.names import LawNames
-from localrag_indexes.analysis.normalize import normalize
-from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, parse_numeral
+from localrag_indexes.analysis.normalize import NUMERAL_CHARACTERS, normalize, parse_numeral
 
 LONGEST: dict[Language, int] = {"ja": 12, "en": 40}
 """Letters and digits in a row that a prompt may share with a question, by its language."""

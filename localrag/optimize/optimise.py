@@ -26,7 +26,7 @@ from localrag.facts import Fact, FactKind
 from localrag.inference.opening import server_of
 from localrag.language import N_
 from localrag.methods.answering import MethodResources
-from localrag.methods.choices import mark
+from localrag.methods.catalogue import mark
 from localrag.methods.searches import built_in
 from localrag.optimize.adapter import COMPONENT, Failed, QueryAdapter, Reflection
 from localrag.optimize.folder import RunFolder

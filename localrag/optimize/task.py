@@ -29,8 +29,12 @@ from localrag.retrieval.types import Hit
 from localrag.statutes.names import LawNames
 from localrag.workspace import Workspace
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.analysis.normalize import normalize, without_blanks
-from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, parse_numeral
+from localrag_indexes.analysis.normalize import (
+    NUMERAL_CHARACTERS,
+    normalize,
+    parse_numeral,
+    without_blanks,
+)
 from localrag_models.chat import ChatModel
 from localrag_models.runtimes import named_runtime
 from localrag_models.store import ModelStore

@@ -30,9 +30,8 @@ from localrag.retrieval.types import ModelCall
 from localrag.statutes.appendices import LABEL
 from localrag.statutes.notation import SUPPLEMENT, cite
 from localrag.statutes.references import DELEGATES
-from localrag_indexes.analysis.japanese import morphemes
+from localrag_indexes.analysis.analyzer import morphemes, split_sentences
 from localrag_indexes.analysis.normalize import letters_of
-from localrag_indexes.analysis.sentences import split_sentences
 from localrag_models.chat import ChatModel, Message
 
 PROMPT = "decontextualized"

@@ -7,7 +7,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, PASSAGES, Document, Passage
 from localrag.prepare.layers import Span
 from localrag.reading.pieces import Piece, sentences_of
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import split_sentences
 
 
 def sentence_spans(store: CorpusStore, document: Document) -> list[Span]:

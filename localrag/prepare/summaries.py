@@ -40,8 +40,8 @@ from localrag.reading.checking import covers
 from localrag.reading.evidence import element
 from localrag.retrieval.types import ModelCall
 from localrag.workspace import CorpusPaths
+from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_indexes.analysis.normalize import letters_of
-from localrag_indexes.analysis.sentences import split_sentences
 from localrag_models.chat import ChatModel, Message
 
 PROMPT = "knowledge_summary"

@@ -13,8 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from localrag.access import make_folder
-from localrag.durable import replace_text
+from localrag.durable import make_folder, replace_text
 from localrag.errors import NotFoundError, StorageError, UsageError, WorkspaceError
 from localrag.language import N_
 from localrag_models.chat import Message, Role
@@ -91,7 +90,7 @@ class OptimisedPrompt:
 
     @property
     def seen(self) -> frozenset[str]:
-        """Marks of the questions it was made with (see `localrag.methods.choices`)."""
+        """Marks of the questions it was made with (see `localrag.methods.catalogue`)."""
         return frozenset(str(self.provenance.get("seen", "")).split())
 
     @property

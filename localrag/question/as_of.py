@@ -22,8 +22,12 @@ from localrag.question.english_citations import english_citations
 from localrag.question.laws import LawNamed, laws_named
 from localrag.statutes.names import LawNames, NameMatch
 from localrag.statutes.other_numbers import case_numbers
-from localrag_indexes.analysis.characters import plain
-from localrag_indexes.analysis.numerals import common_year, parse_numeral, parse_year
+from localrag_indexes.analysis.normalize import (
+    common_year,
+    parse_numeral,
+    parse_year,
+    plain,
+)
 
 _NUMBER = "[0-9０-９〇一二三四五六七八九十元]{1,4}"
 _YEAR = (

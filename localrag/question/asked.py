@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.analysis.analyzer import ENGLISH
-from localrag_indexes.analysis.japanese import morphemes
+from localrag_indexes.analysis.analyzer import ENGLISH, morphemes
 from localrag_indexes.analysis.normalize import letters_of, normalize
 
 

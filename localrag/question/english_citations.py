@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from localrag.question.laws import LawNamed
-from localrag_indexes.analysis.characters import PlainText
+from localrag_indexes.analysis.normalize import PlainText
 
 _PARAGRAPH = r"\((?P<bracketed>\d{1,3})\)"
 _ITEM = r"\((?P<roman>[ivx]{1,6})\)"

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from localrag.statutes.names import LawNames, NameMatch, law_words
 from localrag.statutes.spoken import INNER_KANA
-from localrag_indexes.analysis.characters import PlainText, with_blanks
-from localrag_indexes.analysis.japanese import morphemes, sounds
+from localrag_indexes.analysis.analyzer import morphemes, sounds
+from localrag_indexes.analysis.normalize import PlainText, with_blanks
 
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"
 # A word that ends like a law, and does not go on as another word (法人, 方法論).

@@ -10,9 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from localrag.reading.units import COUNT, UNITS
-from localrag_indexes.analysis.japanese import Morpheme, morphemes
-from localrag_indexes.analysis.normalize import normalize, normalize_with_offsets, original_span
-from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, in_digits, parse_numeral
+from localrag_indexes.analysis.analyzer import Morpheme, morphemes
+from localrag_indexes.analysis.normalize import (
+    NUMERAL_CHARACTERS,
+    in_digits,
+    normalize,
+    normalize_with_offsets,
+    original_span,
+    parse_numeral,
+)
 
 LONGEST = 1_000
 """Longer texts, in characters, are read as no date, quantity or place."""

@@ -7,7 +7,7 @@ from itertools import pairwise, zip_longest
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, PASSAGES, Locator, Passage
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import split_sentences
 
 # A provision of at most so many characters is quoted with its items, as one reads it.
 _SHORT = 800

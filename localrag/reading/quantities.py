@@ -12,7 +12,7 @@ from localrag.reading import dates
 from localrag.reading.folding import LONGEST, NOTE, fold_value
 from localrag.reading.interval import Interval
 from localrag.reading.units import BASES, COUNT, ORDINAL, UNITS, Unit
-from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, parse_numeral
+from localrag_indexes.analysis.normalize import NUMERAL_CHARACTERS, parse_numeral
 
 _DECIMAL = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,20}|[0-9]{1,60})(?:\.[0-9]{1,12})?"
 _SCALES = {"": 1, "十": 10, "百": 100, "千": 1000, "万": 10**4, "億": 10**8, "兆": 10**12}

@@ -12,8 +12,7 @@ from localrag.question.asked import Expectation
 from localrag.question.everyday import EverydayWord
 from localrag.reading.pieces import Piece
 from localrag.retrieval.query import analyzer
-from localrag_indexes.analysis.characters import with_blanks
-from localrag_indexes.analysis.normalize import normalize
+from localrag_indexes.analysis.normalize import normalize, with_blanks
 
 # Weights chosen on JSQuAD questions with both halves in view, the header's on lawqa questions too:
 # the figures of scripts/bench/jsquad.py are those of development.

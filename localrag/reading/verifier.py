@@ -3,9 +3,16 @@
 from dataclasses import replace
 from typing import Any
 
-from localrag.corpus.pages import page_starts, pages_of, with_pages
 from localrag.corpus.store import CorpusStore
-from localrag.corpus.types import ITEMS, PARAGRAPHS, PASSAGES, Passage
+from localrag.corpus.types import (
+    ITEMS,
+    PARAGRAPHS,
+    PASSAGES,
+    Passage,
+    page_starts,
+    pages_of,
+    with_pages,
+)
 from localrag.facts import Fact, FactKind
 from localrag.reading.types import Citation
 from localrag_indexes.analysis.normalize import compact, normalize_with_offsets, original_span

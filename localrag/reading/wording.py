@@ -354,7 +354,7 @@ def beside() -> str:
 
 def by_model(hit: Hit) -> str:
     """Which of the labels asked for a hit has from a model; empty where it has none."""
-    from localrag.corpus.wording import facet_name
+    from localrag.corpus.types import facet_name
 
     labels = _(", ").join(f"{facet_name(key)}={value}" for key, value in hit.by_model)
     return _("told by a model: {labels}").format(labels=labels) if labels else ""

@@ -15,7 +15,7 @@ from localrag.retrieval.types import Query
 from localrag.retrieval.units import Admission, conditions, on_the_day
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.errors import IndexingError, IndexVersionError, PackageMissing
-from localrag_indexes.generations import current
+from localrag_indexes.manifest import current
 
 if TYPE_CHECKING:
     import numpy as np

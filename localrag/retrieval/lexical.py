@@ -17,7 +17,7 @@ from localrag.statutes.notation import caption_of
 from localrag.workspace import CorpusPaths
 from localrag_indexes.bm25 import BM25Index
 from localrag_indexes.errors import IndexingError
-from localrag_indexes.generations import current
+from localrag_indexes.manifest import current
 
 STAGE = "lexical"
 

@@ -14,13 +14,12 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from localrag.corpus.knowledge import MOST_TRIPLES
+from localrag.corpus.derived import MOST_TRIPLES
 from localrag.corpus.lookups import Lookups
-from localrag.corpus.naming import fold
+from localrag.corpus.rows import fold
 from localrag.facts import Fact, FactKind
 from localrag.retrieval.units import Admission, Scores, add
-from localrag_indexes.analysis.analyzer import JAPANESE
-from localrag_indexes.analysis.japanese import segment
+from localrag_indexes.analysis.analyzer import JAPANESE, segment
 from localrag_indexes.analysis.normalize import normalize
 
 STAGE = "subject"

@@ -75,6 +75,8 @@ def checked(query: Query, settings: RetrievalConfig) -> Query:
     """
     query = replace(query, text=_CODES.sub("", query.text))
     check(query)
+    if not (settings.where or query.filters.where):
+        return query
     where = tuple(dict.fromkeys((*query.filters.where, *read_labels(settings.where))))
     return replace(query, filters=replace(query.filters, where=where))
 
@@ -123,6 +125,10 @@ def inverse_document_frequency(count: int, frequency: int) -> float:
     `_LEAST_COUNT` entries, so that a word it lacks does not outweigh all others.
     """
     return math.log(1 + (max(count, _LEAST_COUNT) - frequency + 0.5) / (frequency + 0.5))
+
+
+SNIPPET = 280
+"""Characters of a hit's text that a snippet spans."""
 
 
 @dataclass(frozen=True, slots=True)

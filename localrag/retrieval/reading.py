@@ -36,7 +36,7 @@ from localrag.statutes.notation import caption_of
 from localrag.statutes.provisions import order_of
 from localrag.statutes.resolver import CitationResolver, Resolution, Target
 from localrag.statutes.typed import written_out
-from localrag_indexes.analysis.characters import with_blanks
+from localrag_indexes.analysis.normalize import with_blanks
 
 RESOLVE = "resolve"
 """The stage that finds the provisions which a question names, exactly."""

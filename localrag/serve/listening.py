@@ -20,8 +20,8 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from localrag.access import make_folder
 from localrag.config import ServeConfig
+from localrag.durable import make_folder
 from localrag.errors import StorageError, UsageError
 from localrag.language import N_
 

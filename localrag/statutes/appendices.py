@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from localrag.corpus.types import ARTICLES, Document, Passage
 from localrag.statutes.notation import NUMBER, SUPPLEMENT, read_number
-from localrag_indexes.analysis.numerals import to_kanji
+from localrag_indexes.analysis.normalize import to_kanji
 
 _BRANCHES = rf"(?:[のノ之]{NUMBER})*+"
 _BEFORE = "(?:別記|別紙|付録|附録)?"

@@ -27,7 +27,7 @@ from localrag.statutes.notation import (
     read_subitem,
 )
 from localrag.statutes.other_numbers import numbers_another
-from localrag_indexes.analysis.characters import PlainText
+from localrag_indexes.analysis.normalize import PlainText
 
 
 class LawKind(StrEnum):

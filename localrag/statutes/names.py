@@ -13,10 +13,9 @@ from heapq import nsmallest
 from importlib.resources import files
 from typing import NamedTuple
 
-from localrag.corpus.naming import fold
+from localrag.corpus.rows import fold
 from localrag.corpus.types import LawRow
-from localrag_indexes.analysis.characters import PlainText, plain
-from localrag_indexes.analysis.numerals import parse_numeral, parse_year
+from localrag_indexes.analysis.normalize import PlainText, parse_numeral, parse_year, plain
 
 _ORDER_SUFFIXES = ("施行令", "施行規則", "施行細則", "施行法")
 _ORDERS = ("施行令", "施行規則")
@@ -55,7 +54,7 @@ class LawNames:
     """The names of the laws of one corpus; immutable, picklable, cheap to build.
 
     A method that takes a position takes a text in plain characters
-    (`localrag_indexes.analysis.characters`); the others take any.
+    (`localrag_indexes.analysis.normalize`); the others take any.
     """
 
     def __init__(self, rows: Iterable[LawRow]) -> None:
@@ -434,7 +433,7 @@ def suggest(names: LawNames, typed: str, limit: int) -> list[Suggestion]:
 
     Names that begin with it go before names that hold it, and those before names that hold its
     characters in order; among them the shorter ones first. Names are compared in their folded
-    form (`localrag.corpus.naming`). The first call for some names folds them all.
+    form (`localrag.corpus.rows`). The first call for some names folds them all.
     """
     wanted = fold(typed[: 2 * _LONGEST])
     if not wanted or len(wanted) > _LONGEST:

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from localrag.corpus.types import Locator
-from localrag_indexes.analysis.numerals import FORMAL_NUMERALS, in_digits, parse_numeral, to_kanji
+from localrag_indexes.analysis.normalize import FORMAL_NUMERALS, in_digits, parse_numeral, to_kanji
 
 IROHA = (
     "イロハニホヘトチリヌルヲワカヨタレソツネナラムウヰノオクヤマケフコエテアサキユメミシヱヒモセス"

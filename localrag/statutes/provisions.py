@@ -9,7 +9,7 @@ from typing import Protocol
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator, Passage
 from localrag.statutes.names import LawNames
-from localrag_indexes.analysis.characters import PlainText
+from localrag_indexes.analysis.normalize import PlainText
 
 _DEPTHS = {ARTICLES: 0, PARAGRAPHS: 1, ITEMS: 2}
 _WHOLE_LAW = Locator()

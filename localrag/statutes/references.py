@@ -27,7 +27,7 @@ from localrag.statutes.provisions import (
     outside_in,
 )
 from localrag.statutes.readings import find_changes, find_readings
-from localrag_indexes.analysis.characters import PlainText
+from localrag_indexes.analysis.normalize import PlainText
 
 REFERS = "refers"
 APPLIES = "applies-mutatis-mutandis"

@@ -21,8 +21,7 @@ from localrag.statutes.provisions import (
 )
 from localrag.statutes.spoken import SpokenLaws
 from localrag.statutes.typed import read_typed
-from localrag_indexes.analysis.characters import PlainText
-from localrag_indexes.analysis.numerals import parse_numeral, parse_year
+from localrag_indexes.analysis.normalize import PlainText, parse_numeral, parse_year
 
 __all__ = [
     "CitationResolver",

@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 
 from localrag.statutes.names import LawNames, customary
-from localrag_indexes.analysis.characters import plain
+from localrag_indexes.analysis.normalize import plain
 
 NAME_LETTER = "一-鿿々ァ-ヶーA-Za-z0-9"
 """What short names are written with, as a class of a pattern."""

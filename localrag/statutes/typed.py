@@ -21,8 +21,7 @@ from localrag.statutes.notation import (
     read_subitem,
 )
 from localrag.statutes.short_names import NAME_LETTER, ShortNames, short_names
-from localrag_indexes.analysis.characters import PlainText, plain
-from localrag_indexes.analysis.numerals import to_kanji
+from localrag_indexes.analysis.normalize import PlainText, plain, to_kanji
 
 _LONGEST_NAME, _LONGEST_PART, _DIGITS = 120, 300, 4
 _COUNTERS = "条項号"
@@ -127,7 +126,7 @@ def read_typed(typed: str, names: LawNames) -> Typed:
     """Write out what somebody typed to see provisions: 民 709, 会社356①二, 5・6条.
 
     What is written as statutes do, and what does not begin with a citation, stays as it is, in
-    plain characters (`localrag_indexes.analysis.characters`).
+    plain characters (`localrag_indexes.analysis.normalize`).
     """
     typed = _closed_up(plain(typed), short_names(names))
     reading = _Reader(typed, short_names(names), running=False).read(0)

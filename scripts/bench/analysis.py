@@ -13,8 +13,8 @@ from pathlib import Path
 from bench.options import parser
 
 from localrag_indexes.analysis import Analyzer
+from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_indexes.analysis.normalize import normalize, normalize_with_offsets
-from localrag_indexes.analysis.sentences import split_sentences
 
 
 def main() -> None:

@@ -33,8 +33,7 @@ from localrag.evaluation import runner
 from localrag.evaluation.datasets import loading
 from localrag.evaluation.planning import Plan, plan
 from localrag.methods.answering import Answerer
-from localrag.methods.catalogue import NAMES, method
-from localrag.methods.choices import LABELS
+from localrag.methods.catalogue import LABELS, NAMES, method
 from localrag.reading.types import Answer
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.types import Query

@@ -28,7 +28,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Label
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.types import Filters, Query
-from localrag_indexes.analysis.numerals import YEAR_BEFORE
+from localrag_indexes.analysis.normalize import YEAR_BEFORE
 
 FILTERS: Mapping[str, Where] = {
     "kind": {KIND: "Act"},

@@ -39,7 +39,7 @@ from localrag.reading.checking.contradicting import contradictions
 from localrag.reading.types import MismatchKind, Stance, Veracity
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import split_sentences
 
 DATASET = "averitec"
 _PAGES = 1_000

@@ -30,7 +30,7 @@ from localrag.progress import Progress
 from localrag.workspace import Workspace
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.bm25 import BM25Index
-from localrag_indexes.generations import current
+from localrag_indexes.manifest import current
 
 WORKERS = 2
 

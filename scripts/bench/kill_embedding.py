@@ -32,7 +32,7 @@ from localrag.ingest.state import vector_state
 from localrag.progress import Progress
 from localrag.workspace import Workspace
 from localrag_indexes.errors import IndexingError
-from localrag_indexes.generations import current
+from localrag_indexes.manifest import current
 from localrag_indexes.vectors import Scored, VectorIndex, layout
 
 if TYPE_CHECKING:

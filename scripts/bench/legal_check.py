@@ -30,9 +30,8 @@ from localrag.sample import FOLDER
 from localrag.statutes.names import LawNames, customary
 from localrag.statutes.notation import cite
 from localrag.workspace import Workspace
-from localrag_indexes.analysis.normalize import letters_of
-from localrag_indexes.analysis.numerals import parse_numeral, to_kanji
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import split_sentences
+from localrag_indexes.analysis.normalize import letters_of, parse_numeral, to_kanji
 
 _PARAGRAPHS, _ITEMS = 60, 200
 _SPOILED = {

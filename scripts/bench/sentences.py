@@ -17,7 +17,7 @@ from pathlib import Path
 from bench.options import parser
 from bench.rates import rate
 
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import split_sentences
 
 Splitter = Callable[[str], Sequence[tuple[int, int]]]
 """From a text to the spans of its sentences."""

@@ -24,9 +24,8 @@ from bench.rates import latency, rate
 from localrag.corpus.readers import ReadFailure, read
 from localrag.corpus.types import PARAGRAPHS
 from localrag.reading.checking import ENOUGH, covers, mismatches
-from localrag_indexes.analysis.normalize import normalize
-from localrag_indexes.analysis.numerals import common_year, parse_numeral, to_kanji
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import split_sentences
+from localrag_indexes.analysis.normalize import common_year, normalize, parse_numeral, to_kanji
 
 _EACH = 200
 _LAWS = 40

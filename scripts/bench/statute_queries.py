@@ -26,7 +26,7 @@ from localrag.evaluation.recall import all_at, any_at, ranks
 from localrag.evaluation.types import Question
 from localrag.facts import FactKind
 from localrag.methods.answering import MethodResources
-from localrag.methods.choices import labelled
+from localrag.methods.catalogue import labelled
 from localrag.methods.lawqa_study.options import RERANKED, K, search
 from localrag.methods.statute_localrag import gather
 from localrag.methods.toolkit import Toolkit

@@ -23,7 +23,7 @@ from localrag.statutes.provisions import StoredProvisions, container
 from localrag.statutes.resolver import CitationResolver, Target, parse_target
 from localrag.statutes.short_names import short_names
 from localrag.statutes.typed import written_out
-from localrag_indexes.analysis.numerals import to_kanji
+from localrag_indexes.analysis.normalize import to_kanji
 
 _WIDE = str.maketrans("0123456789 ", "０１２３４５６７８９　")
 _POSITIONAL = str.maketrans("0123456789", "〇一二三四五六七八九")

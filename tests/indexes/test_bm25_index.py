@@ -11,8 +11,9 @@ import pytest
 import tantivy
 
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.bm25 import BM25Index, TextEntry, build, update
+from localrag_indexes.bm25 import BM25Index
 from localrag_indexes.bm25 import index as bm25_index
+from localrag_indexes.bm25.build import TextEntry, build, update
 from localrag_indexes.errors import (
     IndexDamaged,
     IndexingError,
@@ -247,7 +248,7 @@ FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.bm25 import TextEntry, build
+from localrag_indexes.bm25.build import TextEntry, build
 from localrag_indexes.errors import IndexNotWritten
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
@@ -272,7 +273,7 @@ ORPHANS = """
 import itertools, sys
 from pathlib import Path
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.bm25 import TextEntry, build
+from localrag_indexes.bm25.build import TextEntry, build
 if __name__ == "__main__":
     entries = (TextEntry(i, "条例", "船頭は届け出る。" * 50, {}) for i in itertools.count())
     build(Path(sys.argv[1]), entries, analyzer=Analyzer(), attributes=[], workers=2,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from localrag_indexes.generations import current, new_generation
+from localrag_indexes.manifest import current, new_generation
 
 
 def build(root: Path, text: str) -> None:
@@ -76,7 +76,7 @@ def test_a_damaged_pointer_costs_no_generation(tmp_path: Path, damage: bytes) ->
 KILLED = """
 import itertools, sys
 from pathlib import Path
-from localrag_indexes.generations import new_generation
+from localrag_indexes.manifest import new_generation
 for number in itertools.count():
     with new_generation(Path(sys.argv[1])) as folder:
         (folder / "inner").mkdir()

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import localrag
-from localrag import access
 from localrag.conversations.store import Conversations
+from localrag.durable import readers
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 
@@ -112,8 +112,8 @@ def test_a_corpus_can_be_shared(cli: Cli, sample: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"[workspace", b'[workspace]\nreaders = "all"', b"\xff"])
 def test_settings_that_name_no_readers_share_nothing(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "localrag.toml").write_bytes(content)
-    assert access.readers(tmp_path / "localrag.toml") == "owner"
-    assert access.readers(tmp_path / "none") == "owner"
+    assert readers(tmp_path / "localrag.toml") == "owner"
+    assert readers(tmp_path / "none") == "owner"
 
 
 def test_readers_that_there_are_not(cli: Cli, sample: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import localrag
 from localrag.batch.options import plain_label, read_options
-from localrag.corpus.naming import FoldedText, fold
+from localrag.corpus.rows import FoldedText, fold
 from localrag.corpus.types import LawRow
 from localrag.question.as_of import state_asked
 from localrag.question.english_citations import english_citations, english_places
@@ -18,8 +18,7 @@ from localrag.statutes.citations import find_citations
 from localrag.statutes.names import LawNames, may_be_same_number
 from localrag.statutes.typed import read_headings, read_part, short_citations, written_out
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.analysis.normalize import letters_of, normalize, without_blanks
-from localrag_indexes.analysis.numerals import parse_numeral
+from localrag_indexes.analysis.normalize import letters_of, normalize, parse_numeral, without_blanks
 
 from .test_history import law_xml
 

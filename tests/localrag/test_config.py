@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from localrag import config, config_sources, language
+from localrag import config, language
 from localrag.errors import ConfigError, UsageError
-from localrag.workspace import Workspace
+from localrag.workspace import Workspace, change_setting
 
 
 @pytest.fixture
@@ -179,7 +179,7 @@ def test_keys_of_the_workbench_are_a_table(workspace: Workspace) -> None:
 def test_a_setting_is_put_where_it_belongs(workspace: Workspace, text: str) -> None:
     workspace.settings.write_text(text)
     for key, value in (("retrieval.k", 4), ("corpus", 'a"b'), ("retrieval.lexical", False)):
-        config_sources.change_setting(workspace, key, value)
+        change_setting(workspace, key, value)
     changed = config.load(workspace)
     assert (changed.retrieval.k, changed.corpus, changed.retrieval.lexical) == (4, 'a"b', False)
 
@@ -187,6 +187,6 @@ def test_a_setting_is_put_where_it_belongs(workspace: Workspace, text: str) -> N
 def test_a_file_laid_out_otherwise_is_left_as_it_is(workspace: Workspace) -> None:
     workspace.settings.write_text("retrieval = { k = 3 }\n")
     with pytest.raises(ConfigError, match=r"retrieval\.k could not be changed") as told:
-        config_sources.change_setting(workspace, "retrieval.k", 4)
+        change_setting(workspace, "retrieval.k", 4)
     assert "k = 4" in told.value.cure
     assert workspace.settings.read_text() == "retrieval = { k = 3 }\n"

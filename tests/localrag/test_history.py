@@ -15,7 +15,7 @@ from localrag.errors import NotFoundError, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.history import Comparison
 from localrag.history.comparing import Change, ChangeKind, compare
-from localrag_indexes.analysis.numerals import to_kanji
+from localrag_indexes.analysis.normalize import to_kanji
 
 FERRIES = "599AC0000000001"
 FIRST, SECOND = "2015-12-27", "2020-04-01"

@@ -1,5 +1,6 @@
 """Every benchmark runs, on data so small that its figures mean nothing."""
 
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -108,6 +109,8 @@ RUNS = {
     "tui": ["--home={home}", "--runs=1", "first"],
     "word_files": ["--random=6"],
 }
+MOST = {"hops": 7, "files": 78, "modules": 108}
+"""What `hops` counts, of one question without a model: who gets below a number writes it here."""
 # What is made for the benchmarks whose arguments name it, from the fixtures and the work folder.
 MADE = {
     "chat": lambda request, _: request.getfixturevalue("tiny_chat"),
@@ -176,6 +179,14 @@ def can_run(program: str) -> bool:
     except OSError:
         return False
     return tried.returncode == 0
+
+
+def test_a_question_runs_through_no_more_than_it_did(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["hops.py"])
+    import_module("bench.hops").main()
+    printed = capsys.readouterr().out
+    counts = {name: int(n) for name, n in re.findall(r"(hops|files|modules) (\d+)", printed)}
+    assert {name for name, n in counts.items() if n > MOST[name]} == set()
 
 
 def test_every_benchmark_is_run():

@@ -13,7 +13,7 @@ from localrag.corpus.readers.text import stem
 from localrag.corpus.states import enacted
 from localrag.errors import InputError
 from localrag.language import N_
-from localrag_indexes.analysis.numerals import common_year, parse_numeral, parse_year
+from localrag_indexes.analysis.normalize import common_year, parse_numeral, parse_year
 
 _LAW_ID = r"\d{3}(?:CONSTITUTION|[A-Z]{1,4}\d{8,11})"
 _FILE_NAME = re.compile(rf"({_LAW_ID})(?:_(\d{{4}})(\d{{2}})(\d{{2}}))?(?:_(\w+))?")

@@ -10,7 +10,6 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from localrag.corpus.pages import PAGE_STARTS
 from localrag.corpus.readers.apart import apart
 from localrag.corpus.readers.flowing import (
     begins_item,
@@ -37,11 +36,11 @@ from localrag.corpus.readers.types import (
     PassedOver,
     ReadFailure,
 )
-from localrag.corpus.types import PAGES_UNREADABLE, PAGES_WITHOUT_TEXT, Document
+from localrag.corpus.types import PAGE_STARTS, PAGES_UNREADABLE, PAGES_WITHOUT_TEXT, Document
 from localrag.errors import InputError, to_install
 from localrag.language import N_
-from localrag_indexes.analysis.characters import plain
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import split_sentences
+from localrag_indexes.analysis.normalize import plain
 
 if TYPE_CHECKING:
     from localrag.corpus.readers.ocr import Image

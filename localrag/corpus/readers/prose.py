@@ -6,10 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from localrag.corpus.pages import page_starts, pages_of, with_pages
 from localrag.corpus.readers.text import bounded, brief
-from localrag.corpus.types import PASSAGES, Document, Locator, Omission, Passage, Section
-from localrag.corpus.wording import omission_notes
+from localrag.corpus.types import (
+    PASSAGES,
+    Document,
+    Locator,
+    Omission,
+    Passage,
+    Section,
+    omission_notes,
+    page_starts,
+    pages_of,
+    with_pages,
+)
 from localrag.errors import InputError
 from localrag.language import N_
 

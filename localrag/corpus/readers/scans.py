@@ -14,10 +14,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localrag import access
 from localrag.corpus.readers.ocr import Engine, Line
 from localrag.corpus.readers.text import drop_controls
-from localrag.durable import replace_text
+from localrag.durable import make_folder, replace_text
 from localrag.progress import ignore
 
 if TYPE_CHECKING:
@@ -177,7 +176,7 @@ class Scans:
         return None
 
     def _keep(self, path: Path, page: ScannedPage) -> None:
-        access.make_folder(path.parent)
+        make_folder(path.parent)
         kept = {"made_by": self._made_by, **asdict(page)}
         replace_text(path, json.dumps(kept, ensure_ascii=False))
 

@@ -13,7 +13,7 @@ from functools import partial
 from lxml import etree
 
 from localrag.corpus.readers.package import child, is_on, name, number, value
-from localrag_indexes.analysis.numerals import to_kanji
+from localrag_indexes.analysis.normalize import to_kanji
 
 _LEVELS, _DEEPEST = 9, 50
 _AIUEO = (

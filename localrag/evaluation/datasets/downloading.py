@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localrag.access import make_folder, open_file
+from localrag.durable import make_folder, open_file
 from localrag.errors import InputError, UsageError
 from localrag.evaluation.datasets.acquiring import Brought, missing_of, take
 from localrag.evaluation.datasets.keeping import DOWNLOAD, LARGEST, Shelf, content_of, digest

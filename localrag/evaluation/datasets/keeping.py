@@ -16,8 +16,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from localrag.access import make_folder
-from localrag.durable import locked, replace_text, replacing, storing
+from localrag.durable import locked, make_folder, replace_text, replacing, storing
 from localrag.errors import BusyError, InputError, NotFoundError, WorkspaceError
 from localrag.language import N_
 from localrag.workspace import Workspace

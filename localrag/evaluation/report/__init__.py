@@ -9,8 +9,7 @@ from typing import TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from localrag.access import make_folder
-from localrag.durable import replace_text, storing
+from localrag.durable import make_folder, replace_text, storing
 from localrag.errors import InputError, NotFoundError, WorkspaceError, to_install
 from localrag.evaluation.report.document import Block, Picture, ReportSection, ReportText, markdown
 from localrag.evaluation.report.figures import Figures, figures

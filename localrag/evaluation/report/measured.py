@@ -25,7 +25,7 @@ from localrag.evaluation.types import (
 )
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
-from localrag.methods.choices import LABELS
+from localrag.methods.catalogue import LABELS
 from localrag.reading.types import Stage, Status
 
 AGAIN = N_("Give the command of the evaluation again: answers that are there are kept.")

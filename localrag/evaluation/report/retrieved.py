@@ -8,7 +8,7 @@ from statistics import fmean
 from localrag.evaluation.report.measured import Answers
 from localrag.evaluation.statistics import Estimate, score
 from localrag.evaluation.types import Result
-from localrag.methods.toolkit import EVIDENCE
+from localrag.methods.extractive import EVIDENCE
 
 DEPTHS = (5, 10)
 """Hits looked at."""

@@ -12,8 +12,7 @@ from localrag.retrieval.query import analyzer
 from localrag.retrieval.types import Hit
 from localrag.statutes.citations import find_citations
 from localrag.statutes.notation import IROHA, cite
-from localrag_indexes.analysis.normalize import compact
-from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS
+from localrag_indexes.analysis.normalize import NUMERAL_CHARACTERS, compact
 
 _HEADING = re.compile(r"(?P<level>#{1,6})[ 　]*(?P<title>.*)")
 _LAW_LEVEL = 2

@@ -12,9 +12,9 @@ from localrag.methods.agreement import citations, statements
 from localrag.methods.agreement.evidence import LawText
 from localrag.methods.agreement.types import OptionJudgement, Signs
 from localrag.methods.agreement.wording import ngrams
-from localrag.methods.choices import mark
+from localrag.methods.catalogue import mark
 from localrag.methods.polarity import Polarity, polarity_of
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import split_sentences
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,8 @@ from localrag.language import N_
 from localrag.methods.agreement.evidence import content_terms, provisions_found
 from localrag.methods.agreement.judging import choose, is_held_out, judge
 from localrag.methods.agreement.types import OptionJudgement, in_words
-from localrag.methods.choices import labelled
-from localrag.methods.toolkit import Toolkit
-from localrag.methods.types import Case, Method
+from localrag.methods.catalogue import Case, Method, labelled
+from localrag.methods.extractive import PlainToolkit
 from localrag.reading.types import Answer, Citation, Claim
 
 _HITS = 10
@@ -34,7 +33,7 @@ _NOTHING = "手掛かりの範囲では、条文との違いは見つからな�
 _NO_WORD = "条文と比べられる語がない"
 
 
-def answer(case: Case, toolkit: Toolkit) -> Answer:
+def answer(case: Case, toolkit: PlainToolkit) -> Answer:
     """Answer one question by the steps at the head of this file."""
     asked = case.query
     hits = toolkit.retrieve(asked, _HITS).hits
@@ -64,7 +63,9 @@ def _doubts(shares: Sequence[float]) -> Iterator[Fact]:
         yield Fact(FactKind.IMPROBABLE, share=shares[0], needed=_SURE)
 
 
-def _citations(toolkit: Toolkit, judgements: Sequence[OptionJudgement]) -> list[Citation | None]:
+def _citations(
+    toolkit: PlainToolkit, judgements: Sequence[OptionJudgement]
+) -> list[Citation | None]:
     """For each option, the quotation of the provision it was held against; checked by code."""
     with toolkit.store() as store:
         passages = [

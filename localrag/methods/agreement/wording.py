@@ -3,8 +3,7 @@
 import re
 from functools import lru_cache
 
-from localrag_indexes.analysis.normalize import normalize
-from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS, parse_numeral
+from localrag_indexes.analysis.normalize import NUMERAL_CHARACTERS, normalize, parse_numeral
 
 # Bounded, so that a text of nothing but numerals is read in time.
 _DIGITS = rf"[0-9{NUMERAL_CHARACTERS}]{{1,16}}"

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, create_model
 
 from localrag.facts import Fact, FactKind
-from localrag.methods.choices import LONGEST_REASON
+from localrag.methods.catalogue import LONGEST_REASON, Case
 from localrag.methods.fact_check.comparing import (
     by_code,
     checked_evidence,
@@ -18,7 +18,6 @@ from localrag.methods.fact_check.comparing import (
 from localrag.methods.fact_check.finding import FoundSentence, by_question, shown
 from localrag.methods.generative import ClaimChecker
 from localrag.methods.toolkit import Toolkit
-from localrag.methods.types import Case
 from localrag.prompts import Language, language_of
 from localrag.reading.evidence import element
 from localrag.reading.types import (

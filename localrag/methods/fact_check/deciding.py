@@ -21,6 +21,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, create_model
 
 from localrag.facts import Fact, FactKind
+from localrag.methods.catalogue import Case
 from localrag.methods.fact_check.comparing import (
     Compared,
     by_code,
@@ -36,7 +37,6 @@ from localrag.methods.fact_check.concluding import (
 from localrag.methods.fact_check.finding import FoundSentence, shown
 from localrag.methods.generative import ClaimChecker
 from localrag.methods.toolkit import Toolkit
-from localrag.methods.types import Case
 from localrag.prompts import Language, language_of
 from localrag.reading.types import (
     Answer,

@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field, create_model
 
 from localrag.errors import ModelUnusable
 from localrag.facts import Fact, FactKind
+from localrag.methods.catalogue import Case
 from localrag.methods.toolkit import Toolkit, spans_of
-from localrag.methods.types import Case
 from localrag.reading.evidence import element
 from localrag.reading.pieces import sentences_of
 from localrag.reading.sentences import Sentence

@@ -28,13 +28,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from localrag.language import N_
+from localrag.methods.catalogue import Calls, Case, Method
 from localrag.methods.fact_check import finding
 from localrag.methods.fact_check.concluding import concluded
 from localrag.methods.fact_check.deciding import decided
 from localrag.methods.fact_check.finding import FoundSentence, Step, reranked
 from localrag.methods.fact_check.supplementing import put_before, supplemented
 from localrag.methods.toolkit import Toolkit
-from localrag.methods.types import Calls, Case, Method
 from localrag.reading.types import Answer
 
 _Conclude = Callable[[Case, Toolkit, Sequence[str], Sequence[FoundSentence]], Answer]

@@ -15,13 +15,13 @@ from pydantic import BaseModel, Field, create_model
 from localrag.corpus.store import CorpusStore
 from localrag.errors import ModelUnusable
 from localrag.facts import Fact, FactKind
+from localrag.methods.catalogue import Case
 from localrag.methods.fact_check.finding import FoundSentence
 from localrag.methods.toolkit import Toolkit
-from localrag.methods.types import Case
 from localrag.prompts import Language, language_of
 from localrag.reading.evidence import element
 from localrag.reading.sentences import Sentence
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import split_sentences
 
 PURPOSE = "supplement"
 """The call that writes one."""

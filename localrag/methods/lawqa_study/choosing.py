@@ -16,10 +16,18 @@ from functools import partial
 from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
-from localrag.methods.choices import LABELS, LONGEST_REASON, choice_among, labelled
+from localrag.methods.catalogue import (
+    LABELS,
+    LONGEST_REASON,
+    Calls,
+    Case,
+    Method,
+    choice_among,
+    labelled,
+)
+from localrag.methods.extractive import EVIDENCE
 from localrag.methods.searches import write_query
-from localrag.methods.toolkit import EVIDENCE, Toolkit
-from localrag.methods.types import Calls, Case, Method
+from localrag.methods.toolkit import Toolkit
 from localrag.reading.evidence import NumberedPassage, element
 from localrag.reading.types import Answer, Claim
 from localrag.retrieval.query import full_text

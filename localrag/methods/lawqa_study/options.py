@@ -22,10 +22,10 @@ from pydantic import BaseModel, Field
 
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
-from localrag.methods.choices import LONGEST_REASON, choice_among, labelled
+from localrag.methods.catalogue import LONGEST_REASON, Calls, Case, Method, choice_among, labelled
+from localrag.methods.extractive import EVIDENCE
 from localrag.methods.searches import built_in, instruction, write_query
-from localrag.methods.toolkit import EVIDENCE, Toolkit
-from localrag.methods.types import Calls, Case, Method
+from localrag.methods.toolkit import Toolkit
 from localrag.prompts import language_of
 from localrag.reading.evidence import NumberedPassage, element
 from localrag.reading.types import Answer, Claim

@@ -29,6 +29,7 @@ from typing import Annotated, NamedTuple
 from pydantic import BaseModel, Field
 
 from localrag.language import N_
+from localrag.methods.catalogue import Calls, Case, Method
 from localrag.methods.generative import numbered_prompt
 from localrag.methods.multihop import decomposition
 from localrag.methods.multihop.answering import (
@@ -38,7 +39,6 @@ from localrag.methods.multihop.answering import (
     messages_of,
 )
 from localrag.methods.toolkit import Toolkit
-from localrag.methods.types import Calls, Case, Method
 from localrag.prepare.layers import SENTENCES
 from localrag.prepare.texts import LayerText
 from localrag.reading.evidence import element

@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 
 from localrag.errors import ModelUnusable
 from localrag.facts import Fact, FactKind
+from localrag.methods.catalogue import Calls
 from localrag.methods.toolkit import Toolkit
-from localrag.methods.types import Calls
 from localrag.reading.evidence import element
 from localrag.retrieval.query import full_text
 from localrag.retrieval.types import Query

@@ -25,10 +25,10 @@ from functools import partial
 
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
+from localrag.methods.catalogue import Calls, Case, Method
 from localrag.methods.multihop import decomposition
 from localrag.methods.multihop.answering import answer_from_texts
 from localrag.methods.toolkit import Toolkit
-from localrag.methods.types import Calls, Case, Method
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS
 from localrag.prepare.texts import FoundText, LayerText
 from localrag.question.asked import AnswerKind, Expectation, interrogative_of

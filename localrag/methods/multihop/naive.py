@@ -6,9 +6,9 @@
 """
 
 from localrag.language import N_
+from localrag.methods.catalogue import Calls, Case, Method
 from localrag.methods.multihop.answering import answer_from
 from localrag.methods.toolkit import Toolkit
-from localrag.methods.types import Calls, Case, Method
 from localrag.reading.types import Answer
 
 

@@ -10,10 +10,10 @@
 from dataclasses import replace
 
 from localrag.language import N_
+from localrag.methods.catalogue import Calls, Case, Method
 from localrag.methods.multihop import decomposition
 from localrag.methods.multihop.answering import answer_from, in_turn
 from localrag.methods.toolkit import Toolkit
-from localrag.methods.types import Calls, Case, Method
 from localrag.reading.types import Answer
 from localrag.retrieval.types import Hit
 

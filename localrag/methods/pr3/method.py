@@ -36,11 +36,11 @@ from typing import NamedTuple
 
 from localrag.corpus.types import Passage
 from localrag.language import N_
+from localrag.methods.catalogue import Calls, Case, Method
 from localrag.methods.pr3.answering import MessagesOf, answered, messages_of
 from localrag.methods.pr3.augmenting import augmented, summaries_near, summaries_wanted
 from localrag.methods.pr3.chunking import nearest_chunks
 from localrag.methods.toolkit import Toolkit
-from localrag.methods.types import Calls, Case, Method
 from localrag.prepare.layers import MK_SUMMARIES, SYNTHETIC_QA
 from localrag.prepare.summaries import Summary
 from localrag.prepare.texts import LayerText

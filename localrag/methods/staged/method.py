@@ -29,6 +29,7 @@ from pydantic import BaseModel, Field
 from localrag.corpus.types import Triple
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
+from localrag.methods.catalogue import Calls, Case, Method
 from localrag.methods.comparison.comparing import compare
 from localrag.methods.comparison.types import Decision, Side
 from localrag.methods.comparison.values import narrowed
@@ -43,7 +44,6 @@ from localrag.methods.staged.stages import ask
 from localrag.methods.staged.types import LONGEST_OBJECT, AskedQuery, filled
 from localrag.methods.staged.wording import as_written, holds, is_found, is_same, names
 from localrag.methods.toolkit import Toolkit
-from localrag.methods.types import Calls, Case, Method
 from localrag.reading.evidence import element
 from localrag.reading.types import Answer, Citation, Derivation, Stage, Status, Step
 from localrag.retrieval.query import full_text

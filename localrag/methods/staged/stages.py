@@ -9,9 +9,10 @@ from pydantic import BaseModel, Field, create_model
 
 from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Passage, Triple
 from localrag.facts import Fact, FactKind
+from localrag.methods.extractive import EVIDENCE
 from localrag.methods.staged.types import LONGEST_OBJECT, AskedQuery, FoundTriple, SubQuery
 from localrag.methods.staged.wording import WrittenTriple, holds, is_not_found, is_same, names
-from localrag.methods.toolkit import EVIDENCE, Toolkit
+from localrag.methods.toolkit import Toolkit
 from localrag.reading.evidence import NumberedPassage, element
 from localrag.reading.pieces import pieces_of
 from localrag.reading.types import Citation, Stage

@@ -5,11 +5,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from localrag.corpus.naming import FoldedText, bare, fold, stands_alone, words_of
+from localrag.corpus.rows import FoldedText, bare, fold, stands_alone, words_of
 from localrag.corpus.types import Triple
 from localrag.methods.staged.types import LONGEST_OBJECT, SubQuery
-from localrag_indexes.analysis.normalize import normalize, without_blanks
-from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS
+from localrag_indexes.analysis.normalize import NUMERAL_CHARACTERS, normalize, without_blanks
 
 _NOT_FOUND = re.compile(r"\s*not[ _]?found\s*", re.IGNORECASE)
 

@@ -18,9 +18,11 @@ from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import NamedTuple
 
-from localrag.corpus.knowledge import KnownTriple
+from localrag.corpus.derived import KnownTriple
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
+from localrag.methods.catalogue import Case, Method
+from localrag.methods.extractive import PlainToolkit
 from localrag.methods.staged_symbolic.chains import chained
 from localrag.methods.staged_symbolic.comparisons import compared
 from localrag.methods.staged_symbolic.lookups import TripleAnswer, TripleLookups
@@ -31,8 +33,6 @@ from localrag.methods.staged_symbolic.wording import (
     masked,
     read,
 )
-from localrag.methods.toolkit import Toolkit
-from localrag.methods.types import Case, Method
 from localrag.prompts import language_of
 from localrag.reading.types import Answer, Citation, Derivation, Stage, Status, Step
 from localrag.retrieval.types import Filters, Hit, Query
@@ -64,7 +64,7 @@ class _AnalysedQuestion(NamedTuple):
     query: str = ""
 
 
-def answer(case: Case, toolkit: Toolkit) -> Answer:
+def answer(case: Case, toolkit: PlainToolkit) -> Answer:
     """Answer one question by the steps at the head of this file."""
     since = perf_counter()
     analysis = _analysed(case.query, toolkit)
@@ -98,7 +98,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     )
 
 
-def _analysed(question: Query, toolkit: Toolkit) -> _AnalysedQuestion:
+def _analysed(question: Query, toolkit: PlainToolkit) -> _AnalysedQuestion:
     events = _left_out(question)
     if refusal := _refusal(question):
         return _AnalysedQuestion((), events, refusal)
@@ -168,7 +168,9 @@ def _rivals(found: Sequence[TripleAnswer]) -> list[TripleAnswer]:
     ]
 
 
-def _shown(toolkit: Toolkit, best: TripleAnswer) -> tuple[tuple[Hit, ...], tuple[Citation, ...]]:
+def _shown(
+    toolkit: PlainToolkit, best: TripleAnswer
+) -> tuple[tuple[Hit, ...], tuple[Citation, ...]]:
     """The passages that say the triples of an answer, and their quotations, checked by code."""
     with toolkit.store() as store:
         passages = [store.by_id(fact.passage_id) for fact in best.facts]

@@ -8,15 +8,19 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from localrag.corpus.knowledge import SubjectMention
-from localrag.corpus.naming import stands_alone, words_of
+from localrag.corpus.derived import SubjectMention
+from localrag.corpus.rows import stands_alone, words_of
 from localrag.corpus.types import Triple
 from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.types import ComparisonKind
 from localrag.methods.staged_symbolic.lookups import TripleLookups
 from localrag.reading.units import UNITS
-from localrag_indexes.analysis.normalize import normalize, normalize_with_offsets, original_span
-from localrag_indexes.analysis.numerals import NUMERAL_CHARACTERS
+from localrag_indexes.analysis.normalize import (
+    NUMERAL_CHARACTERS,
+    normalize,
+    normalize_with_offsets,
+    original_span,
+)
 
 MASK = "\ufffc"
 """Stands for each character of a name, so that no word is read into it."""

@@ -16,8 +16,7 @@ from localrag.reading.units import COUNT, UNITS, Unit
 from localrag.statutes.citations import find_citations
 from localrag.statutes.notation import ROMAN
 from localrag_indexes.analysis.analyzer import ENGLISH
-from localrag_indexes.analysis.characters import with_blanks
-from localrag_indexes.analysis.normalize import normalize
+from localrag_indexes.analysis.normalize import normalize, with_blanks
 
 
 class Bound(StrEnum):

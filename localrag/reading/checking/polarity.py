@@ -18,8 +18,7 @@ from localrag.reading.checking.forces import (
     ReadSentence,
 )
 from localrag.reading.folding import Folded, fold, is_japanese
-from localrag_indexes.analysis.japanese import Morpheme
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import Morpheme, split_sentences
 
 
 def sentences_of(folded: Folded) -> list[ReadSentence]:

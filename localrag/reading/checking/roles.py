@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from localrag.reading.checking.forces import Predicate, ReadSentence
 from localrag.reading.folding import Folded
-from localrag_indexes.analysis.japanese import Morpheme
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import Morpheme, split_sentences
 
 _NAMING = re.compile("名詞|代名詞|接頭辞|接尾辞-名詞的")
 _DOER, _OTHER = frozenset("はが"), frozenset("にをへ") | {"から"}

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.analysis.japanese import morphemes, sounds
+from localrag_indexes.analysis.analyzer import morphemes, sounds
 
 from ...growth import assert_linear
 

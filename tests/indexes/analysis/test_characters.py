@@ -4,9 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag_indexes.analysis.characters import PlainText, plain
-from localrag_indexes.analysis.normalize import normalize
-from localrag_indexes.analysis.numerals import parse_numeral
+from localrag_indexes.analysis.normalize import PlainText, normalize, parse_numeral, plain
 
 AWKWARD = (
     "㍻㈱ｶﾞﾊﾟが゛①⑱ﬁ葛\U000e0100\u200b\u0301\u3099, 、，・･-－―ーサビ"

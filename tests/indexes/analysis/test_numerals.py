@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag_indexes.analysis.numerals import parse_numeral, to_kanji
+from localrag_indexes.analysis.normalize import parse_numeral, to_kanji
 
 
 @pytest.mark.parametrize(

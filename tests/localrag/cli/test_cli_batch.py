@@ -107,7 +107,7 @@ def test_a_dry_run_tells_what_the_method_cannot_answer(cli: Cli, sample: Path, t
 def test_a_slow_dry_run_shows_how_far_it_is(
     cli: Cli, sample: Path, table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("localrag.cli.meter._PATIENCE", 0.0)
+    monkeypatch.setattr("localrag.cli.terminal._PATIENCE", 0.0)
     monkeypatch.setattr("localrag.cli.render_batch.EVERY", 0.0)
     many(table, 3)
     tried = cli("batch", str(table), "--dry-run")

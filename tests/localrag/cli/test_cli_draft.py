@@ -8,7 +8,6 @@ from contextlib import contextmanager
 
 import pytest
 
-from localrag.cli import meter
 from localrag.cli import terminal as terminal_of_ours
 from localrag.reading.watching import UNWATCHED, Watch
 
@@ -29,7 +28,7 @@ def a_terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], str]]:
     monkeypatch.delenv("NO_COLOR", raising=False)
     with os.fdopen(theirs, "w") as terminal:
         monkeypatch.setattr("sys.stderr", terminal)
-        monkeypatch.setattr(meter, "_UNSEEN", 0.0)
+        monkeypatch.setattr(terminal_of_ours, "_UNSEEN", 0.0)
         terminal_of_ours._console.cache_clear()
 
         def look() -> str:
@@ -56,7 +55,7 @@ def until(look: Callable[[], str], words: str) -> str:
 
 
 def test_what_is_done_is_shown_with_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    with a_terminal(monkeypatch) as screen, meter.shown_draft() as watch:
+    with a_terminal(monkeypatch) as screen, terminal_of_ours.shown_draft() as watch:
         until(screen, "searching, ")
         watch.loading("tiny", 0, 0)
         until(screen, "tiny is being loaded, ")
@@ -76,7 +75,7 @@ def test_what_is_done_is_shown_with_the_clock(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_second_prompt_starts_with_an_empty_draft(monkeypatch: pytest.MonkeyPatch) -> None:
-    with a_terminal(monkeypatch) as screen, meter.shown_draft("tiny") as watch:
+    with a_terminal(monkeypatch) as screen, terminal_of_ours.shown_draft("tiny") as watch:
         watch.draft(["主張"])
         until(screen, "主張")
         watch.reading(0, 0)
@@ -86,7 +85,7 @@ def test_a_second_prompt_starts_with_an_empty_draft(monkeypatch: pytest.MonkeyPa
 
 
 def test_nothing_is_shown_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
-    with meter.shown_draft("tiny") as watch:
+    with terminal_of_ours.shown_draft("tiny") as watch:
         watch.reading(1, 2)
     assert isinstance(watch, Watch)
     assert watch is UNWATCHED

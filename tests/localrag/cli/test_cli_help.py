@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from localrag import errors
-from localrag.cli.verbs import EXIT_CODES
+from localrag.cli.main import EXIT_CODES
 
 from ...patience import PATIENCE
 
@@ -187,6 +187,20 @@ def test_help_imports_nothing_heavy(arguments: list[str], forbidden: list[str]) 
     assert not set(forbidden) & set(json.loads(finished.stderr))
 
 
+@pytest.mark.parametrize("verb", [["ask"], ["models", "list"]], ids=" ".join)
+def test_a_verb_imports_no_other_verb(verb: list[str]) -> None:
+    code = (
+        "import sys; from localrag.cli.start import run; run([*sys.argv[1:], '--help']);"
+        "import json; print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", code, *verb], capture_output=True, check=True, timeout=PATIENCE
+    )
+    loaded = {name for name in json.loads(finished.stderr) if name.startswith("localrag.cli.")}
+    shared = {f"localrag.cli.{name}" for name in ("start", "main", "options", "terminal")}
+    assert loaded - shared == {f"localrag.cli.{verb[0]}"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
@@ -278,7 +292,7 @@ def test_ctrl_c(cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Non
 def test_completion_offers_the_names_of_corpora(sample: Path) -> None:
     from types import SimpleNamespace
 
-    from localrag.cli.session import complete_corpus
+    from localrag.cli.options import complete_corpus
 
     context = SimpleNamespace(find_root=lambda: SimpleNamespace(params={}))
     assert complete_corpus(context, "ma") == ["main"]  # type: ignore[arg-type]

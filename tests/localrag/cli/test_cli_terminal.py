@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from localrag.cli.meter import Meter
-from localrag.cli.terminal import emit, failure, say, table
+from localrag.cli.terminal import Meter, emit, failure, say, table
 from localrag.errors import InputError
 from localrag.harmless import harmless
 from localrag.progress import BYTES, Phase, Progress, Stopwatch
@@ -105,7 +104,7 @@ def test_meter_is_silent_for_two_seconds_then_speaks_now_and_then(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = iter([0.0, 6.0, 6.0, 7.0, 12.0, 12.0, 20.0, 20.0, 30.0, 30.0])
-    monkeypatch.setattr("localrag.cli.meter.monotonic", lambda: next(clock))
+    monkeypatch.setattr("localrag.cli.terminal.monotonic", lambda: next(clock))
     files, size = Phase("reading", "files"), Phase("fetching", BYTES, "x.json")
     with Meter() as meter:
         for done in (1, 60, 70, 120):

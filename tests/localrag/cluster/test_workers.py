@@ -29,7 +29,7 @@ from localrag.reading.types import Unanswered
 from localrag.reading.watching import Cancelled, Watch
 from localrag.retrieval.types import ModelCall, Query, Trace
 from localrag.workspace import Workspace
-from localrag_indexes.generations import current
+from localrag_indexes.manifest import current
 from localrag_indexes.vectors import VectorIndex
 from localrag_models.chat import ChatRequest, Message
 from localrag_models.errors import ContextExceeded, ServerBusy

@@ -2,7 +2,7 @@
 
 import pytest
 
-from localrag.corpus.naming import stands_alone, words_of
+from localrag.corpus.rows import stands_alone, words_of
 
 
 @pytest.mark.parametrize(

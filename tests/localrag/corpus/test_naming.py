@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag.corpus.naming import FoldedText, bare, fold
 from localrag.corpus.readers.triples import triples_document
+from localrag.corpus.rows import FoldedText, bare, fold
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Triple
 

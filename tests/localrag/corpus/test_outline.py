@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from localrag.corpus.outline import OutlineEntry, outline
+from localrag.contents import OutlineEntry, outline
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, PASSAGES, Document, Locator, Passage, Section
 from localrag.errors import NotFoundError

@@ -2,8 +2,7 @@
 
 import pytest
 
-from localrag.corpus.types import Omission
-from localrag.corpus.wording import omission_notes, part_name
+from localrag.corpus.types import Omission, omission_notes, part_name
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from localrag.evaluation.runner import Finished, evaluate
 from localrag.evaluation.types import Evaluation, Gold, Questions
 from localrag.ingest.add import add
 from localrag.ingest.index import index
-from localrag.methods.toolkit import EVIDENCE
+from localrag.methods.extractive import EVIDENCE
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatRequest, Reply, ignore, never, overlook
 from localrag_models.store import ModelStore

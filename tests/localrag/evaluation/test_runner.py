@@ -26,8 +26,7 @@ from localrag.evaluation.types import (
     Question,
     Questions,
 )
-from localrag.methods.catalogue import NAMES, method
-from localrag.methods.choices import mark
+from localrag.methods.catalogue import NAMES, mark, method
 from localrag.prompts import OptimisedPrompt
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace

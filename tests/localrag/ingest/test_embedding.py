@@ -26,7 +26,7 @@ from localrag.ingest.remove import remove_corpus, remove_documents
 from localrag.ingest.state import vector_state
 from localrag.progress import Progress
 from localrag.workspace import Workspace
-from localrag_indexes.generations import current
+from localrag_indexes.manifest import current
 from localrag_indexes.vectors import VectorIndex
 from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
 from localrag_models.embedding import E5

@@ -18,7 +18,7 @@ from localrag.ingest.add import add
 from localrag.ingest.index import IndexState, index
 from localrag.ingest.state import vector_state
 from localrag.workspace import Workspace
-from localrag_indexes.generations import current
+from localrag_indexes.manifest import current
 from localrag_indexes.vectors import VectorIndex
 
 CHILD = """

@@ -8,7 +8,7 @@ import pytest
 from tiny_models.hashing import HashingEmbedder
 
 from localrag.workspace import Workspace
-from localrag_indexes.generations import current
+from localrag_indexes.manifest import current
 
 Cli = Callable[..., Any]
 

@@ -18,7 +18,7 @@ from localrag.ingest.state import writing
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.bm25 import BM25Index
-from localrag_indexes.generations import current
+from localrag_indexes.manifest import current
 
 from ...patience import wait_for
 

@@ -8,9 +8,8 @@ import pytest
 from tiny_models.scripted import searches
 
 from localrag.errors import UsageError
-from localrag.methods.catalogue import method
+from localrag.methods.catalogue import Calls, method
 from localrag.methods.searches import LONGEST_WORDS, built_in
-from localrag.methods.types import Calls
 from localrag.reading.types import Status, Unanswered
 from localrag.retrieval.types import Filters, Query
 from localrag_models.errors import ContextExceeded, ServerUnreachable

@@ -12,8 +12,7 @@ from localrag.config import load
 from localrag.errors import UsageError
 from localrag.facts import told
 from localrag.methods.answering import Answerer, MethodResources
-from localrag.methods.catalogue import method
-from localrag.methods.types import Calls
+from localrag.methods.catalogue import Calls, method
 from localrag.reading.types import Status
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace

@@ -28,7 +28,7 @@ from localrag.prepare.preparing import prepare
 from localrag.progress import Progress
 from localrag.retrieval.types import Filters
 from localrag.workspace import Workspace
-from localrag_indexes.generations import current
+from localrag_indexes.manifest import current
 
 from ...patience import PATIENCE
 

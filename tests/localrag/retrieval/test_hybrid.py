@@ -20,7 +20,7 @@ from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.types import Query
 from localrag.retrieval.units import fuse
 from localrag.workspace import Workspace
-from localrag_indexes.generations import current
+from localrag_indexes.manifest import current
 from localrag_indexes.vectors import VectorIndex
 from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
 from localrag_models.embedding import Prefixes

@@ -21,7 +21,7 @@ from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.types import Filters, Query
 from localrag.workspace import Workspace
 from localrag_indexes.bm25 import BM25Index
-from localrag_indexes.generations import current
+from localrag_indexes.manifest import current
 from localrag_indexes.vectors import VectorIndex
 
 KNOWN = [

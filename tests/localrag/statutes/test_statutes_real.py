@@ -15,7 +15,7 @@ from localrag.statutes.notation import IROHA, cite
 from localrag.statutes.provisions import Provisions
 from localrag.statutes.references import DELEGATED_BY, DELEGATES, extract_references
 from localrag.statutes.resolver import CitationResolver, Target, parse_target
-from localrag_indexes.analysis.numerals import to_kanji
+from localrag_indexes.analysis.normalize import to_kanji
 
 SHARED = os.environ.get("LOCALRAG_SHARED_DATA")
 DATA = Path(SHARED) if SHARED else Path(__file__).parents[4] / "shared" / "data"

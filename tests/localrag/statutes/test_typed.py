@@ -11,7 +11,7 @@ from localrag.statutes.notation import IROHA, cite
 from localrag.statutes.provisions import Provisions
 from localrag.statutes.resolver import CitationResolver, parse_target
 from localrag.statutes.typed import Heading, read_headings, read_typed, written_out
-from localrag_indexes.analysis.numerals import to_kanji
+from localrag_indexes.analysis.normalize import to_kanji
 
 from ...growth import assert_linear
 

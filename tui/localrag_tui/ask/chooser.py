@@ -113,7 +113,7 @@ def chat_models(workspace: Workspace, *named: str) -> list[ModelChoice]:
 
 def fault_of_options(way: Way, count: int) -> tuple[int, int] | None:
     """How many options a way needs at least and at most, where a question has another number."""
-    from localrag.methods.choices import FEWEST, LABELS
+    from localrag.methods.catalogue import FEWEST, LABELS
 
     if not way.chooses or FEWEST <= count <= len(LABELS):
         return None

@@ -243,7 +243,7 @@ class Composer(Vertical):
         self._options.put(unsent.options)
 
     def _label(self) -> None:
-        from localrag.methods.choices import LABELS
+        from localrag.methods.catalogue import LABELS
 
         rows = dict(zip(self._options.rows or [0], LABELS, strict=False))
         lines = [rows.get(row, "") for row in range(max(rows) + 1)]

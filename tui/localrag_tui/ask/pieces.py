@@ -9,7 +9,7 @@ from textual.style import Style
 from localrag.conversations.types import Turn, TurnState
 from localrag.facts import FactKind
 from localrag.language import _
-from localrag.methods.choices import LABELS
+from localrag.methods.catalogue import LABELS
 from localrag.reading import wording as in_words
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Nearest, Status, Step
 from localrag.retrieval.types import Filters, Query, StageRecord

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
-from localrag.corpus.wording import KINDS
+from localrag.corpus.types import KINDS
 from localrag.errors import LocalragError
 from localrag.language import N_, _
 from localrag_tui.library import Library
@@ -25,7 +25,7 @@ from localrag_tui.spot import Spot
 from localrag_tui.wording import called
 
 if TYPE_CHECKING:
-    from localrag.corpus.outline import OutlineEntry
+    from localrag.contents import OutlineEntry
     from localrag.corpus.store import CorpusStore
     from localrag.statutes.names import LawNames
 
@@ -410,7 +410,7 @@ def _first_shown(
 
 
 def _outline(store: "CorpusStore", document_id: str) -> list["OutlineEntry"]:
-    from localrag.corpus.outline import outline
+    from localrag.contents import outline
 
     return outline(store, document_id)
 

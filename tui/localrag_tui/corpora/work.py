@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localrag.config import Config
-from localrag.corpus.wording import part_name
+from localrag.corpus.types import part_name
 from localrag.errors import LocalragError
 from localrag.language import N_, _, ngettext
 from localrag.progress import Progress

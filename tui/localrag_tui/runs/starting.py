@@ -33,7 +33,7 @@ from localrag_tui.work.jobs import Job, State
 if TYPE_CHECKING:
     from localrag.batch import BatchEstimate
     from localrag.evaluation.runner import Forecast
-    from localrag.methods.types import Method
+    from localrag.methods.catalogue import Method
 
 _NONE = {
     "method": N_("(the default reader)"),

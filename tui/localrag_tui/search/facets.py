@@ -13,8 +13,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from localrag.corpus.facets import KIND
-from localrag.corpus.types import Label
-from localrag.corpus.wording import FACETS, KINDS
+from localrag.corpus.types import FACETS, KINDS, Label
 from localrag.errors import NotFoundError, UsageError
 from localrag.language import N_, _
 from localrag.retrieval.types import Filters

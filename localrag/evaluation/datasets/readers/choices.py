@@ -14,7 +14,7 @@ from localrag.evaluation.datasets.readers.entries import Fields, Sources, checke
 from localrag.evaluation.recall import place_of
 from localrag.evaluation.types import Gold, Question
 from localrag.language import N_
-from localrag.methods.choices import LABELS
+from localrag.methods.catalogue import LABELS
 from localrag.methods.polarity import polarity_of
 from localrag.retrieval.query import check
 from localrag.retrieval.types import Query

@@ -19,7 +19,7 @@ from localrag.evaluation.datasets.readers.entries import Fields, Sources, checke
 from localrag.evaluation.recall import APPENDIX, SUPPLEMENT
 from localrag.evaluation.types import Gold, Question
 from localrag.language import N_
-from localrag.methods.choices import LABELS
+from localrag.methods.catalogue import LABELS
 from localrag.statutes.citations import find_citations
 
 _NAME = re.compile(r"(?P<law>[^_]+)_(?P<chapter>.+)_選択式_(?P<kind>[^_]+)_問題番号\d+")

@@ -6,7 +6,7 @@ from printed_pages import PrintedPages, width
 from localrag.corpus.readers.pdf import read_pdf
 from localrag.corpus.readers.types import Limits
 from localrag.corpus.types import Document
-from localrag_indexes.analysis.sentences import split_sentences
+from localrag_indexes.analysis.analyzer import split_sentences
 
 LEFT, SIZE, LEADING = 60.0, 10.0, 12.0
 

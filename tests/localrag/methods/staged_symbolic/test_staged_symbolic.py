@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from localrag.facts import told
-from localrag.methods.catalogue import method
-from localrag.methods.types import Calls
+from localrag.methods.catalogue import Calls, method
 from localrag.reading.types import Answer, Stage, Status
 from localrag.retrieval.types import Filters
 
