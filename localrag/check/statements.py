@@ -43,11 +43,13 @@ from localrag.corpus.types import ITEMS, Locator, Passage
 from localrag.facts import Fact, FactKind
 from localrag.reading.checking import covers, mismatches
 from localrag.reading.checking.contradicting import denies
-from localrag.reading.checking.forces import Force, Predicate, carries
 from localrag.reading.checking.particulars import (
     same_figure,
 )
 from localrag.reading.checking.polarity import (
+    Force,
+    Predicate,
+    carries,
     closing_force,
     is_content,
     key_of,

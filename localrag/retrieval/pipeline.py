@@ -92,6 +92,13 @@ class Search:
         """The units that the question names."""
         return self.reading.resolved.units
 
+    @property
+    def of_provisions(self) -> bool:
+        """Whether provisions are sought: beside other documents, what its words find best is."""
+        titled = self.corpus.names.title
+        best = max(self.words, key=self.words.__getitem__, default="").rpartition("#")[0]
+        return bool(titled(best)) if best else self.corpus.store.is_of_laws
+
     def drop_what_is_left_out(self, scores: dict[str, float]) -> None:
         """Take out what the question says it does not ask for."""
         for unit in self.reading.resolved.not_asked_for:
@@ -126,9 +133,10 @@ def search_meaning(search: Search) -> None:
     """The units whose vectors are nearest to that of the question, where there are vectors."""
     models = search.corpus.models
     if models.dense is not None and search.settings.dense != "off":
-        search.meaning = _searched(
-            search.reading, partial(models.dense.search, search.corpus.store)
+        by_meaning = partial(
+            models.dense.search, search.corpus.store, provisions=search.of_provisions
         )
+        search.meaning = _searched(search.reading, by_meaning)
         search.trail.record(dense.STAGE, search.meaning)
     elif models.without_dense:
         search.trail.record(dense.STAGE, {}, events=[models.without_dense])
@@ -136,10 +144,8 @@ def search_meaning(search: Search) -> None:
 
 def fuse_rankings(search: Search) -> None:
     """One ranking of those by words and by meaning, with what the question names."""
-    # Beside other documents, what is sought is of the kind that its words find best.
-    best = max(search.words, key=search.words.__getitem__, default="").rpartition("#")[0]
-    provisions = bool(search.corpus.names.title(best))
-    search.found = fuse(search.words, search.meaning, search.settings, provisions=provisions)
+    words, meaning, provisions = search.words, search.meaning, search.of_provisions
+    search.found = fuse(words, meaning, search.settings, provisions=provisions)
     search.drop_what_is_left_out(search.found)
     search.trail.record(FUSE, add(search.found, search.named), search.reasons)
 

@@ -257,8 +257,8 @@ class Retrieval:
             order; none that can mean another one as well. Of a law that is asked for alone, its
             purpose or first article.
         links: hits that answer for other hits, the best first.
-        searches: where it was searched for in other words too, what each search found, in the order
-            of their turns; the question itself has the reading of the whole.
+        searches: where it was searched for in other words too, what each search found, the
+            question itself first.
     """
 
     hits: tuple[Hit, ...]
