@@ -60,7 +60,7 @@ from localrag.reading.checking.polarity import (
 from localrag.reading.folding import Folded, fold
 from localrag.reading.types import Mismatch, MismatchKind
 from localrag.statutes.applied import part_span
-from localrag.statutes.other_numbers import case_numbers
+from localrag.statutes.notation import case_numbers
 from localrag.statutes.resolver import Target
 from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_indexes.analysis.normalize import normalize, with_blanks

@@ -175,6 +175,9 @@ class FactKind(Enum):
         "searched for as well, in words that the model wrote: {words} (it guesses a law that this "
         "corpus does not know: {law})"
     )
+    REPLY_REMEMBERED = N_(
+        "{model} wrote this before, for the same question and settings: it was not asked again"
+    )
     SEARCH_REPEATED = N_(
         "the model repeated itself in {n:,} of its searches: each of their words is searched for "
         "once"

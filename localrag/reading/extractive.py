@@ -21,8 +21,8 @@ from localrag.retrieval.query import analyzer
 from localrag.retrieval.reading import Reading, Retrieval
 from localrag.retrieval.types import Hit, Link, Query
 from localrag.retrieval.units import article_unit, target_of
-from localrag.statutes.appendices import is_form, names_form
 from localrag.statutes.notation import caption_of
+from localrag.statutes.provisions import is_form, names_form
 from localrag.wrapping import cut
 from localrag_indexes.fusion import in_turn
 
@@ -198,14 +198,9 @@ def quotations(retriever: Retriever, retrieval: Retrieval) -> Quotations:
 
 
 def _in_turn(retriever: Retriever, retrieval: Retrieval) -> Quotations:
-    """What each search quotes in turn, each provision once.
-
-    The words of the question come behind those of a model, for hardly a provision has them; but
-    first where it cites provisions.
-    """
+    """What each search quotes in turn, each provision once, the question itself first."""
     each = [quotations(retriever, found) for found in retrieval.searches]
-    readings = [found.reading for found in retrieval.searches]
-    own = each[readings.index(retrieval.reading)]
+    own = each[0]
     articles = list(dict.fromkeys(in_turn(_by_article(one.citations) for one in each)))
     most = max(QUOTES, len(_by_article(own.citations)) if retrieval.cited else 0)
     citations = dict.fromkeys(chain.from_iterable(articles[:most]))
