@@ -16,6 +16,8 @@ class FactKind(Enum):
 
     # What an earlier version stored as a sentence.
     SAID = N_("{words}")
+    # What earlier versions told of quotations.
+    WORD_NOT_QUOTED = N_("{word} stands nowhere in what is quoted")
 
     # retrieval: why a hit was chosen.
     NAMED = N_("named: {other}")

@@ -4,6 +4,7 @@ import pickle
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from string import Formatter
 
 import pytest
 from catalogues import translations
@@ -40,6 +41,10 @@ THE_SAME = (
     FactKind.TO_EXAMINE,
 )
 """What has no words, and commands of a shell."""
+
+
+def fields_of(kind):
+    return {name for _, name, _, _ in Formatter().parse(kind.words) if name}
 
 
 @pytest.mark.parametrize("kind", FactKind)

@@ -165,7 +165,8 @@ def is_statement(text: str) -> bool:
         return _says_something(text)
     words = fold(text).words
     return any(
-        _VERB.match(word.kind) or (word.kind in _OF_A_SUBJECT and word.lemma in _SUBJECTS)
+        (_VERB.match(word.kind) and not _is_particle(words, place))
+        or (word.kind in _OF_A_SUBJECT and word.lemma in _SUBJECTS)
         for place, word in enumerate(words)
     ) or any(tail > head + 1 for head, tail in _heads(words))
 
@@ -218,10 +219,13 @@ _BOUNDING = frozenset(["越える", "超える", "上回る", "下回る", "下�
 _PARTICLES = frozenset(
     ["因る", "拠る", "依る", "関する", "対する", "於く", "於ける", "就く", "係る", "通ずる", "従う"]
 )
+_ENDS = re.compile(r"助動詞|補助記号-句点|形容詞-非自立可能")
 _FUNCTIONAL = re.compile(
     r"助動詞|助詞|動詞-非自立可能|形容詞-非自立可能|接尾辞-動詞的|接尾辞-形容詞的"
 )
 _COPULA = re.compile(r"だ|です|為る|出来る|居る|有る|無い|成る|為さる|致す|下さる|得る")
+# Nouns that say nothing by themselves; what is said with them belongs to the word before.
+_FORMAL = frozenset(vocabulary()["formal"])
 _TELLING = frozenset(vocabulary()["telling"])
 _ENGLISH_TELLING = frozenset(vocabulary()["english_telling"])
 _KANA_TAIL = re.compile(r"(?<=[一-鿿々])[ぁ-ん]+")
@@ -301,7 +305,7 @@ def key_of(word: Morpheme) -> str:
 
 def is_content(word: Morpheme) -> bool:
     """Whether a Japanese word says what a sentence is about."""
-    is_empty = word.lemma in _PARTICLES or word.lemma in _TELLING
+    is_empty = word.lemma in _FORMAL or word.lemma in _PARTICLES or word.lemma in _TELLING
     return not is_empty and _CONTENT.match(word.kind) is not None
 
 
@@ -382,7 +386,9 @@ def _heads(words: Sequence[Morpheme]) -> Iterator[tuple[int, int]]:
     """The head of each predicate, and where the words end that say something of it."""
     done = 0
     for place, word in enumerate(words):
-        if word.lemma in _BOUNDING or place < done:
+        if word.lemma in _FORMAL or word.lemma in _BOUNDING or place < done:
+            continue
+        if _is_particle(words, place):
             continue
         if _VERB.match(word.kind) or _stands_alone(words, place):
             done = _tail(words, place + 1)
@@ -402,6 +408,13 @@ def _stands_alone(words: Sequence[Morpheme], place: int) -> bool:
     if not _HELPING.match(word.kind) or word.lemma in _HELPS_ONLY:
         return False
     return place == 0 or _BEFORE_VERB.match(words[place - 1].kind) is not None
+
+
+def _is_particle(words: Sequence[Morpheme], place: int) -> bool:
+    if words[place].lemma not in _PARTICLES or place + 1 == len(words):
+        return False
+    following = words[place + 1]
+    return not (_ENDS.match(following.kind) or following.lemma in ("物", "事"))
 
 
 def _is_said(tail: Sequence[Morpheme]) -> bool:
