@@ -1,22 +1,21 @@
 """What a person wrote, found: a citation in any spelling, an id, the name of a subject."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localrag.corpus.facets import read_label, read_labels
 from localrag.corpus.store import CorpusStore
-from localrag.corpus.types import PASSAGES, TRIPLES, Locator, Passage, kind_name, spellings_of_kind
+from localrag.corpus.types import PASSAGES, TRIPLES, Passage, kind_name, spellings_of_kind
 from localrag.errors import NotFoundError, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.ingest.state import LAYERS
 from localrag.language import N_, _
 from localrag.question.laws import laws_named
-from localrag.retrieval.resolve import cited_in_english, slips
+from localrag.retrieval.reading import around, cited_in_english, slips
 from localrag.retrieval.types import Filters
 from localrag.statutes.names import LawNames
-from localrag.statutes.provisions import StoredProvisions, order_of
+from localrag.statutes.provisions import StoredProvisions
 from localrag.statutes.resolver import CitationResolver, Resolution, Target, parse_target
 from localrag.wrapping import shorten
 from localrag_indexes.analysis.normalize import plain
@@ -339,6 +338,7 @@ def _not_found(
 ) -> NotFoundError:
     """The error that says what is not there and what is there around it."""
     problem = resolution.problem
+    said = problem if str(problem).startswith(written) else f"{written!r}: {problem}"
     if not resolution.nearest:
         cure = N_("See its laws: localrag list {corpus} --kind law")
         unread = (FactKind.NUMBER_UNREAD, FactKind.RANGE_BACKWARDS)
@@ -346,44 +346,21 @@ def _not_found(
             cure = N_("Write a provision as 709条の2第1項, and a day with --as-of.")
         near = next(slips([resolution], written, names), None)
         return NotFoundError(
-            N_("{written!r}: {problem}."),
+            N_("{said}."),
             near or cure,
-            written=written,
-            problem=problem,
+            said=said,
             corpus=store.corpus,
         )
     dates = {store.document(t.law_id).metadata.get("date", "") for t in resolution.nearest}
     if problem is not None and problem.kind is not FactKind.NO_SUCH_PROVISION:
         dates = set()
     return NotFoundError(
-        N_("{written!r}: {problem} in its state of {dates}.")
-        if any(dates)
-        else N_("{written!r}: {problem}."),
+        N_("{said} in its state of {dates}.") if any(dates) else N_("{said}."),
         N_("There is: {places}."),
-        written=written,
-        problem=problem,
+        said=said,
         dates=_(" or ").join(sorted(filter(None, dates))),
         places=_listed(store, around(store, resolution)),
     )
-
-
-def around(store: CorpusStore, resolution: Resolution) -> list[Target]:
-    """The provisions nearest to a missing one; where it is an article, those on both sides too."""
-    found: list[Target] = []
-    for cited, nearest in zip(resolution.cited, resolution.nearest, strict=False):
-        division, number = cited.locator.division, cited.locator.article
-        articles = store.articles(cited.law_id, division) if number else []
-        exists = nearest.locator.path != ""
-        if exists or not articles:
-            found.append(nearest)
-        # An article of a supplement stands in for one that the main provisions do not have.
-        if not articles or (exists and nearest.locator.division == division):
-            continue
-        at = bisect_left(articles, order_of(number), key=order_of)
-        found += [
-            Target(cited.law_id, Locator(division, a)) for a in articles[max(0, at - 1) : at + 1]
-        ]
-    return found or list(resolution.nearest)
 
 
 def _listed(store: CorpusStore, targets: Sequence[Target]) -> str:

@@ -16,8 +16,8 @@ from localrag.check.words import bare, letters
 from localrag.contents import sections_called
 from localrag.corpus.types import PARAGRAPHS, Locator, Passage
 from localrag.facts import Fact, FactKind
-from localrag.finding import around
 from localrag.provision import headings
+from localrag.retrieval.reading import around
 from localrag.statutes.citations import HEADING, unread_numbers
 from localrag.statutes.notation import COUNT, cite
 from localrag.statutes.resolver import Resolution, Target

@@ -120,7 +120,7 @@ class FactKind(Enum):
     CITED_LAW_LACKING = N_("{citation}: no law of the corpus is called {name}")
     NO_LAW_NAMED = N_("{citation}: no law is named")
     NOTHING_BEFORE = N_("{citation}: nothing before it says what it refers to")
-    NUMBER_UNREAD = N_("{citation}: {number!r} in it belongs to no provision")
+    NUMBER_UNREAD = N_("{citation}: {number!r} is not the number of a provision")
     RANGE_BACKWARDS = N_("{citation}: a range in it ends before it begins")
 
     # reading: quotations, and what a model was shown.

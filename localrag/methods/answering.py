@@ -1,6 +1,6 @@
 """Answering with a method, for `ask`, `batch`, `eval` and the workbench alike.
 
-A question that follows others is read behind them (`localrag.question.follow_up`). Where a model
+A question that follows others is read behind them (`localrag.retrieval.written`). Where a model
 takes part, it makes the question whole instead (その罰則は); what it writes is taken only if it
 keeps the numbers of the question, and names no law or number that nobody has asked about.
 """
@@ -38,13 +38,13 @@ from localrag.methods.extractive import (
 )
 from localrag.progress import ignore
 from localrag.question.as_of import state_asked
-from localrag.question.follow_up import rewritten
 from localrag.reading.types import Answer, Stage, Unanswered
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import check, checked
 from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Query, Trace
+from localrag.retrieval.written import rewritten
 from localrag.workspace import Workspace
 
 if TYPE_CHECKING:

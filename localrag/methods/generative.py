@@ -32,7 +32,7 @@ from localrag.methods.extractive import EVIDENCE
 from localrag.methods.searches import searches_of
 from localrag.methods.toolkit import Toolkit
 from localrag.prompts import language_of
-from localrag.question.expectation import gives, repeats
+from localrag.question.asked import gives, repeats
 from localrag.reading.checking import (
     ENOUGH,
     CandidateSentence,

@@ -13,11 +13,11 @@ from localrag.errors import ModelUnusable
 from localrag.facts import Fact, FactKind
 from localrag.methods.toolkit import Toolkit
 from localrag.prompts import language_of
-from localrag.question.follow_up import plain_end
 from localrag.question.laws import laws_named
 from localrag.reading.evidence import element
 from localrag.retrieval.query import analyzer
 from localrag.retrieval.types import FOLLOW_UP, Query
+from localrag.retrieval.written import plain_end
 from localrag.statutes.names import LawNames
 
 LONGEST_QUESTION = 300

@@ -43,8 +43,7 @@ from localrag.reading.evidence import element
 from localrag.reading.extractive import quoted
 from localrag.reading.sentences import Sentence, passages_of
 from localrag.reading.types import Answer, Citation, Claim, Status
-from localrag.retrieval import resolve
-from localrag.retrieval.reading import Retrieval
+from localrag.retrieval.reading import RESOLVE, Retrieval
 from localrag.retrieval.types import Hit, Query
 from localrag.statutes.citations import find_citations
 from localrag_indexes.analysis.normalize import compact
@@ -265,7 +264,7 @@ def _cited(store: CorpusStore, question: str, option: str, own: Retrieval) -> Pa
     articles = [
         hit
         for stage in own.trace.stages
-        if stage.stage == resolve.STAGE
+        if stage.stage == RESOLVE
         for hit in stage.hits
         if (hit.passage.locator.division, hit.passage.locator.article)
         == (place.division, place.article)

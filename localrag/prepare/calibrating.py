@@ -15,7 +15,7 @@ from localrag.prepare.index import LayerIndex
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS
 from localrag.prepare.texts import LayerText
 from localrag.progress import Phase, Stopwatch
-from localrag.question.interrogatives import interrogative_of
+from localrag.question.asked import interrogative_of
 from localrag.retrieval.types import Filters
 
 SAMPLE = 200

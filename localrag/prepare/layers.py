@@ -70,7 +70,7 @@ class DerivedText(NamedTuple):
     Attributes:
         text: a rewritten sentence, a question, or a summary.
         answer: of a question.
-        word: what a question asks with, see `localrag.question.interrogatives`.
+        word: what a question asks with, see `localrag.question.asked`.
         start, end: of a synthetic question, the span of the document where its answer stands; -1
             of every other text.
     """

@@ -27,7 +27,7 @@ from localrag.prepare.layers import (
     unreadable,
 )
 from localrag.prompts import language_of, prompt, template
-from localrag.question.interrogatives import interrogative_of
+from localrag.question.asked import interrogative_of
 from localrag.reading.asking import ask
 from localrag.reading.checking import covers
 from localrag.reading.evidence import element

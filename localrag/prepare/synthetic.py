@@ -22,7 +22,7 @@ from localrag.prepare.decontextualized import brings_particulars, curly, pointin
 from localrag.prepare.layers import DerivedText, Job, Made, Outcome, Span, digest, unreadable
 from localrag.prepare.parts import Parts, sentence_spans
 from localrag.prompts import language_of, prompt, template
-from localrag.question.interrogatives import interrogative_of
+from localrag.question.asked import interrogative_of
 from localrag.reading.asking import ask
 from localrag.reading.evidence import element
 from localrag.retrieval.types import ModelCall

@@ -11,7 +11,7 @@ there is none.
 import re
 from bisect import bisect_left
 from calendar import monthrange
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -23,7 +23,6 @@ from localrag.question.laws import LawNamed, laws_named
 from localrag.statutes.names import LawNames, NameMatch
 from localrag.statutes.other_numbers import case_numbers
 from localrag_indexes.analysis.normalize import (
-    PlainText,
     common_year,
     parse_numeral,
     parse_year,
@@ -190,12 +189,6 @@ def state_asked(question: str, names: LawNames, *, of_laws: bool = False) -> Sta
     if text == question or not any(map(str.isalnum, text)):
         text = asked
     return StateAsked(text, said, former, of_the_case)
-
-
-def dates_in(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of dates, months and years in a Japanese text; 令和 alone is none."""
-    read = PlainText(text)
-    return (read.span(*found.span()) for found in _ANY_DATE.finditer(read.text))
 
 
 def is_of_another_state(text: str, position: int) -> bool:

@@ -1,17 +1,398 @@
-"""What a question asks of the law, where statutes answer in fixed wording: a penalty, a figure.
+"""What a question asks for: a kind of answer, a penalty, a figure, the meaning of a term, an order.
 
-The penalty of a doing stands apart from its prohibition, and what an act leaves to an order stands
-in the order: a question that asks for one of them is answered elsewhere than where its words are.
+Statutes answer in fixed wording. The penalty of an act stands apart from its prohibition, and what
+an act leaves to an order stands in the order: a question for one of them is answered elsewhere than
+where its words are.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 
-from localrag.question.everyday import EverydayWord
-from localrag.question.expectation import AnswerKind, Expectation
-from localrag_indexes.analysis.analyzer import Morpheme, morphemes
-from localrag_indexes.analysis.normalize import normalize
+from localrag_indexes.analysis import Analyzer
+from localrag_indexes.analysis.analyzer import ENGLISH, morphemes
+from localrag_indexes.analysis.normalize import letters_of, normalize
+
+
+class Interrogative(StrEnum):
+    """The words that questions are asked with; だれ is WHO, and what year asks as when does."""
+
+    WHO = "who"
+    WHAT = "what"
+    WHEN = "when"
+    WHERE = "where"
+    WHICH = "which"
+    WHY = "why"
+    HOW = "how"
+    HOW_MANY = "how many"
+    NONE = ""
+
+
+_POINT_IN_TIME = r"year|date|day|month|century|decade|season"
+# The more exact word first: どのくらい is no どの, and 何年 no 何.
+_INTERROGATIVES = tuple(
+    (word, re.compile(pattern))
+    for word, pattern in (
+        (Interrogative.HOW_MANY, r"\bhow (?:many|much|long|old|far|tall|big|large|high|often)\b"
+         r"|いくつ|いくら|(?:どの|どれ)(?:くらい|ぐらい|ほど|だけ)|何[人名個本枚台回度歳才件円点種匹頭冊軒割倍]"
+         r"|何(?:時間|日間|年間|か[国所月]|ヶ[国所月]|箇[国所月])"),
+        (Interrogative.WHEN, rf"\bwhen\b|\b(?:what|which) (?:{_POINT_IN_TIME})\b"
+         r"|いつ|何(?:年代|年度|年|月|日|世紀|時)"),
+        (Interrogative.WHO, r"\bwho(?:m|se)?\b|だれ|誰|どなた"),
+        (Interrogative.WHERE, r"\bwhere\b|どこ|何処|何[県国市町村州]"),
+        (Interrogative.WHY, r"\bwhy\b|なぜ|何故|どうして"),
+        (Interrogative.WHICH, r"\bwhich\b|どの|どちら|どれ|どっち"),
+        (Interrogative.HOW, r"\bhow\b|どう|どのよう|いかに|どんな"),
+        (Interrogative.WHAT, r"\bwhat\b|何|なに|なん(?=[でとのだ])"),
+    )
+)  # fmt: skip
+_HOW_SO = re.compile("どのよう|どんなふう")
+
+
+def interrogative_of(question: str) -> Interrogative:
+    """The word that a question is asked with; of several the one that stands first."""
+    normal = normalize(question)
+    # They ask how, though they begin as どの人 and どんな人 do.
+    normal = _HOW_SO.sub("どう", normal)
+    found = [
+        (match.start(), order, word)
+        for order, (word, pattern) in enumerate(_INTERROGATIVES)
+        if (match := pattern.search(normal))
+    ]
+    return min(found)[2] if found else Interrogative.NONE
+
+
+QUOTED = re.compile(r"[「『]([^「」『』]{1,80})[」』]|[\"“]([^\"“”]{2,80})[\"”]")
+"""Words in quotation marks: the first group of Japanese ones, the second of others."""
+_KATAKANA = re.compile(r"[ァ-ヺー]{2,}(?:・[ァ-ヺー]{2,})*")
+_LATIN = re.compile(r"[^\W\d_ぁ-ヿ一-鿿][\w'’&.-]*[^\W_ぁ-ヿ一-鿿]")
+_JAPANESE = re.compile("[ぁ-ゖァ-ヺ一-鿿]")
+_PROPER = "名詞-固有名詞"
+
+
+def names_in(question: str) -> tuple[str, ...]:
+    """The names in a question, normalised, each once, in the order of the text.
+
+    Words in quotation marks, words in katakana, Latin words (in English only those with a capital
+    letter, the first word of the question apart), and what the dictionary knows as a proper noun.
+    """
+    found = sorted(_spans(question))
+    return tuple(dict.fromkeys(normalize(words) for _, words in found))
+
+
+def _spans(question: str) -> Iterator[tuple[int, str]]:
+    for quoted in QUOTED.finditer(question):
+        yield quoted.start(), quoted[1] or quoted[2]
+    if not _JAPANESE.search(question):
+        for word in _LATIN.finditer(question):
+            is_common = word[0].lower() in ENGLISH
+            if word.start() and word[0][0].isupper() and not is_common:
+                yield word.start(), word[0].removesuffix("'s")
+        return
+    for pattern in (_KATAKANA, _LATIN):
+        for word in pattern.finditer(question):
+            yield word.start(), word[0]
+    for morpheme in morphemes(question):
+        if morpheme.kind.startswith(_PROPER) and not _KATAKANA.fullmatch(morpheme.surface):
+            yield morpheme.start, morpheme.surface
+
+
+class AnswerKind(StrEnum):
+    """The kinds of answer that a question can ask for."""
+
+    WHEN = "when"
+    HOW_MANY = "how many"
+    WHO = "who"
+    WHERE = "where"
+    CALLED = "what it is called"
+    WHY = "why"
+    YES_OR_NO = "yes or no"
+    WHICH_LAW = "which law"
+    OTHER = "other"
+
+
+# How the answer is to be put, and not what it is about.
+_MANNER = re.compile(
+    r"西暦|フルネーム|(?:アルファベット|日本語|英語|漢字|カタカナ|ひらがな)(?:[0-9０-９一二三四五六]+文?字)?で"
+    r"|(?<![0-9０-９一二三四五六])[0-9０-９一二三四五六]++文?字で|(?:別|他|ほか)の(?:言い方|呼び方)で"
+    r"|(?:この)?文章(?:において|の中で|中で)"
+    r"|(?:答え|こたえ|述べ|教え|挙げ|あげ)(?:よ(?!う)|なさい|てください|て下さい)"
+)
+
+_NUMBER = r"(?:\d|[〇一二三四五六七八九十百千万億兆])"
+_COUNTER = (
+    r"年代|年度|世紀|年間|年|[かカヶヵ]月|月|週間|日間|日|時間|時|分|秒|歳|才|人|名|回|度|位|番目|番|"
+    r"本|個|つ|匹|頭|枚|台|軒|校|種類|種|万|億|円|ドル|メートル|キロ|パーセント|%|割|倍|点|"
+    r"[箇かカヶヵ]所|[箇かカヶヵ]国|都市|線|駅|階|両|勝|敗|組|チーム|曲|作|巻|話|条|項|号"
+)
+_COUNTED = re.compile(rf"(?:何|なん)({_COUNTER})")
+# Counted, these give a point in time, unless it is asked how long something lasts.
+_CALENDAR = frozenset(("年", "年代", "年度", "世紀", "月", "日", "時"))
+_LASTS = re.compile(r"期間|任期|刑期|時効|年数|日数|以内|までに|寿命")
+_PLACES_OF_A_LAW = frozenset(("条", "項", "号"))
+
+_CLUES = tuple(
+    (kind, re.compile(clue), re.compile(sign))
+    for kind, clue, sign in (
+        (
+            AnswerKind.WHEN,
+            r"いつ|\bwhen\b|\b(?:what|which) (?:year|date|month|day|century)\b",
+            rf"{_NUMBER}\s*(?:年|月|日|世紀)|時代|\b1\d\d\d\b|\b20\d\d\b",
+        ),
+        (
+            AnswerKind.HOW_MANY,
+            r"いくつ|いくら|どのくらい|どれくらい|どれほど|どの程度"
+            r"|\bhow (?:many|much|long|old|far|tall|big)\b",
+            rf"{_NUMBER}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand)\b",
+        ),
+        (
+            AnswerKind.CALLED,
+            r"何と[いう言呼称]|なんと[いう言呼]|何ていう|別名|通称|名称|呼び名|略称|愛称",
+            r"という|と呼|と称|と言|とい[うっ]|「|『|別名|通称|略",
+        ),
+        # Within what time: statutes say 三月以内に, 八日を経過した, 三十日前に.
+        (
+            AnswerKind.HOW_MANY,
+            r"期間|期限|時効|\b(?:deadline|time limit|period)\b",
+            rf"{_NUMBER}\s*(?:年|月|日|週間|時間)(?:以内|以上|間|前|を経過|を超え|が経過|に満た)",
+        ),
+        (
+            AnswerKind.WHY,
+            r"なぜ|何故|理由|原因|どうして|\bwhy\b",
+            r"ため|から|ので|により|によって|よって|理由|原因|\bbecause\b|\bdue to\b|\bsince\b",
+        ),
+    )
+)
+
+# What no sign in a text tells: a person and a place look like any other word.
+_WITHOUT_SIGN = tuple(
+    (kind, re.compile(clue))
+    for kind, clue in (
+        (AnswerKind.WHICH_LAW, r"(?:何|なん|どの|どんな|どういう)(?:という)?(?:法律|法令|条文|規定"
+         r"|条)|根拠(?:条文|法令|規定)|\b(?:which|what) (?:act|law|statute|provision|article)\b"),
+        (AnswerKind.WHO, r"誰|だれ|どなた|何者|\bwho(?:m|se)?\b"),
+        (AnswerKind.WHERE, r"どこ|何処|どちら|\bwhere\b"),
+        (AnswerKind.YES_OR_NO, r"(?:です|ます|ません|でしょう|[るいたうくすつむぶ])か[。？?]?\s*$"
+         r"|^(?:is|are|was|were|do|does|did|can|could|may|must|has|have|had|should|will)\b"),
+    )
+)  # fmt: skip
+_INTERJECTION = "感動詞"
+_VERBAL = ("動詞", "助動詞", "形容詞")
+# 前身は？ and 一般に？ leave open what they ask for.
+_LEFT_OPEN = re.compile(r"(?:(?<!で)は|[にてをがと])[?？]?\s*$")
+# Words that ask for something only where no word asks for a person or a place.
+_IN_PASSING = re.compile(r"期間|期限|時効|別名|通称|名称|呼び名|略称|愛称|理由|原因")
+_PERSON_OR_PLACE = re.compile(r"誰|だれ|どなた|どこ|何処|\b(?:who(?:m|se)?|where)\b")
+_ASKS_WHAT = re.compile(
+    r"何|なん|なに|どの|どん|どう|どれ|どち|どこ|いつ|だれ|誰|いか[がに]|いかなる"
+    r"|\b(?:what|which|how|who|whom|whose|when|where)\b"
+)
+# What may be answered stands in the question: AとBではどちらが, A or B; or it is part of what does.
+_OFFERS = re.compile(r"どちら|どっち|のうち|の中で|か、|では(?:誰|だれ|どれ|何)|略称|通称|\bor\b")
+# A letter alone says nothing of where it was taken from.
+_SHORTEST_REPEATED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What a question asks for, and what it speaks of.
+
+    Attributes:
+        kind: of answer.
+        question: as asked.
+        sign: what texts that offer such a thing show; None where nothing tells them.
+        rest: the question without what no answer repeats: the clue (何年, how many), and how it is
+            to be answered (アルファベット三文字で答えよ).
+    """
+
+    kind: AnswerKind
+    question: str
+    sign: re.Pattern[str] | None
+    rest: str
+
+    @classmethod
+    def of(cls, question: str) -> "Expectation":
+        """Read the clue of a question: 何人, いつ, how many, 何という, なぜ."""
+        asked = normalize(question)
+        if counted := _COUNTED.search(asked):
+            sign = re.compile(rf"{_NUMBER}\s*{re.escape(counted[1])}")
+            return cls(_counted(asked, counted[1]), question, sign, _without(asked, counted))
+        for kind, clue, sign in _CLUES:
+            found = clue.search(asked)
+            if found and not (_IN_PASSING.match(found[0]) and _PERSON_OR_PLACE.search(asked)):
+                return cls(kind, question, sign, _without(asked, found))
+        return cls(_kind_without_sign(asked), question, None, _MANNER.sub(" ", question))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the question speaks of, as `names_in` finds it."""
+        return names_in(self.question)
+
+    def met_by(self, text: str) -> bool:
+        """Whether the text offers such a thing; False, too, where no sign tells."""
+        return self.sign is not None and self.sign.search(normalize(text)) is not None
+
+
+# Units, by the counter of a question: 何日以内 may be answered with 三月, 何人 with 三名.
+_LASTING = r"年|[かヶカヵ箇]月|月|週|日|時間|分間|秒"
+_MONEY = r"円|ドル|ユーロ|ポンド|元(?!年)|ウォン|セント|パーセント|%|割|倍"
+_UNITS = (
+    (frozenset(("年間", "週間", "日間", "時間", "分", "秒")), f"{_LASTING}|分"),
+    (frozenset(("年", "年度", "年代", "世紀", "月", "日", "時")), rf"{_LASTING}|世紀|時|:\d"),
+    (frozenset(("か月", "カ月", "ヶ月", "ヵ月")), _LASTING),
+    (frozenset(("歳", "才")), "歳|才|年"),
+    (frozenset(("人", "名")), "人|名"),
+    (frozenset(("円", "ドル", "万", "億")), rf"[万億兆]|{_MONEY}"),
+    (frozenset(("%", "パーセント", "割", "倍")), "%|パーセント|割|倍|分の|厘"),
+    (frozenset(("回", "度")), "回|度|°|℃"),
+)
+_ENGLISH_NUMBER = (
+    r"\b(?:no|none|all|half|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred"
+    r"|thousand|million|several|many|few|once|twice)\b"
+)
+# The number of a provision is no answer to how many; of a law's 一般 and 第三者 no digit is one.
+_NUMBERED = re.compile(
+    rf"第{_NUMBER}+(?:条|項|号|章|節|款|編|者)(?:の{_NUMBER}+)*|{_NUMBER}+条(?:の{_NUMBER}+)*"
+    rf"|十分(?![間以のを前後])|(?<!{_NUMBER})(?:[唯統同単均万]一|一[般定部方律緒体連切旦時](?!間))"
+)
+_A_NUMBER = re.compile(
+    rf"\d|{_NUMBER}+(?:{_COUNTER}|分の|箇)|数[十百千万人年日回個]|多数|少数|無数|複数|半[分数年日額]"
+    rf"|全[員額部数]|すべて|なし|無料|無償|{_ENGLISH_NUMBER}"
+)
+_AN_AMOUNT = re.compile(
+    rf"{_NUMBER}\s*(?:{_MONEY}|[日週月年]分)|分の{_NUMBER}|[$¥£€]\s*\d|無料|無償|[全半]額|なし|\b(?:free|no)\b"
+)
+_A_TIME = re.compile(
+    rf"\d|{_NUMBER}+(?:{_COUNTER}|箇)|元年|時代|世紀|頃|ころ|当時|翌|昨|[同毎]年|今日|現在|[前後中]$"
+    r"|とき|時(?!効|価)|日(?!本)|際|まで|以[前後内]|した後|する前|満了|終了|直ちに|ただちに|遅滞なく|速やかに|あらかじめ"
+    r"|\b(?:century|today|during|after|before|until|when|within|immediately|january|february"
+    rf"|march|april|may|june|july|august|september|october|november|december)\b|{_ENGLISH_NUMBER}"
+)
+# いつでも and いくら…ても ask for nothing.
+_ASKS_WHEN = re.compile(r"いつ(?!でも|も)|\bwhen\b")
+_ASKS_HOW_MUCH = re.compile(r"いくら(?!.{0,12}[てで]も)")
+_ASKS_HOW_MANY = re.compile(r"いくつ|(?:どの|どれ)くらい|どれほど|\bhow (?:many|much|long|old)\b")
+# A question for a period names it and asks no more; 時効は何によって完成するか does not.
+_ASKS_PERIOD = re.compile(
+    r"(?:期間|期限|時効|年数|日数)(?:は|を|って)?"
+    r"(?:何|なに|いつ(?:まで)?|どの(?:くらい|程度)|どれ(?:くらい|ほど))?"
+    r"(?:ですか|でしょうか|か|教えて(?:ください|下さい)?)?[?？。\s]*$"
+    r"|\b(?:deadline|time limit|period)\b"
+)
+# Words for who does something end like these.
+_PERSON = re.compile(
+    r"[者人長官員臣庁署省局所院会社団国県市町村府都区士師主親子父母夫妻兄弟姉妹王帝后氏組党方隊民族家手]$"
+    r"|[知理監検判幹]事$|機関$|法人$|組合$|銀行$|政府$|本人$|大使$|公証役場$|警察$|[ァ-ヺー]{2}$"
+)
+_NUMBER_ALONE = re.compile(rf"[約第]?(?:{_NUMBER}|[,.])+")
+_COUNTED_ALONE = re.compile(rf"{_NUMBER_ALONE.pattern}(?:{_COUNTER})")
+_RUN = re.compile(r"[一-鿿々ァ-ヺー]+")
+
+
+def gives(answer: str, question: str) -> bool:
+    """Whether an answer gives what a question asks for, as far as words tell.
+
+    A number with a unit for 何日, an amount for いくら, a time for いつ, a person or a body for 誰.
+    Where a question asks for several of these, the answer gives each.
+    """
+    asked = normalize(question)
+    said = normalize(answer)
+    without = _NUMBERED.sub(" ", said)
+    bare = said.strip("。. ")
+    is_number = _NUMBER_ALONE.fullmatch(bare) is not None
+    for counted in _COUNTED.finditer(asked):
+        # 何度も is often, and 何時代 no hour.
+        if asked.startswith(("も", "代"), counted.end()):
+            continue
+        if counted[1] not in _PLACES_OF_A_LAW and not is_number:
+            units = next((units for some, units in _UNITS if counted[1] in some), "")
+            given = rf"(?:{_NUMBER}|数)\s*(?:{units})|元年|時代" if units else _A_NUMBER
+            if not re.search(given, without):
+                return False
+    if _ASKS_WHEN.search(asked):
+        return _A_TIME.search(without) is not None
+    if _ASKS_HOW_MUCH.search(asked):
+        is_amount = is_number or _COUNTED_ALONE.fullmatch(bare) or _AN_AMOUNT.search(without)
+        return bool(is_amount)
+    if _ASKS_HOW_MANY.search(asked):
+        return is_number or _A_NUMBER.search(without) is not None
+    if _ASKS_PERIOD.search(asked) and not _COUNTED.search(asked):
+        return _A_TIME.search(without) is not None
+    if re.search(r"誰|だれ|どなた", asked) and not _OFFERS.search(asked):
+        return _names_somebody(said, asked)
+    return True
+
+
+def _names_somebody(answer: str, asked: str) -> bool:
+    """Whether a Japanese answer has a word for a person or a body that the question lacks."""
+    runs = [run[0] for run in _RUN.finditer(answer) if run[0] not in asked]
+    if any(_PERSON.search(run) for run in runs) or not _JAPANESE.search(answer):
+        return True
+    words = morphemes(answer)
+    if any(one.kind.startswith(_PROPER) and one.surface not in asked for one in words):
+        return True
+    # A name that no dictionary has is a word alone.
+    is_word = not any(one.kind.startswith(_VERBAL) for one in words)
+    return is_word and not re.search(rf"{_NUMBER}(?:{_COUNTER})|^[^一-鿿ァ-ヺー]+$", answer)
+
+
+def repeats(answer: str, question: str) -> bool:
+    """Whether an answer only says again what a question says that asks for a thing.
+
+    「北朝」 tells nothing where 「北朝にあたる王朝は」 is asked. Whether something is so, an answer
+    may say in the words of the question.
+    """
+    asked = normalize(question)
+    asks = _ASKS_WHAT.search(asked) or _LEFT_OPEN.search(asked)
+    if not asks or _OFFERS.search(asked):
+        return False
+    if _stands_in(answer, question):
+        return True
+    words = morphemes(answer)
+    # Its words make another name (コンゴ民主共和国, コンゴ共和国), but no other statement.
+    if not answer.isascii() and not any(word.kind.startswith(_VERBAL) for word in words):
+        return False
+    # An answer has no interjection: what is read as one is a name that the dictionary lacks.
+    if any(word.kind.startswith(_INTERJECTION) for word in words):
+        return False
+    terms = Analyzer().terms
+    return bool(terms(answer)) and set(terms(answer)) <= set(terms(question))
+
+
+def _stands_in(answer: str, question: str) -> bool:
+    """Whether an answer is a run of whole words of a question: 京都 is none of 東京都."""
+    ends, letters = {0}, ""
+    for word in morphemes(normalize(question)):
+        letters += letters_of(word.surface)
+        ends.add(len(letters))
+    wanted = letters_of(answer)
+    if len(wanted) < _SHORTEST_REPEATED:
+        return False
+    starts = (found.start() for found in re.finditer(re.escape(wanted), letters))
+    return any({start, start + len(wanted)} <= ends for start in starts)
+
+
+def _counted(asked: str, counter: str) -> AnswerKind:
+    if counter in _PLACES_OF_A_LAW:
+        return AnswerKind.WHICH_LAW
+    return (
+        AnswerKind.WHEN
+        if counter in _CALENDAR and not _LASTS.search(asked)
+        else AnswerKind.HOW_MANY
+    )
+
+
+def _kind_without_sign(asked: str) -> AnswerKind:
+    for kind, clue in _WITHOUT_SIGN:
+        if clue.search(asked) and not (kind is AnswerKind.YES_OR_NO and _ASKS_WHAT.search(asked)):
+            return kind
+    return AnswerKind.OTHER
+
+
+def _without(text: str, match: re.Match[str]) -> str:
+    return _MANNER.sub(" ", f"{text[: match.start()]} {text[match.end() :]}")
+
 
 _PENALTY = re.compile(
     r"罰を受け(?:る|ます)?|罰則|刑罰|法定刑|処罰|罰金|科料|過料|罰せられ(?:る|ます)?|罰は|(?:どんな|どういう|どのような|何の|なんの)(?:罰則|罪|罰|刑)"
@@ -19,9 +400,8 @@ _PENALTY = re.compile(
     r"|刑事罰|ペナルティ|罰(?=[\s　]*$|[はがをに])|刑の重さ|刑期|量刑|刑は|捕まる"
     r"|(?:犯罪|罪)に(?:なる|問われ)|両罰"
     # Whoever breaks a contract or a promise is not punished.
-    r"|(?<!契約に)(?<!約束に)(?<!約束を)(?:違反し|(?<!違)反し|背い|破っ)(?:たら|た(?:場合|とき)に?は?|て)、?どうな(?:る|り)"
-    r"|(?<!契約に)(?<!約束に)違反する(?:と|場合は?)、?どうな(?:る|り)"
-    r"|(?<!契約を)(?<!約束を)守らな(?:かったら|いと|ければ|い場合は?)、?どうな(?:る|り)"
+    r"|(?<!契約[にを])(?<!約束[にを])(?:(?:違反し|背い|破っ)(?:たら|た(?:場合|とき)に?は?|て)"
+    r"|違反する(?:と|場合は?)|守らな(?:かったら|いと|ければ|い場合は?))、?どうな(?:る|り)"
     r"|\bpenalt(?:y|ies)\b(?! clause)|\bpunish(?:able|ed|ment|ments)?\b|\bsanctions?\b"
     r"|\bcriminal(?:ly)? (?:liability|liable)\b|\bfine[ds]?\b|\bsentenced?\b",
     re.IGNORECASE,
@@ -49,10 +429,6 @@ _BODY = re.compile(
     r"(?:corporations?|compan(?:y|ies)|legal (?:persons?|entit(?:y|ies)))\b",
     re.IGNORECASE,
 )
-# Who promises or pays a 罰金 or a ペナルティ need not be punished; of a 罰則 there is no doubt.
-_OF_STATUTES = re.compile("罰則|刑罰|法定刑|刑事罰")
-_PUNISHES = re.compile("拘禁刑|罰金|科料|過料|罰する|罰しない|刑に|の刑")
-_CONTENT = re.compile("[一-鿿ァ-ヶ]")
 # A longer text tells a case or quotes a provision, and names a penalty among much else.
 _LONGEST = 80
 
@@ -73,8 +449,7 @@ _MEANING = re.compile(
 _ASKS_NO_MORE = re.compile(
     r"(?:[ぁ-ゖ\s、。?？!！「」]|何|意味|意義|定義|言葉|用語|者|人|物|法律|法令|上|教|説明|下)*"
 )
-# Verbs before what they describe end so: 備える書類, 登録された船.
-_ATTRIBUTIVE = "うくぐすつぬぶむるた"
+_TERM = re.compile("[^ぁ-ゖ]*[一-鿿ァ-ヶ][^ぁ-ゖ]*(?:の[^ぁ-ゖ]+)*")
 # 労基法でいう賃金, 法律で定義する賃金; the name of the law is no part of the term.
 _SAID_WHERE = re.compile(
     "^(?:上の?|における?|において|に?いう|の|で(?:は|の|いう)?|(?:に|が|で)(?:定義|規定)(?:する|される|されている|した))"
@@ -100,10 +475,6 @@ _ASKS_BEHIND = re.compile(
 _ENDS = re.compile(
     r"とは|って|について|[、』」]|(?:は|が)(?:何|なに|なん|どの|どん|どれ|いくら|いつ)|[?？。]|$"
 )
-
-
-# 詐欺罪, 詐欺の罪; not 罪人 or 窃盗の罪を犯した者, which tell a case.
-_CRIME = re.compile(r"([一-鿿々ァ-ヶー]{2,12}?)(?:の)?罪(?!を犯|に関|人|名)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,38 +507,13 @@ class OrderAsked:
     before: str = ""
 
 
-def penalty_asked(question: str, everyday: Iterable[EverydayWord] = ()) -> PenaltyAsked | None:
-    """Read a question for a penalty; None for any other.
-
-    Args:
-        question: as asked.
-        everyday: its everyday words. One of them can have a penalty for its matter: who asks what
-            happens to one that 罰金が払えない does not ask for the penalty of a doing.
-    """
-    matters = [word for word in everyday if _is_about_a_penalty(word)]
-    if len(question) > _LONGEST or not any(
-        not any(word.start <= asks.start() and asks.end() <= word.end for word in matters)
-        for asks in _PENALTY.finditer(question)
-    ):
+def penalty_asked(question: str) -> PenaltyAsked | None:
+    """Read a question for a penalty; None for any other."""
+    if len(question) > _LONGEST or not _PENALTY.search(question):
         return None
     doing = _EMPTY.sub(_blank, _PENALTY.sub(_blank, _BODY.sub(_blank, question)))
     of_a_body = _BODY.search(question) is not None
     return PenaltyAsked(doing, of_a_body) if any(map(str.isalnum, doing)) else None
-
-
-def _is_about_a_penalty(word: EverydayWord) -> bool:
-    """Whether a penalty is the matter of a word, and not what is asked of its matter.
-
-    What is asked for comes last, as the head of the word: 密輸の罰金, but 罰金が払え. And whoever
-    asks for it wants a provision that punishes: 遅刻したら罰金 leads to none.
-    """
-    asks = list(_PENALTY.finditer(word.said))
-    if not asks:
-        return False
-    if _CONTENT.search(word.said, asks[-1].end()):
-        return True
-    punishes = _OF_STATUTES.search(word.said) or any(map(_PUNISHES.search, word.phrases))
-    return not punishes
 
 
 def terms_asked(question: str) -> tuple[str, ...]:
@@ -188,7 +534,8 @@ def terms_asked(question: str) -> tuple[str, ...]:
 def term_alone_asked(question: str) -> str:
     """The term of a question that asks for its meaning and nothing else; empty for any other.
 
-    What a clause describes (許可を要しない軽微な工事) is no term that a law would define so.
+    What a clause describes (許可を要しない軽微な工事) is no term that a law would define so: a term
+    has no hiragana but の.
 
     Args:
         question: without the names of laws.
@@ -198,20 +545,7 @@ def term_alone_asked(question: str) -> str:
         return ""
     term = terms_asked(question)[-1]
     alone = _ASKS_NO_MORE.fullmatch(question, asked.end()) is not None
-    is_described = any(map(_describes, morphemes(term)[:-1]))
-    return term if alone and _CONTENT.search(term) and not is_described else ""
-
-
-def _describes(word: Morpheme) -> bool:
-    """Whether what stands behind a word is described by a clause: を of 許可を要しない工事."""
-    if word.kind.startswith("助詞"):
-        return word.surface != "の"
-    return word.kind.startswith(("動詞", "助動詞")) and word.surface[-1] in _ATTRIBUTIVE
-
-
-def crimes_named(question: str) -> frozenset[str]:
-    """The crimes that a question names, as the articles on them are captioned: 詐欺 of 詐欺罪."""
-    return frozenset(named[1] for named in _CRIME.finditer(question))
+    return term if alone and _TERM.fullmatch(term) else ""
 
 
 def orders_asked(question: str) -> tuple[OrderAsked, ...]:
@@ -257,20 +591,10 @@ _ASKS_AMOUNT = re.compile(
     r"|\b(?:how much|amount|what (?:annual )?(?:interest )?rate|annual rate)\b",
     re.IGNORECASE,
 )
-# A unit that is asked for by its name: 何ヘクタール, 何人, 何平米.
-_ASKS_UNIT = re.compile(r"何([ァ-ヶー]{2,}|平方[ァ-ヶー]+|平米|m2|人|名)")
-# Statutes write units out, and count people both ways.
-_UNITS = {
-    "平米": "平方メートル",
-    "m2": "平方メートル",
-    "キロ": "キロ(?:グラム|メートル)",
-    "人": "[人名]",
-    "名": "[人名]",
-}
 # The nouns of figures; what has to suffice may have any.
 _AMOUNT = re.compile("額|料|率|割合|数|基準|要件")
 _TIMES = re.compile("期間|期限|時期|時間|[日年月]|基準|要件")
-_NUMBER = re.compile("数|員|規模|面積|率|割合|大きさ|長さ|基準|要件")
+_COUNT_NOUN = re.compile("数|員|規模|面積|率|割合|大きさ|長さ|基準|要件")
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,12 +627,9 @@ def figure_asked(question: str) -> AskedFigure | None:
     question = normalize(question)
     if _ASKS_AMOUNT.search(question):
         return AskedFigure(_STATES_AMOUNT, _AMOUNT)
-    if unit := _ASKS_UNIT.search(question):
-        counted = _UNITS.get(unit[1], re.escape(unit[1]))
-        return AskedFigure(re.compile(rf"[〇一二三四五六七八九十百千万億]{counted}"), _NUMBER)
     if _ASKS_TIME.search(question):
         return AskedFigure(_STATES_TIME, _TIMES)
     expectation = Expectation.of(question)
     if expectation.kind is AnswerKind.HOW_MANY and expectation.sign is not None:
-        return AskedFigure(expectation.sign, _NUMBER)
+        return AskedFigure(expectation.sign, _COUNT_NOUN)
     return None

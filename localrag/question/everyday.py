@@ -6,7 +6,7 @@ data: ``vocabulary.tsv``, which says how its entries are written.
 
 import csv
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -16,15 +16,12 @@ from localrag_indexes.analysis import Analyzer
 from localrag_indexes.analysis.normalize import normalize, normalize_with_offsets, original_span
 
 _ENGLISH = re.compile(r"[\x00-\x7f]+")
-# What may stand between the letters of one Japanese word: クーリング・オフ, 誇大 広告.
-_BETWEEN = re.compile(r"[\s・]")
+# What may stand between the letters of one Japanese word: クーリング・オフ, 誇大 広告; and the
+# particle between two words, which may be another one, or none: 会社を辞め, 会社辞め.
+_BETWEEN = re.compile(r"[\s・]+|(?<=[^ぁ-ん])[のをがは](?=[一-鿿々ァ-ヺ])")
 _KATAKANA = re.compile("[ァ-ヺー]")
 _KANJI = re.compile("[一-鿿々]")
-_COMPOUND = re.compile("[一-鿿々]{3,}")
 _LATIN = re.compile("[A-Za-zＡ-Ｚａ-ｚ]")
-# 家賃の値上げ, 会社を辞め, 年金が払えない: what stands between two words, and what also may.
-_PARTICLE = re.compile("(?<=[^ぁ-ん])[のをが](?=[一-鿿々ァ-ヺ])")
-_ALSO = {"の": ("を", "が", "は"), "を": ("は", ""), "が": ("は", "")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,39 +60,26 @@ class VocabularyLine(NamedTuple):
     is_plain: bool
 
 
-Spans = Iterable[tuple[int, int]]
 Key = TypeVar("Key", str, tuple[str, ...])
 
 
-def wordings(
-    question: str, besides: Spans = (), compounds: Collection[str] = ()
-) -> tuple[EverydayWord, ...]:
-    """Find the everyday words of a question, in their order; the longest of several at a place.
+def wordings(question: str, besides: Iterable[tuple[int, int]] = ()) -> tuple[EverydayWord, ...]:
+    """Find the everyday words of a question, in their order; of some that overlap the first.
 
-    Two English ones can overlap, of which none holds the other: both are meant.
+    Of several that begin at one place it is the longest.
 
     Args:
         question: Japanese or English, or both.
         besides: spans of it that are names and mean nothing else: the titles of laws.
-        compounds: words of Chinese characters that the laws have themselves; what qualifies one of
-            them says nothing by itself: 退去 of 退去強制.
     """
     taken = list(besides)
     found: list[EverydayWord] = []
     every = (*_japanese(question), *_english(question))
-    whole = [
-        wording
-        for wording in every
-        if not _begins_within(wording, every) and not _qualifies(wording, question, compounds)
-    ]
-    for wording in sorted(whole, key=lambda one: (one.start - one.end, one.start)):
-        in_english = _ENGLISH.fullmatch(wording.said) is not None
-        if all(wording.end <= start or end <= wording.start for start, end in taken) or (
-            in_english and _only_overlaps(wording, besides, found)
-        ):
+    for wording in sorted(every, key=lambda one: (one.start, -one.end)):
+        if all(wording.end <= start or end <= wording.start for start, end in taken):
             taken.append((wording.start, wording.end))
             found.append(wording)
-    return tuple(sorted(found, key=lambda one: one.start))
+    return tuple(found)
 
 
 @cache
@@ -138,23 +122,19 @@ def _analyzer() -> Analyzer:
 
 @cache
 def _japanese_words() -> _WordsByKey[str]:
-    words = {
-        _BETWEEN.sub("", normalize(said)): entry
-        for entry in entries()
-        for said in entry.said
-        if not _ENGLISH.fullmatch(said)
-    }
-    for word, entry in list(words.items()):
-        for also in _said_otherwise(word):
-            words.setdefault(also, entry)
+    words: dict[str, VocabularyLine] = {}
+    for entry in entries():
+        for said in entry.said:
+            if not _ENGLISH.fullmatch(said):
+                word = _BETWEEN.sub("", normalize(said))
+                words[word] = _both(words[word], entry) if word in words else entry
     return _WordsByKey(words, _longest(words))
 
 
-def _said_otherwise(word: str) -> Iterator[str]:
-    """The same with another particle, or none: 家賃を値上げ, 家賃は値上げ; 会社は辞め, 会社辞め."""
-    for particle in _PARTICLE.finditer(word):
-        for other in _ALSO[particle[0]]:
-            yield word[: particle.start()] + other + word[particle.end() :]
+def _both(one: VocabularyLine, other: VocabularyLine) -> VocabularyLine:
+    """Two lines that have the same word with other particles as one: 相続放棄, 相続を放棄."""
+    phrases = tuple(dict.fromkeys((*one.phrases, *other.phrases)))
+    return VocabularyLine(one.said, phrases, one.is_plain and other.is_plain)
 
 
 @cache
@@ -178,7 +158,8 @@ def _longest(words: Iterable[str | tuple[str, ...]]) -> dict[str, int]:
 def _japanese(question: str) -> Iterator[EverydayWord]:
     known = _japanese_words()
     normal, offsets = normalize_with_offsets(question)
-    places = [place for place, letter in enumerate(normal) if not _BETWEEN.match(letter)]
+    between = {place for found in _BETWEEN.finditer(normal) for place in range(*found.span())}
+    places = [place for place in range(len(normal)) if place not in between]
     letters = "".join(normal[place] for place in places)
     for first in range(len(letters)):
         for last in known.ends(first, letters[first], len(letters)):
@@ -195,39 +176,6 @@ def _goes_on(letters: str, first: int, last: int) -> bool:
         0 < edge < len(letters) and script.match(letters[edge - 1]) and script.match(letters[edge])
         for edge in (first, last)
         for script in scripts
-    )
-
-
-def _begins_within(wording: EverydayWord, every: Sequence[EverydayWord]) -> bool:
-    """Whether it has only the end of a compound: 時効は何年 that of 公訴時効 and of 取得時効."""
-    return any(
-        one.start < wording.start < one.end < wording.end and _COMPOUND.fullmatch(one.said)
-        for one in every
-    )
-
-
-def _qualifies(wording: EverydayWord, question: str, compounds: Collection[str]) -> bool:
-    """Whether it ends before the head of a compound of the laws, and makes no more than half.
-
-    What is the head (提出期限), or most of a compound (損害賠償額), says what that is.
-    """
-    first = last = wording.end
-    while first and _KANJI.match(question, first - 1):
-        first -= 1
-    while last < len(question) and _KANJI.match(question, last):
-        last += 1
-    return any(
-        question[begin:end] in compounds
-        for begin in range(first, wording.end)
-        for end in range(wording.end + 1, last + 1)
-        if 2 * (wording.end - max(begin, wording.start)) <= end - begin
-    )
-
-
-def _only_overlaps(wording: EverydayWord, besides: Spans, found: Sequence[EverydayWord]) -> bool:
-    """Whether it shares letters with words found, and has some that none of them has."""
-    return all(wording.end <= start or end <= wording.start for start, end in besides) and not any(
-        one.start <= wording.start and wording.end <= one.end for one in found
     )
 
 

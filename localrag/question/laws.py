@@ -31,6 +31,10 @@ _CANDIDATE = re.compile(
 # Where a question or a sentence of it opens with a word, it is mostly the law that is asked.
 _OPENS = re.compile(r"(?:^|[。?？!！「『（(\s])$")
 _ASKED_OF = re.compile(r"[」』]?(?:の|におけ|におい|に関|について|では|とは|[\s　]+\S)")
+# 旅券法と民法の関係, 民法や旅券法では: what is joined to a law is one as well.
+_AND = "(?:と|や|・|、|及び|並びに|又は|か)"
+_AND_A_LAW = re.compile(rf"[」』]?{_AND}[「『]?[{_WORD}]{{1,20}}?(?:法典?|条例)(?![人令案])")
+_A_LAW_AND = re.compile(rf"(?:法典?|条例|[条項号])[」』]?{_AND}[「『]?$")
 _NOT_OF_THE_NAME = re.compile(
     "(?:[旧新各諸・]|現行|当該|我が国|日本(?!国|銀|年|放|郵|学|司|農|下))(?=..)"
 )
@@ -211,6 +215,8 @@ def _names_a_law(text: str, start: int, end: int, data: _Known, opens: bool) -> 
     if _CITED_BY_ITS_PART.match(text, end):
         return True
     if stem.endswith("法施行") or (opens and _KANJI.search(stem) and _ASKED_OF.match(text, end)):
+        return True
+    if _AND_A_LAW.match(text, end) or _A_LAW_AND.search(text, max(0, start - 6), start):
         return True
     said_of_a_law = _SAID_OF_A_LAW.match(text, end) is not None
     if not _KANJI.search(stem):

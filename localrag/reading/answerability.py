@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, Passage
-from localrag.question.expectation import Expectation
+from localrag.question.asked import Expectation
 from localrag.reading.pieces import Piece, sentences_of
 from localrag.reading.support import SupportScorer, refers_back
 from localrag.retrieval import dense

@@ -4,6 +4,7 @@ Whether any of it answers, nobody has checked. Without the list a reader of `not
 of a hit that may be right.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 
 from localrag.corpus.types import Passage
@@ -16,6 +17,12 @@ from localrag_indexes.fusion import in_turn
 MOST = 5
 """Passages that are listed below an answer, at most."""
 
+# Words of questions that supplementary provisions answer.
+_SUPPLEMENT = re.compile(
+    r"附則|施行(?:日|期日|は|され)|経過措置|改正"
+    r"|\b(?:supplementary|transitional|come into force)\b",
+    re.IGNORECASE,
+)
 _WIDTH = 80
 """Cells that the first words of a passage take, at most: 40 characters of Japanese."""
 
@@ -28,7 +35,8 @@ def nearest(asked: Query, found: Found, quoted: Iterable[Citation]) -> tuple[Nea
 
     They are those of the last search for the question itself. Where a method searched for parts of
     it alone, those of each part follow each other in turns. Hits of a law that the question does
-    not name are left out. So are forms (様式), unless the question asks for one.
+    not name are left out. So are forms (様式) and supplementary provisions (附則), unless the
+    question asks for them.
 
     Args:
         asked: the question.
@@ -44,6 +52,7 @@ def nearest(asked: Query, found: Found, quoted: Iterable[Citation]) -> tuple[Nea
         for hit in _ranked(asked, found)
         if not hit.beside
         and not (is_form(hit.passage) and not names_form(asked.text))
+        and not (_is_supplementary(hit.passage) and not _SUPPLEMENT.search(asked.text))
         and not any(_holds(hit.passage, one) for one in cited)
     }
     return tuple(
@@ -55,6 +64,10 @@ def _ranked(asked: Query, found: Found) -> Iterable[Hit]:
     last = {(query.text, query.options): hits for query, hits in found if hits}
     whole = last.get((asked.text, asked.options))
     return whole or in_turn(last.values())
+
+
+def _is_supplementary(passage: Passage) -> bool:
+    return passage.locator.division.startswith("suppl")
 
 
 def _holds(passage: Passage, citation: Citation) -> bool:

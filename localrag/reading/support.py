@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS
+from localrag.question.asked import Expectation
 from localrag.question.everyday import EverydayWord
-from localrag.question.expectation import Expectation
 from localrag.reading.pieces import Piece
 from localrag.retrieval.query import analyzer
 from localrag_indexes.analysis.normalize import normalize, with_blanks

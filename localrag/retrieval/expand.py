@@ -17,7 +17,7 @@ from localrag.corpus.links import Connection
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import PASSAGES, Locator
 from localrag.facts import FactKind
-from localrag.retrieval.titles import Titles
+from localrag.retrieval.search import Titles
 from localrag.retrieval.types import Hit
 from localrag.retrieval.units import Admission, Scores, article_unit, target_of
 from localrag.statutes.references import APPLIES, DELEGATED_BY, REFERS

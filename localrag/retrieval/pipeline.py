@@ -16,16 +16,14 @@ from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
 from localrag.progress import ignore
-from localrag.retrieval import dense, expand, lexical, penal, query, rerank, resolve, subject
+from localrag.retrieval import dense, expand, lexical, penal, query, rerank
 from localrag.retrieval.expand import Neighbour, Seed
 from localrag.retrieval.fill import Filler
 from localrag.retrieval.query import analyzer
-from localrag.retrieval.reading import Reading, Retrieval, read
-from localrag.retrieval.resolve import Resolved
+from localrag.retrieval.reading import RESOLVE, Reading, Resolved, Retrieval, read
 from localrag.retrieval.scope import scope_of, weighted
-from localrag.retrieval.search import Searchable, SearchModels
-from localrag.retrieval.trail import Reason, StageListener, Trail
-from localrag.retrieval.types import Hit, Link, LinkKind, Query
+from localrag.retrieval.search import Searchable, SearchModels, Trail
+from localrag.retrieval.types import Hit, Link, LinkKind, Query, Reason, StageListener
 from localrag.retrieval.units import (
     Admission,
     Scores,
@@ -106,7 +104,7 @@ def name_provisions(search: Search) -> None:
     search.reasons = dict(reading.resolved.reasons)
     known = standing(search.corpus.store, reading.query.filters)
     events = [*known, *reading.scope.events, *reading.resolved.events]
-    search.trail.record(resolve.STAGE, search.named, search.reasons, events)
+    search.trail.record(RESOLVE, search.named, search.reasons, events)
 
 
 def search_words(search: Search) -> None:
@@ -367,14 +365,16 @@ class Retriever(Searchable):
             IndexUnusable: an index turned out to be damaged.
             ModelUnusable: a model failed.
         """
+        from localrag.retrieval import predicates
+
         asked = self._checked(asked, self._settings)
         trail = Trail(self.store, k, asked.filters)
         admission = Admission(self.store, asked.filters)
-        of_subject, events = subject.triples_of(self.store, name, predicate, admission)
-        trail.record(subject.STAGE, of_subject, events=events)
+        of_subject, events = predicates.triples_of(self.store, name, predicate, admission)
+        trail.record(predicates.STAGE, of_subject, events=events)
         triples = replace(asked, filters=replace(asked.filters, layers=(TRIPLES,)))
         by_words, by_meaning, _ = self._ranked(trail, triples, words=False, meaning=True)
-        found = subject.join(of_subject, relative_to_best(by_meaning or by_words))
+        found = predicates.join(of_subject, relative_to_best(by_meaning or by_words))
         return Retrieval(trail.record(FUSE, found), trail.trace, Reading(asked))
 
     def rerank(self, asked: Query, hits: Sequence[Hit], k: int) -> Retrieval:

@@ -21,8 +21,6 @@ from localrag.statutes.references import DELEGATED_BY
 
 # An order fills in what the act named leaves open: it answers, after the act.
 _UNDER_THE_ACT = 0.8
-# The best provision of each of several laws comes before the next best of another.
-_FURTHER = 0.9
 # What stands beside comes below the last of the others by this share.
 _BELOW = 0.99
 
@@ -95,10 +93,8 @@ class Scope:
         """
         joined: dict[str, float] = {}
         for scores in within:
-            best = max(scores, key=scores.__getitem__, default="")
             for unit, score in scores.items():
-                share = score if unit == best or len(self.circles) == 1 else score * _FURTHER
-                joined[unit] = max(share, joined.get(unit, 0.0))
+                joined[unit] = max(score, joined.get(unit, 0.0))
         for unit, score in found.items():
             if unit.rpartition("#")[0] not in self.inside:
                 joined.setdefault(unit, score)

@@ -1,12 +1,12 @@
 """The values of retrieval: filters, hits, and the record every stage leaves."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from localrag.corpus.types import Label, Passage
-from localrag.facts import Fact
+from localrag.facts import Fact, FactKind
 from localrag.question.everyday import EverydayWord
 
 if TYPE_CHECKING:
@@ -141,6 +141,16 @@ class StageRecord:
     query: str = ""
     wordings: tuple[EverydayWord, ...] = ()
     spans: tuple[TextSpan, ...] = ()
+
+
+StageListener = Callable[[StageRecord], None]
+
+
+class Reason(NamedTuple):
+    """Why a unit was chosen: a relation, and the unit or the words it holds with."""
+
+    relation: FactKind
+    other: str
 
 
 @dataclass(frozen=True, slots=True)

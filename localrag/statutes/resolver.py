@@ -34,6 +34,8 @@ __all__ = [
 
 # What may matter and must be read: a number, and the sign of a range.
 _NUMBER = re.compile(r"[0-9０-９]+|[〇一二三四五六七八九十百千]+(?=[条項号のノ]|$)|[~～〜]")
+# 7o9条: letters put for figures.
+_SLIP = re.compile("[0-9０-９A-Za-z]+")
 # 附則（平成29年法律第44号）第10条
 _OF_AMENDMENT = re.compile(r"附 ?則 ?[（(](?P<by>[^（）()]{2,60})[）)] ?(?P<place>.*)")
 _AMENDMENT = re.compile(
@@ -407,15 +409,18 @@ def _is_amendment(label: str, cited: str) -> bool:
 
 
 def _unread(text: str, resolved: Sequence[Resolution], names: LawNames) -> str:
-    """Return the first number of a text that no citation, name of a law or case has."""
+    """Return the first number of a text that no citation, name of a law or case has: 7o9, 7."""
     spans = [(citation.start, citation.end) for citation in resolved]
     spans += [(name.start, name.end) for name in names.find_names(text)]
     spans += case_numbers(text)
     read = bytearray(len(text))
     for start, end in spans:
         read[start:end] = b"x" * (end - start)
-    numbers = _NUMBER.finditer(text)
-    return next((number[0] for number in numbers if 0 in read[slice(*number.span())]), "")
+    for number in _NUMBER.finditer(text):
+        if 0 in read[slice(*number.span())]:
+            slip = _SLIP.match(text, number.start())
+            return slip[0] if slip else number[0]
+    return ""
 
 
 def _number(locator: Locator) -> str:

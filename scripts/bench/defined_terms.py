@@ -47,8 +47,8 @@ def main() -> None:
         tell("crimes", retriever, crimes, partial(is_punished, crimes), shown=arguments.misses)
         if arguments.without:
             with (
-                patch("localrag.retrieval.resolve.meaning_asked", lambda *_: NO_MEANING),
-                patch("localrag.retrieval.resolve.crimes_named", lambda _: frozenset()),
+                patch("localrag.retrieval.reading.meaning_asked", lambda *_: NO_MEANING),
+                patch("localrag.retrieval.reading._on_crimes", lambda *_: ()),
             ):
                 tell("definitions, by words", retriever, terms, is_defined, shown=False)
                 tell(

@@ -26,7 +26,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Triple
 from localrag.ingest.add import add
 from localrag.ingest.index import index
-from localrag.retrieval.subject import triples_of
+from localrag.retrieval.predicates import triples_of
 from localrag.retrieval.types import Filters
 from localrag.retrieval.units import Admission
 from localrag.workspace import Workspace

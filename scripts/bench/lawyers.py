@@ -31,14 +31,13 @@ from bench.options import REPOSITORY, parser
 from bench.rates import latency, rate
 
 from localrag.corpus.types import Locator
-from localrag.question import follow_up
-from localrag.question.follow_up import Rewritten
 from localrag.reading.extractive import Quotations, quotations
+from localrag.retrieval import written as follow_up
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.scope import NO_LAWS, OrdersUnder
 from localrag.retrieval.types import Query, WrittenSearch
-from localrag.retrieval.written import search_written
+from localrag.retrieval.written import Rewritten, search_written
 
 QUESTIONS = REPOSITORY / "tests" / "localrag" / "lawyers" / "questions"
 ASKED = QUESTIONS.parent / "asked"
@@ -56,7 +55,7 @@ PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ("another provision second", "localrag.reading.extractive._spread", list),
     (
         "questions before",
-        "localrag.question.follow_up.rewritten",
+        "localrag.retrieval.written.rewritten",
         lambda text, *_: Rewritten(text),
     ),
     (

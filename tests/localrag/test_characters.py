@@ -9,11 +9,11 @@ import localrag
 from localrag.batch.options import plain_label, read_options
 from localrag.corpus.rows import FoldedText, fold
 from localrag.corpus.types import LawRow
-from localrag.question.as_of import dates_in, state_asked
+from localrag.question.as_of import state_asked
 from localrag.question.english_citations import english_citations, english_places
 from localrag.question.laws import laws_named
 from localrag.reading import dates, quantities
-from localrag.retrieval.titles import Titles
+from localrag.retrieval.search import Titles
 from localrag.statutes.citations import find_citations
 from localrag.statutes.names import LawNames, may_be_same_number
 from localrag.statutes.typed import read_headings, read_part, short_citations, written_out
@@ -144,7 +144,6 @@ READERS: dict[str, tuple[str, Callable[[str], object]]] = {
         "平成二年八月二日から",
         lambda text: [str(one.value) for one in dates.find(text)],
     ),
-    "spans of days": ("人は令和二年八月に", lambda text: len(list(dates_in(text)))),
     "day of the law": (f"令和二年八月二日時点の{TITLE}の長は", _state),
     "quantities": ("二十八人", lambda text: str(quantities.read(text))),
     "numerals": ("二十八", parse_numeral),

@@ -113,7 +113,7 @@ def test_what_is_there_instead(store: CorpusStore) -> None:
     assert f"({LAW}#3)" in missing.value.cure
     with pytest.raises(NotFoundError, match="no such provision"):
         show(store, f"{LAW} あ")
-    with pytest.raises(NotFoundError, match="'7' in it belongs to no provision"):
+    with pytest.raises(NotFoundError, match="'7' is not the number of a provision"):
         show(store, "風車組合法2条7")
     with pytest.raises(NotFoundError, match="風車組合法88条"):
         show(store, "風車組合法2条及び風車組合法88条")

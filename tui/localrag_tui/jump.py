@@ -176,7 +176,7 @@ def _known(store: "CorpusStore", names: "LawNames", typed: str) -> Iterator[Offe
 
 def _missing(store: "CorpusStore", names: "LawNames", missing: "list[Resolution]") -> PlacesFound:
     """Say what is missing, and offer what there is around it."""
-    from localrag.finding import around
+    from localrag.retrieval.reading import around
 
     nearest = [target for resolution in missing for target in around(store, resolution)]
     return PlacesFound(tuple(_provisions(store, names, nearest)), cause=_cause(store, missing[0]))

@@ -31,8 +31,7 @@ from localrag.methods.multihop.answering import answer_from_texts
 from localrag.methods.toolkit import Toolkit
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS
 from localrag.prepare.texts import FoundText, LayerText
-from localrag.question.expectation import AnswerKind, Expectation
-from localrag.question.interrogatives import interrogative_of
+from localrag.question.asked import AnswerKind, Expectation, interrogative_of
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.query import MAX_CHARACTERS, full_text
 from localrag.retrieval.types import Query

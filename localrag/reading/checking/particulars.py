@@ -7,7 +7,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from localrag.corpus.types import Locator
-from localrag.question.expectation import QUOTED
+from localrag.question.asked import QUOTED
 from localrag.reading import dates, quantities
 from localrag.reading.dates import Date, Day, Period
 from localrag.reading.folding import LONGEST, Folded

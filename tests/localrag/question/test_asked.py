@@ -5,7 +5,6 @@ from localrag.question.asked import (
     penalty_asked,
     terms_asked,
 )
-from localrag.question.everyday import wordings
 
 
 @pytest.mark.parametrize(
@@ -48,27 +47,6 @@ def test_a_penalty_is_asked_for_in_many_words(question: str) -> None:
 )
 def test_other_questions_ask_for_none(question: str) -> None:
     assert penalty_asked(question) is None
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "罰金が払えないとどうなる",
-        "刑期を短くできるか",
-        "犯罪になる年齢は何歳から",
-        "遅刻したら罰金と言われた",
-        "途中で辞めたら罰金と言われた",
-    ],
-)
-def test_a_penalty_can_be_the_matter_itself(question: str) -> None:
-    assert penalty_asked(question, wordings(question)) is None
-
-
-@pytest.mark.parametrize(
-    "question", ["カルテルの罰則", "密輸の罰金", "万引きで罰を受けるか", "万引きしたら罰金？"]
-)
-def test_a_word_of_the_vocabulary_leaves_a_question_for_its_penalty(question: str) -> None:
-    assert penalty_asked(question, wordings(question)) is not None
 
 
 def test_what_is_done_is_the_rest_of_the_question() -> None:

@@ -31,8 +31,9 @@ def test_no_word_of_the_vocabulary_stands_in_two_entries() -> None:
 def test_every_word_of_the_vocabulary_is_found_in_a_question() -> None:
     for entry in entries():
         for word in entry.said:
-            phrases = [wording.phrases for wording in wordings(word)]
-            assert entry.phrases in phrases, word
+            # Two lines can have a word with other particles: 相続放棄, 相続を放棄.
+            phrases = [set(wording.phrases) for wording in wordings(word)]
+            assert any(set(entry.phrases) <= some for some in phrases), word
 
 
 @pytest.mark.parametrize(
@@ -97,27 +98,6 @@ def test_a_plain_word_is_told_from_a_word_of_the_law() -> None:
 )
 def test_a_compound_is_not_read_from_its_middle(question: str, words: list[str]) -> None:
     assert said(question) == words
-
-
-@pytest.mark.parametrize(
-    ("question", "words"),
-    [
-        ("退去強制の手続", []),
-        ("地役権の時効取得", ["地役権", "時効取得"]),
-        # The head of a compound says what it is, and so does most of it.
-        ("報告の提出期限", ["期限"]),
-        ("損害賠償額", ["損害賠償"]),
-        ("退去の時期", ["退去"]),
-    ],
-)
-def test_what_only_qualifies_a_word_of_the_laws_is_no_word(question: str, words: list[str]) -> None:
-    compounds = {"退去強制", "時効取得", "提出期限", "損害賠償額"}
-    assert [wording.said for wording in wordings(question, (), compounds)] == words
-
-
-def test_two_english_words_that_overlap_are_both_meant() -> None:
-    found = said("State compensation for damage")
-    assert found == ["State compensation", "compensation for damage"]
 
 
 @pytest.mark.parametrize("question", ["監査役の任期は何年か", "有給休暇は何日もらえるか"])

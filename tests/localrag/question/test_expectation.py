@@ -1,6 +1,6 @@
 import pytest
 
-from localrag.question.expectation import AnswerKind, Expectation, gives, repeats
+from localrag.question.asked import AnswerKind, Expectation, gives, repeats
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from localrag.question.interrogatives import Interrogative, interrogative_of
+from localrag.question.asked import Interrogative, interrogative_of
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from localrag.question.expectation import names_in
+from localrag.question.asked import names_in
 
 
 @pytest.mark.parametrize(

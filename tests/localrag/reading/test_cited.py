@@ -19,7 +19,7 @@ from localrag.methods.answering import open_answers
 from localrag.provision import look_up
 from localrag.reading.extractive import quotations
 from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.resolve import slips
+from localrag.retrieval.reading import slips
 from localrag.retrieval.types import Filters, Query
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import cite

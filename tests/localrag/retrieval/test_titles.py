@@ -13,7 +13,7 @@ from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.reading import Retrieval
-from localrag.retrieval.titles import Titles
+from localrag.retrieval.search import Titles
 from localrag.retrieval.types import Filters, Query
 from localrag.workspace import Workspace
 

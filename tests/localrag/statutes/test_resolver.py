@@ -210,4 +210,4 @@ def test_targets_of_the_command_line(
 def test_what_is_not_read_is_told(names: LawNames, provisions: Provisions, text: str) -> None:
     *_, last = parse_target(text, names, provisions)
     assert last.candidates == ()
-    assert "belongs to no provision" in str(last.problem)
+    assert "is not the number of a provision" in str(last.problem)

@@ -3,7 +3,7 @@
 import pytest
 
 from localrag.corpus.types import LawRow
-from localrag.question.follow_up import rewritten
+from localrag.retrieval.written import rewritten
 from localrag.statutes.names import LawNames
 
 from ...growth import assert_linear
