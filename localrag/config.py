@@ -79,7 +79,9 @@ class RetrievalConfig(_Section):
     rerank: Switch = Field("auto", description="rerank the best; auto: if reranking.model is set")
     lexical_weight: float = Field(1.0, ge=0, description="weight of the words when fused")
     dense_weight: float = Field(
-        1.0, ge=0, description="weight of the meaning when fused; a fifth of it for provisions"
+        1.0,
+        ge=0,
+        description="weight of the meaning when fused; three quarters of it for provisions",
     )
     fusion: Literal["scores", "ranks"] = Field(
         "scores", description="what words and meaning are fused by"

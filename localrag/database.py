@@ -415,6 +415,8 @@ def _make(path: Path, schema: Schema) -> None:
             # With none at all, a disk that gets full leaves a file that passes for damaged.
             connection.execute("PRAGMA journal_mode = MEMORY")
             schema.upgrade(connection)
+            # Of tables that an upgrade has dropped pages are left that nothing would ever check.
+            connection.execute("VACUUM")
         with suppress(FileExistsError):  # Another process has made it meanwhile: that one stays.
             name_new(unfinished, path)
     finally:

@@ -37,6 +37,17 @@ from localrag.workspace import CorpusPaths, Workspace
 _CHUNK = 1 << 20
 
 
+def forget_searches(workspace: Workspace) -> None:
+    """Forget what models wrote to search for; they write it again when they are asked again.
+
+    Every other function here does so, too: those searches say what was asked in other words.
+
+    Raises:
+        StorageError: a file cannot be removed.
+    """
+    _forget_folder(workspace.searches)
+
+
 def forget_conversation(workspace: Workspace, conversation: int) -> None:
     """Forget a conversation with all its turns.
 
@@ -46,6 +57,7 @@ def forget_conversation(workspace: Workspace, conversation: int) -> None:
     """
     if not workspace.conversations.exists():
         raise NotFoundError(N_("There is no conversation yet."))
+    forget_searches(workspace)
     with Conversations.open(workspace) as conversations:
         try:
             conversations.forget(conversation)
@@ -71,6 +83,7 @@ def forget_corpus(workspace: Workspace, corpus: str) -> list[Path]:
     batches = [batch for batch in registry.known(workspace) if batch.corpus == corpus]
     quoted = [path for one in batches for path in (one.out, *BatchFolder(one.out).documents())]
     remove_corpus(workspace, corpus, before=_overwrite)
+    forget_searches(workspace)
     return [path for path in quoted if path.exists()]
 
 
@@ -125,7 +138,7 @@ def forget_documents(
                 tell_apart(store, told_apart)
             for path in place.store.parent.glob("update-*.undo"):
                 _forget_file(path)
-        for folder in (place.layer_words, place.layer_vectors, place.indexes):
+        for folder in (place.layer_words, place.layer_vectors, place.indexes, workspace.searches):
             _forget_folder(folder)
     return Forgotten(documents, rows, tuple(_quoting(workspace, documents)))
 
@@ -229,6 +242,7 @@ def forget_run(workspace: Workspace, run: str) -> None:
         for path in sorted(_own_answers(workspace, folder)):
             _forget_folder(path)
         _forget_folder(folder)
+        forget_searches(workspace)
         return
     named = Path(run).resolve()
     rows = (named, rows_beside(named))
@@ -246,6 +260,7 @@ def forget_run(workspace: Workspace, run: str) -> None:
         _forget_file(path)
     _forget_folder(beside.path)
     registry.forget(workspace, batch)
+    forget_searches(workspace)
 
 
 def _own_answers(workspace: Workspace, run: Path) -> set[Path]:

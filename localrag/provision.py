@@ -8,7 +8,7 @@ from itertools import islice
 
 from localrag.contents import Contents, contents_of, part_called
 from localrag.corpus.derived import KnownTriple
-from localrag.corpus.links import Definition, Reference
+from localrag.corpus.links import DELEGATED_BY, DELEGATES, READS, Definition, Reference
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.corpus.types import (
     PARAGRAPHS,
@@ -22,7 +22,6 @@ from localrag.corpus.types import (
 from localrag.errors import NotFoundError
 from localrag.finding import LISTED, by_id, find, names_of, some, subject_of, targets_of
 from localrag.language import N_
-from localrag.statutes.appendices import label_of
 from localrag.statutes.applied import (
     ReadText,
     ReadWords,
@@ -34,8 +33,7 @@ from localrag.statutes.applied import (
 )
 from localrag.statutes.delegations import filled_points
 from localrag.statutes.notation import cite
-from localrag.statutes.provisions import deleted_row
-from localrag.statutes.references import DELEGATED_BY, DELEGATES
+from localrag.statutes.provisions import deleted_row, label_of
 from localrag.statutes.typed import read_part
 
 MOST = 20
@@ -254,7 +252,7 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
         # Other laws know it by its label alone.
         incoming += store.references_to(document, Locator(label))
     filled = {_by_cabinet(of.document_id) for of in incoming if of.kind == DELEGATED_BY}
-    reading = store.reads_from(document, locator)
+    reading = store.references_from(document, locator, READS)
     return Provision(
         passage=passage,
         document=store.document(document),
@@ -296,7 +294,9 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
             store,
             [
                 reading
-                for reading in store.reads_to(document, Locator(locator.division, locator.article))
+                for reading in store.references_to(
+                    document, Locator(locator.division, locator.article), READS
+                )
                 if reaches(reading, locator)
             ],
         ),
@@ -320,7 +320,7 @@ def _delegations(store: CorpusStore, law_id: str, place: Locator) -> Iterator[De
             start=left.start,
             end=left.end,
             instrument=left.law_name,
-            words=point.words,
+            words=point.words.shown,
             filled_in_by=_distinct(islice(links, len(fillings))),
             has_order=point.of_cabinet in orders,
         )

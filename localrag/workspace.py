@@ -11,6 +11,7 @@
     prompts/                    optimised prompts
     datasets/                   questions to evaluate with
     runs/                       evaluations, optimisations, notes of batches
+    searches/                   what a model wrote to search for, disposable
     conversations.sqlite        questions and answers of the workbench
     tokens.toml                 who may use the server, by the digests of tokens
     bundles                     hashes of what bundles have brought in
@@ -173,6 +174,11 @@ class Workspace:
     def datasets(self) -> Path:
         """Folder of the datasets."""
         return self.home / "datasets"
+
+    @property
+    def searches(self) -> Path:
+        """Folder of what a model wrote to search for, which need not exist."""
+        return self.home / "searches"
 
     @property
     def conversations(self) -> Path:

@@ -1,4 +1,4 @@
-"""Fits the weights of ``localrag.reading.answerability``; writes them with their provenance.
+"""Fits the weights of ``localrag.reading.support``; writes them with their provenance.
 
 A logistic regression with a ridge penalty and no weight below zero: every sign is oriented so that
 more of it speaks for an answer. Provisions, passages searched by words and passages searched by
@@ -35,14 +35,14 @@ from scipy.optimize import minimize
 from train_statute_lexical import folds
 
 from localrag.corpus.types import Passage
-from localrag.reading.answerability import (
+from localrag.reading.extractive import quotations
+from localrag.reading.support import (
     PASSAGES_BY_VECTORS,
     PASSAGES_BY_WORDS,
     PROVISIONS,
     SIGNS,
     kind_of,
 )
-from localrag.reading.extractive import quotations
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.scope import OrdersUnder

@@ -12,8 +12,7 @@ from typing import NamedTuple
 from localrag.check.cases import Instead
 from localrag.check.differences import spelt
 from localrag.check.words import letters
-from localrag.reading.checking.forces import Force
-from localrag.reading.checking.polarity import closing_force
+from localrag.reading.checking.polarity import Force, closing_force
 from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_indexes.analysis.normalize import normalize
 

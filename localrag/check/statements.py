@@ -43,11 +43,13 @@ from localrag.corpus.types import ITEMS, Locator, Passage
 from localrag.facts import Fact, FactKind
 from localrag.reading.checking import covers, mismatches
 from localrag.reading.checking.contradicting import denies
-from localrag.reading.checking.forces import Force, Predicate, carries
 from localrag.reading.checking.particulars import (
     same_figure,
 )
 from localrag.reading.checking.polarity import (
+    Force,
+    Predicate,
+    carries,
     closing_force,
     is_content,
     key_of,
@@ -58,7 +60,7 @@ from localrag.reading.checking.polarity import (
 from localrag.reading.folding import Folded, fold
 from localrag.reading.types import Mismatch, MismatchKind
 from localrag.statutes.applied import part_span
-from localrag.statutes.other_numbers import case_numbers
+from localrag.statutes.notation import case_numbers
 from localrag.statutes.resolver import Target
 from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_indexes.analysis.normalize import normalize, with_blanks

@@ -125,6 +125,7 @@ def _as_json(report: "BackupReport") -> dict[str, object]:
         "localrag forget --document memo.docx --document 契約書.pdf --corpus office",
         "localrag forget --document memo.docx --dry-run",
         "localrag forget --removed --corpus office",
+        "localrag forget --searches",
     ],
     exit_codes=(0, 2, 3, 5, 6, 7),
 )
@@ -159,6 +160,9 @@ def forget(
         bool,
         typer.Option("--removed", help="What documents removed before have left in a corpus."),
     ] = False,
+    searches: Annotated[
+        bool, typer.Option("--searches", help="What models wrote to search for, and nothing else.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Of documents: only tell what would go.")
     ] = False,
@@ -174,12 +178,14 @@ def forget(
     Forgetting documents also deletes the indexes of their corpus, which hold the words of all
     documents: run localrag index afterwards. Answers and conversations that quote the documents
     are kept, and listed.
+
+    What models wrote to search for is deleted every time; they write it again when needed.
     """
     of_documents = bool(document or removed)
-    named = (bool(conversation), bool(run), of_documents or bool(corpus))
+    named = (bool(conversation), bool(run), of_documents or bool(corpus), searches)
     if sum(named) != 1 or (dry_run and not document):
         raise UsageError(
-            N_("Name one: a conversation, a run, documents or a corpus."),
+            N_("Name one: a conversation, a run, documents, a corpus, or the searches."),
             N_("localrag forget --help"),
         )
     if of_documents:
@@ -191,7 +197,7 @@ def forget(
 
     workspace = (session := context.obj).workspace.require()
     assert isinstance(session, Session)
-    what = str(conversation or run or corpus)
+    what = str(conversation or run or corpus or _("what models wrote to search for"))
     confirm(
         _("Forget {what} for good?").format(what=what), yes=yes, refused=N_("Nothing was removed.")
     )
@@ -202,6 +208,9 @@ def forget(
     elif run:
         place = workspace.runs / unicode(run)
         forgetting.forget_run(workspace, unicode(run))
+    elif searches:
+        place = workspace.searches
+        forgetting.forget_searches(workspace)
     else:
         place = workspace.corpus(corpus).store
         stays = forgetting.forget_corpus(workspace, corpus)

@@ -1,5 +1,6 @@
 """``localrag optimize``: prompts made better on questions whose answers are known."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -38,7 +39,7 @@ Name = Annotated[
     examples=[
         "localrag optimize queries lawqa --name first",
         "localrag optimize queries lawqa --name first --model qwen3-8b --calls 3000",
-        "localrag optimize queries lawqa --name recall --objective recall --minutes 120",
+        "localrag optimize queries asked.jsonl --name asked --objective recall --calls 300",
         "localrag optimize queries lawqa --name large --reflection-model qwen3-32b",
     ],
     exit_codes=_CODES,
@@ -54,13 +55,22 @@ def queries(
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", min=0, help="Use N questions; 0: all.")
     ] = 0,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="FILE",
+            help="Other questions, in the same format: the built-in prompt and the best one are "
+            "tried on them in the end. Their calls come on top.",
+        ),
+    ] = None,
     objective: Annotated[
         Literal["overlap", "recall"],
         typer.Option(
             "--objective",
             metavar="overlap|recall",
-            help="Score a query by how much of the gold context its best hit holds, or by the "
-            "share of gold articles among its hits.",
+            help="Score a query by how much of the gold context its best hit holds, or by how many "
+            "gold articles are among the first ten hits of ask, and how early.",
         ),
     ] = "overlap",
     calls: Annotated[
@@ -138,6 +148,7 @@ def queries(
         split=split,
         questions=questions,
         limit=limit,
+        report=report,
         objective=Objective(objective),
         calls=calls,
         minutes=minutes,

@@ -8,6 +8,7 @@ from typing import Any
 
 from localrag.cli.terminal import colon, duration, say, say_text, table, tell
 from localrag.errors import UsageError, WorkspaceError
+from localrag.evaluation.statistics import share
 from localrag.facts import Fact
 from localrag.language import N_, _, ngettext
 from localrag.optimize.folder import RunFolder, runs
@@ -20,6 +21,8 @@ from localrag.optimize.types import (
     Listener,
     OptimisationProgress,
     Outcome,
+    Reported,
+    Reporting,
 )
 from localrag.prompts import OptimisedPrompt, optimised_names
 from localrag.workspace import Workspace
@@ -72,6 +75,10 @@ def shown_events() -> Iterator[Listener]:
                 )
                 said = words.format(name=event.question, wording=event.wording[:_SHOWN])
                 tell((_("refused: "), "yellow"), said)
+            case Reporting() if time.monotonic() - spoke >= _EVERY:
+                spoke = time.monotonic()
+                words = _("trying the prompts on other questions: {done:,} of {total:,}")
+                tell(words.format(done=event.done, total=event.total))
             case OptimisationProgress() if time.monotonic() - spoke >= _EVERY:
                 spoke = time.monotonic()
                 tell(_progress(event))
@@ -119,6 +126,8 @@ def print_outcome(outcome: Outcome) -> None:
             malformed=refused.malformed,
         )
     )
+    if outcome.reported:
+        print_reported(outcome.reported)
     spent = ngettext(
         "{n:,} call of models, {time} of work",
         "{n:,} calls of models, {time} of work",
@@ -130,6 +139,22 @@ def print_outcome(outcome: Outcome) -> None:
     else:
         words = _("The prompt {name} is the built-in instruction: there is nothing to use yet.")
         say(words.format(name=outcome.name))
+
+
+def print_reported(reported: Reported) -> None:
+    """Print what both instructions come to on questions that took no part."""
+    n = ngettext("{n:,} other question", "{n:,} other questions", reported.n).format(n=reported.n)
+    say(_("On {questions}, a right provision is among the hits of:").format(questions=n))
+    for name, found, score in zip(
+        (_("the built-in instruction"), _("the best one")),
+        reported.found,
+        reported.scores,
+        strict=True,
+    ):
+        rate = share(found, reported.n)
+        words = _("{name}: {found:,} ({rate:.3f}, 95 % [{low:.3f}, {high:.3f}]), score {score:.3f}")
+        figures = {"rate": rate.value, "low": rate.low, "high": rate.high, "score": score}
+        say("  " + words.format(name=name, found=found, **figures))
 
 
 def outcome_as_json(outcome: Outcome) -> dict[str, Any]:

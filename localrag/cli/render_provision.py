@@ -6,6 +6,7 @@ from localrag.cli.render import cut
 from localrag.cli.terminal import aside, colon, say, say_text, tell
 from localrag.contents import Contents, Part
 from localrag.corpus.derived import KnownTriple
+from localrag.corpus.links import DELEGATES
 from localrag.corpus.types import Locator, omission_notes
 from localrag.harmless import one_line
 from localrag.language import N_, _
@@ -13,7 +14,6 @@ from localrag.provision import LookedUp, Provision, ProvisionLink, ProvisionRead
 from localrag.reading import wording
 from localrag.statutes.applied import ReadText, ReadWords
 from localrag.statutes.notation import cite
-from localrag.statutes.references import DELEGATES
 
 _SUPPLEMENT = ("附則", "附　則")
 _KINDS = {

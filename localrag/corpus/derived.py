@@ -1,28 +1,16 @@
-"""What is asked of what indexing derived: references, readings, definitions, triples.
+"""What is asked of what indexing derived: edges between provisions, definitions, triples."""
 
-Readings (読替え) that hold for several provisions are kept once, as a list.
-"""
-
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from os.path import commonprefix
 from typing import NamedTuple
 
 from localrag.corpus import links
 from localrag.corpus.browsing import Browsing
-from localrag.corpus.links import (
-    Citing,
-    Connection,
-    Definition,
-    Reading,
-    Reads,
-    Reference,
-    ReferenceRow,
-    subtree,
-)
+from localrag.corpus.links import REFERENCES, Connection, Definition, Reference
 from localrag.corpus.rows import FoldedText, Rank, bare, fold
 from localrag.corpus.types import Locator, Passage, Triple
-from localrag.database import Database, Row
+from localrag.database import Database
 
 
 class Derived(Browsing):
@@ -33,49 +21,21 @@ class Derived(Browsing):
         """The generation that references and definitions were derived from; -1 before."""
         return self._meta("links_generation")
 
-    def references_from(
-        self, document_id: str, locator: Locator, kind: str | None = None
-    ) -> list[Reference]:
-        """List the references of a provision and of what stands inside it, in reading order.
+    def references_from(self, document_id: str, locator: Locator, *kinds: str) -> list[Reference]:
+        """List the edges of a provision and of what stands inside it, in reading order.
 
         Args:
             document_id: the document.
             locator: the provision.
-            kind: only those of this kind.
+            kinds: of the edges; what the text cites and leaves to orders where none is named.
         """
-        return links.references_from(self._db, self._require(document_id), locator.path, kind)
+        key = self._require(document_id)
+        return links.references_from(self._db, key, locator.path, kinds or REFERENCES)
 
-    def references_to(self, document_id: str, locator: Locator) -> list[Reference]:
-        """List the references to a provision or to something inside it, also as part of a range."""
-        return links.references_to(self._db, self._require_work(document_id), locator.path)
-
-    def citing(self, document_id: str, locator: Locator, kinds: Sequence[str]) -> list[Citing]:
-        """List what `references_to` gives, of some kinds, as keys: a few of it are cheap then.
-
-        References from states of laws that are not shown are among them.
-        """
-        return links.citing(self._db, self._require_work(document_id), locator.path, kinds)
-
-    def references(self, keys: Iterable[int]) -> list[Reference]:
-        """List the references of these keys, in the order asked for."""
-        wanted = list(keys)
-        rows = {row[0]: row for row in self._rows_by_key(links.REFERENCES, "refs.key", wanted)}
-        return [links.reference_of(self._db, rows[key]) for key in wanted if key in rows]
-
-    def changes_to(self, document_id: str, locator: Locator) -> list[Reference]:
-        """List what has an article, or something of it, read otherwise for the time being."""
-        return links.changes_to(self._db, self._require_work(document_id), locator.path)
-
-    def reads_from(self, document_id: str, locator: Locator) -> list[Reference]:
-        """List what a provision, and what stands inside it, has read otherwise (読替え)."""
-        return reads_from(self._db, self._require(document_id), locator.path)
-
-    def reads_to(self, document_id: str, locator: Locator) -> list[Reference]:
-        """List what has words of an article, or of some of it, read otherwise.
-
-        Ranges of provisions of the law are among them, whether they take the article in or not.
-        """
-        return reads_to(self._db, self._require_work(document_id), locator.path)
+    def references_to(self, document_id: str, locator: Locator, *kinds: str) -> list[Reference]:
+        """List the edges to a provision or to something inside it, also as part of a range."""
+        key = self._require_work(document_id)
+        return links.references_to(self._db, key, locator.path, kinds or REFERENCES)
 
     def connections_from(self, document_id: str, locator: Locator, limit: int) -> list[Connection]:
         """List where the references of a provision lead, `limit` at most.
@@ -100,9 +60,9 @@ class Derived(Browsing):
     def documents_referring(self, law_id: str, kind: str) -> list[str]:
         """Ids of the documents that refer to a law in this way (``delegated-by``)."""
         rows = self._db.rows(
-            "SELECT DISTINCT id FROM reached JOIN refs ON refs.key = reference"
-            " JOIN shown ON shown.key = refs.document"
-            " WHERE reached.law = ? AND refs.kind = ? ORDER BY shown.key",
+            "SELECT DISTINCT id FROM reached JOIN edges ON edges.key = edge"
+            " JOIN shown ON shown.key = edges.document"
+            " WHERE reached.law = ? AND edges.kind = ? ORDER BY shown.key",
             (self._work(law_id), kind),
         )
         return [row[0] for row in rows]
@@ -110,121 +70,6 @@ class Derived(Browsing):
     def _require_work(self, document_id: str) -> int:
         # What is of no work is not there at all.
         return self._work(document_id) or self._require(document_id)
-
-
-_COLUMNS = (
-    'SELECT states.id, reads.source, reads.start, reads."end", works.id, reads.law_name,'
-    " reads.target, reads.target_end, part, excepted, reads.document, list FROM reads"
-    " JOIN states ON states.key = reads.document"
-    " LEFT JOIN works ON works.key = reads.law"
-)
-
-
-def enter_readings(
-    database: Database, document: int, references: Iterable[ReferenceRow]
-) -> list[ReferenceRow]:
-    """Put the readings among the references of a document in the place of those stored of it.
-
-    Returns:
-        The other references.
-    """
-    for table in ("reads", "readings"):
-        database.write(f"DELETE FROM {table} WHERE document = ?", (document,))  # noqa: S608 - fixed
-    others = []
-    for reference in references:
-        if reference.reads is None:
-            others.append(reference)
-        else:
-            _write(database, document, reference, reference.reads)
-    return others
-
-
-def _write(database: Database, document: int, reference: ReferenceRow, reads: Reads) -> None:
-    head = reads.readings[0].replaced_start
-    law = database.row("SELECT key FROM works WHERE id = ?", (reference.law_id,))
-    database.write(
-        'INSERT INTO reads (document, source, start, "end", law, law_name, target, target_end,'
-        " part, excepted, list) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            document,
-            reference.source,
-            reference.start,
-            reference.end,
-            law and law[0],
-            reference.law_name,
-            reference.target,
-            reference.target_end,
-            reads.part,
-            " ".join(place.path for place in reads.excepted),
-            head,
-        ),
-    )
-    known = database.row("SELECT 1 FROM readings WHERE document = ? AND list = ?", (document, head))
-    if known is None:
-        database.write_many(
-            "INSERT INTO readings VALUES (?, ?, ?, ?, ?, ?)",
-            [(document, head, *pair) for pair in reads.readings],
-        )
-
-
-def reads_from(database: Database, document: int, path: str) -> list[Reference]:
-    """List what a provision, and what stands inside it, has read otherwise, in reading order."""
-    rows = database.rows(
-        f"{_COLUMNS} WHERE reads.document = ? AND reads.source >= ? AND reads.source < ?"
-        " ORDER BY reads.key",
-        (document, *subtree(path)),
-    )
-    return _references(database, rows)
-
-
-def reads_to(database: Database, law: int, path: str) -> list[Reference]:
-    """List what has words of an article, or of some of it, read otherwise.
-
-    All ranges of provisions of the law are among them, whether they take the article in or not.
-
-    Args:
-        database: of the store.
-        law: key of its law, as a work.
-        path: of the article.
-    """
-    rows = database.rows(
-        f"{_COLUMNS} WHERE reads.key IN"  # noqa: S608 - a constant
-        " (SELECT key FROM reads WHERE law = ? AND target >= ? AND target < ?"
-        " UNION SELECT key FROM reads WHERE law = ? AND target_end IS NOT NULL)"
-        " AND EXISTS (SELECT 1 FROM shown WHERE shown.key = reads.document)"
-        " ORDER BY reads.document, reads.key",
-        (law, *subtree(path), law),
-    )
-    return _references(database, rows)
-
-
-def _references(database: Database, rows: Iterable[Row]) -> list[Reference]:
-    lists: dict[tuple[int, int], tuple[Reading, ...]] = {}
-    found = []
-    for *row, part, excepted, document, head in rows:
-        if (document, head) not in lists:
-            pairs = database.rows(
-                "SELECT replaced_start, replaced_end, replacing_start, replacing_end FROM readings"
-                " WHERE document = ? AND list = ? ORDER BY replaced_start",
-                (document, head),
-            )
-            lists[document, head] = tuple(Reading(*pair) for pair in pairs)
-        source_document, source, start, end, law, law_name, target, last = row
-        found.append(
-            Reference(
-                source_document,
-                Locator.parse(source),
-                start,
-                end,
-                "reads",
-                law or "",
-                law_name,
-                Locator.parse(target),
-                None if last is None else Locator.parse(last),
-                Reads(lists[document, head], part, tuple(map(Locator.parse, excepted.split()))),
-            )
-        )
-    return found
 
 
 # Of a name in a text, in folded characters: bounds the cost of looking for one.

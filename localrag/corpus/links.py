@@ -1,5 +1,9 @@
-"""References between provisions and definitions of terms, as the store keeps them."""
+"""Edges between provisions, and definitions of terms, as the store keeps them.
 
+Indexing finds them once; asking follows the kinds that are wanted.
+"""
+
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +12,33 @@ from typing import NamedTuple, Self
 
 from localrag.corpus.types import LawRow, Locator
 from localrag.database import Database, Row, row_mark
+
+REFERS = "refers"
+APPLIES = "applies-mutatis-mutandis"
+"""準用."""
+DELEGATES = "delegates"
+"""A provision leaves something to an order (政令で定める)."""
+DELEGATED_BY = "delegated-by"
+"""A provision of an order fills in what the target left to it."""
+CARRIES_OUT = "carries-out"
+"""A paragraph of an order opens with the target, which may leave a point to it."""
+READS = "reads"
+"""A provision has words of the target read otherwise (読替え), see `Reads`."""
+CHANGES = "changes"
+"""A provision has the target read or applied otherwise for the time being (当分の間)."""
+PUNISHES = "punishes"
+"""A penal provision names the target, whose breach it punishes; itself where it says what is."""
+PUNISHES_A_BODY = "punishes-a-body"
+"""It punishes the legal person for which the doer of such a breach acted."""
+BY_ORDER = "by-order"
+"""The detail of an edge of these two to what only an order under it makes punishable."""
+DEFINES = "defines"
+"""A provision defines a term, see `Definition`."""
+
+REFERENCES = (REFERS, APPLIES, DELEGATES, DELEGATED_BY)
+"""The kinds that a text itself tells by citing; the others tell more of some of them."""
+KINDS = (*REFERENCES, CARRIES_OUT, READS, CHANGES, PUNISHES, PUNISHES_A_BODY, DEFINES)
+"""All of them."""
 
 
 class Reading(NamedTuple):
@@ -32,27 +63,36 @@ class Reads(NamedTuple):
     part: str = ""
     excepted: tuple[Locator, ...] = ()
 
+    def as_detail(self) -> str:
+        """As an edge keeps it."""
+        places = [place.path for place in self.excepted]
+        return json.dumps([self.readings, self.part, places], ensure_ascii=False)
+
+    @classmethod
+    def of_detail(cls, detail: str) -> Self:
+        """Read what `as_detail` made."""
+        readings, part, places = json.loads(detail)
+        pairs = tuple(Reading(*pair) for pair in readings)
+        return cls(pairs, part, tuple(map(Locator.parse, places)))
+
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A reference from one provision to another, or to a law as a whole.
+    """An edge from one provision to another, or to a law as a whole.
 
     Attributes:
-        document_id: the document that refers.
+        document_id: the document that says so.
         source: the most exact provision that it stands in.
-        start, end: its span in the text of that document.
-        kind: ``refers``; ``applies-mutatis-mutandis`` (準用); ``delegates``, where a provision
-            leaves something to an order (政令で定める); ``delegated-by``, where a provision of an
-            order fills in what the target left to it; ``reads``, where it has words of the target
-            read otherwise, see `localrag.corpus.derived`; ``changes``, where it has the target
-            read or applied otherwise for the time being, see `changes_to`.
+        start, end: the span that says so, in the text of that document.
+        kind: one of the kinds above.
         law_id: the law referred to; empty where the corpus lacks it or several are possible.
         law_name: its title, or its name as cited; of delegations the kind of order.
         target: the provision; the empty locator for the law as a whole, and of delegations. The
             division of another law's appendix is its label as cited (別表第一), since only that law
             tells which it is.
         target_end: the last provision of a range.
-        reads: the words, of the kind ``reads`` alone.
+        detail: what else was found with it, as JSON: of ``reads`` the words, of what is left to
+            orders and fills it in the words that tell the point (`localrag.statutes.delegations`).
     """
 
     document_id: str
@@ -64,7 +104,12 @@ class Reference:
     law_name: str
     target: Locator
     target_end: Locator | None = None
-    reads: Reads | None = None
+    detail: str = ""
+
+    @property
+    def reads(self) -> Reads | None:
+        """The words, of the kind ``reads`` alone."""
+        return Reads.of_detail(self.detail) if self.kind == READS else None
 
 
 class ReferenceRow(NamedTuple):
@@ -81,7 +126,7 @@ class ReferenceRow(NamedTuple):
     law_name: str
     target: str
     target_end: str | None
-    reads: Reads | None
+    detail: str
 
     @classmethod
     def of(cls, reference: Reference) -> Self:
@@ -95,7 +140,7 @@ class ReferenceRow(NamedTuple):
             reference.law_name,
             reference.target.path,
             None if reference.target_end is None else reference.target_end.path,
-            reference.reads,
+            reference.detail,
         )
 
 
@@ -114,21 +159,6 @@ class Connection(NamedTuple):
     place: str
 
 
-class Citing(NamedTuple):
-    """A reference to a provision, as far as it is needed to choose among thousands.
-
-    Attributes:
-        key: of the reference in the store.
-        document: key of the document that refers.
-        kind, source: as in `Reference`.
-    """
-
-    key: int
-    document: int
-    kind: str
-    source: Locator
-
-
 @dataclass(frozen=True, slots=True)
 class Definition:
     """Where a term is defined.
@@ -139,6 +169,7 @@ class Definition:
         start, end: span of the term in the text of the document.
         scope: how far the definition reaches, as written ("この条及び次条"); empty for the whole
             document from there on.
+        aside: how far it is from saying the meaning alone and for the whole law, 0 at best.
     """
 
     document_id: str
@@ -147,6 +178,7 @@ class Definition:
     start: int
     end: int
     scope: str = ""
+    aside: int = 0
 
 
 def subtree(path: str) -> tuple[str, str]:
@@ -196,13 +228,13 @@ def replace(
         ranges = _Ranges(database)
         references = definitions = 0
         if everything:
-            for table in ("refs", "reached", "definitions"):
+            for table in ("edges", "reached"):
                 database.write(f"DELETE FROM {table}")  # noqa: S608 - fixed names
         for document, given, terms in found:
-            for table in ("refs", "definitions"):
-                database.write(f"DELETE FROM {table} WHERE document = ?", (document,))  # noqa: S608
-            references += _write_references(database, document, given, keys, ranges)
-            definitions += _write_definitions(database, document, terms)
+            database.write("DELETE FROM edges WHERE document = ?", (document,))
+            _write(database, document, [*given, *map(_of_term, terms)], keys, ranges)
+            references += sum(one.kind in (*REFERENCES, CHANGES) for one in given)
+            definitions += len(terms)
             database.write("UPDATE documents SET linked = 1 WHERE key = ?", (document,))
         if not everything:
             _reach_again(database, changed, ranges)
@@ -216,62 +248,41 @@ def replace(
 
 
 def references_from(
-    database: Database, document: int, path: str, kind: str | None
+    database: Database, document: int, path: str, kinds: Sequence[str]
 ) -> list[Reference]:
-    """List the references, of one kind or of all, of a provision and of what stands inside it.
+    """List the edges of some kinds of a provision and its inside, in reading order."""
+    rows = database.rows(
+        f"{EDGES} WHERE edges.document = ? AND edges.source >= ? AND edges.source < ?"
+        f" AND edges.kind IN ({_marks(kinds)})"
+        ' ORDER BY edges.start, edges."end", edges.key',
+        (document, *subtree(path), *kinds),
+    )
+    return [reference_of(database, row) for row in rows]
 
-    They are in reading order.
+
+def references_to(database: Database, law: int, path: str, kinds: Sequence[str]) -> list[Reference]:
+    """List the edges of some kinds to a provision or to something inside it.
+
+    They are in the order of the documents and of their texts.
     """
     rows = database.rows(
-        f"{REFERENCES} WHERE refs.document = ? AND refs.source >= ? AND refs.source < ?"
-        " AND (? IS NULL AND refs.kind <> 'changes' OR refs.kind = ?)"
-        ' ORDER BY refs.start, refs."end", refs.key',
-        (document, *subtree(path), kind, kind),
-    )
-    return [reference_of(database, row) for row in rows]
-
-
-def references_to(database: Database, law: int, path: str) -> list[Reference]:
-    """List the references to a provision or to something inside it, by document and place."""
-    return _reaching(database, law, path, "<>")
-
-
-def changes_to(database: Database, law: int, path: str) -> list[Reference]:
-    """List what has an article, or a part of it, read otherwise for the time being (当分の間)."""
-    return _reaching(database, law, path, "=")
-
-
-def _reaching(database: Database, law: int, path: str, changes: str) -> list[Reference]:
-    rows = database.rows(
-        f"{REFERENCES} WHERE refs.key IN"  # noqa: S608 - constants
-        " (SELECT reference FROM reached WHERE law = ? AND place >= ? AND place < ?)"
-        " AND EXISTS (SELECT 1 FROM shown WHERE shown.key = refs.document)"
-        f" AND refs.kind {changes} 'changes' ORDER BY refs.document, refs.key",
-        (law, *subtree(path)),
-    )
-    return [reference_of(database, row) for row in rows]
-
-
-def citing(database: Database, law: int, path: str, kinds: Sequence[str]) -> list[Citing]:
-    """List the references of some kinds to a provision or to something inside it, as above."""
-    rows = database.rows(
-        "SELECT key, document, kind, source FROM refs WHERE key IN"  # noqa: S608 - marks
-        " (SELECT reference FROM reached WHERE law = ? AND place >= ? AND place < ?)"
-        f" AND kind IN ({','.join('?' * len(kinds))}) ORDER BY document, key",
+        f"{EDGES} WHERE edges.key IN"  # noqa: S608 - constants and marks
+        " (SELECT edge FROM reached WHERE law = ? AND place >= ? AND place < ?)"
+        " AND EXISTS (SELECT 1 FROM shown WHERE shown.key = edges.document)"
+        f" AND edges.kind IN ({_marks(kinds)}) ORDER BY edges.document, edges.key",
         (law, *subtree(path), *kinds),
     )
-    return [Citing(key, document, kind, Locator.parse(path)) for key, document, kind, path in rows]
+    return [reference_of(database, row) for row in rows]
 
 
 def connections_from(database: Database, document: int, path: str, limit: int) -> list[Connection]:
     """List where the references of a provision lead, each once, `limit` at most."""
     rows = database.rows(
-        f"SELECT DISTINCT works.id, {_article('refs.target')}, refs.kind, refs.source"  # noqa: S608
-        " FROM refs JOIN works ON works.key = refs.law"
-        " WHERE refs.document = ? AND refs.source >= ? AND refs.source < ? AND refs.target <> ''"
-        " AND refs.kind <> 'changes'"
-        " LIMIT ?",
-        (document, *subtree(path), limit),
+        f"SELECT DISTINCT works.id, {_article('edges.target')}, edges.kind, edges.source"  # noqa: S608
+        " FROM edges JOIN works ON works.key = edges.law"
+        " WHERE edges.document = ? AND edges.source >= ? AND edges.source < ?"
+        f" AND edges.target <> '' AND edges.kind IN ({_marks(REFERENCES)}) LIMIT ?",
+        (document, *subtree(path), *REFERENCES, limit),
     )
     return [Connection(*row) for row in rows]
 
@@ -279,11 +290,12 @@ def connections_from(database: Database, document: int, path: str, limit: int) -
 def connections_to(database: Database, law: int, path: str, limit: int) -> list[Connection]:
     """List what refers to a provision or to something inside it, each once, `limit` at most."""
     rows = database.rows(
-        f"SELECT DISTINCT shown.id, {_article('refs.source')}, refs.kind, place"  # noqa: S608
-        " FROM reached JOIN refs ON refs.key = reference"
-        " JOIN shown ON shown.key = refs.document"
-        " WHERE reached.law = ? AND place >= ? AND place < ? AND refs.kind <> 'changes' LIMIT ?",
-        (law, *subtree(path), limit),
+        f"SELECT DISTINCT shown.id, {_article('edges.source')}, edges.kind, place"  # noqa: S608
+        " FROM reached JOIN edges ON edges.key = edge"
+        " JOIN shown ON shown.key = edges.document"
+        " WHERE reached.law = ? AND place >= ? AND place < ?"
+        f" AND edges.kind IN ({_marks(REFERENCES)}) LIMIT ?",
+        (law, *subtree(path), *REFERENCES, limit),
     )
     return [Connection(*row) for row in rows]
 
@@ -293,50 +305,60 @@ def _article(column: str) -> str:
     return f"substr({column}, 1, instr({column} || '.', '.') - 1)"
 
 
+def _marks(values: Sequence[str]) -> str:
+    return ",".join("?" * len(values))
+
+
 def definitions_of(database: Database, term: str) -> list[Definition]:
     """List where a term is defined."""
     rows = database.rows(
-        f"{_DEFINITIONS} WHERE term = ?"  # noqa: S608 - a constant
-        " AND EXISTS (SELECT 1 FROM shown WHERE shown.key = document)"
-        " ORDER BY document, definitions.key",
+        f"{EDGES} WHERE edges.kind = 'defines' AND edges.name = ?"  # noqa: S608 - a constant
+        " AND EXISTS (SELECT 1 FROM shown WHERE shown.key = edges.document)"
+        " ORDER BY edges.document, edges.key",
         (term,),
     )
-    return [_definition(row) for row in rows]
+    return [_definition(reference_of(database, row)) for row in rows]
 
 
 def definitions_in(database: Database, document: int) -> list[Definition]:
     """List what a document defines, in reading order."""
-    rows = database.rows(f"{_DEFINITIONS} WHERE document = ? ORDER BY definitions.key", (document,))
-    return [_definition(row) for row in rows]
+    rows = database.rows(
+        f"{EDGES} WHERE edges.kind = 'defines' AND edges.document = ? ORDER BY edges.key",
+        (document,),
+    )
+    return [_definition(reference_of(database, row)) for row in rows]
 
 
-REFERENCES = (
-    'SELECT refs.key, states.id, refs.source, refs.start, refs."end", refs.kind, works.id,'
-    " refs.law_name, refs.target, refs.target_end, refs.document, refs.law, refs.mark FROM refs"
-    " JOIN states ON states.key = refs.document"
-    " LEFT JOIN works ON works.key = refs.law"
+EDGES = (
+    'SELECT edges.key, states.id, edges.source, edges.start, edges."end", edges.kind, works.id,'
+    " edges.name, edges.target, edges.target_end, edges.detail, edges.document, edges.law,"
+    " edges.mark FROM edges JOIN states ON states.key = edges.document"
+    " LEFT JOIN works ON works.key = edges.law"
 )
 
-_DEFINITIONS = (
-    'SELECT states.id, locator, term, start, "end", scope FROM definitions'
-    " JOIN states ON states.key = definitions.document"
-)
+
+def _of_term(one: Definition) -> ReferenceRow:
+    detail = json.dumps([one.scope, one.aside], ensure_ascii=False)
+    place = one.locator.path
+    return ReferenceRow(place, one.start, one.end, DEFINES, "", one.term, "", None, detail)
 
 
-def _definition(row: Row) -> Definition:
-    document, path, *rest = row
-    return Definition(document, Locator.parse(path), *rest)
+def _definition(edge: Reference) -> Definition:
+    scope, aside = json.loads(edge.detail)
+    return Definition(
+        edge.document_id, edge.source, edge.law_name, edge.start, edge.end, scope, aside
+    )
 
 
 def reference_of(database: Database, row: Row) -> Reference:
-    """Read a row of `REFERENCES`.
+    """Read a row of `EDGES`.
 
     Raises:
         StoreError: it is not what was stored.
     """
     _, document, *said, of, to, mark = row
-    source, start, end, kind, law, law_name, target, target_end = said
-    stored = (of, source, start, end, kind, to, law_name, target, target_end)
+    source, start, end, kind, law, name, target, target_end, detail = said
+    stored = (of, source, start, end, kind, to, name, target, target_end, detail)
     database.require_marked(stored, mark, document)
     return Reference(
         document,
@@ -345,42 +367,33 @@ def reference_of(database: Database, row: Row) -> Reference:
         end,
         kind,
         law or "",
-        law_name,
+        name,
         Locator.parse(target),
         None if target_end is None else Locator.parse(target_end),
+        detail,
     )
 
 
-def _write_references(
+def _write(
     database: Database,
     document: int,
-    references: Sequence[ReferenceRow],
+    edges: Sequence[ReferenceRow],
     works: Mapping[str, int],
     ranges: "_Ranges",
-) -> int:
-    # Keys are never used again: rows of `reached` may outlive the reference they are of.
-    last = database.row("SELECT seq FROM sqlite_sequence WHERE name = 'refs'")
+) -> None:
+    # Keys are never used again: rows of `reached` may outlive the edge they are of.
+    last = database.row("SELECT seq FROM sqlite_sequence WHERE name = 'edges'")
     rows, reached = [], []
-    for number, found in enumerate(references, start=(last[0] if last else 0) + 1):
-        source, start, end, kind, law_id, law_name, target, target_end, _ = found
+    for number, found in enumerate(edges, start=(last[0] if last else 0) + 1):
+        source, start, end, kind, law_id, name, target, target_end, detail = found
         law = works.get(law_id)
-        row = (document, source, start, end, kind, law, law_name, target, target_end)
+        row = (document, source, start, end, kind, law, name, target, target_end, detail)
         rows.append((number, *row, row_mark(*row)))
         if law is not None:
             places = [target] if target_end is None else ranges.expand(law, target, target_end)
             reached += [(law, place, number) for place in places]
-    database.write_many("INSERT INTO refs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    database.write_many("INSERT INTO edges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
     database.write_many("INSERT OR IGNORE INTO reached VALUES (?, ?, ?)", reached)
-    return len(rows)
-
-
-def _write_definitions(database: Database, document: int, definitions: Sequence[Definition]) -> int:
-    database.write_many(
-        'INSERT INTO definitions (document, term, locator, start, "end", scope)'
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        ((document, d.term, d.locator.path, d.start, d.end, d.scope) for d in definitions),
-    )
-    return len(definitions)
 
 
 def _reach_again(database: Database, changed: Collection[int], ranges: "_Ranges") -> None:
@@ -392,11 +405,11 @@ def _reach_again(database: Database, changed: Collection[int], ranges: "_Ranges"
     }
     for work in works:
         reaching = database.rows(
-            "SELECT key, target, target_end FROM refs WHERE law = ? AND target_end IS NOT NULL",
+            "SELECT key, target, target_end FROM edges WHERE law = ? AND target_end IS NOT NULL",
             (work,),
         )
         for key, first, last in reaching:
-            database.write("DELETE FROM reached WHERE law = ? AND reference = ?", (work, key))
+            database.write("DELETE FROM reached WHERE law = ? AND edge = ?", (work, key))
             database.write_many(
                 "INSERT OR IGNORE INTO reached VALUES (?, ?, ?)",
                 ((work, place, key) for place in ranges.expand(work, first, last)),

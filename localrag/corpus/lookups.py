@@ -100,11 +100,6 @@ class Lookups(Derived):
         """
         return self._info_of(self._require(document_id))
 
-    def documents_of(self, keys: Collection[int]) -> dict[int, DocumentInfo]:
-        """Find the listings of the documents of some keys; of those that are not shown, none."""
-        rows = self._rows_by_key(f"{INFO} FROM shown", "key", keys)
-        return {row[0]: info(self._db, row) for row in rows}
-
     def text(self, document_id: str, start: int = 0, end: int | None = None) -> str:
         """Return the text of a document, or a span of it, in characters."""
         return self._span(self._require(document_id), start, end)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from localrag.corpus import links, states
-from localrag.corpus.derived import enter_readings
 from localrag.corpus.links import Definition, Reference, ReferenceRow
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.rows import DocumentRows, block_range, prepare
@@ -433,10 +432,7 @@ class CorpusStore(Lookups):
         """
         return links.replace(
             self._db,
-            (
-                links.Found(key, enter_readings(self._db, key, references), definitions)
-                for key, references, definitions in found
-            ),
+            (links.Found(*one) for one in found),
             self.laws(),
             self.law_states(unlinked=True),
             everything=everything,
@@ -489,7 +485,7 @@ class CorpusStore(Lookups):
         ):
             try:
                 same = prepare(self.read(key)).fingerprint == fingerprint
-                links.references_from(self._db, key, "", None)
+                links.references_from(self._db, key, "", links.KINDS)
             except (LocalragError, ValueError, LookupError, TypeError, AttributeError):
                 same = False
             if not same:
@@ -572,7 +568,7 @@ class CorpusStore(Lookups):
         states.stand_alone(self._db, key)
         blocks = block_range(key, 0, None)
         self._db.write("DELETE FROM blocks WHERE key >= ? AND key < ?", (blocks.start, blocks.stop))
-        for table in ("pieces", "sections", "passages", "names", "refs", "definitions"):
+        for table in ("pieces", "sections", "passages", "names", "edges"):
             self._db.write(f"DELETE FROM {table} WHERE document = ?", (key,))  # noqa: S608 - fixed
 
     def _layer(self, name: str) -> int:

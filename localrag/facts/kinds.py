@@ -70,7 +70,6 @@ class FactKind(Enum):
     NOT_FILLED_IN = N_(
         "nothing in the corpus fills in what {provision} leaves to an order ({instrument})"
     )
-    WORD_NOT_QUOTED = N_("{word} stands nowhere in what is quoted")
     AMBIGUOUS = N_("{citation} can mean {n:,} provisions")
     DEFINED_IN_SEVERAL = N_("several laws define {term}: {laws}")
     NOT_DEFINED = N_("no provision of the corpus defines {term}")
@@ -175,6 +174,9 @@ class FactKind(Enum):
     SEARCHED_ALSO_GUESSING = N_(
         "searched for as well, in words that the model wrote: {words} (it guesses a law that this "
         "corpus does not know: {law})"
+    )
+    REPLY_REMEMBERED = N_(
+        "{model} wrote this before, for the same question and settings: it was not asked again"
     )
     SEARCH_REPEATED = N_(
         "the model repeated itself in {n:,} of its searches: each of their words is searched for "

@@ -48,6 +48,7 @@ from localrag.retrieval.written import rewritten
 from localrag.workspace import Workspace
 
 if TYPE_CHECKING:
+    from localrag.methods.remembered import Remembered
     from localrag.methods.toolkit import Toolkit
     from localrag.prepare.index import LayerIndex
     from localrag.prompts import OptimisedPrompt
@@ -200,6 +201,13 @@ class MethodResources:
             UsageError: it cannot be asked, or the setting cannot be read.
         """
         return checked(query, self._config.retrieval)
+
+    @cached_property
+    def remembered(self) -> "Remembered | None":
+        """What models wrote before."""
+        from localrag.methods.remembered import Remembered
+
+        return Remembered(self._workspace.searches)
 
     @property
     def has_model(self) -> bool:

@@ -23,6 +23,7 @@ from localrag.retrieval.types import Query
 
 if TYPE_CHECKING:
     # The table of the methods needs none of these.
+    from localrag.methods.remembered import Remembered
     from localrag.methods.toolkit import Toolkit
     from localrag.prepare.index import LayerIndex
     from localrag.prompts import OptimisedPrompt
@@ -91,6 +92,11 @@ class Resources(Protocol):
     @property
     def query_prompt(self) -> "OptimisedPrompt | None":
         """The optimised prompt that writes queries; None for the built-in one."""
+        ...
+
+    @property
+    def remembered(self) -> "Remembered | None":
+        """What models wrote before; None where nothing is kept."""
         ...
 
     @property

@@ -20,10 +20,8 @@ from localrag.corpus.types import Passage
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.methods.catalogue import Case, Method, Resources, labelled
-from localrag.reading.extractive import quotations
-from localrag.reading.nearest import Found, nearest
+from localrag.reading.extractive import Found, nearest, quotations
 from localrag.reading.types import Answer, Citation, Claim, Status
-from localrag.reading.unsaid import unsaid
 from localrag.reading.verifier import located, verify
 from localrag.reading.watching import UNWATCHED, Watch
 from localrag.retrieval.pipeline import Retriever
@@ -174,11 +172,6 @@ class PlainToolkit:
             # What the question cites is quoted however little of it agrees with the rest.
             enough = found.probability >= least or retrieval.cited
             citations = found.citations if enough else ()
-            weight = self._resources.retriever.inverse_document_frequency
-            # What a model wrote says the words of the question otherwise.
-            word = "" if retrieval.searches else unsaid(asked.text, retrieval, citations, weight)
-        if word:
-            self.note(EVIDENCE, [Fact(FactKind.WORD_NOT_QUOTED, word=word)])
         if found.left_out:
             left_out = Fact(FactKind.CITED_NOT_QUOTED, n=found.left_out)
             self.note(EVIDENCE, [left_out])

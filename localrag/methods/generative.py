@@ -13,7 +13,7 @@
 5. **Second reading**, where the settings switch it on (``chat.second_reading``): the same model
    says with one token whether the sentences say the claim; its probability decides.
 6. **No answer.** Where the model finds none, the quotations that come nearest are shown, if they
-   answer almost certainly (`localrag.reading.answerability`); they are `quoted`, not `supported`.
+   answer almost certainly (`localrag.reading.support`); they are `quoted`, not `supported`.
 """
 
 from collections.abc import Sequence
@@ -42,10 +42,9 @@ from localrag.reading.checking import (
     covers,
     mismatches,
 )
-from localrag.reading.evidence import element
+from localrag.reading.evidence import Sentence, element, passages_of
 from localrag.reading.extractive import quoted
 from localrag.reading.pieces import with_context
-from localrag.reading.sentences import Sentence, passages_of
 from localrag.reading.types import Answer, Citation, Claim, Status
 from localrag.retrieval.query import full_text
 from localrag.retrieval.reading import Retrieval
@@ -55,7 +54,7 @@ from localrag_models.chat import Message
 _LONGEST_CLAIM = 300
 _MOST_CLAIMS, _MOST_CITED = 4, 3
 # How probably the sentences of a claim answer the question where it is supported, and quotations
-# where they are shown against the model's word (`localrag.reading.answerability`). The first is a
+# where they are shown against the model's word (`localrag.reading.support`). The first is a
 # little less than one half, for that a model chose the sentences speaks for them as well.
 _ANSWERS = 0.45
 _SURE = 0.9

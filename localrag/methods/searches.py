@@ -26,9 +26,12 @@ STAGE = "query"
 MOST_SEARCHES = 3
 """Searches that a model writes for one question, at most."""
 
-LONGEST_LAW, LONGEST_WORDS = 40, 100
+LONGEST_LAW, LONGEST_WORDS = 40, 80
 """Characters of the name of a law, and of the words of one search, at most."""
 
+
+HEADINGS = 6
+"""Headings of what the question finds by itself, which a model is shown."""
 
 # The same words at least three times in a row.
 _AGAIN = re.compile(r"(..+?)(?:\s*\1){2,}")
@@ -53,6 +56,7 @@ def built_in(language: Language, *, per_option: bool = False) -> str:
     system, _ = prompt(
         "search",
         language,
+        found=(),
         question="",
         options=(),
         per_option=per_option,
@@ -100,17 +104,20 @@ def write_searches(
         ModelUnusable: the model failed, or its reply is malformed for the second time.
     """
     options = _options(asked, label)
+    # What the question finds by itself shows a small model which laws and words there are.
+    found = () if options else toolkit.headings(asked, HEADINGS)
     _, user = toolkit.prompt(
         "search",
         asked,
+        found=found,
         options=options,
         per_option=bool(label),
         most=MOST_SEARCHES,
         longest=LONGEST_WORDS,
-        tag=element("text", [asked.text, *(text for _, text in options)]),
+        tag=element("text", [asked.text, *found, *(text for _, text in options)]),
     )
     system = Message("system", instruct or instruction(toolkit, asked, per_option=bool(label)))
-    reply = toolkit.ask((system, user), _Searches, f"query {label}".strip())
+    reply = toolkit.ask_once((system, user), _Searches, f"query {label}".strip())
     written = [WrittenSearch(_once(one.words), one.law.strip()) for one in reply.searches]
     if repeated := sum(
         before.words.split() != one.words.split()
@@ -143,10 +150,15 @@ def write_query(toolkit: Toolkit, asked: Query, instruct: str = "", label: str =
     """
     written = write_searches(toolkit, asked, instruct, label)
     if written:
-        return "\n".join(f"{one.law} {one.words}".strip() for one in written)
+        return as_query(written)
     subject = f"option {label}" if label else ""
     toolkit.note(STAGE, [Fact(FactKind.QUERY_WORDLESS)], subject=subject)
     return "\n".join([asked.text, *(text for _, text in _options(asked, label))])
+
+
+def as_query(written: Sequence[WrittenSearch]) -> str:
+    """Searches as one query, a line each."""
+    return "\n".join(f"{one.law} {one.words}".strip() for one in written)
 
 
 def _options(asked: Query, label: str) -> list[tuple[str, str]]:

@@ -39,9 +39,8 @@ from localrag.methods.extractive import EVIDENCE
 from localrag.methods.polarity import Polarity, affirmed, polarity_of
 from localrag.methods.toolkit import Toolkit
 from localrag.prompts import Language, language_of
-from localrag.reading.evidence import element
+from localrag.reading.evidence import Sentence, element, passages_of
 from localrag.reading.extractive import quoted
-from localrag.reading.sentences import Sentence, passages_of
 from localrag.reading.types import Answer, Citation, Claim, Status
 from localrag.retrieval.reading import RESOLVE, Retrieval
 from localrag.retrieval.types import Hit, Query

@@ -2,9 +2,12 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, NoReturn
+
+from pydantic import ValidationError
 
 from localrag.config import ChatConfig
 from localrag.corpus.types import Passage
@@ -12,18 +15,22 @@ from localrag.facts import Fact, FactKind
 from localrag.inference.opening import named
 from localrag.language import N_
 from localrag.methods.extractive import EVIDENCE, PlainToolkit
+from localrag.methods.remembered import key_of
 from localrag.prepare.layers import MK_SUMMARIES
 from localrag.prepare.texts import FoundText, LayerText, source_of
 from localrag.prompts import OptimisedPrompt, language_of, prompt
-from localrag.reading.answerability import answers
 from localrag.reading.asking import Shape, ask
-from localrag.reading.evidence import LONGEST, NumberedPassage, fitting, sources_of
-from localrag.reading.sentences import (
+from localrag.reading.evidence import (
+    LONGEST,
     ChosenSentences,
+    NumberedPassage,
     Sentence,
+    fitting,
     sentences_in_full,
     sentences_that_may_answer,
+    sources_of,
 )
+from localrag.reading.support import answers
 from localrag.reading.watching import Cancelled
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import check, full_text
@@ -117,6 +124,16 @@ class Toolkit(PlainToolkit):
             layers.require(MK_SUMMARIES)
             return layers.summaries
 
+    def headings(self, asked: Query, count: int) -> tuple[str, ...]:
+        """The headings of the first hits of a question, each once; no part of the trace.
+
+        Raises:
+            UsageError: the question cannot be searched for.
+        """
+        with self._resources.reading:
+            hits = self._resources.retriever.search(asked, count).hits
+        return tuple(dict.fromkeys(hit.passage.header for hit in hits))
+
     @property
     def rewrites(self) -> bool:
         """Whether a model writes searches: the settings want it, and the corpus has laws."""
@@ -125,7 +142,7 @@ class Toolkit(PlainToolkit):
         return self.settings.write_searches and bool(laws)
 
     def answers(self, retrieval: Retrieval, cited: Sequence[Sentence]) -> float:
-        """How probably sentences answer the question; see `localrag.reading.answerability`."""
+        """How probably sentences answer the question; see `localrag.reading.support`."""
         places = [(sentence.passage, sentence.piece) for sentence in cited]
         every = retrieval.searches or (retrieval,)
         with self._resources.reading:
@@ -346,6 +363,31 @@ class Toolkit(PlainToolkit):
             self._watch,
             claims,
         )
+
+    def ask_once(self, messages: Sequence[Message], shape: type[Shape], purpose: str) -> Shape:
+        """Have the model fill in an object, unless it did so before for the same prompt.
+
+        What was remembered is an event, in the place of a call.
+
+        Args:
+            messages: the prompt, which decides the shape.
+            shape: as for `ask`.
+            purpose: as for `ask`.
+
+        Raises:
+            ModelUnusable: as `ask`.
+        """
+        memory, model = self._resources.remembered, self._resources.model
+        key = key_of(model.id, self.settings, messages)
+        with suppress(ValidationError):
+            if kept := memory.get(key) if memory else "":
+                filled = shape.model_validate_json(kept)
+                self.note(purpose, [Fact(FactKind.REPLY_REMEMBERED, model=model.id)])
+                return filled
+        filled = self.ask(messages, shape, purpose)
+        if memory:
+            memory.put(key, filled.model_dump_json())
+        return filled
 
     def weigh(
         self, messages: Sequence[Message], options: Sequence[str], purpose: str

@@ -17,7 +17,7 @@ from localrag.methods.toolkit import Toolkit
 from localrag.optimize.leakage import Leak, LeakageGuard
 from localrag.optimize.spending import Spending, key_of
 from localrag.optimize.task import FOUND, QueryTask, Shared, as_written
-from localrag.optimize.types import Candidate, Proposal, Refused, Rollout
+from localrag.optimize.types import Candidate, Objective, Proposal, Refused, Rollout
 from localrag.prompts import Language, prompt
 from localrag.wrapping import shorten
 from localrag_models.chat import Message
@@ -81,11 +81,13 @@ class Reflection:
         resources: the model; the corpus is not looked at.
         language: of the instructions.
         seed: of the sampling, together with the number of the proposal.
+        objective: what the examples are scored by.
     """
 
     resources: Shared
     language: Language
     seed: int
+    objective: Objective
 
     def messages(self, instruction: str, examples: Sequence[Example]) -> tuple[Message, ...]:
         """The prompt made of all examples."""
@@ -96,7 +98,8 @@ class Reflection:
             "reflection",
             self.language,
             material=material,
-            found=FOUND,
+            found=FOUND[self.objective],
+            by_rank=self.objective is Objective.RECALL,
             longest=LONGEST_INSTRUCTION,
         )
 

@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from localrag.batch import origin as answers
@@ -31,7 +33,7 @@ from localrag.methods.searches import built_in
 from localrag.optimize.adapter import COMPONENT, Failed, QueryAdapter, Reflection
 from localrag.optimize.folder import RunFolder
 from localrag.optimize.leakage import LeakageGuard
-from localrag.optimize.spending import Ended, Outcomes, Spending
+from localrag.optimize.spending import Ended, Outcomes, Spending, key_of
 from localrag.optimize.task import QueryTask, Shared, scorable, weight, with_model
 from localrag.optimize.types import (
     Accepted,
@@ -42,6 +44,8 @@ from localrag.optimize.types import (
     OptimisationPlan,
     OptimisationProgress,
     Outcome,
+    Reported,
+    Reporting,
     Rollout,
 )
 from localrag.progress import ignore
@@ -63,6 +67,7 @@ class Material:
         unusable: how many lack what the objective compares with.
         language: of the questions, and so of the instruction.
         seed: the built-in instruction.
+        others: what is reported on.
     """
 
     questions: Questions
@@ -71,6 +76,7 @@ class Material:
     unusable: int
     language: Language
     seed: str
+    others: list[Question]
 
     @classmethod
     def read(cls, workspace: Workspace, plan: OptimisationPlan, corpus: str) -> "Material":
@@ -80,7 +86,7 @@ class Material:
             UsageError: too few can be used, or the calls do not reach for them.
             NotFoundError, InputError: as `localrag.evaluation.datasets.loading.load` says.
         """
-        questions = loading.load(workspace, plan.dataset, plan.split, plan.questions, corpus=corpus)
+        questions = _loaded(workspace, plan, plan.questions, corpus)
         usable = [one for one in questions.questions if scorable(one, plan.objective)]
         train, validation = split(usable, plan.seed, plan.limit)
         if len(train) + len(validation) < FEWEST:
@@ -120,7 +126,44 @@ class Material:
             )
         language = language_of("".join(one.query.text for one in train))
         unusable = len(questions.questions) - len(usable)
-        return cls(questions, train, validation, unusable, language, built_in(language))
+        others = _others(workspace, plan, corpus, [*train, *validation])
+        return cls(questions, train, validation, unusable, language, built_in(language), others)
+
+
+def _loaded(
+    workspace: Workspace, plan: OptimisationPlan, file: Path | None, corpus: str
+) -> Questions:
+    """The questions of a plan, or of a file in their format."""
+    gold_alone = plan.objective is Objective.RECALL
+    return loading.load(
+        workspace, plan.dataset, plan.split, file, corpus=corpus, gold_alone=gold_alone
+    )
+
+
+def _others(
+    workspace: Workspace, plan: OptimisationPlan, corpus: str, taking_part: Sequence[Question]
+) -> list[Question]:
+    """The questions of the report.
+
+    Raises:
+        UsageError: one of them takes part in the optimisation, or none can be used.
+    """
+    if plan.report is None:
+        return []
+    marks = {mark(one.query.text, one.query.options) for one in taking_part}
+    every = _loaded(workspace, plan, plan.report, corpus).questions
+    others = [one for one in every if scorable(one, plan.objective)]
+    both = sum(mark(one.query.text, one.query.options) in marks for one in others)
+    if both or not others:
+        raise UsageError(
+            N_("{n:,} questions of {path} take part in the optimisation.")
+            if both
+            else N_("No question of {path} can be used."),
+            N_("Give --report a file of other questions, with gold places."),
+            n=both,
+            path=plan.report,
+        )
+    return others
 
 
 def split(
@@ -224,6 +267,7 @@ def optimise(
         finally:
             # What was reached counts, however the run is left.
             run.conclude()
+        run.report()
     if run.outcome is None:
         raise UsageError(
             N_(
@@ -259,7 +303,10 @@ class _Run:
         self.adapter = QueryAdapter(
             task=task,
             reflection=Reflection(
-                Shared.of(self.reflecting, retriever), material.language, self.plan.seed
+                Shared.of(self.reflecting, retriever),
+                material.language,
+                self.plan.seed,
+                self.plan.objective,
             ),
             guard=LeakageGuard(
                 [*material.train, *material.validation], material.seed, retriever.names
@@ -320,6 +367,34 @@ class _Run:
         prompt = replace(best, provenance=self._provenance(self.outcome, best.digest))
         prompt.save(self.folder.prompt.parent)
 
+    def report(self) -> None:
+        """Try the built-in instruction and the best one on the questions that took no part."""
+        others, outcome = self.material.others, self.outcome
+        if not others or outcome is None:
+            return
+        texts = (outcome.candidates[0].text, outcome.candidates[outcome.best].text)
+        made: list[list[Rollout]] = []
+        for before, text in enumerate(texts):
+            made.append([])
+            for done, question in enumerate(others, 1 + before * len(others)):
+                key = key_of("report", question.id, question.query.text, text)
+                rollout = self.journal.get(key)
+                if not isinstance(rollout, Rollout):
+                    rollout = self.adapter.task.run(text, question)
+                    self.journal.put(key, rollout)
+                made[-1].append(rollout)
+                self.on_event(Reporting(done, 2 * len(others)))
+        first, second = made
+        self.outcome = replace(
+            outcome,
+            reported=Reported(
+                n=len(others),
+                found=(_found(others, first), _found(others, second)),
+                scores=(fmean(one.score for one in first), fmean(one.score for one in second)),
+            ),
+        )
+        self.folder.write(self.outcome)
+
     def _provenance(self, outcome: Outcome, digest: str) -> dict[str, str | int | float | bool]:
         plan, questions = self.plan, self.material.questions
         return {
@@ -368,6 +443,14 @@ class _Run:
         if note not in self._notes:
             self._notes.add(note)
             self.on_event(note)
+
+
+def _found(questions: Sequence[Question], rollouts: Sequence[Rollout]) -> int:
+    """Of how many questions a gold place is among the hits."""
+    return sum(
+        sum(rollout.missed.values()) < len(question.gold) and not rollout.problem
+        for question, rollout in zip(questions, rollouts, strict=True)
+    )
 
 
 class _Log:

@@ -7,8 +7,10 @@ parts; where it leaves a measure open, what is taken here is said at `Overlap`.
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import log2
 from threading import RLock
 from time import perf_counter
 from typing import Self
@@ -19,13 +21,13 @@ from localrag.evaluation.recall import ranks
 from localrag.evaluation.types import Gold, Question
 from localrag.facts import Fact, FactKind
 from localrag.methods.answering import MethodResources
-from localrag.methods.searches import STAGE, write_query
+from localrag.methods.searches import STAGE, as_query, write_query, write_searches
 from localrag.methods.toolkit import Toolkit
 from localrag.optimize.types import Objective, Rollout
 from localrag.prepare.index import LayerIndex
 from localrag.prompts import OptimisedPrompt
 from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.types import Hit
+from localrag.retrieval.types import Hit, WrittenSearch
 from localrag.statutes.names import LawNames
 from localrag.workspace import Workspace
 from localrag_indexes.analysis import Analyzer
@@ -146,6 +148,8 @@ class Shared:
     reading: RLock
     opened: MethodResources
     query_prompt: OptimisedPrompt | None = None
+    # The journal of the run keeps what was paid for.
+    remembered: None = None
 
     @classmethod
     def of(cls, resources: MethodResources, retriever: Retriever) -> Self:
@@ -170,13 +174,16 @@ def weight(workspace: Workspace, *models: str) -> int:
     return sum(store.find(name).size for name in installed)
 
 
-FOUND = 5
-"""Hits of a query that count."""
+FOUND = {Objective.OVERLAP: 5, Objective.RECALL: 10}
+"""Hits that count."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryTask:
-    """Writes a query for a question under a prompt, searches by meaning, and scores the hits.
+    """Writes searches for a question under a prompt, searches, and scores the hits.
+
+    `Objective.OVERLAP` searches by meaning, as the published method does; `Objective.RECALL` as
+    `ask` does.
 
     Attributes:
         resources: the model and the corpus.
@@ -206,8 +213,14 @@ class QueryTask:
         )
 
     def _tried(self, toolkit: Toolkit, question: Question) -> Rollout:
+        by_rank = self.objective is Objective.RECALL
+        written: Sequence[WrittenSearch] = ()
         try:
-            query = write_query(toolkit, question.query)
+            if by_rank:
+                written = write_searches(toolkit, question.query)
+                query = as_query(written)
+            else:
+                query = write_query(toolkit, question.query)
         except ModelUnusable as error:
             # What the prompt itself brings about is its score, not the end of the run.
             if not error.of_one_request:
@@ -215,8 +228,12 @@ class QueryTask:
             toolkit.note(STAGE, [Fact(FactKind.MODEL_FAILED, cause=error.cause)])
             return Rollout("", 0.0, problem=as_written(error))
         try:
-            asked = replace(question.query, text=query, options=())
-            hits = toolkit.search(asked, FOUND, words=False, meaning=True)
+            count = FOUND[self.objective]
+            if by_rank:
+                hits = toolkit.retrieve(question.query, count, written=written).hits
+            else:
+                asked = replace(question.query, text=query, options=())
+                hits = toolkit.search(asked, count, words=False, meaning=True)
         except UsageError as error:
             return Rollout(query, 0.0, problem=as_written(error))
         places = ranks(question.gold, [hit.passage.id for hit in hits])
@@ -231,7 +248,7 @@ class QueryTask:
         self, question: Question, hits: tuple[Hit, ...], places: tuple[int, ...]
     ) -> tuple[float, dict[str, float]]:
         if self.objective is Objective.RECALL:
-            return sum(rank > 0 for rank in places) / len(places), {}
+            return gain(places), {}
         names = self._names
         context = Coverage(question.context, names)
         best = max(
@@ -253,6 +270,23 @@ class QueryTask:
     def _names(self) -> LawNames:
         with self.resources.reading:
             return self.resources.retriever.names
+
+
+def gain(places: Sequence[int]) -> float:
+    """The normalised discounted cumulative gain of gold places by their ranks (nDCG).
+
+    Args:
+        places: the rank of each, from 1; 0 where it was not found.
+
+    Returns:
+        1 where they are the first hits, in whatever order, less the later they come, 0 for none.
+    """
+    best = sum(_discount(rank) for rank in range(1, len(places) + 1))
+    return sum(map(_discount, places)) / best
+
+
+def _discount(rank: int) -> float:
+    return 1 / log2(rank + 1) if rank else 0.0
 
 
 def as_written(error: LocalragError) -> str:

@@ -12,7 +12,8 @@ class Objective(StrEnum):
     """What a query is scored by, from 0 to 1.
 
     OVERLAP: how well the best hit covers the gold context (`localrag.optimize.task`).
-    RECALL: the share of the gold articles among the hits.
+    RECALL: how many gold articles are among the hits, and how early; see
+        `localrag.optimize.task.gain`.
     """
 
     OVERLAP = "overlap"
@@ -29,6 +30,8 @@ class OptimisationPlan:
         split: of the dataset; "" for the first that is at hand.
         questions: a file of questions in the format of the dataset, to be read instead.
         limit: use so many of the questions, chosen by the seed; 0 for all.
+        report: a file of questions that take no part; the built-in instruction and the best one are
+            tried on them in the end. None for none.
         objective: what a query is scored by.
         calls: of models, at most; whatever was begun anew after a stop included. One reply that
             has to be asked for again may pass it.
@@ -42,6 +45,7 @@ class OptimisationPlan:
     split: str = ""
     questions: Path | None = None
     limit: int = 0
+    report: Path | None = None
     objective: Objective = Objective.OVERLAP
     calls: int = 1_000
     minutes: float = 480.0
@@ -126,6 +130,21 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
+class Reported:
+    """What the built-in instruction and the best one come to on questions that took no part.
+
+    Attributes:
+        n: questions.
+        found: of how many the first has a gold place among its hits, and of how many the second.
+        scores: their mean scores.
+    """
+
+    n: int
+    found: tuple[int, int]
+    scores: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What an optimisation came to.
 
@@ -137,7 +156,8 @@ class Outcome:
         best: number of the best; of equals the first.
         validation: number of questions behind the scores.
         refused: proposals that never became a candidate.
-        calls, seconds: spent, over all starts.
+        calls, seconds: spent, over all starts; without those of the report.
+        reported: on other questions; None where none were given.
     """
 
     name: str
@@ -148,6 +168,7 @@ class Outcome:
     refused: Refused
     calls: int
     seconds: float
+    reported: Reported | None = None
 
     @property
     def gain(self) -> float:
@@ -207,6 +228,14 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
+class Reporting:
+    """How far the questions of the report are; each is tried under two instructions."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Leaked:
     """A proposal was refused for what it carries; see `localrag.optimize.leakage.Leak`."""
 
@@ -214,5 +243,5 @@ class Leaked:
     wording: str
 
 
-Event = Begun | OptimisationProgress | Accepted | Leaked | Fact
+Event = Begun | OptimisationProgress | Accepted | Leaked | Reporting | Fact
 Listener = Callable[[Event], None]

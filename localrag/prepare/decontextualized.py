@@ -16,7 +16,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, create_model
 
 from localrag.config import ChatConfig
-from localrag.corpus.links import Reference
+from localrag.corpus.links import DELEGATES, Reference
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Document
 from localrag.errors import ModelUnusable
@@ -27,9 +27,8 @@ from localrag.reading.asking import ask
 from localrag.reading.checking import MismatchKind, covers, mismatches
 from localrag.reading.evidence import element
 from localrag.retrieval.types import ModelCall
-from localrag.statutes.appendices import LABEL
 from localrag.statutes.notation import SUPPLEMENT, cite
-from localrag.statutes.references import DELEGATES
+from localrag.statutes.provisions import LABEL
 from localrag_indexes.analysis.analyzer import morphemes, split_sentences
 from localrag_indexes.analysis.normalize import letters_of
 from localrag_models.chat import ChatModel, Message

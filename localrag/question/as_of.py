@@ -21,7 +21,7 @@ from localrag.facts import Fact, FactKind
 from localrag.question.english_citations import english_citations
 from localrag.question.laws import LawNamed, laws_named
 from localrag.statutes.names import LawNames, NameMatch
-from localrag.statutes.other_numbers import case_numbers
+from localrag.statutes.notation import case_numbers
 from localrag_indexes.analysis.normalize import (
     common_year,
     parse_numeral,

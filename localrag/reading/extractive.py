@@ -1,23 +1,29 @@
-"""The extractive reader: an answer made of verbatim quotations, with no model."""
+"""The extractive reader: an answer made of verbatim quotations, with no model.
+
+What the search found and the answer does not quote is listed below it, whatever its status.
+Whether any of that answers, nobody has checked; without the list a reader of `not_found` sees
+nothing of a hit that may be right.
+"""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, groupby
 from typing import NamedTuple
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, Passage
-from localrag.reading.answerability import Answerability, weights_for
 from localrag.reading.pieces import Piece, joined, pieces_of, with_context
-from localrag.reading.support import Support, SupportScorer
-from localrag.reading.types import Citation
+from localrag.reading.support import Answerability, Support, SupportScorer, weights_for
+from localrag.reading.types import Citation, Nearest
 from localrag.reading.verifier import verify
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import analyzer
 from localrag.retrieval.reading import Reading, Retrieval
-from localrag.retrieval.types import Link
+from localrag.retrieval.types import Hit, Link, Query
 from localrag.retrieval.units import article_unit, target_of
 from localrag.statutes.notation import caption_of
+from localrag.statutes.provisions import is_form, names_form
+from localrag.wrapping import cut
 from localrag_indexes.fusion import in_turn
 
 _PENAL = re.compile(r"(?:懲役|拘禁刑|禁錮|罰金|拘留|科料|過料)[^。\n]{0,40}(?:処する|科する)")
@@ -107,10 +113,6 @@ QUOTES = 3
 
 # Provisions that a question cites are quoted, so many of them, and whole up to so many characters.
 _MOST_CITED, _LONGEST_CITED = 6, 4000
-# What a piece gains, as a share of the question, because the question names its very place.
-_NAMED = 0.4
-# A further quotation must come this near to the best one's coverage.
-_WORTH_QUOTING = 0.6
 
 
 class _Candidate(NamedTuple):
@@ -137,7 +139,7 @@ class Quotations(NamedTuple):
             order of their support, each after what it stands under; none where nothing comes near
             enough.
         probability: that the best one answers the question, 0 to 1.
-        signs: what the probability was made of (`localrag.reading.answerability`); none where
+        signs: what the probability was made of (`localrag.reading.support`); none where
             nothing was found.
         left_out: how many more provisions the question cites.
     """
@@ -160,8 +162,8 @@ def quotations(retriever: Retriever, retrieval: Retrieval) -> Quotations:
     if retrieval.searches:
         return _in_turn(retriever, retrieval)
     reading = retrieval.reading
-    # Where all that the question names is missing, nothing found is what was asked about.
-    missing = reading.missing and not reading.named
+    # Where a law is named, and what is named of it is missing, nothing found was asked about.
+    missing = reading.laws and reading.missing and not reading.named
     candidates = [] if missing else _candidates(retriever, retrieval)
     if reading.undefined:
         candidates = [one for one in candidates if _uses_the_term(one, reading)]
@@ -196,14 +198,9 @@ def quotations(retriever: Retriever, retrieval: Retrieval) -> Quotations:
 
 
 def _in_turn(retriever: Retriever, retrieval: Retrieval) -> Quotations:
-    """What each search quotes in turn, each provision once.
-
-    The words of the question come behind those of a model, for hardly a provision has them; but
-    first where it cites provisions.
-    """
+    """What each search quotes in turn, each provision once, the question itself first."""
     each = [quotations(retriever, found) for found in retrieval.searches]
-    readings = [found.reading for found in retrieval.searches]
-    own = each[readings.index(retrieval.reading)]
+    own = each[0]
     articles = list(dict.fromkeys(in_turn(_by_article(one.citations) for one in each)))
     most = max(QUOTES, len(_by_article(own.citations)) if retrieval.cited else 0)
     citations = dict.fromkeys(chain.from_iterable(articles[:most]))
@@ -330,7 +327,6 @@ def _candidates(retriever: Retriever, retrieval: Retrieval) -> list[_Candidate]:
         header = hit.passage.header
         supports = scorer.score(pieces, header, hit.score / best)
         for piece, support in zip(pieces, supports, strict=True):
-            support = _raised(support) if _is_named(piece, retrieval) else support
             candidates.append(_Candidate(piece, support, _fit(piece, reading), hit.passage))
     return candidates
 
@@ -341,12 +337,6 @@ def _is_named(piece: Piece, retrieval: Retrieval) -> bool:
         and target.locator.contains(piece.passage.locator)
         for target in retrieval.reading.named
     )
-
-
-def _raised(support: Support) -> Support:
-    """What the question names is evidence by that alone."""
-    coverage = min(1.0, support.coverage + _NAMED)
-    return Support(coverage, support.score + _NAMED)
 
 
 def _choose(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[Piece]:
@@ -361,11 +351,9 @@ def _choose(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[Piece]:
         retrieval: tells the definitions and the laws.
     """
     leaders = _of_each_law(ranked, retrieval) or _defining(ranked, retrieval)
-    least = _WORTH_QUOTING * ranked[0].support.coverage
     chosen: list[Piece] = []
     for one in [*leaders, *(one for one in _spread(ranked) if one not in leaders)]:
-        if one in leaders or one.support.coverage >= least:
-            chosen.append(one.piece)
+        chosen.append(one.piece)
         # What another quotation stands under is quoted with it in any case.
         under = {id(above) for piece in chosen for above in piece.above}
         if sum(id(piece) not in under for piece in chosen) == QUOTES:
@@ -417,3 +405,75 @@ def quoted(store: CorpusStore, pieces: Sequence[Piece]) -> tuple[Citation, ...]:
         )
         for one in with_context(pieces)
     )
+
+
+MOST = 5
+"""Passages that are listed below an answer, at most."""
+
+# Words of questions that supplementary provisions answer.
+_SUPPLEMENT = re.compile(
+    r"附則|施行(?:日|期日|は|され)|経過措置|改正"
+    r"|\b(?:supplementary|transitional|come into force)\b",
+    re.IGNORECASE,
+)
+_WIDTH = 80
+"""Cells that the first words of a passage take, at most: 40 characters of Japanese."""
+
+Found = Sequence[tuple[Query, Sequence[Hit]]]
+"""The hits of searches, best first, each with its query."""
+
+
+def nearest(asked: Query, found: Found, quoted: Iterable[Citation]) -> tuple[Nearest, ...]:
+    """The passages that come nearest to a question, without those that its answer quotes.
+
+    They are those of the last search for the question itself. Where a method searched for parts of
+    it alone, those of each part follow each other in turns. Hits of a law that the question does
+    not name are left out. So are forms (様式) and supplementary provisions (附則), unless the
+    question asks for them.
+
+    Args:
+        asked: the question.
+        found: what its method searched for, in order.
+        quoted: the citations of its answer.
+
+    Returns:
+        At most `MOST`, best first, no passage twice.
+    """
+    cited = [one for one in quoted if one.verified]
+    passages = {
+        hit.passage.id: hit.passage
+        for hit in _ranked(asked, found)
+        if not hit.beside
+        and not (is_form(hit.passage) and not names_form(asked.text))
+        and not (_is_supplementary(hit.passage) and not _SUPPLEMENT.search(asked.text))
+        and not any(_holds(hit.passage, one) for one in cited)
+    }
+    return tuple(
+        Nearest(one.id, one.header, _beginning(one)) for one in list(passages.values())[:MOST]
+    )
+
+
+def _ranked(asked: Query, found: Found) -> Iterable[Hit]:
+    last = {(query.text, query.options): hits for query, hits in found if hits}
+    whole = last.get((asked.text, asked.options))
+    return whole or in_turn(last.values())
+
+
+def _is_supplementary(passage: Passage) -> bool:
+    return passage.locator.division.startswith("suppl")
+
+
+def _holds(passage: Passage, citation: Citation) -> bool:
+    """Whether a quotation is from a passage, or from a part of it such as a paragraph."""
+    document = citation.passage_id.rpartition("#")[0]
+    within = passage.start <= citation.start < passage.end
+    return document == passage.document_id and within
+
+
+def _beginning(passage: Passage) -> str:
+    words = passage.text.split()
+    if passage.locator.path:
+        # The place of a provision, and its caption, are in its label already.
+        told = next((n for n, word in enumerate(words) if word not in passage.header), 0)
+        words = words[told:]
+    return cut(" ".join(words), _WIDTH)

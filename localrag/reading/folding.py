@@ -2,14 +2,19 @@
 
 `fold_value` serves the readers of single values. `fold` serves whole claims and their sentences,
 Japanese or English, asks the dictionary which numerals are numbers, and knows the way back.
+The units of measurement are here, too: a decimal is one before a unit.
 """
 
+import calendar
 import re
+import tomllib
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from importlib.resources import files
+from typing import NamedTuple
 
-from localrag.reading.units import COUNT, UNITS
 from localrag_indexes.analysis.analyzer import Morpheme, morphemes
 from localrag_indexes.analysis.normalize import (
     NUMERAL_CHARACTERS,
@@ -19,6 +24,36 @@ from localrag_indexes.analysis.normalize import (
     original_span,
     parse_numeral,
 )
+
+
+class Unit(NamedTuple):
+    """A unit.
+
+    Attributes:
+        dimension: what it measures; only quantities of one dimension can be compared.
+        size: in the base unit of the dimension, exactly.
+    """
+
+    dimension: str
+    size: Fraction
+
+
+COUNT, ORDINAL = "数", "順番"
+"""The dimensions of what is counted, by any counter, and of places in a series."""
+
+_SIZES = tomllib.loads(files("localrag.reading").joinpath("units.toml").read_text(encoding="utf-8"))
+
+UNITS = {
+    name: Unit(dimension, Fraction(size))
+    for dimension, sizes in _SIZES.items()
+    for names, size in sizes.items()
+    for name in names.split()
+}
+"""By name, normalised (NFKC turns ㎢ and km² into km2)."""
+
+BASES = {unit.dimension: name for name, unit in reversed(UNITS.items()) if unit.size == 1}
+"""The name of the base unit, by dimension."""
+
 
 LONGEST = 1_000
 """Longer texts, in characters, are read as no date, quantity or place."""
@@ -90,24 +125,8 @@ _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _WORDS = {
     word: number for number, word in enumerate(f"{_ONES} seventeen eighteen nineteen".split(), 2)
 } | {word: 10 * number for number, word in enumerate(_TENS.split(), 2)}
-_ORDINALS = {
-    word: number
-    for number, word in enumerate(
-        [
-            "first",
-            "second",
-            "third",
-            "fourth",
-            "fifth",
-            "sixth",
-            "seventh",
-            "eighth",
-            "ninth",
-            "tenth",
-        ],
-        1,
-    )
-}
+_ORDINAL_WORDS = "first second third fourth fifth sixth seventh eighth ninth tenth"
+_ORDINALS = {word: number for number, word in enumerate(_ORDINAL_WORDS.split(), 1)}
 _SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9}
 _COMPOUND = re.compile(rf"\b({'|'.join(_TENS.split())})[- ](one|{'|'.join(_ONES.split()[:8])})\b")
 _SPELT = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b")
@@ -146,20 +165,7 @@ _UNIT = re.compile(
 )
 _UNIT_NAMES = tuple(_UNITS.values())
 
-_MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
+_MONTHS = [name.lower() for name in calendar.month_name[1:]]
 _MONTH = rf"({'|'.join(_MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
 _DAY = r"([0-9]{1,2})(?:st|nd|rd|th)?"
 _DAYS = rf"{_DAY}(?: ?- ?{_DAY})?"

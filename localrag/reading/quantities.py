@@ -9,9 +9,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from localrag.reading import dates
-from localrag.reading.folding import LONGEST, NOTE, fold_value
-from localrag.reading.interval import Interval
-from localrag.reading.units import BASES, COUNT, ORDINAL, UNITS, Unit
+from localrag.reading.dates import Interval
+from localrag.reading.folding import BASES, COUNT, LONGEST, NOTE, ORDINAL, UNITS, Unit, fold_value
 from localrag_indexes.analysis.normalize import NUMERAL_CHARACTERS, parse_numeral
 
 _DECIMAL = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,20}|[0-9]{1,60})(?:\.[0-9]{1,12})?"

@@ -275,7 +275,7 @@ class Answer:
             whole; empty where it is as it was asked.
         checked: what became of the claim that was asked about; None where the way to answer checks
             none. The text then says the verdict.
-        nearest: what the search found besides, best first; see `localrag.reading.nearest`.
+        nearest: what the search found besides, best first; see `localrag.reading.extractive`.
         quotations: what answers the same question without a model, word for word. Only an
             `unsupported` answer that a model wrote has them; no claim rests on them.
     """

@@ -1,7 +1,14 @@
-"""Stage `dense`: the units whose vectors are nearest to the question's."""
+"""Stage `dense`: the units whose vectors are nearest to the question's.
+
+An embedder puts 家賃が上がると言われた near other talk of rent, and not near 借賃増減請求権. Where
+provisions are sought, the vector of a question is turned by a matrix that was fitted on questions
+whose provisions are known (``scripts/fit_query_adapter.py``, which tells the method); the vectors
+of the provisions stay. It counts for the embedder that it was fitted with, in whatever format.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
+from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
 from localrag.config import Config
@@ -30,6 +37,13 @@ _DEPTH = 200
 """Units that later stages choose from."""
 # So many questions are answered by comparing with every vector: loading the graph costs as much.
 _FEW = 20
+PROBE = "法律の条文を探すための質問。"
+"""A question whose vector tells whether an embedder is the one that the matrix was fitted with."""
+ADAPTER = "query_adapter.npz"
+"""File of the matrix, shape ``(d, d)``, and of the vector of the probe, shape ``(d,)``."""
+# Other weights of one embedder (4 bits for 32) have a cosine above this, other embedders below.
+_SAME_EMBEDDER = 0.95
+
 # Vectors of texts that are kept, the newest: 30 MB at most with 384 numbers each.
 _KEPT = 20_000
 
@@ -43,8 +57,13 @@ class Dense:
         self._asked = 0
         self._embedded: dict[str, NDArray[np.float32]] = {}
 
-    def search(self, store: Lookups, query: Query) -> dict[str, float]:
+    def search(self, store: Lookups, query: Query, *, provisions: bool = False) -> dict[str, float]:
         """The nearest units with their cosine to the question, best first.
+
+        Args:
+            store: the corpus.
+            query: the question.
+            provisions: whether provisions of statutes are sought.
 
         Raises:
             ModelUnusable: the model fails.
@@ -60,6 +79,9 @@ class Dense:
                 model=self._embedder.id,
                 n=len(vector),
             )
+        if provisions and self._adapter is not None:
+            vector = self._adapter @ vector
+            vector /= (vector @ vector) ** 0.5
         self._asked += 1
         wanted = conditions(query.filters, store)
         try:
@@ -113,6 +135,17 @@ class Dense:
         self._vectors.close()
         if "_embedder" in self.__dict__:
             self._embedder.close()
+
+    @cached_property
+    def _adapter(self) -> "NDArray[np.float32] | None":
+        """The matrix for the vectors of questions; None for an embedder that it does not fit."""
+        import numpy as np
+
+        with as_file(files(__package__).joinpath(ADAPTER)) as path, np.load(path) as stored:
+            matrix, probe = stored["matrix"].astype(np.float32), stored["probe"]
+        with named():
+            (own,) = self._embedder.embed_queries([PROBE])
+        return matrix if own.shape == probe.shape and own @ probe > _SAME_EMBEDDER else None
 
     @cached_property
     def _embedder(self) -> "Embedder":

@@ -16,9 +16,9 @@ from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
 from localrag.progress import ignore
-from localrag.retrieval import dense, expand, lexical, penal, query, rerank
-from localrag.retrieval.expand import Neighbour, Seed
-from localrag.retrieval.fill import Filler
+from localrag.retrieval import dense, edges, lexical, query, rerank
+from localrag.retrieval.edges import Neighbour, Seed
+from localrag.retrieval.orders import Filler
 from localrag.retrieval.query import analyzer
 from localrag.retrieval.reading import RESOLVE, Reading, Resolved, Retrieval, read
 from localrag.retrieval.scope import scope_of, weighted
@@ -92,6 +92,13 @@ class Search:
         """The units that the question names."""
         return self.reading.resolved.units
 
+    @property
+    def of_provisions(self) -> bool:
+        """Whether provisions are sought: beside other documents, what its words find best is."""
+        titled = self.corpus.names.title
+        best = max(self.words, key=self.words.__getitem__, default="").rpartition("#")[0]
+        return bool(titled(best)) if best else self.corpus.store.is_of_laws
+
     def drop_what_is_left_out(self, scores: dict[str, float]) -> None:
         """Take out what the question says it does not ask for."""
         for unit in self.reading.resolved.not_asked_for:
@@ -126,9 +133,10 @@ def search_meaning(search: Search) -> None:
     """The units whose vectors are nearest to that of the question, where there are vectors."""
     models = search.corpus.models
     if models.dense is not None and search.settings.dense != "off":
-        search.meaning = _searched(
-            search.reading, partial(models.dense.search, search.corpus.store)
+        by_meaning = partial(
+            models.dense.search, search.corpus.store, provisions=search.of_provisions
         )
+        search.meaning = _searched(search.reading, by_meaning)
         search.trail.record(dense.STAGE, search.meaning)
     elif models.without_dense:
         search.trail.record(dense.STAGE, {}, events=[models.without_dense])
@@ -136,10 +144,8 @@ def search_meaning(search: Search) -> None:
 
 def fuse_rankings(search: Search) -> None:
     """One ranking of those by words and by meaning, with what the question names."""
-    # Beside other documents, what is sought is of the kind that its words find best.
-    best = max(search.words, key=search.words.__getitem__, default="").rpartition("#")[0]
-    provisions = bool(search.corpus.names.title(best))
-    search.found = fuse(search.words, search.meaning, search.settings, provisions=provisions)
+    words, meaning, provisions = search.words, search.meaning, search.of_provisions
+    search.found = fuse(words, meaning, search.settings, provisions=provisions)
     search.drop_what_is_left_out(search.found)
     search.trail.record(FUSE, add(search.found, search.named), search.reasons)
 
@@ -165,7 +171,7 @@ def follow_edges(search: Search) -> None:
     reading, store, filters = search.reading, search.corpus.store, search.reading.query.filters
     fused = add(search.found, search.named)
     seeds = _seeds(reading.resolved, fused)
-    reached = expand.neighbours(store, seeds, search.admission)
+    reached = edges.neighbours(store, seeds, search.admission)
     search.total = add(
         fused,
         {
@@ -177,7 +183,7 @@ def follow_edges(search: Search) -> None:
     search.reasons = connected | search.reasons
     if search.settings.follow_titles and (not filters.layers or PASSAGES in filters.layers):
         best, scores = _best(fused), relative_to_best(fused)
-        pages = expand.pages_named(store, search.corpus.titles, best, scores, search.admission)
+        pages = edges.pages_named(store, search.corpus.titles, best, scores, search.admission)
         search.reasons = _follow(search.total, pages, search.found) | search.reasons
     events = _link(search, seeds, relative_to_best(fused)) if reading.is_of_law else []
     search.reasons |= {
@@ -191,8 +197,8 @@ def follow_edges(search: Search) -> None:
     if not fused:
         events = [*events, *left(store, filters)]
     ranked = reading.scope.first(search.total)
-    search.hits = search.trail.record(expand.STAGE, ranked, search.reasons, events)
-    expand.require_undamaged(store, reached, search.hits)
+    search.hits = search.trail.record(edges.STAGE, ranked, search.reasons, events)
+    edges.require_undamaged(store, reached, search.hits)
 
 
 STEPS: tuple[Callable[[Search], None], ...] = (
@@ -450,18 +456,13 @@ def _link(search: Search, seeds: Sequence[Seed], found: Scores) -> list[Fact]:
     """
     reading, store, admission = search.reading, search.corpus.store, search.admission
     if reading.penalty is None:
-        filler = Filler(store, search.corpus.names, admission, reading, found)
+        filler = Filler(store, search.corpus.names, admission, reading)
         search.links = filler.links(seeds)
         _place(search.total, search.links)
         return filler.events
     doing = f"{reading.penalty.doing}\n{lexical.in_law(reading.everyday)}"
-    of_a_body = reading.penalty.of_a_body
-    penalties = penal.of_laws(store, reading.punishing, admission, of_a_body=of_a_body)
-    if not penalties:
-        terms = frozenset(analyzer().terms(doing))
-        penalties = penal.penalties(store, found, terms, admission)
-        if of_a_body:
-            penalties = penal.of_bodies(store, penalties, admission)
+    terms = frozenset(analyzer().terms(doing))
+    penalties = edges.penalties(store, reading, terms, found, admission)
     best = max(search.total.values(), default=0.0)
     for penalty in penalties:
         unit = penalty.link.unit

@@ -24,7 +24,7 @@ from localrag.question.asked import (
 from localrag.question.english_citations import english_citations, english_places
 from localrag.question.everyday import EverydayWord, wordings
 from localrag.question.laws import LawNamed, names_near, without_names, without_states
-from localrag.retrieval.meaning import NO_MEANING, Meaning, meaning_asked
+from localrag.retrieval.edges import NO_MEANING, Meaning, meaning_asked
 from localrag.retrieval.query import analyzer, asked_of, asks_nothing_else, full_text
 from localrag.retrieval.scope import NO_LAWS, Scope, scope_of
 from localrag.retrieval.search import Searchable
@@ -257,8 +257,8 @@ class Retrieval:
             order; none that can mean another one as well. Of a law that is asked for alone, its
             purpose or first article.
         links: hits that answer for other hits, the best first.
-        searches: where it was searched for in other words too, what each search found, in the order
-            of their turns; the question itself has the reading of the whole.
+        searches: where it was searched for in other words too, what each search found, the
+            question itself first.
     """
 
     hits: tuple[Hit, ...]

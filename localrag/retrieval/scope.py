@@ -8,6 +8,7 @@ so that its own best provisions are found however many others share their words.
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from localrag.corpus.links import DELEGATED_BY
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Passage
 from localrag.facts import Fact, FactKind
@@ -17,7 +18,6 @@ from localrag.retrieval.query import asked_of
 from localrag.retrieval.types import Query, absent_among
 from localrag.retrieval.units import Scores
 from localrag.statutes.names import LawNames
-from localrag.statutes.references import DELEGATED_BY
 
 # An order fills in what the act named leaves open: it answers, after the act.
 _UNDER_THE_ACT = 0.8

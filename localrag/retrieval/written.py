@@ -1,8 +1,8 @@
-"""A question read behind others, and several searches for one: what they find in turn.
+"""A question read behind others, and several searches for one: the sum of what they find.
 
 A question in everyday words shares few of them with the provision that answers it. What a model
-writes for it does, where the model knows the law. Where it does not, the words of the question
-still have their turn.
+writes for it does, where the model knows the law. Where it does not, little is lost: what the
+question itself finds counts as much as the likeliest search.
 
 Whether a question leans on those before it (その罰則は) no rule tells well: of twenty that nobody
 had looked at, rules for every way to lean answered nine, the questions one after the other ten. So
@@ -32,10 +32,10 @@ from localrag.retrieval.units import article_unit
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import caption_of
 from localrag.statutes.typed import written_out
-from localrag_indexes.fusion import in_turn
+from localrag_indexes.fusion import convex_combination
 
 STAGE = "written"
-"""The stage that takes what each of the searches found in turn."""
+"""The stage that sums what the searches found."""
 
 _MOST_BEFORE = 3
 # A longer question says by itself what it is about.
@@ -53,6 +53,9 @@ _DEPTH = 30
 # What a hit counts more in the law that the model expects, and in the orders under it. Of the
 # questions that may be seen (scripts/bench/lawyers.py --searches), 1.2 and 2 answer as many.
 _EXPECTED, _UNDER_IT = 1.5, 1.2
+# What a search counts less than the likelier one before it, and the last question by itself less
+# than with those before it. What cites provisions counts more than all that is written of it.
+_LESS, _ALONE, _CITING = 0.5, 0.5, 3.0
 # A hit for a question alone with this share of its best score makes it one on the law before. Of
 # the follow-ups that may be seen, .3 and .7 answer as many.
 _OF_THE_LAW = 0.5
@@ -133,9 +136,8 @@ def search_written(
         on_stage: told what each stage did, as soon as it has ended.
 
     Returns:
-        What is known of the question itself, with the hits of all searches in turn; those of the
-        question first where it cites provisions, else last. Where the question names a law that
-        the corpus lacks, its own hits alone.
+        What is known of the question itself, with the hits of all searches, by the sum of their
+        relative scores. Where the question names a law that the corpus lacks, its own hits alone.
 
     Raises:
         UsageError: the question holds no word or is too long.
@@ -145,9 +147,11 @@ def search_written(
     # A law that the user names goes before the one that the model expects.
     named = " ".join(law.words for law in found.laws)
     others = [WrittenSearch(f"{named} {one.words}".strip(), one.law) for one in written]
+    weights = [_CITING if found.cited else 1.0, *(_LESS**n for n in range(len(others)))]
     # What the last question cites itself it asks about, whatever its other words find.
     if asked.last_start and not found.reading.resolved.cites:
         others.append(WrittenSearch(_last(retriever, asked, found)))
+        weights.append(_ALONE)
     if not others or found.absent:
         return found
     most = k or retriever.k
@@ -157,8 +161,8 @@ def search_written(
         stages.append(stage)
         on_stage(stage)
 
-    each: list[Retrieval] = []
-    rankings: list[Sequence[Hit]] = []
+    each = [found]
+    rankings: list[Sequence[Hit]] = [found.hits]
     for number, one in enumerate(others, 1):
         query = replace(asked, text=one.words, last="")
 
@@ -169,11 +173,7 @@ def search_written(
         hits = _weighed(retrieval.hits, {} if named else _expected(retriever, one.law))
         rankings.append(hits)
         each.append(replace(retrieval, hits=hits[:most]))
-    # What it cites comes first. A question alone has its turn behind what it is read with.
-    turn = 0 if found.cited else len(written)
-    rankings.insert(turn, found.hits)
-    each.insert(turn, found)
-    hits = _in_turn(rankings)[:most]
+    hits = _summed(rankings, weights)[:most]
     record(StageRecord(STAGE, hits, 0.0))
     return replace(found, hits=hits, trace=Trace(tuple(stages)), searches=tuple(each))
 
@@ -222,17 +222,19 @@ def _weighed(hits: Sequence[Hit], weights: dict[str, float]) -> tuple[Hit, ...]:
     return tuple(replace(hit, rank=rank) for rank, hit in enumerate(best, 1))
 
 
-def _in_turn(rankings: Sequence[Sequence[Hit]]) -> tuple[Hit, ...]:
-    """The best of each ranking, then the second best of each, and so on, each hit once.
+def _summed(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> tuple[Hit, ...]:
+    """The hits of all rankings, each with the weighted sum of its relative scores, best first.
 
-    Scores are relative to the best of their ranking. Reciprocal rank fusion finds fewer: what
-    several searches rank tenth comes before what one of them ranks first.
+    What the question and a written search agree on comes before what one of them finds alone, so
+    that a weak model, which writes at random, does little harm.
     """
-    relative = (
-        [replace(hit, score=hit.score / (ranking[0].score or 1.0)) for hit in ranking]
-        for ranking in rankings
+    hits = {hit.passage.id: hit for ranking in rankings for hit in ranking}
+    scores = convex_combination(
+        [{hit.passage.id: hit.score for hit in ranking} for ranking in rankings],
+        weights,
+        [0.0] * len(rankings),
     )
-    hits: dict[str, Hit] = {}
-    for hit in in_turn(relative):
-        hits.setdefault(hit.passage.id, hit)
-    return tuple(replace(hit, rank=rank, stage=STAGE) for rank, hit in enumerate(hits.values(), 1))
+    return tuple(
+        replace(hits[id_], score=score, rank=rank, stage=STAGE)
+        for rank, (id_, score) in enumerate(scores.items(), 1)
+    )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from localrag.corpus.links import Reading, Reference
+from localrag.corpus.links import CHANGES, READS, Reading, Reference
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import PARAGRAPHS, Locator, Passage
 from localrag.statutes.provisions import order_of
@@ -92,7 +92,7 @@ def changed_by(store: Lookups, passage: Passage, span: Span | None = None) -> tu
         return ()
     start, end = span or (passage.start, passage.end)
     found: dict[str, Passage] = {}
-    for reference in store.changes_to(law_id, Locator(place.division, place.article)):
+    for reference in store.references_to(law_id, Locator(place.division, place.article), CHANGES):
         source = reference.source
         own = reference.document_id == law_id and source.article == place.article
         if own and source.division == place.division:
@@ -134,7 +134,7 @@ def as_read(store: Lookups, passage: Passage, by: Passage) -> ReadText | None:
     """
     reads = [
         reference
-        for reference in store.reads_from(by.document_id, by.locator)
+        for reference in store.references_from(by.document_id, by.locator, READS)
         if not is_told(reference)
         or (reference.law_id == passage.document_id and reaches(reference, passage.locator))
     ]

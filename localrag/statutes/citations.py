@@ -22,11 +22,11 @@ from localrag.statutes.notation import (
     SUBITEM,
     TO,
     Chain,
+    numbers_another,
     read_chain,
     read_number,
     read_subitem,
 )
-from localrag.statutes.other_numbers import numbers_another
 from localrag_indexes.analysis.normalize import PlainText
 
 

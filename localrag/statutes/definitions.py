@@ -86,6 +86,12 @@ _NAMES_WHO_DOES = re.compile(
 )
 
 
+# What follows a term that is named in passing, or explained where it stands.
+_IN_PASSING = re.compile("」(?:(?:、|又は|及び|若しくは|並びに)「[^「」]*」)*と(?:いう|総称)")
+_EXPLAINED, _OF_ITEM = "（", "　"
+_CHAPTER = re.compile("この[編章節款]")
+
+
 def extract_definitions(document: Document) -> list[Definition]:
     """Find the definitions of a statute, in reading order; none for other documents."""
     if document.kind != "law":
@@ -106,13 +112,33 @@ def extract_definitions(document: Document) -> list[Definition]:
         }
     )
     return [
-        Definition(document.id, at(start), text[start:end], *read.span(start, end), scope)
+        Definition(
+            document.id,
+            at(start),
+            text[start:end],
+            *read.span(start, end),
+            scope,
+            _aside(text, start, end, scope),
+        )
         for start, end, scope in found
         # What stands in quotation marks, or in a table of words to be replaced, is to be read in
         # another provision and defines nothing here.
         if not nesting.is_quoted(start - (text[start - 1] == "「"))
         and not tables.replace_words(start)
     ]
+
+
+def _aside(text: str, start: int, end: int, scope: str) -> int:
+    """How far a definition is from saying what its term means alone and for the whole law.
+
+    「危険物」とは、…をいう and 一　宅地　… speak of nothing else; 以下「危険物」という names
+    one in passing, and a definition may hold for a chapter or a paragraph alone.
+    """
+    explained = text.startswith(_EXPLAINED, end) and text[start - 1 : start] != _OF_ITEM
+    of_chapter = _CHAPTER.search(scope) is not None
+    if not (explained or _IN_PASSING.match(text, end)):
+        return 1 if of_chapter else 2 * bool(scope)
+    return 3 if of_chapter else 2 + 2 * bool(scope)
 
 
 def _means(text: str) -> Iterator[tuple[int, int, str]]:

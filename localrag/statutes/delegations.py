@@ -4,30 +4,36 @@ One article of an act says 政令で定める a dozen times. An order that fills
 provision and repeats it: 法第二十七条の二第一項に規定する有価証券で政令で定めるものは. So it is the
 order that chooses its point: by the place, by the noun behind 政令で定める, by the words before it.
 Where the act leaves a manner (政令で定めるところにより), the order opens with the place alone.
+
+The words that tell a point, and what is filled in, are read when a law is indexed, and stand in the
+detail of its edges; to match them compares these.
 """
 
+import json
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
-from localrag.corpus.links import Reference
+from localrag.corpus.links import CARRIES_OUT, DELEGATED_BY, DELEGATES, REFERS, Reference
 from localrag.corpus.lookups import Lookups
-from localrag.corpus.states import DocumentInfo
-from localrag.corpus.types import Locator, Passage
-from localrag.statutes.references import DELEGATED_BY, DELEGATES, INSTRUMENT, REFERS
+from localrag.corpus.types import Locator
 
-# Characters before 政令で定める that are about the point, and the words right behind it.
-_NEAR, _BEHIND = 60, re.compile(r"[^、。（）\n]{0,30}")
-# Characters of the act on both sides of 政令で定める, and of the order behind its citation.
-_AROUND, _CLAUSE = 120, 600
+INSTRUMENT = (
+    r"(?:政令|(?:[一-鿿]{4}|[一-鿿]{2})?[府省]令|[一-鿿]{2,12}委員会規則"
+    r"|人事院規則|最高裁判所規則|会計検査院規則)"
+)
+"""What laws call an order to which they leave something, as a regular expression."""
+# Characters of the act on both sides of 政令で定める that are read, that are kept, and of the order
+# behind its citation.
+_AROUND, _BEFORE, _AFTER, _CLAUSE = 120, 60, 40, 600
 _ASIDE = re.compile("（[^（）]*+）")
 # What of the words before belongs to another sentence, or to what an aside stands in.
 _OTHER_WORDS = re.compile("^.*[。（\n]", re.DOTALL)
 _SENTENCE_END = re.compile("[。\n]")
 _SUBJECT = re.compile("(.*?)(?:とは、|は、|。|\n|$)")
-LEFT = re.compile(rf"(?P<instrument>{INSTRUMENT})[での](?:これを)?(?:定め|指定)")
+_LEFT = re.compile(rf"(?P<instrument>{INSTRUMENT})[での](?:これを)?(?:定め|指定)")
 _ENDING = re.compile("(?:する|した|され[たる]|られ[たる]|る|た)?")
 # So many characters before 政令で定める are shown, from where their phrase begins.
 _MOST_BEFORE = 24
@@ -60,11 +66,9 @@ _IN_PROVISO, _OF_PROVISO = re.compile("(?:ただし|但し)、?"), re.compile("�
 _MANNER = "ところ"
 CABINET = "政令"
 """What a law calls an order of the cabinet."""
-_ACTS = ("", "Act", "Constitution")
+ACTS = ("", "Act", "Constitution")
+"""Types of laws that fill in nothing."""
 CABINET_TYPES = ("CabinetOrder", "ImperialOrder")
-# An article that more refer to is a definition: no order carries it out by its number alone.
-_TOO_MANY = 400
-
 # What speaks for a point, beside how exactly its place is cited (0 to 3): that the order repeats
 # it at all, that its noun is the same, in full or but for what stands before it, that the words
 # before are the same, of which so many tell enough.
@@ -72,89 +76,52 @@ _REPEATED, _SAME_NOUN, _SAME_WORDS, _ENOUGH = 3.0, 4.0, 2.0, 20
 _SAME_HEAD, _LEAST_ALIKE = 0.6, 0.5
 
 
-# By identity: they are keys of many small tables, and no two of an article are the same.
-@dataclass(frozen=True, slots=True, eq=False)
-class Point:
-    """What a provision leaves to an order.
+class Words(NamedTuple):
+    """The words that tell a point which a provision leaves to an order.
 
     Attributes:
-        reference: where it does (``delegates``).
+        shown: what is left, with the words around it: その他の有価証券で政令で定めるもの.
         before: the words of the sentence before 政令で定める, without asides.
-        left: the words that leave it, to their ending: 政令で定め.
-        ending: that of 定め or 指定: る, た, する.
         after: the words behind, without asides: 有価証券の売買をいう.
-        around: the words on both sides as they stand, of the same sentence.
+        noun: the noun that is left: 有価証券; もの and a manner (ところにより) have none.
+        noun_before: the noun before: 金額 of 金額で政令で定めるもの, 範囲 of 範囲は、政令で定める.
         called: what the law calls it from there on; "" where it gives it no name.
         in_proviso: whether the sentence is a proviso (ただし).
     """
 
-    reference: Reference
+    shown: str
     before: str
-    left: str
-    ending: str
     after: str
-    around: str
+    noun: str
+    noun_before: str
     called: str
     in_proviso: bool
 
-    @property
-    def of_cabinet(self) -> bool:
-        """Whether it is left to the cabinet (政令), and not to a minister."""
-        return self.reference.law_name == CABINET
-
-    @property
-    def words(self) -> str:
-        """What is left, with the words around it: その他の有価証券で政令で定めるもの."""
-        phrase, named = _PHRASE.search(self.before), _NAMED.match(self.after)
-        before = phrase[0] if phrase else ""
-        if len(before) > _MOST_BEFORE:
-            before = f"…{before[-_MOST_BEFORE:]}"
-        return f"{before}{self.left}{self.ending}{named[0] if named else ''}"
-
-    @property
-    def noun(self) -> str:
-        """The noun that is left: 有価証券; もの and a manner (ところにより) have none."""
-        found = _NOUN.match(self.after)
-        return found[0] if found else ""
-
-    @property
-    def noun_before(self) -> str:
-        """The noun before: 金額 of 金額で政令で定めるもの, 範囲 of 範囲は、政令で定める."""
-        found = _LAST_NOUN.search(self.before)
-        return found[1] if found else ""
-
-    @property
-    def is_manner(self) -> bool:
-        """Whether a manner is left, or all the rest (必要な事項は、政令で定める)."""
-        return self.after.startswith(_MANNER) or self.after[:1] in ("", "。", "、")
-
-
-@dataclass(frozen=True, slots=True)
-class Filling:
-    """A provision of an order with the words that say what it fills in.
-
-    Attributes:
-        passage: its article.
-        reference: its citation of the provision that leaves the point.
-        clause: the words behind the citation, to the end of the sentence, without asides.
-        of_cabinet: whether the order is the cabinet's (政令), and not a minister's.
-    """
-
-    passage: Passage
-    reference: Reference
-    clause: str
-    of_cabinet: bool
-
-    @property
-    def subject(self) -> str:
-        """The words behind the citation up to は: what it says something of."""
-        return _subject(self.clause)
-
-    @property
-    def place(self) -> Locator:
-        """Its paragraph."""
-        source = self.reference.source
-        return Locator(source.division, source.article, source.paragraph)
+    @classmethod
+    def read(cls, text: str, start: int, end: int) -> Self:
+        """Read them where a law leaves something to an order, in this span of its text."""
+        line = text.rfind("\n", 0, start) + 1
+        before = _without_asides(text[max(line, start - _AROUND) : start])
+        before = _OTHER_WORDS.sub("", before)
+        called = _CALLED.match(text, end)
+        after = _without_asides(text[end : end + _AROUND])
+        ending = _ENDING.match(after)[0]  # type: ignore[index]  # It matches nothing, too.
+        after = after[len(ending) :]
+        phrase, named = _PHRASE.search(before), _NAMED.match(after)
+        shown = phrase[0] if phrase else ""
+        if len(shown) > _MOST_BEFORE:
+            shown = f"…{shown[-_MOST_BEFORE:]}"
+        noun, noun_before = _NOUN.match(after), _LAST_NOUN.search(before)
+        return cls(
+            f"{shown}{text[start:end]}{ending}{named[0] if named else ''}",
+            before[-_BEFORE:],
+            after[:_AFTER],
+            noun[0] if noun else "",
+            noun_before[1] if noun_before else "",
+            called[1] if called else "",
+            _IN_PROVISO.match(text, 1 + max(text.rfind(mark, 0, start) for mark in "。\n"))
+            is not None,
+        )
 
 
 class _Repeated(NamedTuple):
@@ -165,11 +132,120 @@ class _Repeated(NamedTuple):
     noun: str
 
 
+class Said(NamedTuple):
+    """What an order says behind its citation of a provision.
+
+    Attributes:
+        subject: the words up to は: what it says something of.
+        of_proviso: whether they begin with the proviso of the provision (ただし書).
+        repeated: the point that it repeats; None where it only opens with the place.
+    """
+
+    subject: str
+    of_proviso: bool
+    repeated: _Repeated | None
+
+    @classmethod
+    def read(cls, text: str, end: int, *, of_cabinet: bool) -> Self:
+        """Read it behind a citation that ends here.
+
+        What it says of an order of another rank is what it leaves itself.
+        """
+        rest = _without_asides(text[end : end + _CLAUSE])
+        ends = _SENTENCE_END.search(rest)
+        clause = rest[: ends.start() if ends else None]
+        subject, of_proviso = _subject(clause), _OF_PROVISO.match(clause) is not None
+        left = _LEFT.search(clause)
+        if left is None or (left["instrument"] == CABINET) != of_cabinet:
+            return cls(subject, of_proviso, None)
+        noun = _subject(_ENDING.sub("", clause[left.end() :], count=1))
+        before = clause[: left.start()]
+        repeated = _Repeated("" if _TIE.search(before) else before, left["instrument"], noun)
+        return cls(subject, of_proviso, repeated)
+
+    @classmethod
+    def of_detail(cls, detail: str) -> Self:
+        """Read it of an edge."""
+        subject, of_proviso, repeated = json.loads(detail)
+        return cls(subject, of_proviso, repeated and _Repeated(*repeated))
+
+
+def read_delegations(
+    text: str, found: Iterable[Reference], *, law_type: str
+) -> Iterator[Reference]:
+    """Give edges of one law the words that tell what is left, and what is filled in.
+
+    Args:
+        text: of the law.
+        found: its references.
+        law_type: of the law (``CabinetOrder``).
+
+    Yields:
+        All of them; where a paragraph of an order opens with a provision of another law, an edge
+        of the kind ``carries-out`` besides.
+    """
+    is_order, of_cabinet = law_type not in ACTS, law_type in CABINET_TYPES
+    for one in found:
+        if one.kind == DELEGATES:
+            words = Words.read(text, one.start, one.end)
+            yield replace(one, detail=json.dumps(words, ensure_ascii=False))
+            continue
+        of_another = is_order and one.law_id not in ("", one.document_id)
+        opens = one.kind == REFERS and of_another and not one.source.item and _opens(text, one)
+        if one.kind != DELEGATED_BY and not opens:
+            yield one
+            continue
+        said = Said.read(text, one.end, of_cabinet=of_cabinet)
+        told = replace(one, detail=json.dumps(said, ensure_ascii=False))
+        yield one if opens else told
+        if opens:
+            yield replace(told, kind=CARRIES_OUT)
+
+
+# By identity: they are keys of many small tables, and no two of an article are the same.
+@dataclass(frozen=True, slots=True, eq=False)
+class Point:
+    """What a provision leaves to an order: where it does (``delegates``), and its words."""
+
+    reference: Reference
+    words: Words
+
+    @property
+    def of_cabinet(self) -> bool:
+        """Whether it is left to the cabinet (政令), and not to a minister."""
+        return self.reference.law_name == CABINET
+
+    @property
+    def is_manner(self) -> bool:
+        """Whether a manner is left, or all the rest (必要な事項は、政令で定める)."""
+        return self.words.after.startswith(_MANNER) or self.words.after[:1] in ("", "。", "、")
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """A provision of an order with the words that say what it fills in.
+
+    Attributes:
+        reference: its citation of the provision that leaves the point.
+        said: behind the citation.
+        of_cabinet: whether the order is the cabinet's (政令), and not a minister's.
+    """
+
+    reference: Reference
+    said: Said
+    of_cabinet: bool
+
+    @property
+    def place(self) -> Locator:
+        """Its paragraph."""
+        source = self.reference.source
+        return Locator(source.division, source.article, source.paragraph)
+
+
 def points_left(store: Lookups, law_id: str, place: Locator) -> list[Point]:
     """The points that a provision, with all that stands in it, leaves to orders, as they stand."""
     left = store.references_from(law_id, place, DELEGATES)
-    article = store.at(law_id, _article(place)) if left else None
-    return [_point(article, of) for of in left] if article else []
+    return [Point(of, Words(*json.loads(of.detail))) for of in left]
 
 
 def fillings_of(
@@ -186,31 +262,25 @@ def fillings_of(
         place: a place in the article.
         admits: which orders may be found, by their ids; all by default.
     """
-    citing = [
+    edges = [
         of
-        for of in store.citing(law_id, _article(place), (DELEGATED_BY, REFERS))
+        for of in store.references_to(law_id, article_of(place), DELEGATED_BY, CARRIES_OUT)
         # A supplement of an order fills in supplements.
         if of.source.paragraph and (not of.source.division or place.division)
     ]
-    orders = {
-        key: order
-        for key, order in store.documents_of({of.document for of in citing}).items()
-        if order.id != law_id and _law_type(order) not in _ACTS and admits(order.id)
-    }
-    citing = [of for of in citing if of.document in orders]
-    if len(citing) > _TOO_MANY:
-        citing = [of for of in citing if of.kind == DELEGATED_BY]
+    filling = {of.document_id for of in edges if of.kind == DELEGATED_BY}
     title = store.document(law_id).title
-    own = {of.document for of in citing if of.kind == DELEGATED_BY}
-    own |= {key for key, order in orders.items() if order.title.startswith(title)}
-    of_cabinet = {order.id: _law_type(order) in CABINET_TYPES for order in orders.values()}
-    references = store.references(of.key for of in citing if of.document in own)
-    articles = store.by_ids(dict.fromkeys(map(_article_id, references)))
+    types = {}
+    for id_ in {of.document_id for of in edges} - {law_id}:
+        order = store.document(id_)
+        law_type = order.metadata.get("law_type", "")
+        own = id_ in filling or order.title.startswith(title)
+        if own and law_type not in ACTS and admits(id_):
+            types[id_] = law_type
     return [
-        Filling(article, of, _clause(article, of.end), of_cabinet[of.document_id])
-        for of in references
-        if (article := articles.get(_article_id(of)))
-        and (of.kind == DELEGATED_BY or (not of.source.item and _opens(article, of.start)))
+        Filling(of, Said.of_detail(of.detail), types[of.document_id] in CABINET_TYPES)
+        for of in edges
+        if of.document_id in types
     ]
 
 
@@ -229,11 +299,11 @@ def points_of(filling: Filling, points: Sequence[Point]) -> dict[Point, float]:
     }
     if not near:
         return {}
-    repeated, of_proviso = _repeated(filling), _OF_PROVISO.match(filling.clause) is not None
+    _, of_proviso, repeated = filling.said
     likeness = {}
     for point, nearness in near.items():
         # Who names the proviso means none of the rest.
-        exactness = nearness + (of_proviso == point.in_proviso)
+        exactness = nearness + (of_proviso == point.words.in_proviso)
         if repeated is None:
             likeness[point] = _opening_likeness(point, filling, exactness)
         else:
@@ -266,7 +336,7 @@ def filled_points(store: Lookups, law_id: str, place: Locator) -> dict[Point, tu
 
     An order may cite the article as a whole: it chooses among all that the article leaves.
     """
-    points = points_left(store, law_id, _article(place))
+    points = points_left(store, law_id, article_of(place))
     own = [point for point in points if place.contains(point.reference.source)]
     filled = match_points(points, fillings_of(store, law_id, place)) if own else {}
     return {point: filled[point] for point in own}
@@ -301,8 +371,8 @@ def _opening_likeness(point: Point, filling: Filling, near: float) -> float:
     if last is not None and last.article != filling.reference.target.article:
         # 第百五十七条から第百五十九条までの権限 carries out none of them.
         return 0.0
-    subject = filling.subject
-    nouns = (point.noun, point.noun_before, point.called)
+    subject = filling.said.subject
+    nouns = (point.words.noun, point.words.noun_before, point.words.called)
     if any(noun and subject.endswith(noun) for noun in nouns):
         return near + 1
     # 第十条の手数料の額の計算 for 政令で定める額, if nothing fits better.
@@ -327,7 +397,7 @@ def _repeating_likeness(
     alike = _alike(repeated.noun, point)
     if alike < _LEAST_ALIKE and not _is_alone(point, points):
         return 0.0
-    words = min(_common(repeated.before[::-1], point.before[::-1]), _ENOUGH) / _ENOUGH
+    words = min(_common(repeated.before[::-1], point.words.before[::-1]), _ENOUGH) / _ENOUGH
     return _REPEATED + near + _SAME_NOUN * alike + _SAME_WORDS * words
 
 
@@ -346,30 +416,21 @@ def _numbers(place: Locator) -> list[list[int]]:
     return [[int(number) for number in re.findall(r"\d+", part)] for part in parts]
 
 
-def _repeated(filling: Filling) -> _Repeated | None:
-    """What an order repeats behind its citation; None where it only opens with the place.
-
-    What it says of an order of another rank is what it leaves itself.
-    """
-    left = LEFT.search(filling.clause)
-    if left is None or (left["instrument"] == CABINET) != filling.of_cabinet:
-        return None
-    after = filling.clause[left.end() :]
-    noun = _subject(after.removeprefix(_ending(after)))
-    before = filling.clause[: left.start()]
-    return _Repeated("" if _TIE.search(before) else before, left["instrument"], noun)
-
-
 def _alike(noun: str, point: Point) -> float:
     """How far a noun is that of a point, 0 to 1: 金額 of 金額以上の, 関連商品 for 商品."""
     if not noun:
         return float(point.is_manner)
-    same = _common(noun, point.after)
+    own, after = point.words.noun, point.words.after
+    same = _common(noun, after)
     if same == len(noun):
         # 政令で定める日 is not 政令で定める日数.
-        return 0.9 if _NOUN.match(point.after, same) else 1.0
-    same_head = bool(point.noun) and (noun.endswith(point.noun) or point.noun.endswith(noun))
+        return 0.9 if _is_noun(after[same : same + 1]) else 1.0
+    same_head = bool(own) and (noun.endswith(own) or own.endswith(noun))
     return max(_SAME_HEAD * same_head, same / len(noun))
+
+
+def _is_noun(character: str) -> bool:
+    return "一" <= character <= "鿿" or "ァ" <= character <= "ヺ"
 
 
 def _is_alone(point: Point, points: Iterable[Point]) -> bool:
@@ -380,31 +441,6 @@ def _is_alone(point: Point, points: Iterable[Point]) -> bool:
         and not other.is_manner
         for other in points
     )
-
-
-def _point(article: Passage, reference: Reference) -> Point:
-    start, end = reference.start - article.start, reference.end - article.start
-    before = _without_asides(article.text[max(0, start - _AROUND) : start])
-    called, near = _CALLED.match(article.text, end), _BEHIND.match(article.text, end)
-    after = _without_asides(article.text[end : end + _AROUND])
-    ending = _ending(after)
-    sentence = 1 + max(article.text.rfind(mark, 0, start) for mark in "。\n")
-    return Point(
-        reference,
-        _OTHER_WORDS.sub("", before),
-        article.text[start:end],
-        ending,
-        after.removeprefix(ending),
-        article.text[max(sentence, start - _NEAR) : end] + (near[0] if near else ""),
-        called[1] if called else "",
-        _IN_PROVISO.match(article.text, sentence) is not None,
-    )
-
-
-def _clause(article: Passage, end: int) -> str:
-    rest = _without_asides(article.text[end - article.start :][:_CLAUSE])
-    ends = _SENTENCE_END.search(rest)
-    return rest[: ends.start() if ends else None]
 
 
 def _subject(words: str) -> str:
@@ -420,28 +456,15 @@ def _without_asides(text: str) -> str:
     return text
 
 
-def _law_type(document: DocumentInfo) -> str:
-    return document.metadata.get("law_type", "")
-
-
-def _ending(words: str) -> str:
-    """How 定め or 指定 goes on: る, された."""
-    found = _ENDING.match(words)
-    return found[0] if found else ""
-
-
-def _article(place: Locator) -> Locator:
+def article_of(place: Locator) -> Locator:
+    """The article, or else the division, of a place."""
     return Locator(place.division, place.article)
 
 
-def _article_id(of: Reference) -> str:
-    return f"{of.document_id}#{_article(of.source).path}"
-
-
-def _opens(article: Passage, position: int) -> bool:
+def _opens(text: str, of: Reference) -> bool:
     """Whether a paragraph begins with it: 第六十条　戸籍法第五十条の…は."""
-    text, position = article.text, position - article.start
-    return _OPENING.fullmatch(text, text.rfind("\n", 0, position) + 1, position) is not None
+    start = text.rfind("\n", 0, of.start) + 1
+    return bool(of.source.paragraph) and _OPENING.fullmatch(text, start, of.start) is not None
 
 
 def _common(left: str, right: str) -> int:

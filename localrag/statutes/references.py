@@ -5,40 +5,33 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 
-from localrag.corpus.links import Reference
+from localrag.corpus.links import APPLIES, DELEGATED_BY, DELEGATES, REFERS, Reference
 from localrag.corpus.types import Document, Locator
 from localrag.statutes._laws import LawWords
 from localrag.statutes._places import CitedPlace, Law, Placer
 from localrag.statutes._structure import Nesting, Tables
-from localrag.statutes.appendices import CITED_FORM, appendices, label_of
 from localrag.statutes.citations import (
     LawKind,
     ProvisionCitation,
     find_citations,
     law_part_before,
 )
+from localrag.statutes.delegations import ACTS, CABINET_TYPES, INSTRUMENT, read_delegations
+from localrag.statutes.effects import find_changes, find_penal, find_readings
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import SUPPLEMENT
 from localrag.statutes.provisions import (
+    CITED_FORM,
     Innermost,
     Provisions,
+    appendices,
     deleted_row,
     in_plain_characters,
+    label_of,
     outside_in,
 )
-from localrag.statutes.readings import find_changes, find_readings
 from localrag_indexes.analysis.normalize import PlainText
 
-REFERS = "refers"
-APPLIES = "applies-mutatis-mutandis"
-DELEGATES = "delegates"
-DELEGATED_BY = "delegated-by"
-
-INSTRUMENT = (
-    r"(?:政令|(?:[一-鿿]{4}|[一-鿿]{2})?[府省]令|[一-鿿]{2,12}委員会規則"
-    r"|人事院規則|最高裁判所規則|会計検査院規則)"
-)
-"""What laws call an order to which they leave something, as a regular expression."""
 _LEFT_TO = re.compile(r"(?<=[令則])[での](?:これを)?(?:定め|指定)")
 _INSTRUMENT_BEFORE = re.compile(rf"{INSTRUMENT}$")
 _PART = r"(?:各号列記以外の部分|本文|ただし書|但書|前段|後段)?"
@@ -79,7 +72,7 @@ def extract_references(document: Document, names: LawNames) -> list[Reference]:
 
     To a provision whose words are read otherwise (読替え) there are two: as the text cites it, and
     one of the kind ``reads`` with the words; to one that is read or applied otherwise for the time
-    being (当分の間) one of the kind ``changes`` besides.
+    being (当分の間) one of the kind ``changes`` besides; to one whose breach it punishes another.
 
     Left out are references to the provision they stand in (この条において), those of tables whose
     rows speak of laws that only a reader can tell, and those in the words of an amendment or of an
@@ -95,8 +88,11 @@ def extract_references(document: Document, names: LawNames) -> list[Reference]:
         *extraction.forms(),
         *extraction.readings(cited),
         *find_changes(document, cited),
+        *find_penal(document, cited),
         *extraction.delegations(),
     ]
+    law_type = names.law_type(document.id)
+    found = list(read_delegations(document.text, found, law_type=law_type))
     if not read.is_as_written:
         found = [_as_written(one, read) for one in found]
     return sorted(found, key=lambda reference: (reference.start, reference.end))
@@ -119,8 +115,8 @@ class _Extraction:
         self._tables = Tables(document)
         self._words = LawWords(document, names, self._nesting, self._tables)
         law_type = names.law_type(document.id)
-        self._order = law_type not in ("", "Act", "Constitution")
-        self._is_cabinet_order = law_type in ("CabinetOrder", "ImperialOrder")
+        self._order = law_type not in ACTS
+        self._is_cabinet_order = law_type in CABINET_TYPES
         self._quoted = _Cursor([m.span() for m in _QUOTED.finditer(document.text)])
         self._applied = [m.start() for m in _APPLIED_WORD.finditer(document.text)]
         self._left_to = list(_LEFT_TO.finditer(document.text))

@@ -10,8 +10,7 @@ from localrag.statutes._places import CitedPlace, Law, Placer
 from localrag.statutes._structure import Nesting
 from localrag.statutes.citations import ProvisionCitation, find_citations
 from localrag.statutes.names import LawNames
-from localrag.statutes.notation import NUMBER, SUPPLEMENT
-from localrag.statutes.other_numbers import case_numbers
+from localrag.statutes.notation import NUMBER, SUPPLEMENT, case_numbers
 from localrag.statutes.provisions import (
     ProvisionLookup,
     RememberedProvisions,

@@ -20,7 +20,7 @@ from localrag.statutes.notation import (
     read_number,
     read_subitem,
 )
-from localrag.statutes.short_names import NAME_LETTER, ShortNames, short_names
+from localrag.statutes.spoken import NAME_LETTER, ShortNames, short_names
 from localrag_indexes.analysis.normalize import PlainText, plain, to_kanji
 
 _LONGEST_NAME, _LONGEST_PART, _DIGITS = 120, 300, 4

@@ -11,10 +11,9 @@ from bench.options import parser
 from bench.rates import rate
 from bench.references import statutes
 
-from localrag.corpus.links import Reference
+from localrag.corpus.links import CHANGES, Reference
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import cite
-from localrag.statutes.readings import CHANGES
 from localrag.statutes.references import extract_references
 
 _FOR_NOW = "当分の間"

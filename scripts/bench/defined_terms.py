@@ -19,7 +19,7 @@ from bench.rates import rate
 from localrag.corpus.types import Locator
 from localrag.reading.extractive import quotations
 from localrag.reading.types import Citation
-from localrag.retrieval.meaning import NO_MEANING
+from localrag.retrieval.edges import NO_MEANING
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.types import Query
 from localrag.statutes.notation import caption_of

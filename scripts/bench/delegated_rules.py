@@ -21,7 +21,7 @@ from bench.corpora import open_corpus
 from bench.options import parser
 from bench.rates import rate
 
-from localrag.corpus.links import Reference
+from localrag.corpus.links import DELEGATED_BY, Reference
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Locator
 from localrag.reading.extractive import Quotations, quotations
@@ -29,7 +29,6 @@ from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.types import Query
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import cite
-from localrag.statutes.references import DELEGATED_BY
 
 SEEN, COUNTED = HALVES = ("looked-at", "counted")
 SEED = 15

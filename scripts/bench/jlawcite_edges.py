@@ -22,11 +22,11 @@ from typing import NamedTuple
 from bench.options import parser
 from bench.references import statutes
 
+from localrag.corpus.links import APPLIES, DELEGATED_BY, REFERS
 from localrag.corpus.types import Document, Locator
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import cite
-from localrag.statutes.readings import READS
-from localrag.statutes.references import DELEGATES, extract_references
+from localrag.statutes.references import extract_references
 
 _THEIR_ARTICLE = re.compile(r"(\w+?)_a(\d[\d-]*)(?:_p.*)?")
 _AROUND = 160
@@ -131,7 +131,7 @@ def _build_ours(data: Path, out: Path) -> None:
         for reference in extract_references(document, names):
             source, law = reference.source, reference.law_id
             if (
-                reference.kind in (DELEGATES, READS)
+                reference.kind not in (REFERS, APPLIES, DELEGATED_BY)
                 or not law
                 or source.division
                 or not source.article

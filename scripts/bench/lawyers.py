@@ -49,9 +49,9 @@ PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ("laws named", "localrag.retrieval.reading.scope_of", lambda *_: NO_LAWS),
     ("everyday words", "localrag.retrieval.reading.wordings", lambda *_: ()),
     ("penalties", "localrag.retrieval.reading.penalty_asked", lambda *_: None),
-    ("what fills in", "localrag.retrieval.fill.Filler.links", lambda *_: []),
+    ("what fills in", "localrag.retrieval.orders.Filler.links", lambda *_: []),
     ("figures", "localrag.retrieval.reading.figure_asked", lambda *_: None),
-    ("references", "localrag.retrieval.expand.neighbours", lambda *_: {}),
+    ("references", "localrag.retrieval.edges.neighbours", lambda *_: {}),
     ("another provision second", "localrag.reading.extractive._spread", list),
     (
         "questions before",
@@ -104,6 +104,12 @@ def main() -> None:
             print_groups(answered(retriever, asked, written, shown=arguments.show))
 
 
+def query_of(asked: dict[str, Any], retriever: Retriever) -> Query:
+    """A question as it is searched for: read after those before it, without a model."""
+    read = follow_up.rewritten(asked["question"], asked.get("history", ()), retriever.names)
+    return Query(read.text, last=read.last)
+
+
 def read_searches(file: Path) -> dict[str, list[WrittenSearch]]:
     """The searches that were written, by the id of their question."""
     replies = map(json.loads, file.read_text(encoding="utf-8").splitlines())
@@ -132,8 +138,7 @@ def answered(
     orders = OrdersUnder(retriever.store, retriever.names)
     for asked in questions:
         started = time.perf_counter()
-        read = follow_up.rewritten(asked["question"], asked.get("history", ()), retriever.names)
-        query = Query(read.text, last=read.last)
+        query = query_of(asked, retriever)
         retrieval = search_written(retriever, query, written.get(asked["id"], ()), HITS)
         quoted = quotations(retriever, retrieval)
         seconds = time.perf_counter() - started

@@ -12,14 +12,13 @@ from pathlib import Path
 from bench.options import parser
 from bench.rates import rate
 
-from localrag.corpus.links import Reference
+from localrag.corpus.links import APPLIES, DELEGATED_BY, REFERS, Reference
 from localrag.corpus.readers import ReadFailure, read, supported
 from localrag.corpus.types import Document, Locator
-from localrag.statutes.appendices import appendices, label_of
 from localrag.statutes.definitions import extract_definitions
 from localrag.statutes.names import LawNames
-from localrag.statutes.readings import CHANGES, READS
-from localrag.statutes.references import DELEGATES, extract_references
+from localrag.statutes.provisions import appendices, label_of
+from localrag.statutes.references import extract_references
 
 _SOURCES = ("cited in main provisions", "cited in supplements and appendices")
 _APPENDICES = "appendices and forms cited"
@@ -59,7 +58,7 @@ def main() -> None:
         seconds[1] += time.process_time() - clock
         for reference in references:
             kinds[reference.kind, "in corpus" if reference.law_id else "outside"] += 1
-            if not reference.law_id or reference.kind in (CHANGES, DELEGATES, READS):
+            if not reference.law_id or reference.kind not in (REFERS, APPLIES, DELEGATED_BY):
                 continue
             division = reference.target.division
             if division.startswith("appendix") or label_of(division):

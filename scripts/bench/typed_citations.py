@@ -21,7 +21,7 @@ from localrag.statutes.names import LawNames
 from localrag.statutes.notation import IROHA, cite
 from localrag.statutes.provisions import StoredProvisions, container
 from localrag.statutes.resolver import CitationResolver, Target, parse_target
-from localrag.statutes.short_names import short_names
+from localrag.statutes.spoken import short_names
 from localrag.statutes.typed import written_out
 from localrag_indexes.analysis.normalize import to_kanji
 

@@ -9,9 +9,9 @@ import docx
 import pytest
 
 import localrag
+from localrag.corpus.links import CHANGES
 from localrag.corpus.readers.statutes_jsonl import statute_document
 from localrag.statutes.names import LawNames
-from localrag.statutes.readings import CHANGES
 from localrag.statutes.references import extract_references
 
 Cli = Callable[..., Any]

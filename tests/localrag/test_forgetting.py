@@ -11,6 +11,7 @@ import localrag
 from localrag.conversations.store import Conversations
 from localrag.errors import NotFoundError, UsageError
 from localrag.forgetting import forget_conversation, forget_documents, forget_run
+from localrag.methods.remembered import Remembered
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 
@@ -33,6 +34,7 @@ def holding(root: Path, secret: str = SECRET) -> list[str]:
 def test_a_conversation(cli: Cli, home: Path) -> None:
     workspace = Workspace.locate()
     workspace.init()
+    Remembered(workspace.searches).put("key", SECRET)
     with Conversations.open(workspace) as conversations:
         for text in (f"{SECRET}はいつか。", "渡し守とは何か。"):
             turn = conversations.begin(conversations.new().id, Query(text), "main", "", "")
@@ -47,6 +49,16 @@ def test_a_conversation(cli: Cli, home: Path) -> None:
         assert [found.id for found in conversations.list()] == [other]
     for number in (str(one), "9" * 20):
         assert cli("forget", "--conversation", number, "--yes").code == 3
+
+
+def test_what_models_wrote_to_search_for(cli: Cli, home: Path) -> None:
+    workspace = Workspace.locate()
+    workspace.init()
+    Remembered(workspace.searches).put("key", SECRET)
+    assert holding(home)
+    assert cli("forget", "--searches", "--run", "eval/a/b", "--yes").code == 2
+    assert cli("forget", "--searches", "--yes").code == 0
+    assert holding(home) == []
 
 
 def test_without_any_conversation(home: Path) -> None:

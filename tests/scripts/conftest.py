@@ -255,4 +255,5 @@ def lawyers(tmp_path_factory: pytest.TempPathFactory) -> Path:
             absent | {"id": "2", "half": "seen", "absent": "会社法"},
         ],
     )
+    (folder / "prompt.txt").write_text("検索文を作る。", encoding="utf-8")
     return folder

@@ -63,6 +63,7 @@ RUNS = {
     "typed_citations": ["--count=3", "--misses"],
     "folding": ["--count=1", "--misses"],
     "streaming": ["--tokens=20", "--runs=1"],
+    "chat_reranking": ["{chat}", "--questions={lawyers}/asked.jsonl", "--depth=2", "--threads=1"],
     "check_growth": ["--sizes", "20", "40", "--searches=2"],
     "serve": [
         "--home={home}",
@@ -108,6 +109,12 @@ RUNS = {
     "model_shapes": ["--shape=qwen3-8b", "--prompt=32", "--generate=2"],
     "tui": ["--home={home}", "--runs=1", "first"],
     "word_files": ["--random=6"],
+    "written_searches": [
+        "{chat}",
+        "--questions={lawyers}/asked.jsonl",
+        "--prompt={lawyers}/prompt.txt",
+        "--threads=1",
+    ],
 }
 MOST = {"hops": 7, "files": 73, "modules": 101}
 """What `hops` counts, of one question without a model: who gets below a number writes it here."""

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -293,6 +294,13 @@ class VectorIndex:
         """
         found = layout.load(self.folder / layout.DIGESTS, "|u1", (len(self.vectors), None))
         return [row.tobytes() for row in found]
+
+    def entries(self) -> Iterator[tuple[int, int]]:
+        """Yield the key of each entry, with the place of its text in `vectors`."""
+        starts = self._table.starts.tolist()
+        for place, (start, end) in enumerate(pairwise(starts)):
+            for key in self._table.keys[start:end].tolist():
+                yield key, place
 
     def graph(self) -> "tuple[Graph, NDArray[np.int64]] | None":
         """Load the graph, every byte of it checked before native code sees it.

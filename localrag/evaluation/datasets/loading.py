@@ -128,6 +128,7 @@ def load(
     corpus: str = "",
     own_documents: bool = False,
     unanswerable: bool = False,
+    gold_alone: bool = False,
     limit: int = 0,
 ) -> Questions:
     """Read the questions of a dataset.
@@ -143,6 +144,7 @@ def load(
         own_documents: whether each question is asked of the documents alone that come with it.
         unanswerable: whether each is followed by a variant that its documents do not answer: those
             that support its answer are left out of them. Takes own documents for granted.
+        gold_alone: whether questions without options will do, for their gold places.
         limit: so many questions, variants counted; 0 for all. The documents of no others are
             needed.
 
@@ -175,6 +177,7 @@ def load(
         partial(_law_names, workspace, searched),
         partial(_titled, workspace, searched, every_text=own_documents),
         own_documents=own_documents,
+        gold_alone=gold_alone,
         open_stored=partial(_stored, workspace, searched),
     )
     questions = read(dataset.reader, str(file), content, known)

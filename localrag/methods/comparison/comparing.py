@@ -18,10 +18,9 @@ from localrag.methods.comparison.types import (
 )
 from localrag.methods.comparison.values import Address, Text, Value, folded, items, read
 from localrag.reading import dates, quantities
-from localrag.reading.dates import Date, Day, Period, periods
-from localrag.reading.interval import Interval
+from localrag.reading.dates import Date, Day, Interval, Period, periods
+from localrag.reading.folding import COUNT, ORDINAL
 from localrag.reading.quantities import Quantity
-from localrag.reading.units import COUNT, ORDINAL
 from localrag_indexes.analysis.normalize import normalize
 
 _ORDERS: dict[ComparisonKind, tuple[Callable[[Sequence[Side], bool], Decision | None], bool]] = {

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 from localrag.methods.comparison.types import SHOWN, Decision, Side
 from localrag.reading import dates, quantities
-from localrag.reading.dates import Date, Day, Period
-from localrag.reading.interval import Interval
+from localrag.reading.dates import Date, Day, Interval, Period
+from localrag.reading.folding import COUNT, ORDINAL, UNITS
 from localrag.reading.quantities import Quantity
-from localrag.reading.units import COUNT, ORDINAL, UNITS
 from localrag.wrapping import shorten
 
 _AGE = UNITS["歳"].dimension

@@ -8,9 +8,8 @@ from itertools import combinations, pairwise
 
 from localrag.reading import dates, quantities
 from localrag.reading.dates import Date, Period
-from localrag.reading.folding import LONGEST, NOTE
+from localrag.reading.folding import LONGEST, NOTE, UNITS
 from localrag.reading.quantities import Quantity
-from localrag.reading.units import UNITS
 from localrag_indexes.analysis.normalize import normalize
 
 _REGIONS = {

@@ -11,9 +11,8 @@ from localrag.errors import ModelUnusable
 from localrag.facts import Fact, FactKind
 from localrag.methods.catalogue import Case
 from localrag.methods.toolkit import Toolkit, spans_of
-from localrag.reading.evidence import element
+from localrag.reading.evidence import Sentence, element
 from localrag.reading.pieces import sentences_of
-from localrag.reading.sentences import Sentence
 from localrag.reading.support import SupportScorer
 from localrag.retrieval import rerank
 from localrag.retrieval.pipeline import Retriever

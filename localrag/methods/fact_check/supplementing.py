@@ -19,8 +19,7 @@ from localrag.methods.catalogue import Case
 from localrag.methods.fact_check.finding import FoundSentence
 from localrag.methods.toolkit import Toolkit
 from localrag.prompts import Language, language_of
-from localrag.reading.evidence import element
-from localrag.reading.sentences import Sentence
+from localrag.reading.evidence import Sentence, element
 from localrag_indexes.analysis.analyzer import split_sentences
 
 PURPOSE = "supplement"

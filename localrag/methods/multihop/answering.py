@@ -20,7 +20,7 @@ from localrag.methods.generative import (
 )
 from localrag.methods.toolkit import Toolkit
 from localrag.prepare.texts import LayerText
-from localrag.reading.sentences import Sentence
+from localrag.reading.evidence import Sentence
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.query import full_text
 from localrag.retrieval.types import Hit, Query

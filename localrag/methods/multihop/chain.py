@@ -41,9 +41,8 @@ from localrag.methods.multihop.answering import (
 from localrag.methods.toolkit import Toolkit
 from localrag.prepare.layers import SENTENCES
 from localrag.prepare.texts import LayerText
-from localrag.reading.evidence import element
+from localrag.reading.evidence import Sentence, element
 from localrag.reading.pieces import Piece
-from localrag.reading.sentences import Sentence
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.types import Query
 

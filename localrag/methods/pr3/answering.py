@@ -18,8 +18,7 @@ from localrag.facts import Fact, FactKind
 from localrag.methods.generative import ClaimChecker, answer_of, drafted, reply_shape
 from localrag.methods.toolkit import Toolkit
 from localrag.reading.checking.polarity import is_statement
-from localrag.reading.evidence import element
-from localrag.reading.sentences import Sentence, ShownSentences
+from localrag.reading.evidence import Sentence, ShownSentences, element
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.query import full_text
 from localrag.retrieval.types import Query

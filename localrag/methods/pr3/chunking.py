@@ -14,8 +14,8 @@ from typing import NamedTuple
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Passage
 from localrag.methods.toolkit import Toolkit, spans_of
+from localrag.reading.evidence import Sentence
 from localrag.reading.pieces import Piece, sentences_of
-from localrag.reading.sentences import Sentence
 from localrag.retrieval.types import Hit, Query
 from localrag_indexes.fusion import reciprocal_rank_fusion
 

@@ -44,7 +44,7 @@ from localrag.methods.toolkit import Toolkit
 from localrag.prepare.layers import MK_SUMMARIES, SYNTHETIC_QA
 from localrag.prepare.summaries import Summary
 from localrag.prepare.texts import LayerText
-from localrag.reading.sentences import Sentence
+from localrag.reading.evidence import Sentence
 from localrag.reading.types import Answer
 from localrag.retrieval.types import Hit, Query
 from localrag_indexes.fusion import reciprocal_rank_fusion

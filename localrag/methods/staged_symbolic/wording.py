@@ -14,7 +14,7 @@ from localrag.corpus.types import Triple
 from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.types import ComparisonKind
 from localrag.methods.staged_symbolic.lookups import TripleLookups
-from localrag.reading.units import UNITS
+from localrag.reading.folding import UNITS
 from localrag_indexes.analysis.normalize import (
     NUMERAL_CHARACTERS,
     normalize,

@@ -1,79 +1,30 @@
-"""Words of which a text never says one for the other: 許可 and 届出, 売主 and 買主, 前 and 後.
+"""What never stands for the other: 許可 for 届出, 売主 for 買主, a doer for whom it is done to.
 
-A claim that has one of them where its sentences have only another says something else, however
-many of its other words they share. Words that people mix up with good reason are not among them
-(解除 and 解約), nor those of which the one often follows from the other (開始 and 終了).
+A claim that has one of such words where its sentences have only another says something else,
+however many of its other words they share; 甲は乙に支払う is not 乙は甲に支払う either.
 """
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from localrag_indexes.analysis.analyzer import ENGLISH
+from localrag.reading.checking.polarity import Predicate, ReadSentence, vocabulary
+from localrag.reading.folding import Folded
+from localrag_indexes.analysis.analyzer import ENGLISH, Morpheme, split_sentences
 
-_ALTERNATIVES = (
-    # What an office is asked for, and by what an order is made.
-    ("許可", "認可", "承認", "免許", "登録", "認定", "届け?出"),
-    ("政令", "省令", "府令", "条例"),
-    ("都道府県知事", "市町村長"),
-    ("懲役", "禁錮", "拘禁刑", "罰金", "拘留", "科料", "過料"),
-    ("控訴", "上告", "抗告"),
-    ("と推定", "とみな(?:す|し|さ[れなず])"),
-    # Who, how and what.
-    ("未成年者", "成年者"),
-    ("内国法人", "外国法人"),
-    ("故意", "過失"),
-    ("善意", "悪意"),
-    ("有償", "無償"),
-    ("有料", "無料"),
-    ("国内", "国外"),
-    ("書面", "口頭", "電磁的方法"),
-    ("不動産", "動産(?!業)"),
-    # When, and how much.
-    ("直ちに", "遅滞なく", "速やかに"),
-    ("事前", "事後"),
-    ("毎日", "毎週", "毎月", "毎年"),
-    ("公布", "施行"),
-    ("最大(?!限)", "最小(?!限)"),
-    ("最長", "最短"),
-    ("最古", "最新"),
-    ("最も高", "最も低"),
-    ("最も多", "最も少な"),
-    ("最も大き", "最も小さ"),
-    ("最も長", "最も短"),
-)
-_ENGLISH_ALTERNATIVES = (
-    ("(?:larg|bigg)est", "smallest"),
-    ("highest", "lowest"),
-    ("longest", "shortest"),
-    ("oldest", "(?:new|young)est"),
-)
-# The two sides of one relation; who speaks of the one may name the other as well.
-_PARTNERS = (
-    ("売主", "買主"),
-    ("貸主", "借主"),
-    ("賃貸人", "賃借人"),
-    ("譲渡人", "譲受人"),
-    ("債権者", "債務者"),
-    ("委任者", "受任者"),
-    ("委託者", "受託者", "受益者"),
-    ("寄託者", "受寄者"),
-    ("贈与者", "受贈者"),
-    ("遺贈者", "受遺者"),
-    ("注文者", "請負人"),
-    ("被保険者", "保険者"),
-    ("被害者", "加害者"),
-    ("原告", "被告"),
-    ("親会社", "子会社"),
-)
-_ENGLISH_PARTNERS = (
-    ("sellers?", "(?:buyer|purchaser)s?"),
-    ("(?:landlord|lessor)s?", "(?:tenant|lessee)s?"),
-    ("creditors?", "debtors?"),
-    ("plaintiffs?", "defendants?"),
-)
-_JAPANESE, _ENGLISH = (*_ALTERNATIVES, *_PARTNERS), (*_ENGLISH_ALTERNATIVES, *_ENGLISH_PARTNERS)
+_Group = tuple[str, ...]
+
+
+def _groups(name: str) -> tuple[_Group, ...]:
+    return tuple(map(tuple, vocabulary()["counterparts"][name]))
+
+
+_PARTNERS = frozenset((*_groups("partners"), *_groups("english_partners")))
+_JAPANESE = (*_groups("alternatives"), *_groups("partners"))
+_ENGLISH = (*_groups("english_alternatives"), *_groups("english_partners"))
 # A longer word is written before those within it: 被保険者 is no 保険者. Without a group of its own
 # for each word the expression is a hundred times as fast.
 _LISTED = re.compile(
@@ -128,8 +79,7 @@ def counterparts_of(normal: str) -> Iterator[Counterpart]:
     for found in _LISTED.finditer(normal):
         if not _DENIED.match(normal, found.end()):
             group, member = _listed(found[0])
-            is_partner = group in _PARTNERS or group in _ENGLISH_PARTNERS
-            yield Counterpart(group, member, *found.span(), is_partner=is_partner)
+            yield Counterpart(group, member, *found.span(), is_partner=group in _PARTNERS)
     for pattern in _JOINED:
         for found in pattern.finditer(normal):
             member = "and" if found["both"] else "or"
@@ -151,3 +101,112 @@ def _listed(written: str) -> tuple[tuple[str, ...], str]:
         for word in group
         if re.fullmatch(word, written)
     )
+
+
+_NAMING = re.compile("名詞|代名詞|接頭辞|接尾辞-名詞的")
+_DOER, _OTHER = frozenset("はが"), frozenset("にをへ") | {"から"}
+_PARTICLE = re.compile("助詞-(?:係|格)助詞")
+# What is said of the one to whom it is done, with (される, してもらう) and by the verb itself.
+_PASSIVE = frozenset(("れる", "られる", "貰う", "頂く"))
+_RECEIVED = frozenset(("受ける", "貰う", "頂く"))
+# Nobody does these: 登録が必要である, 許可が要る.
+_STATES = frozenset(("必要", "要る"))
+_NOBODY = re.compile(r"(?:とき|時|場合|もの|こと|事項|必要|\d+)$")
+# What each of two does to the other.
+_MUTUAL = re.compile(
+    "(?:隣?接する|隣る|隣り合う|面する|似る|近い|遠い|等しい|異なる|違う|並ぶ|会う|合う|出会う|交わる|競う|戦う"
+    "|繋がる|隣接|並行|対応|相当|匹敵|結婚|合流|合併|提携|協力|対戦)$"
+)
+
+
+class Deed(NamedTuple):
+    """What is done, and whether it is said of the one to whom it is done."""
+
+    key: str
+    is_passive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """The parts that are played in one sentence.
+
+    Attributes:
+        doers: who or what it says something of (は, が), with the span where it first does.
+        others: whom or what that is done to (に, を, へ, から).
+        deeds: what is done.
+        last: what its last predicate says is done; None where that is no deed.
+    """
+
+    doers: Mapping[str, tuple[int, int]]
+    others: frozenset[str]
+    deeds: frozenset[Deed]
+    last: Deed | None
+
+
+def roles_of(folded: Folded, sentences: Sequence[ReadSentence]) -> Iterator[Roles]:
+    """Read the parts played in each sentence of a Japanese text.
+
+    Args:
+        folded: the text.
+        sentences: its sentences (`localrag.reading.checking.polarity.sentences_of`).
+    """
+    starts = [word.start for word in folded.words]
+    spans = split_sentences(folded.normal)
+    for (start, end), sentence in zip(spans, sentences, strict=True):
+        words = folded.words[bisect_left(starts, start) : bisect_left(starts, end)]
+        if words and sentence.predicates:
+            deeds = {one: _deed(one, words) for one in sentence.predicates}
+            last = max(sentence.predicates, key=lambda predicate: predicate.end)
+            doers, others = _parts(words)
+            done = frozenset(deed for deed in deeds.values() if deed)
+            yield Roles(doers, others, done, deeds[last])
+
+
+def exchanged(claimed: Iterable[Roles], said: Sequence[Roles]) -> Iterator[tuple[int, int]]:
+    """The spans of those who do in a claim what, in the sentences, is done to them."""
+    doers = {name for one in said for name in one.doers}
+    for claim in claimed:
+        for name, span in claim.doers.items():
+            if name not in doers and any(_are_exchanged(name, claim, one) for one in said):
+                yield span
+
+
+def _are_exchanged(name: str, claim: Roles, said: Roles) -> bool:
+    return (
+        claim.last in said.deeds
+        and name in said.others
+        and not (claim.others - {name}).isdisjoint(said.doers)
+    )
+
+
+def _deed(predicate: Predicate, words: Sequence[Morpheme]) -> Deed | None:
+    """What a predicate says is done; None where it tells a state, or what two do together."""
+    head, *rest = [word for word in words if predicate.start <= word.start < predicate.end]
+    lemma = head.lemma.partition("-")[0]
+    if lemma in _STATES | _RECEIVED or _MUTUAL.match(lemma):
+        return None
+    # 教える and 教わる share their kanji.
+    key = lemma if head.kind.startswith("動詞") else predicate.head
+    return Deed(key, any(word.lemma in _PASSIVE for word in rest))
+
+
+def _parts(words: Sequence[Morpheme]) -> tuple[dict[str, tuple[int, int]], frozenset[str]]:
+    """Who does something in a sentence, and to whom."""
+    doers: dict[str, tuple[int, int]] = {}
+    others: set[str] = set()
+    for place, word in enumerate(words):
+        if not _PARTICLE.match(word.kind) or word.surface not in _DOER | _OTHER:
+            continue
+        first = place
+        while first and _NAMING.match(words[first - 1].kind):
+            first -= 1
+        name = "".join(one.surface for one in words[first:place]).removesuffix("等")
+        if name and word.surface in _OTHER:
+            others.add(name)
+        elif name and not _NOBODY.match(name) and not _is_state(words[place + 1 :]):
+            doers.setdefault(name, (words[first].start, word.end))
+    return doers, frozenset(others)
+
+
+def _is_state(following: Sequence[Morpheme]) -> bool:
+    return bool(following) and following[0].lemma.partition("-")[0] in _STATES

@@ -9,12 +9,9 @@ from fractions import Fraction
 from localrag.corpus.types import Locator
 from localrag.question.asked import QUOTED
 from localrag.reading import dates, quantities
-from localrag.reading.dates import Date, Day, Period
-from localrag.reading.folding import LONGEST, Folded
-from localrag.reading.interval import Interval
-from localrag.reading.units import COUNT, UNITS, Unit
+from localrag.reading.dates import Date, Day, Interval, Period
+from localrag.reading.folding import COUNT, LONGEST, UNITS, Folded, Unit
 from localrag.statutes.citations import find_citations
-from localrag.statutes.notation import ROMAN
 from localrag_indexes.analysis.analyzer import ENGLISH
 from localrag_indexes.analysis.normalize import normalize, with_blanks
 
@@ -127,13 +124,6 @@ _MONTH, _TIMES = UNITS["か月"], UNITS["倍"]
 _MONTHS_OF_A_YEAR = 12
 _MONTHS = re.compile("月(?![額給収次刊0-9])")
 
-# English citations have no reader yet: article 27-2, paragraph (1), item (ii).
-_ENGLISH_PLACE = re.compile(
-    r"\b(?P<article>art(?:icle|\.)|section|sec\.|§) ?(?P<number>[0-9]+(?:-[0-9]+)*)"
-    r"|\b(?P<paragraph>para(?:graph|\.)) ?\(?(?P<of>[0-9]+)\)?"
-    r"|\b(?P<item>item) ?\(?(?P<letter>[0-9]+|[ivx]+)\)?"
-)
-
 # From the number to its bound: the unit, and no other number.
 _BEHIND = r"[^0-9、。,.;:()「」]{0,9}?"
 _BOUNDS_BEHIND = (
@@ -215,17 +205,6 @@ def _provisions(folded: Folded) -> Iterator[CitedProvision]:
         yield CitedProvision(
             start, citation.end, citation.locator, citation.last, tuple(filter(None, words))
         )
-    if folded.words:
-        return
-    for match in _ENGLISH_PLACE.finditer(folded.text):
-        if match["article"]:
-            locator = Locator(article=match["number"].replace("-", "_"))
-        elif match["paragraph"]:
-            locator = Locator(paragraph=match["of"])
-        else:
-            letter = match["letter"]
-            locator = Locator(item=str(ROMAN.index(letter) + 1) if letter in ROMAN else letter)
-        yield CitedProvision(match.start(), match.end(), locator, None, ())
 
 
 def _dates(plain: str, start: int, end: int) -> Iterator[Dated]:
@@ -364,14 +343,6 @@ def within(inner: Locator, outer: Locator) -> Locator:
     if inner.paragraph:
         return Locator(outer.division, outer.article, inner.paragraph, inner.item, inner.subitem)
     return Locator(outer.division, outer.article, outer.paragraph, inner.item, inner.subitem)
-
-
-def neighbour(word: str, here: Locator) -> Locator:
-    """前項 and 次項 as numbers; articles have branches, so that 前条 is not known without a law."""
-    step = {"前項": -1, "次項": 1}.get(word, 0)
-    if step and here.paragraph.isdecimal():
-        return Locator(here.division, here.article, str(int(here.paragraph) + step))
-    return Locator()
 
 
 def is_at(claimed: Locator, place: Locator) -> bool:

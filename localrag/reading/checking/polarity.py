@@ -1,24 +1,138 @@
 """What a text affirms, denies, allows, demands or forbids, and where it makes an exception."""
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
-from localrag.reading.checking.english import read_english, says_something
-from localrag.reading.checking.forces import (
-    CONTRARY,
-    DEMANDING,
-    DENYING,
-    OPPOSITE,
-    WHERE_DENIED,
-    Force,
-    Limit,
-    Limiting,
-    Predicate,
-    ReadSentence,
-)
 from localrag.reading.folding import Folded, fold, is_japanese
-from localrag_indexes.analysis.analyzer import Morpheme, split_sentences
+from localrag_indexes.analysis.analyzer import ENGLISH, Morpheme, split_sentences
+
+
+class Force(StrEnum):
+    """What is said of a deed or state.
+
+    AFFIRMED, DENIED: that it is so, that it is not.
+    ALLOWED, DEMANDED, FORBIDDEN, EXEMPTED: that one may, must, must not, need not.
+    """
+
+    AFFIRMED = "affirmed"
+    DENIED = "denied"
+    ALLOWED = "allowed"
+    DEMANDED = "demanded"
+    FORBIDDEN = "forbidden"
+    EXEMPTED = "exempted"
+
+    @property
+    def is_negative(self) -> bool:
+        """Whether the deed or state is not to be."""
+        return self in (Force.DENIED, Force.FORBIDDEN, Force.EXEMPTED)
+
+
+_CARRIED_BY = {
+    # Who must, does; who may not, does not. What is more than a sentence says is not carried.
+    Force.AFFIRMED: {Force.AFFIRMED, Force.ALLOWED, Force.DEMANDED},
+    Force.DENIED: {Force.DENIED, Force.FORBIDDEN, Force.EXEMPTED},
+    # What is done can be done.
+    Force.ALLOWED: {Force.ALLOWED, Force.AFFIRMED},
+    Force.DEMANDED: {Force.DEMANDED},
+    Force.FORBIDDEN: {Force.FORBIDDEN, Force.DENIED},
+    Force.EXEMPTED: {Force.EXEMPTED, Force.DENIED},
+}
+OPPOSITE = {
+    Force.AFFIRMED: Force.DENIED,
+    Force.DENIED: Force.AFFIRMED,
+    Force.ALLOWED: Force.FORBIDDEN,
+    Force.FORBIDDEN: Force.ALLOWED,
+    Force.DEMANDED: Force.EXEMPTED,
+    Force.EXEMPTED: Force.DEMANDED,
+}
+
+# しないものとする, しないことができる.
+WHERE_DENIED = {
+    Force.DEMANDED: Force.FORBIDDEN,
+    Force.ALLOWED: Force.EXEMPTED,
+    Force.AFFIRMED: Force.DENIED,
+}
+
+
+CONTRARY = WHERE_DENIED | {denied: force for force, denied in WHERE_DENIED.items()}
+"""What is said of the contrary deed: who must keep it 非公開, must not make it 公開."""
+
+
+class Limit(StrEnum):
+    """How a text narrows what it says."""
+
+    EXCEPT = "except"
+    ONLY = "only"
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """Something said of a deed or state.
+
+    Attributes:
+        head: the deed or state, as a key that inflected forms share.
+        force: what is said of it.
+        near: keys of the content words around it.
+        start, end: its span in the normalised text.
+    """
+
+    head: str
+    force: Force
+    near: frozenset[str]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limiting:
+    """A limit and its span in the normalised text."""
+
+    limit: Limit
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSentence:
+    """One sentence: its predicates, its limits, keys of its content words.
+
+    Attributes:
+        lists: what is said of the deeds listed after it (次の行為をしてはならない).
+        is_listed: whether it is such a deed (…を告げる行為).
+        lifts: whether it lifts what the sentence before it says (この限りでない).
+        denies, demands: whether a word in it does, be it no predicate (拒否, 義務, lack, duty).
+    """
+
+    predicates: tuple[Predicate, ...]
+    limits: tuple[Limiting, ...]
+    words: frozenset[str]
+    lists: Force | None = None
+    is_listed: bool = False
+    lifts: bool = False
+    denies: bool = False
+    demands: bool = False
+
+
+def carries(said: Force, claimed: Force) -> bool:
+    """Whether a sentence that says the one carries a claim of the other."""
+    return said in _CARRIED_BY[claimed]
+
+
+# Words that deny or demand without the grammar of it, where a claim puts them the plain way.
+DENYING = re.compile(
+    r"[不無未非禁]|拒|欠|失|除|免|しな|でな|できな|られな|れな|ず[、に]|ません"
+    r"|\b(?:not|no|never|none|nothing|without|lack\w*|fail\w*|refus\w*|neither|nor|un\w{4,}|in\w{4,}able)\b|n't\b"
+)
+DEMANDING = re.compile(
+    r"義務|必要|要す|要し|要件|なければ|べき|ものとする|責務|責任"
+    r"|\b(?:must|shall|require\w*|oblig\w*|need\w*|dut(?:y|ies)|mandatory|ha(?:s|ve|d) to)\b"
+)
 
 
 def sentences_of(folded: Folded) -> list[ReadSentence]:
@@ -36,7 +150,7 @@ def sentences_of(folded: Folded) -> list[ReadSentence]:
                 at += 1
             sentence = _japanese(folded.normal, words[first:at])
         else:
-            sentence = read_english(folded.normal, start, end)
+            sentence = _english(folded.normal, start, end)
         found.append(sentence)
     return found
 
@@ -48,11 +162,10 @@ def is_statement(text: str) -> bool:
     read without its parts of speech: it has a word beside names and those that join them.
     """
     if not is_japanese(text):
-        return says_something(text)
+        return _says_something(text)
     words = fold(text).words
     return any(
-        (_VERB.match(word.kind) and not _is_particle(words, place))
-        or (word.kind in _OF_A_SUBJECT and word.lemma in _SUBJECTS)
+        _VERB.match(word.kind) or (word.kind in _OF_A_SUBJECT and word.lemma in _SUBJECTS)
         for place, word in enumerate(words)
     ) or any(tail > head + 1 for head, tail in _heads(words))
 
@@ -86,59 +199,18 @@ def with_lists(sentences: Iterable[ReadSentence]) -> Iterator[ReadSentence]:
             yield sentence
 
 
-# Nouns that say nothing by themselves; what is said with them belongs to the word before.
-_FORMAL = frozenset(
-    [
-        "事",
-        "物",
-        "為",
-        "時",
-        "所",
-        "場合",
-        "必要",
-        "義務",
-        "訳",
-        "筈",
-        "者",
-        "旨",
-        "限り",
-        "程",
-        "儘",
-        "方",
-        "内",
-        "上",
-        "中",
-        "下",
-        "等",
-        "以上",
-        "以下",
-        "未満",
-        "以内",
-        "超",
-    ]
-)
+@cache
+def vocabulary() -> dict[str, Any]:
+    """The words of ``words.toml`` by which claims are read."""
+    return tomllib.loads(files(__package__).joinpath("words.toml").read_text(encoding="utf-8"))
+
+
 _CONTENT = re.compile(r"名詞-(?!数詞)|動詞-一般|形容詞-一般|形状詞-一般|代名詞$")
 _NOUN = re.compile(r"名詞-(?!数詞)|形状詞|接尾辞-名詞的")
 _VERB = re.compile(r"動詞-一般|形容詞-一般")
 # 舟を出す: verbs that can help others stand by themselves after a particle or at the beginning.
 _HELPING = re.compile(r"動詞-非自立可能")
-_HELPS_ONLY = frozenset(
-    [
-        "為る",
-        "居る",
-        "有る",
-        "成る",
-        "出来る",
-        "得る",
-        "下さる",
-        "為さる",
-        "致す",
-        "頂く",
-        "貰う",
-        "呉れる",
-        "御座る",
-    ]
-)
+_HELPS_ONLY = frozenset(vocabulary()["helps_only"])
 _BEFORE_VERB = re.compile(r"助詞-(?:格|係|副)助詞|補助記号|接続詞|副詞")
 # What they say of a figure is its bound.
 _BOUNDING = frozenset(["越える", "超える", "上回る", "下回る", "下る", "達する", "満つ"])
@@ -146,32 +218,13 @@ _BOUNDING = frozenset(["越える", "超える", "上回る", "下回る", "下�
 _PARTICLES = frozenset(
     ["因る", "拠る", "依る", "関する", "対する", "於く", "於ける", "就く", "係る", "通ずる", "従う"]
 )
-_ENDS = re.compile(r"助動詞|補助記号-句点|形容詞-非自立可能")
 _FUNCTIONAL = re.compile(
     r"助動詞|助詞|動詞-非自立可能|形容詞-非自立可能|接尾辞-動詞的|接尾辞-形容詞的"
 )
 _COPULA = re.compile(r"だ|です|為る|出来る|居る|有る|無い|成る|為さる|致す|下さる|得る")
-# With which claims are introduced.
-_TELLING = frozenset(["言う", "云う", "答え", "回答", "此れ", "其れ"])
+_TELLING = frozenset(vocabulary()["telling"])
+_ENGLISH_TELLING = frozenset(vocabulary()["english_telling"])
 _KANA_TAIL = re.compile(r"(?<=[一-鿿々])[ぁ-ん]+")
-# A word, and the key of the one that says the contrary: 減少 denies what 増加 affirms.
-_OPPOSITES = {
-    "除く": "含",
-    "除外": "含",
-    "無効": "有効",
-    "違法": "適法",
-    "不要": "必要",
-    "減少": "増加",
-    "減額": "増額",
-    "下落": "上昇",
-    "低下": "上昇",
-    "下降": "上昇",
-    "縮小": "拡大",
-    "短縮": "延長",
-    "否決": "可決",
-    "不利": "有利",
-}
-_PROHIBITION = re.compile("禁止|禁ずる|禁じる")
 # A prefix that denies the word behind it: 不可能, 非公開, 未登記, 無許可.
 _DENYING_PREFIXES = frozenset("不非未無")
 
@@ -214,9 +267,7 @@ _NEGATION = re.compile(
 _DENIED = re.compile("(?:ない|ません|ぬ)$")
 # What a construction leaves of its verb: ものとす|る, でき|ない.
 _AT_THE_END = re.compile("(?:ない|る|りません|ません|です|である|だ)?$")
-_UNNEGATED = re.compile(r"少なく|間もな|なお|なんら|なく(?:なっ|なる|なり)")
 _DENIED_AT_END = re.compile(r"(?:で|じゃ)は?(?:ない|なかった|ありません(?:でした)?)[。.]?$")
-_CONDITION = re.compile(r"で(?:なけれ|な)(?:ば|い限り|いと|ければ)|(?:以外|ほか)(?:の者|は)")
 _LIMITS = (
     (
         Limit.EXCEPT,
@@ -228,46 +279,11 @@ _LIMITS = (
     ),
 )
 _JAPANESE_LIMITS = tuple((limit, re.compile(words)) for limit, words in _LIMITS)
-# 同意がなければ, 免許を受けないで; 同意がある場合に限り.
-_WITHOUT = re.compile(r"(?:なければ|ないで|ずに|ないと|ない限り|なくして)$")
-_ONLY_IF = re.compile(r"(?:場合|とき|時)に(?:限り|限って|のみ|だけ)")
 _LISTS = re.compile(r"(?:次に掲げる|次の各号.{0,12}に掲げる|次の)(?:行為|こと)[をはが]")
 _LISTED = re.compile(r"(?:行為|こと)。?$")
 _LIFTS = re.compile(r"(?:この|その)限りで(?:は)?な|(?:前項|本項|本文)の規定(?:は|を)、?適用しな")
 # Words by which duties, liberties and double negations are put.
-_SAID_WITH = frozenset(
-    [
-        "事",
-        "必要",
-        "義務",
-        "訳",
-        "物",
-        "限り",
-        "限る",
-        "要する",
-        "妨げる",
-        "認める",
-        "許す",
-        "可能",
-        "禁止",
-        "禁ずる",
-        "禁じる",
-        "不要",
-        "任意",
-        "過ぎる",
-        "負う",
-        "足りる",
-        "差し支える",
-        "構う",
-        "良い",
-        "知れる",
-        "違い",
-        "筈",
-        "外",
-        "他",
-        "べし",
-    ]
-)
+_SAID_WITH = frozenset(vocabulary()["said_with"])
 # 広告し、 and 広告され、 leave open what is said of them; 広告したが、 does not.
 _UNFINISHED = frozenset(["為る", "れる", "られる", "せる", "させる"])
 _OF_A_SUBJECT, _SUBJECTS = ("助詞-係助詞", "助詞-格助詞"), frozenset(["は", "も", "が"])
@@ -285,10 +301,8 @@ def key_of(word: Morpheme) -> str:
 
 def is_content(word: Morpheme) -> bool:
     """Whether a Japanese word says what a sentence is about."""
-    is_empty = word.lemma in _FORMAL or word.lemma in _PARTICLES or word.lemma in _TELLING
-    if is_empty or _PROHIBITION.match(word.lemma):
-        return False
-    return _CONTENT.match(word.kind) is not None
+    is_empty = word.lemma in _PARTICLES or word.lemma in _TELLING
+    return not is_empty and _CONTENT.match(word.kind) is not None
 
 
 def _japanese(normal: str, words: Sequence[Morpheme]) -> ReadSentence:
@@ -301,30 +315,19 @@ def _japanese(normal: str, words: Sequence[Morpheme]) -> ReadSentence:
     ]
     start, end = words[0].start, words[-1].end
     text = normal[start:end]
-    conditions = [match.start() + start for match in _CONDITION.finditer(text)]
     predicates: list[Predicate] = []
     goes_on: list[bool] = []
     for head, tail in _heads(words):
         said = normal[words[head].end : words[tail - 1].end] if tail > head + 1 else ""
         force = _force(said.replace(" ", "")[:_LONGEST_TAIL])
-        key = key_of(words[head])
-        lemma = words[head].lemma
-        if lemma in _OPPOSITES:
-            key, force = _OPPOSITES[lemma], CONTRARY[force]
         begin = head
         if head and _is_denying(words[head - 1]):
             begin, force = head - 1, CONTRARY[force]
-        if _PROHIBITION.match(lemma):
-            # What is forbidden is the deed named before the prohibition.
-            deed = next((one for one in range(head - 1, -1, -1) if is_content(words[one])), head)
-            key = key_of(words[deed])
-            force = Force.ALLOWED if force is Force.DENIED else Force.FORBIDDEN
         near = frozenset(
             word for at, word in content if at != head and -_NEARBY <= at - head <= _NEARBY // 2
         )
-        conditional = any(at < words[head].start for at in conditions)
         predicates.append(
-            Predicate(key, force, near, words[begin].start, words[tail - 1].end, conditional)
+            Predicate(key_of(words[head]), force, near, words[begin].start, words[tail - 1].end)
         )
         goes_on.append(
             words[head].kind.startswith(("動詞", "名詞"))
@@ -347,48 +350,17 @@ def _japanese(normal: str, words: Sequence[Morpheme]) -> ReadSentence:
         for match in pattern.finditer(text)
     )
     lifts = _LIFTS.search(text) is not None
-    requires, follows = _required(normal, predicates)
     last = max(predicates, key=lambda predicate: predicate.end, default=None)
     return ReadSentence(
         tuple(_shared(predicates, goes_on)),
         limits,
         frozenset(word for _, word in content),
-        requires,
-        follows,
         last.force if last and _LISTS.search(text) else None,
         _LISTED.search(text) is not None,
         lifts,
         DENYING.search(text) is not None,
         DEMANDING.search(text) is not None,
     )
-
-
-def _required(
-    normal: str, predicates: Sequence[Predicate]
-) -> tuple[tuple[Predicate, ...], frozenset[tuple[int, int]]]:
-    """What a sentence requires, and the spans of the predicates by which it says so."""
-    last = max(predicates, key=lambda predicate: predicate.end, default=None)
-    # Each condition, and where the words end that make it one.
-    conditions: dict[Predicate, int] = {}
-    if last and last.force.is_negative:
-        conditions = {
-            one: one.end
-            for one in predicates
-            if one is not last and _WITHOUT.search(normal[one.start : one.end])
-        }
-    elif last and last.force is Force.ALLOWED:
-        conditions = {
-            one: found.end()
-            for one in predicates
-            if one.force is Force.AFFIRMED and (found := _ONLY_IF.match(normal, one.end))
-        }
-    spans = frozenset(
-        (one.start, one.end)
-        for one in predicates
-        if conditions
-        and (one is last or any(c.start <= one.start < end for c, end in conditions.items()))
-    )
-    return tuple(replace(one, force=Force.DEMANDED) for one in conditions), spans
 
 
 def _shared(predicates: Sequence[Predicate], goes_on: Sequence[bool]) -> Iterator[Predicate]:
@@ -410,9 +382,7 @@ def _heads(words: Sequence[Morpheme]) -> Iterator[tuple[int, int]]:
     """The head of each predicate, and where the words end that say something of it."""
     done = 0
     for place, word in enumerate(words):
-        if word.lemma in _FORMAL or place < done or _is_particle(words, place):
-            continue
-        if word.lemma in _BOUNDING:
+        if word.lemma in _BOUNDING or place < done:
             continue
         if _VERB.match(word.kind) or _stands_alone(words, place):
             done = _tail(words, place + 1)
@@ -432,13 +402,6 @@ def _stands_alone(words: Sequence[Morpheme], place: int) -> bool:
     if not _HELPING.match(word.kind) or word.lemma in _HELPS_ONLY:
         return False
     return place == 0 or _BEFORE_VERB.match(words[place - 1].kind) is not None
-
-
-def _is_particle(words: Sequence[Morpheme], place: int) -> bool:
-    if words[place].lemma not in _PARTICLES or place + 1 == len(words):
-        return False
-    following = words[place + 1]
-    return not (_ENDS.match(following.kind) or following.lemma in ("物", "事"))
 
 
 def _is_said(tail: Sequence[Morpheme]) -> bool:
@@ -515,4 +478,127 @@ def closing_force(sentence: str) -> tuple[int, Force]:
 
 
 def _denials(said: str) -> int:
-    return len(_NEGATION.findall(_UNNEGATED.sub("", said)))
+    return len(_NEGATION.findall(said))
+
+
+_ENGLISH_WORD = re.compile(r"[a-z\u00df-\u024f]+(?:['’][a-z]+)?|[0-9]+|[;:,.()]")
+_ENGLISH_READINGS = (
+    (
+        Force.AFFIRMED,
+        r"not only|nothing but|not until|not without|no (?:more|less|fewer|later|longer) than"
+        r"|not (?:more|less|fewer|later) than|not exceed\w*",
+    ),
+    (
+        Force.EXEMPTED,
+        r"(?:does|do|did|is|are|was|were|need) ?(?:not|n['’]t) "
+        r"(?:have|need|required|obliged) ?(?:to)?"
+        r"|need not|not (?:be )?(?:required|obliged|necessary)(?: to)?|exempt(?:ed)? from",
+    ),
+    (
+        Force.FORBIDDEN,
+        r"(?:must|may|shall|should|can|could|ought) ?(?:not|n['’]t)|cannot|can['’]t|may no longer"
+        r"|(?:prohibited|forbidden|barred|prevented) from|prohibits?|forbids?"
+        r"|not (?:be )?(?:allowed|permitted)(?: to)?",
+    ),
+    (
+        Force.DEMANDED,
+        r"must|shall|(?:has|have|had) to"
+        r"|(?:is|are|was|were) (?:required|obliged) to|ought to|requires?",
+    ),
+    (
+        Force.DENIED,
+        r"not|\w+n['’]t|never|no longer|no|without|neither|nor|none of|fail(?:s|ed)? to|hardly",
+    ),
+    (
+        Force.ALLOWED,
+        r"may|might|can|could|(?:is|are|was|were) (?:allowed|permitted|entitled|able) to",
+    ),
+)
+_ENGLISH_FORCE = re.compile(
+    r"\b(?:" + "|".join(f"({words})" for _, words in _ENGLISH_READINGS) + r")(?!\w)"
+)
+_ENGLISH_LIMITS = (
+    (
+        Limit.EXCEPT,
+        re.compile(
+            r"\b(?:except|unless|other than|apart from|excluding|exclud\w+|provided,? however)\b"
+        ),
+    ),
+    (Limit.ONLY, re.compile(r"(?<!not )\b(?:only|solely|exclusively)\b")),
+)
+_NEARBY_IN_ENGLISH = 7
+_AUXILIARY = re.compile(
+    "is|are|was|were|am|be|been|ha(?:s|ve|d)|do(?:es)?|did|can(?:not)?|could|may|might|must|shall"
+    "|should|will|would"
+)
+_STOPPED_BY = frozenset(";:,.()")
+
+
+@cache
+def _stemmer() -> Any:
+    import Stemmer
+
+    return Stemmer.Stemmer("english")
+
+
+def _english(normal: str, start: int, end: int) -> ReadSentence:
+    """Read one sentence, a span of a normalised text."""
+    text = normal[start:end].replace("’", "'")
+    tokens = list(_ENGLISH_WORD.finditer(text))
+    keys = [_english_key(match[0]) for match in tokens]
+    forces: dict[int, tuple[Force, int]] = {}
+    for match in _ENGLISH_FORCE.finditer(text):
+        assert match.lastindex is not None
+        force = _ENGLISH_READINGS[match.lastindex - 1][0]
+        for place, token in enumerate(tokens):
+            if token.start() < match.end():
+                continue
+            if token[0] in _STOPPED_BY:
+                break
+            if keys[place] and not token[0].endswith("ly"):
+                forces.setdefault(place, (force, match.start()))
+                break
+    places = [place for place, key in enumerate(keys) if key]
+    predicates = []
+    for order, place in enumerate(places):
+        force, since = forces.get(place, (Force.AFFIRMED, tokens[place].start()))
+        around = places[max(order - _NEARBY_IN_ENGLISH, 0) : order + _NEARBY_IN_ENGLISH + 1]
+        near = frozenset(keys[other] for other in around if other != place)
+        predicates.append(
+            Predicate(keys[place], force, near, start + since, start + tokens[place].end())
+        )
+    limits = tuple(
+        Limiting(limit, start + match.start(), start + match.end())
+        for limit, pattern in _ENGLISH_LIMITS
+        for match in pattern.finditer(text)
+    )
+    return ReadSentence(
+        tuple(predicates),
+        limits,
+        frozenset(keys[place] for place in places),
+        denies=DENYING.search(text) is not None,
+        demands=DEMANDING.search(text) is not None,
+    )
+
+
+def _says_something(text: str) -> bool:
+    """Whether a text has a verb that helps, or a word in small letters that is no mere link.
+
+    "by Johan Reed" and "in 1871" have neither.
+    """
+    words = text.split()
+    plain = [word.strip(".,;:!?()\"'“”‘’") for word in words]
+    return any(
+        _AUXILIARY.fullmatch(word) or _english_key(word)
+        for word in plain
+        if word and word.islower()
+    )
+
+
+def _english_key(word: str) -> str:
+    """The stem of a word that says what a sentence is about, else ""."""
+    plain = word.removesuffix("'s")
+    is_empty = plain in ENGLISH or plain in _ENGLISH_TELLING
+    if is_empty or not plain[0].isalpha():
+        return ""
+    return str(_stemmer().stemWord(plain))

@@ -131,7 +131,7 @@ def test_a_text_that_was_changed_is_told_and_not_read(
 ) -> None:
     for id_ in ("L1", "L2"):
         store.add(make_law(id_, "渡し舟法", ["1"]))
-    place = store.documents_of([1])[1].id
+    place = store.read(1).id
     store.close()
     with closing(database.connect(store.path)) as connection:
         connection.execute("UPDATE blocks SET text = replace(text, '渡', '波') WHERE key >> 20 = 1")

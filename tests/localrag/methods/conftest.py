@@ -28,6 +28,7 @@ from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
+from localrag.methods.remembered import Remembered
 from localrag.progress import ignore
 from localrag.prompts import OptimisedPrompt
 from localrag.reading.types import Answer, Unanswered
@@ -144,10 +145,13 @@ class ScriptedResources(MethodResources):
         model: ScriptedChat,
         config: Config | None = None,
         query_prompt: str = "",
+        memory: Path | None = None,
     ) -> None:
         config = config or Config(chat=ChatConfig(max_tokens=100, write_searches=False))
         super().__init__(Workspace.locate(home), "main", config)
         self._scripted = model
+        # The workspaces of these tests are shared: what one test scripts is none of another's.
+        self.remembered = Remembered(memory) if memory else None
         if query_prompt:
             self.query_prompt = OptimisedPrompt("found", query_prompt)
 
@@ -212,13 +216,14 @@ def play(law_home: Path) -> Play:
         config: Config | None = None,
         home: Path = law_home,
         prepare: Callable[[MethodResources], None] = ignore,
+        memory: Path | None = None,
     ) -> Played:
         texts = [
             json.dumps(reply, ensure_ascii=False) if _is_text(reply) else reply for reply in replies
         ]
         model = ScriptedChat(*texts, context=window)
         contexts = {} if context is None else {query: context}
-        with ScriptedResources(home, model, config, query_prompt) as resources:
+        with ScriptedResources(home, model, config, query_prompt, memory) as resources:
             prepare(resources)
             try:
                 outcome: Answer | LocalragError = Answerer(

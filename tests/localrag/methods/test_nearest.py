@@ -10,7 +10,7 @@ from localrag.config import load
 from localrag.corpus.types import Locator, Passage
 from localrag.facts import Fact, FactKind
 from localrag.methods.answering import open_answers
-from localrag.reading.nearest import MOST, nearest
+from localrag.reading.extractive import MOST, nearest
 from localrag.reading.types import Answer, Citation, Nearest, Status
 from localrag.retrieval.types import Hit, Query
 from localrag.sample import QUESTION

@@ -1,7 +1,8 @@
 """Questions about the sample corpus, and a model whose best instruction is known.
 
 - `questions`: a file of sixteen questions, two for each of eight articles.
-- `toy`: stands in the place of every chat model. Each question needs a piece of advice (甲, 乙, 丙
+- `toy`: stands in the place of every chat model, and knows what finds the article of each number;
+  the question's own words do not find it. Each question needs a piece of advice (甲, 乙, 丙
   or 丁) in the instruction: only then the model writes what finds its article. As reflection model
   it adds one piece that the examples lack. The best instruction holds all four.
 """
@@ -37,6 +38,8 @@ _TOPICS = (
     (ORDER, "5", "重大な事故 死亡 行方不明", "人が死亡し、又は行方不明となったもの"),
 )
 ADVICE = "甲乙丙丁"
+# Of the questions; no provision has such a word.
+_NAMES = "ABCDEFGHIJKLMNOP"
 
 
 @pytest.fixture
@@ -45,11 +48,11 @@ def questions(tmp_path: Path) -> Path:
     path = tmp_path / "questions.jsonl"
     with path.open("w", encoding="utf-8") as file:
         for number in range(16):
-            law, article, query, says = _TOPICS[number % 8]
+            law, article, _, says = _TOPICS[number % 8]
             title = "渡し舟の安全及び活用に関する法律" + ("施行令" if law == ORDER else "")
             row = {
                 "id": f"q{number:02}",
-                "question": f"設問{number:02} {ADVICE[number % 4]}「{query}」を探すのはどれか。",
+                "question": f"{ADVICE[number % 4]}「{_NAMES[number % 8]}」設問{_NAMES[number]}",
                 "options": ["一番目の選択肢", "二番目の選択肢"],
                 "answer": "a",
                 "context": f"## {title}\n### 第{article.replace('_', '条の')}条\n{says}",
@@ -80,7 +83,11 @@ class Toy(ScriptedChat):
         system, user = (message.content for message in request.messages)
         if "searches" in request.schema["properties"]:
             piece = next(piece for piece in ADVICE if f"{piece}「" in user)
-            query = user.partition("「")[2].partition("」")[0] if piece in system else "天文台"
+            query = (
+                _TOPICS[_NAMES.index(user.partition("「")[2][0])][2]
+                if piece in system
+                else "天文台"
+            )
             reply = json.dumps({"searches": [{"law": "", "words": query}]}, ensure_ascii=False)
         else:
             reply = self._reflect(json.loads(user[: user.rindex("}") + 1]))
@@ -106,7 +113,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Toy]:
 
     def make(reflect: Callable[[dict[str, Any]], str] = add_what_lacks) -> Toy:
         model = Toy(reflect)
-        monkeypatch.setattr("localrag.methods.answering.open_chat", lambda *_: model)
+        monkeypatch.setattr("localrag.inference.opening.open_chat", lambda *_: model)
         return model
 
     return make

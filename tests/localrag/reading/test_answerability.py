@@ -7,9 +7,9 @@ from localrag.config import load
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.question.everyday import EverydayWord
-from localrag.reading.answerability import Answerability, answers
 from localrag.reading.extractive import quotations
 from localrag.reading.pieces import sentences_of
+from localrag.reading.support import Answerability, answers
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import analyzer
 from localrag.retrieval.reading import Reading, Retrieval

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localrag.reading.interval import Interval
+from localrag.reading.dates import Interval
 
 
 @st.composite

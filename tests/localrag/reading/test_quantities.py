@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from localrag.reading.folding import COUNT, ORDINAL, UNITS
 from localrag.reading.quantities import find, read
-from localrag.reading.units import COUNT, ORDINAL, UNITS
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,11 @@
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import pytest
 from tiny_models.hashing import HashingEmbedder
 from tiny_models.servers import OpenAIDouble
@@ -14,7 +16,8 @@ from localrag.config import RetrievalConfig, load
 from localrag.corpus.store import CorpusStore
 from localrag.errors import IndexUnusable, UsageError
 from localrag.facts import Fact, FactKind
-from localrag.retrieval.dense import Dense
+from localrag.ingest.index import index
+from localrag.retrieval.dense import ADAPTER, PROBE, Dense
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.types import Query
@@ -27,6 +30,7 @@ from localrag_models.embedding import Prefixes
 from localrag_models.store import ModelStore
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from tiny_models.encoder import TinyEncoder
 
 ACT, ORDER = "599AC0000000001", "599CO0000000002"
@@ -40,7 +44,6 @@ def hybrid_home(
     """The sample corpus with vectors, an embedder and a reranker; never write to it."""
     from localrag.config import load
     from localrag.inference.opening import open_embedder
-    from localrag.ingest.index import index
 
     home = tmp_path_factory.mktemp("hybrid") / "home"
     shutil.copytree(sample_home, home)
@@ -336,8 +339,8 @@ def test_the_weights_hold_whatever_is_fused(fusion: Literal["scores", "ranks"]) 
 
 @pytest.mark.parametrize("fusion", ["scores", "ranks"])
 def test_of_provisions_the_words_tell_more(fusion: Literal["scores", "ranks"]) -> None:
-    words, meaning = {"a": 4.0, "b": 1.0}, {"b": 0.9, "a": 0.8}
-    settings = RetrievalConfig(fusion=fusion, dense_weight=3.0)
+    words, meaning = {"a": 4.0, "b": 0.2}, {"b": 0.9, "a": 0.8}
+    settings = RetrievalConfig(fusion=fusion, dense_weight=1.2)
     assert fuse(words, meaning, settings)["b"] == 1
     assert fuse(words, meaning, settings, provisions=True)["a"] == 1
 
@@ -414,6 +417,46 @@ def test_an_embedder_of_another_dimension_is_refused(hybrid: Workspace) -> None:
         dense.search(store, Query(QUESTION))
     assert caught.value.cure == "localrag index --rebuild"
     dense.close()
+
+
+class Embedder384(HashingEmbedder):
+    """An embedder in which one question has a given vector, and another.
+
+    Args:
+        vectors: of texts; all others are hashed.
+    """
+
+    def __init__(self, vectors: dict[str, "NDArray[np.float32]"]) -> None:
+        super().__init__(dimension=384)
+        self._vectors = vectors
+
+    def _vector(self, text: str) -> "NDArray[np.float32]":
+        return self._vectors[text] if text in self._vectors else super()._vector(text)
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_the_vector_of_a_question_is_turned_for_the_embedder_that_the_matrix_fits(
+    sample: Path, *, fits: bool
+) -> None:
+    with as_file(files("localrag.retrieval").joinpath(ADAPTER)) as path, np.load(path) as stored:
+        matrix, probe = stored["matrix"].astype(np.float32), stored["probe"]
+    workspace = Workspace.locate(sample)
+    place = workspace.corpus("main")
+    embedder = Embedder384({PROBE: probe if fits else -probe})
+    index(workspace, "main", embedder=embedder)
+    vectors = VectorIndex.open(current(place.vectors) or place.vectors)
+    # The question that the matrix turns to the first text.
+    asked = np.linalg.solve(matrix, vectors.vectors[0])
+    embedder = Embedder384(
+        {PROBE: probe if fits else -probe, QUESTION: asked / np.linalg.norm(asked)}
+    )
+    dense = Dense(vectors, lambda: embedder)
+    with CorpusStore.open(place.store, read_only=True) as store:
+        as_embedded = dense.search(store, Query(QUESTION))
+        turned = dense.search(store, Query(QUESTION), provisions=True)
+    dense.close()
+    assert (turned != as_embedded) == fits
+    assert (max(turned.values()) == pytest.approx(1, abs=1e-3)) == fits
 
 
 @pytest.fixture

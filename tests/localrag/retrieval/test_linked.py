@@ -289,9 +289,8 @@ def test_the_provision_cited_comes_first_and_what_fills_it_in_second(
 @pytest.mark.parametrize(
     ("question", "order"),
     [
-        # The act says 規模, the order 平方メートル; the act says 基礎額, which is a 金額.
+        # The act says 規模, the order 平方メートル.
         ("灯台船の係留には何平米の水面が要るか", f"{ORDER}#6"),
-        ("灯台船の納付金はいくらか", f"{ORDER}#7"),
         # The act states but the bounds of the period.
         ("灯台船の登録の更新の期間は何年か", f"{ORDER}#9"),
     ],
@@ -301,10 +300,6 @@ def test_a_figure_that_the_act_leaves_to_an_order_is_quoted_second(
 ) -> None:
     quoted = [citation.passage_id for citation in quoted_from(laws, Query(question)).citations]
     assert order in [passage_id.partition(".")[0] for passage_id in quoted[:2]]
-
-
-def test_a_figure_that_the_act_states_is_not_looked_for_in_an_order(laws: Retriever) -> None:
-    assert laws.search(Query("灯台船の検査の手数料はいくらか")).links == ()
 
 
 def test_what_an_order_leaves_again_follows_it(laws: Retriever) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from localrag.corpus.links import Reference
+from localrag.corpus.links import REFERENCES, Reference
 from localrag.corpus.types import Document
 from localrag.statutes.definitions import extract_definitions
 from localrag.statutes.names import LawNames
@@ -25,7 +25,7 @@ def at(document: Document, names: LawNames, source: str) -> list[tuple[str, str,
             r.target.path + (f"-{r.target_end.path}" if r.target_end else ""),
         )
         for r in extract_references(document, names)
-        if r.source.path == source
+        if r.source.path == source and r.kind in REFERENCES
     ]
 
 

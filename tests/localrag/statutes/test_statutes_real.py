@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from localrag.corpus.links import DELEGATED_BY, DELEGATES
 from localrag.corpus.readers import read
 from localrag.corpus.types import Document, Locator
 from localrag.statutes.definitions import extract_definitions
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import IROHA, cite
 from localrag.statutes.provisions import Provisions
-from localrag.statutes.references import DELEGATED_BY, DELEGATES, extract_references
+from localrag.statutes.references import extract_references
 from localrag.statutes.resolver import CitationResolver, Target, parse_target
 from localrag_indexes.analysis.normalize import to_kanji
 

@@ -14,7 +14,7 @@ from localrag_tui.wording import palette
 
 if TYPE_CHECKING:
     from localrag.corpus.browsing import Stand
-    from localrag.corpus.links import Reference
+    from localrag.corpus.links import DELEGATES, Reference
     from localrag.corpus.store import CorpusStore
     from localrag.corpus.types import Passage
     from localrag.provision import Provision
@@ -69,7 +69,6 @@ def destination(store: "CorpusStore", reference: "Reference") -> Spot:
     it in. Raises what `spot_at` does.
     """
     from localrag.statutes.delegations import filled_in
-    from localrag.statutes.references import DELEGATES
 
     if reference.kind == DELEGATES and not reference.target.path:
         order = filled_in(store, reference)

@@ -2,7 +2,8 @@
 
 An entry has ``id``, ``question``, ``options`` (or ``choices``: a list of texts, or an object of
 texts by label), ``answer``, and, where they are known, ``context`` (a text or a list of texts),
-``gold`` and ``groups`` (texts by name). A gold place is a text such as ``323AC0000000025#27_36``,
+``gold`` and ``groups`` (texts by name). Where gold places alone are wanted, an entry may have
+neither options nor answer. A gold place is a text such as ``323AC0000000025#27_36``,
 or an object with ``law_id`` (or ``document``) and ``article``.
 """
 
@@ -29,8 +30,8 @@ def read_choice(fields: Fields, known: Sources) -> Question:
         InputError: a field is missing, of the wrong kind, or ambiguous.
         UsageError: the question is no question.
     """
-    del known
-    options = options_of(fields)
+    has_options = any(fields.get(name) is not None for name in ("options", "choices"))
+    options = options_of(fields) if has_options or not known.gold_alone else {}
     groups = fields.get("groups") or {}
     if not isinstance(groups, Mapping) or not all(isinstance(v, str) for v in groups.values()):
         raise InputError(N_("The field 'groups' is no object of texts, as in {'level': 'easy'}."))
@@ -38,7 +39,7 @@ def read_choice(fields: Fields, known: Sources) -> Question:
         required(fields, "id"),
         required(fields, "question"),
         options,
-        answer_of(required(fields, "answer"), options),
+        answer_of(required(fields, "answer"), options) if options else "",
         context_of(fields.get("context")),
         gold_of(fields.get("gold")),
         {name: checked(name, value) for name, value in groups.items()},
@@ -59,8 +60,8 @@ def question(
     Args:
         id_: unique in its file.
         asked: the question.
-        options: as `options_of` gives them.
-        answer: the label of the right one.
+        options: as `options_of` gives them; none where its gold places alone are wanted.
+        answer: the label of the right one; "" without options.
         context: the texts known to answer it.
         gold: the places they stand at; each is kept once.
         groups: what it is counted under; empty values are left out.
@@ -74,7 +75,7 @@ def question(
     return Question(
         id_,
         query,
-        LABELS[list(options).index(answer)],
+        LABELS[list(options).index(answer)] if options else "",
         context,
         tuple(dict.fromkeys(gold)),
         kept | {"polarity": polarity_of(asked).value},

@@ -182,13 +182,14 @@ class Sources:
         open_names: gives the names of its laws; None where there is no corpus.
         open_titled: gives its other documents.
         own_documents: whether questions are asked of the documents alone that come with them.
-
+        gold_alone: whether questions without options will do, for their gold places.
         open_stored: gives the pages scraped for each claim, by the number of the claim: the ids of
             their documents by their addresses.
 
     Attributes:
         lacking: titles of such documents that the corpus does not hold, by question.
         asks_for_own: whether questions are asked of the documents alone that come with them.
+        gold_alone: as given.
         position: the number of the entry that is read, from 0.
     """
 
@@ -198,10 +199,12 @@ class Sources:
         open_titled: Callable[[], Titled] = dict,
         *,
         own_documents: bool = False,
+        gold_alone: bool = False,
         open_stored: Callable[[], Stored] = dict,
     ) -> None:
         self.lacking: dict[str, list[str]] = {}
         self.asks_for_own = own_documents
+        self.gold_alone = gold_alone
         self.position = 0
         self._open_names = open_names
         self._open_titled = open_titled

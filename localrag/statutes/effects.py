@@ -1,10 +1,14 @@
-"""Readings (読替え): the words that a provision has read in the place of others.
+"""What a statute does to provisions that it cites: reads them otherwise, changes or punishes them.
 
-第三条の規定は、市について準用する。この場合において、同条第一項中「知事」とあるのは「市長」と、
-同条第二項ただし書中「県」とあり、及び「府」とあるのは「市」と読み替えるものとする。
+Of readings (読替え) quotation marks hold the words: 同条第一項中「知事」とあるのは「市長」と、同条
+第二項ただし書中「県」とあり、及び「府」とあるのは「市」と読み替えるものとする. What is cited before
+中 has them. Tables give a provision, the words that it has and those that are read instead, row by
+row.
 
-Quotation marks hold the words; what is cited before 中 has them. Tables give a provision, the words
-that it has and those that are read instead, row by row.
+A statute forbids in one place and punishes in another: 第十七条の規定に違反した者は、…に処する. The
+penal provision need not have a word of the prohibition; that it cites it is the link. A breach of
+what is ordered under a provision is one of it in the second place. Beside the doer nearly every
+act punishes the legal person for which he acted: 行為者を罰するほか、その法人に対して….
 """
 
 import re
@@ -14,13 +18,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from localrag.corpus.links import Reading, Reads, Reference
-from localrag.corpus.types import Document, Locator
+from localrag.corpus.links import (
+    BY_ORDER,
+    CHANGES,
+    PUNISHES,
+    PUNISHES_A_BODY,
+    READS,
+    Reading,
+    Reads,
+    Reference,
+)
+from localrag.corpus.types import ARTICLES, Document, Locator, Passage
 from localrag.statutes._structure import Cells
+from localrag.statutes.notation import SUPPLEMENT
 from localrag.statutes.provisions import Innermost, outside_in
-
-READS = "reads"
-CHANGES = "changes"
 
 _QUOTE = re.compile("[「」]")
 _AND = r"(?:、|及び|並びに|又は|若しくは)"
@@ -59,6 +70,18 @@ _CHANGED = re.compile(
 # 第二十二条において準用する第十六条の規定にかかわらず: of article 22 that is said.
 _APPLIED_THERE = re.compile(r"準用(?:する|される)$")
 _GOES_ON_SO = re.compile("準用(?:する|し)|効力を有する")
+
+
+_PENALTY = "(?:死刑|懲役|拘禁刑|禁錮|罰金|拘留|科料|過料)"
+# Not who may not be licensed for having been punished: 罰金の刑に処せられ.
+_PUNISHES = re.compile(
+    rf"{_PENALTY}[^。\n]{{0,40}}(?:[にニ]処(?:し、|する|ス|せられる)|を科する|断ずる|処断)"
+)
+_PUNISHES_A_BODY = re.compile(
+    r"(?:行為者|違反者)[をヲ]罰(?:する|スル)(?:の?ほか|の?外|ノ外)"
+    r"|法人(?:又は|若しくは)?[^。\n]{0,120}罰金刑を科する"
+)
+_ORDERS = re.compile("命(?:ずる|じる)ことができる|命ずるものとする")
 
 
 class _Target(NamedTuple):
@@ -114,11 +137,11 @@ def find_readings(
         here = finder.at(readings[0].replaced_start)
         pairs = tuple(readings)
         for reference, part, excepted in told.targets:
-            yield replace(reference, kind=READS, reads=Reads(pairs, part, excepted))
+            yield replace(reference, kind=READS, detail=Reads(pairs, part, excepted).as_detail())
         if not told.targets and not here.division:
-            nowhere, reads = Locator(), Reads(pairs)
+            nowhere, detail = Locator(), Reads(pairs).as_detail()
             yield Reference(
-                document.id, here, told.start, told.end, READS, "", "", nowhere, reads=reads
+                document.id, here, told.start, told.end, READS, "", "", nowhere, detail=detail
             )
 
 
@@ -162,6 +185,59 @@ def _changed_in(text: str, start: int, end: int, lists: "_Lists") -> Iterator[Re
             if of.law_id and of.target.article and place not in seen:
                 seen.add(place)
                 yield replace(of, kind=CHANGES)
+
+
+def find_penal(document: Document, cited: Sequence[Reference]) -> Iterator[Reference]:
+    """Find what the main provisions of a statute punish.
+
+    Args:
+        document: the statute.
+        cited: its references to provisions, in reading order.
+
+    Yields:
+        Of each article that punishes an edge to itself, with the words for the penalty, and one to
+        each provision that it cites, whose breach it may punish.
+    """
+    cited = [one for one in cited if one.law_id and one.target.path]
+    starts = [one.start for one in cited]
+    articles = [
+        article
+        for article in document.passages
+        if article.layer == ARTICLES and not article.locator.division.startswith(SUPPLEMENT)
+    ]
+
+    def citations(article: Passage) -> Sequence[Reference]:
+        return cited[bisect_left(starts, article.start) : bisect_left(starts, article.end)]
+
+    ordering = {
+        article.locator: article
+        for article in articles
+        if _ORDERS.search(document.text, article.start, article.end)
+    }
+    for article in articles:
+        penalty = _PUNISHES.search(document.text, article.start, article.end)
+        body = _PUNISHES_A_BODY.search(document.text, article.start, article.end)
+        for words, kind in ((penalty, PUNISHES), (body, PUNISHES_A_BODY)):
+            if words is None or (body and kind == PUNISHES):
+                continue
+            place = article.locator
+            yield Reference(
+                document.id, place, *words.span(), kind, document.id, document.title, place
+            )
+            for one in citations(article):
+                yield replace(one, kind=kind)
+                order = ordering.get(one.target) if one.law_id == document.id else None
+                for under in citations(order) if order else ():
+                    place, last = under.target, under.target_end
+                    yield replace(
+                        one,
+                        kind=kind,
+                        law_id=under.law_id,
+                        law_name=under.law_name,
+                        target=place,
+                        target_end=last,
+                        detail=BY_ORDER,
+                    )
 
 
 def _sentence_before(text: str, at: int) -> int:
