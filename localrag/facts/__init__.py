@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from string import Formatter
 from typing import TYPE_CHECKING, Any, Self
 
 from localrag.facts.kinds import FactKind
@@ -36,8 +35,8 @@ class Fact:
     _values: tuple[tuple[str, Value], ...]
 
     def __init__(self, kind: FactKind, /, **fields: Value) -> None:
-        if fields.keys() != fields_of(kind):
-            known = sorted(fields_of(kind))
+        if fields.keys() != _fields_of(kind):
+            known = sorted(_fields_of(kind))
             raise ValueError(f"{kind} has the fields {known}, not {sorted(fields)}")
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "_values", tuple(sorted(fields.items())))
@@ -96,9 +95,9 @@ class Fact:
 
 
 @cache
-def fields_of(kind: FactKind) -> frozenset[str]:
-    """The names of the fields that the words of a kind show."""
-    return frozenset(name for _text, name, _, _ in Formatter().parse(kind.value) if name)
+def _fields_of(kind: FactKind) -> frozenset[str]:
+    """The fields of a kind, read out of its words once."""
+    return kind.fields
 
 
 def told(facts: Iterable[Fact]) -> str:
