@@ -113,6 +113,8 @@ QUOTES = 3
 
 # Provisions that a question cites are quoted, so many of them, and whole up to so many characters.
 _MOST_CITED, _LONGEST_CITED = 6, 4000
+# A further quotation must come this near to the best one's coverage.
+_WORTH_QUOTING = 0.6
 
 
 class _Candidate(NamedTuple):
@@ -351,9 +353,11 @@ def _choose(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[Piece]:
         retrieval: tells the definitions and the laws.
     """
     leaders = _of_each_law(ranked, retrieval) or _defining(ranked, retrieval)
+    least = _WORTH_QUOTING * ranked[0].support.coverage
     chosen: list[Piece] = []
     for one in [*leaders, *(one for one in _spread(ranked) if one not in leaders)]:
-        chosen.append(one.piece)
+        if one in leaders or one.support.coverage >= least:
+            chosen.append(one.piece)
         # What another quotation stands under is quoted with it in any case.
         under = {id(above) for piece in chosen for above in piece.above}
         if sum(id(piece) not in under for piece in chosen) == QUOTES:

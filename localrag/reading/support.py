@@ -37,6 +37,8 @@ from localrag_indexes.analysis.normalize import letters_of, normalize, with_blan
 _FROM_HEADER = 0.9
 _FROM_CONTEXT = 0.65
 _COMMON_IN_PASSAGE = 0.7
+# What the law says instead of an everyday word is not quite what was asked.
+_IN_LAW = 0.9
 _RETRIEVAL = 1.0
 # What of a score a piece has that says all that was asked.
 _COVERED = 2.0
@@ -124,7 +126,8 @@ class _Wanted(NamedTuple):
 
     Attributes:
         weights: of what stands in the question as statutes have it.
-        words: of every everyday word the weight, and the features of each way to say it by weight.
+        words: of every everyday word the weight, and the features of each way to say it by weight,
+            as it is said first.
     """
 
     weights: Mapping[str, float]
@@ -184,7 +187,11 @@ def _shares(
         counts = partial(_counts, own=of[piece.text], before=before, heading=heading)
         held = _held(within, counts)
         for weight, ways in wanted.words:
-            said = (_held(way, counts) / sum(way.values()) for way in ways if way)
+            said = (
+                (_IN_LAW if at else 1.0) * _held(way, counts) / sum(way.values())
+                for at, way in enumerate(ways)
+                if way
+            )
             held += weight * max(said, default=0.0)
         shares.append(held / total)
     return shares

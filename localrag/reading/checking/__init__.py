@@ -240,6 +240,11 @@ _DIMENSIONS = {
 }
 
 
+# Adjectives and nouns of one country: japan, japanese; america, american.
+_NATIONAL = re.compile(r"(?:ese|ians?|ans?|ish|ia|a|y|i|s)$")
+_SHORTEST_STEM = 4
+
+
 def confirms(question: str) -> bool:
     """Whether a question asks for yes or no, so that its particulars are what is asked about."""
     normal = normalize(question)
@@ -383,7 +388,10 @@ class _ClaimBesideSentences:
             return letters_of(words) in letters_of(text.compact)
         if name.text.isascii() or _LATIN_TOKEN.match(name.text):
             parts = _LATIN_TOKEN.findall(name.text.removesuffix("'s"))
-            return text.tokens.issuperset(parts)
+            return all(
+                part in text.tokens or any(_one_country(part, token) for token in text.tokens)
+                for part in parts
+            )
         if _KATAKANA_RUN.fullmatch(name.text):
             return name.text.rstrip("ー") in text.katakana
         return words in text.compact
@@ -508,6 +516,14 @@ def _members(texts: Iterable[_Reading]) -> defaultdict[tuple[str, ...], set[str]
         for one in text.counterparts:
             members[one.group].add(one.member)
     return members
+
+
+def _one_country(one: str, other: str) -> bool:
+    """Whether two Latin words are forms of one: Japan and Japanese, Lanricks and Lanrick."""
+    if min(len(one), len(other)) < _SHORTEST_STEM or one[:3] != other[:3]:
+        return False
+    shared = {one, _NATIONAL.sub("", one)} & {other, _NATIONAL.sub("", other)}
+    return any(len(stem) >= _SHORTEST_STEM for stem in shared)
 
 
 def _contradicted(
