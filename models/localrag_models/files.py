@@ -16,8 +16,8 @@ _SAMPLES = 256
 _SAMPLE = 4096
 _LARGEST_ON_FAT32 = 2**32 - 1
 
-PIECES = "pieces.spm"
-"""What the vocabulary of a model is called as SentencePiece reads it; made where it is missing."""
+PIECES = "pieces.sqlite"
+"""The pieces of a model's vocabulary, to be looked up one by one; made where it is missing."""
 
 Progress = Callable[[str, str, int, int], None]
 """Called with the step (a message, marked with `N_`), what it is done to, the bytes done and the

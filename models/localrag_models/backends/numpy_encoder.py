@@ -8,9 +8,12 @@ format, and load the whole vocabulary of a multilingual model with them.
 """
 
 import json
-import tempfile
+import os
+import re
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float32]
 
+WEIGHTS = "model.safetensors"
+_FLOATS = {"F32": "<f4", "F16": "<f2"}
 _ARCHITECTURES = ("BertModel", "XLMRobertaModel", "RobertaModel")
 
 
@@ -38,15 +43,13 @@ class NumpyEncoder:
     """
 
     def __init__(self, folder: Path, config: Mapping[str, Any]) -> None:
-        from safetensors import safe_open
-
         self.dimension = int(config["hidden_size"])
         self._heads = int(config["num_attention_heads"])
         self._epsilon = float(config.get("layer_norm_eps", 1e-12))
         roberta = "roberta" in str(config["model_type"])
         self._first = int(config.get("pad_token_id") or 0) + 1 if roberta else 0
         self._mean = _pooling(folder) == "mean"
-        self._weights: Any = safe_open(folder / "model.safetensors", "numpy")
+        self._weights = _mapped(folder / WEIGHTS)
         self._tokenize = _tokenizer(folder)
         self._layers = [
             {name: self._read(f"encoder.layer.{n}.{name}") for name in _LAYER}
@@ -72,13 +75,11 @@ class NumpyEncoder:
         return vector
 
     def _embedded(self, tokens: Sequence[int]) -> "Array":
-        import numpy as np
-
-        words = self._weights.get_slice("embeddings.word_embeddings.weight")
-        rows = np.concatenate([words[token : token + 1] for token in tokens], dtype=np.float32)
-        positions = self._weights.get_slice("embeddings.position_embeddings.weight")
-        rows += positions[self._first : self._first + len(tokens)]
-        rows += self._weights.get_slice("embeddings.token_type_embeddings.weight")[:1]
+        words, positions, (kind, *_) = (
+            self._weights[f"embeddings.{name}_embeddings.weight"]
+            for name in ("word", "position", "token_type")
+        )
+        rows = words[list(tokens)] + positions[self._first : self._first + len(tokens)] + kind
         scale = self._read("embeddings.LayerNorm.weight")
         return self._normalised(rows, scale, self._read("embeddings.LayerNorm.bias"))
 
@@ -116,8 +117,7 @@ class NumpyEncoder:
     def _read(self, name: str) -> "Array":
         import numpy as np
 
-        weights: Array = self._weights.get_tensor(name).astype(np.float32, copy=False)
-        return weights
+        return self._weights[name].astype(np.float32, copy=False)
 
 
 _LAYER = tuple(
@@ -136,27 +136,40 @@ _LAYER = tuple(
 
 def covers(folder: Path, config: Mapping[str, Any]) -> bool:
     """Whether a model is one of those computed here, with all weights in one file of floats."""
-    from safetensors import safe_open
-
     if not (
         (config.get("architectures") or [""])[0] in _ARCHITECTURES
         and config.get("hidden_act") == "gelu"
         and config.get("position_embedding_type", "absolute") == "absolute"
         and _pooling(folder) in ("mean", "cls")
-        and (folder / "model.safetensors").is_file()
+        and (folder / WEIGHTS).is_file()
     ):
         return False
-    opened: Any = safe_open(folder / "model.safetensors", "numpy")
-    with opened as weights:
-        named = set(weights.keys())
-        wanted = {
-            f"encoder.layer.{n}.{name}"
-            for n in range(int(config["num_hidden_layers"]))
-            for name in _LAYER
-        }
-        return wanted <= named and all(
-            weights.get_slice(name).get_dtype() in ("F32", "F16") for name in wanted
-        )
+    wanted = {
+        f"encoder.layer.{n}.{name}"
+        for n in range(int(config["num_hidden_layers"]))
+        for name in _LAYER
+    }
+    return wanted <= _mapped(folder / WEIGHTS).keys()
+
+
+def _mapped(path: Path) -> Mapping[str, "NDArray[np.floating]"]:
+    """The tensors of a file in the safetensors format that are single or half floats, by name.
+
+    They are views of the mapped file: its own library would copy them, twice the memory.
+
+    Raises:
+        ValueError: the file is cut short.
+    """
+    import numpy as np
+
+    data = np.memmap(path, np.uint8, "r")
+    begin = 8 + int.from_bytes(data[:8].tobytes(), "little")
+    tensors = {}
+    for name, about in json.loads(data[8:begin].tobytes()).items():
+        if about.get("dtype") in _FLOATS:
+            start, end = (begin + offset for offset in about["data_offsets"])
+            tensors[name] = data[start:end].view(_FLOATS[about["dtype"]]).reshape(about["shape"])
+    return tensors
 
 
 def _pooling(folder: Path) -> str:
@@ -191,20 +204,21 @@ def _gelu(values: "Array") -> "Array":
 
 def _tokenizer(folder: Path) -> Callable[[str], list[int]]:
     """What turns a text into tokens, those included that begin and end a sequence."""
-    path, pieces = folder / "tokenizer.json", folder / PIECES
-    if pieces.is_file() and pieces.stat().st_mtime_ns >= path.stat().st_mtime_ns:
-        return _sentence_pieces(pieces.read_bytes())
-    model = _as_sentence_pieces(json.loads(path.read_text(encoding="utf-8")))
-    if model:
-        # A folder that cannot be written costs a second with each start.
-        with (
-            suppress(OSError),
-            tempfile.NamedTemporaryFile(dir=folder, prefix=PIECES, delete=False) as file,
-        ):
-            file.write(model)
-            file.close()
-            Path(file.name).replace(pieces)
-        return _sentence_pieces(model)
+    path = folder / "tokenizer.json"
+    pieces = folder / PIECES
+    if not (pieces.is_file() and pieces.stat().st_mtime_ns >= path.stat().st_mtime_ns):
+        settings = json.loads(path.read_text(encoding="utf-8"))
+        if not _is_unigram(settings):
+            return _by_library(path)
+        try:
+            _write_pieces(settings["model"], pieces)
+        except (OSError, sqlite3.Error):
+            # A folder that cannot be written costs a second with each start.
+            return _by_library(path)
+    return _Unigram(pieces, partial(_by_library, path))
+
+
+def _by_library(path: Path) -> Callable[[str], list[int]]:
     from tokenizers import Tokenizer
 
     tokenizer: Any = Tokenizer.from_file(str(path))
@@ -212,49 +226,119 @@ def _tokenizer(folder: Path) -> Callable[[str], list[int]]:
     tokenizer.no_padding()
     # Nothing in a text acts as a control token.
     tokenizer.encode_special_tokens = True
-    return lambda text: list(tokenizer.encode(text).ids)
+    normalises = type(tokenizer.model).__name__ == "Unigram"
+    return lambda text: list(tokenizer.encode(nmt_nfkc(text) if normalises else text).ids)
 
 
-def _sentence_pieces(model: bytes) -> Callable[[str], list[int]]:
-    from sentencepiece import SentencePieceProcessor
+class _Unigram:
+    """Cuts a text into the pieces that are likeliest together (Kudo 2018, section 3.2).
 
-    pieces: Any = SentencePieceProcessor(model_proto=model)
-    begin, end = pieces.bos_id(), pieces.eos_id()
-    return lambda text: [begin, *pieces.encode(nmt_nfkc(text)), end]
-
-
-def _as_sentence_pieces(settings: Mapping[str, Any]) -> bytes:
-    """A unigram vocabulary (Kudo 2018) as SentencePiece stores it, which loads in half the time.
+    Libraries read all 250,000 pieces of a multilingual vocabulary before they cut a question of
+    twenty: half a second and 50 MB or more. Here those are looked up that the text can hold; who
+    cuts many texts gets the library.
 
     Args:
-        settings: those in ``tokenizer.json``.
-
-    Returns:
-        A serialised ``ModelProto``; empty for other vocabularies.
+        pieces: of the vocabulary.
+        library: what cuts many texts, loaded once they come.
     """
-    model, frame = settings["model"], settings.get("post_processor") or {}
-    around = [
-        part["SpecialToken"]["id"] for part in frame.get("single", ()) if "SpecialToken" in part
-    ]
-    if model.get("type") != "Unigram" or model.get("byte_fallback") or around != ["<s>", "</s>"]:
-        return b""
-    from sentencepiece import sentencepiece_model_pb2
 
-    protocol: Any = sentencepiece_model_pb2
-    proto = protocol.ModelProto()
-    kinds = proto.SentencePiece
-    control = {one["content"] for one in settings["added_tokens"] if one["special"]}
-    for number, (piece, score) in enumerate(model["vocab"]):
-        kind = kinds.CONTROL if piece in control else kinds.NORMAL
-        kind = kinds.UNKNOWN if number == model["unk_id"] else kind
-        proto.pieces.add(piece=piece, score=score, type=kind)
-    trainer, normalizer = proto.trainer_spec, proto.normalizer_spec
-    trainer.model_type = trainer.UNIGRAM
+    def __init__(self, pieces: Path, library: Callable[[], Callable[[str], list[int]]]) -> None:
+        self._table = sqlite3.connect(f"{pieces.as_uri()}?immutable=1", uri=True)
+        (told,) = self._table.execute("SELECT json FROM about").fetchone()
+        about = json.loads(told)
+        self._begin, self._end, self._unknown = about["begin"], about["end"], about["unknown"]
+        self._longest, self._worst = about["longest"], about["worst"]
+        self._load = library
+        self._characters = 0
+
+    def __call__(self, text: str) -> list[int]:
+        self._characters += len(text)
+        if self._characters > _BY_TABLE:
+            return self._library(text)
+        words = nmt_nfkc(text).split()
+        return [self._begin, *(one for word in words for one in self._cut(f"▁{word}")), self._end]
+
+    @cached_property
+    def _library(self) -> Callable[[str], list[int]]:
+        return self._load()
+
+    def _cut(self, word: str) -> list[int]:
+        """The tokens of a word: by dynamic programming (Viterbi), unknown characters joined."""
+        best: list[tuple[float, int, int]] = [(0.0, 0, 0)]
+        for end in range(1, len(word) + 1):
+            ways = [(best[end - 1][0] + self._worst, end - 1, self._unknown)]
+            for start in range(max(0, end - self._longest), end):
+                if found := self._piece(word[start:end]):
+                    number, score = found
+                    ways.append((best[start][0] + score, start, number))
+            best.append(max(ways, key=lambda way: way[0]))
+        tokens: list[int] = []
+        at = len(word)
+        while at:
+            _, at, token = best[at]
+            if not (token == self._unknown and tokens[-1:] == [token]):
+                tokens.append(token)
+        return tokens[::-1]
+
+    def _piece(self, text: str) -> tuple[int, float] | None:
+        found: tuple[int, float] | None = self._table.execute(
+            "SELECT number, score FROM pieces WHERE piece = ?", (text,)
+        ).fetchone()
+        return found
+
+
+# Characters that are cut before the library is worth its second.
+_BY_TABLE = 20_000
+# What SentencePiece takes from the least score for a character that no piece has.
+_UNKNOWN_PENALTY = 10.0
+
+
+def _is_unigram(settings: Mapping[str, Any]) -> bool:
+    """Whether the vocabulary in a ``tokenizer.json`` is one that `_Unigram` reads."""
+    model, frame = settings["model"], settings.get("post_processor") or {}
+    parts = (part for part in frame.get("single", ()) if "SpecialToken" in part)
+    around = [part["SpecialToken"]["id"] for part in parts]
+    return (
+        model.get("type") == "Unigram"
+        and not model.get("byte_fallback")
+        and around == ["<s>", "</s>"]
+        and "Metaspace" in json.dumps(settings.get("pre_tokenizer"))
+    )
+
+
+def _write_pieces(model: Mapping[str, Any], path: Path) -> None:
+    """Write the pieces of a vocabulary where they are looked up one by one.
+
+    Raises:
+        OSError, sqlite3.Error: they cannot be written.
+    """
     numbers = {piece: number for number, (piece, _) in enumerate(model["vocab"])}
-    trainer.unk_id, trainer.pad_id = model["unk_id"], -1
-    trainer.bos_id, trainer.eos_id = numbers["<s>"], numbers["</s>"]
-    # `nmt_nfkc` comes before; what is left is one blank before each word, as part of it.
-    normalizer.add_dummy_prefix = normalizer.remove_extra_whitespaces = True
-    normalizer.escape_whitespaces = True
-    serialised: bytes = proto.SerializeToString()
-    return serialised
+    about = {
+        "begin": numbers["<s>"],
+        "end": numbers["</s>"],
+        "unknown": model["unk_id"],
+        "longest": max(map(len, numbers)),
+        "worst": min(score for _, score in model["vocab"]) - _UNKNOWN_PENALTY,
+    }
+    rows = (
+        (piece, number, score)
+        for number, (piece, score) in enumerate(model["vocab"])
+        if number != model["unk_id"] and not _CONTROL.fullmatch(piece)
+    )
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        with closing(sqlite3.connect(unfinished)) as table:
+            table.execute("CREATE TABLE about (json TEXT)")
+            table.execute("INSERT INTO about VALUES (?)", (json.dumps(about),))
+            table.execute(
+                "CREATE TABLE pieces (piece TEXT PRIMARY KEY, number INTEGER, score REAL)"
+                " WITHOUT ROWID"
+            )
+            table.executemany("INSERT OR REPLACE INTO pieces VALUES (?, ?, ?)", sorted(rows))
+            table.commit()
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+_CONTROL = re.compile(r"</?s>|<pad>|<mask>")
