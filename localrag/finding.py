@@ -9,6 +9,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, TRIPLES, Passage, kind_name, spellings_of_kind
 from localrag.errors import NotFoundError, UsageError
 from localrag.facts import Fact, FactKind
+from localrag.harmless import shorten
 from localrag.ingest.state import LAYERS
 from localrag.language import N_, _
 from localrag.question.laws import laws_named
@@ -17,7 +18,6 @@ from localrag.retrieval.types import Filters
 from localrag.statutes.names import LawNames
 from localrag.statutes.provisions import StoredProvisions
 from localrag.statutes.resolver import CitationResolver, Resolution, Target, parse_target
-from localrag.wrapping import shorten
 from localrag_indexes.analysis.normalize import plain
 
 LISTED = 10

@@ -1,8 +1,14 @@
-"""Text that reaches a terminal, a page or a file is shown, and never acts there."""
+"""Text that reaches a terminal, a page or a file is shown, and never acts there.
+
+And its rows of cells: where each begins and ends at a width, and where a text is cut.
+"""
 
 import json
 import re
-from typing import Any
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 # C0 (but not tab and line feed), DEL and C1 move the cursor or speak to the terminal; line
 # and paragraph separators may begin a line, the bidirectional controls reorder what a reader sees;
@@ -58,3 +64,159 @@ def _sign(match: re.Match[str]) -> str:
 def _picture(match: re.Match[str]) -> str:
     code = ord(match[0])
     return chr(0x2400 + code) if code < 0x20 else "\N{REPLACEMENT CHARACTER}"
+
+
+NARROWEST = 2
+"""Least width of a row in cells: one wide character."""
+
+# No row begins with these, none ends with those (a plain form of 禁則).
+_NO_START = frozenset(
+    "、。，．,.」』）)］]〕｝}〉》】！？!?：；:;ー々ゝゞヽヾぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮ・"
+)
+_NO_END = frozenset("「『（(［[〔｛{〈《【")
+# Characters of two cells each, and of one: lines of nothing else need no measuring.
+_WIDE = re.compile("[　-〩ぁ-ゖ゛-ヿ㐀-䶿一-鿿豈-﫿！-｠]*")
+_NARROW = re.compile("[ -~]*")
+
+Indents = Callable[[str, int, int], tuple[int, int]]
+"""Says how far a line (text, start, end) is indented, in cells: its first row, its other rows."""
+
+
+class Row(NamedTuple):
+    """A row of a layout: its span in the text, and the blank cells before it."""
+
+    start: int
+    end: int
+    indent: int
+
+
+class Layout(Sequence[Row]):
+    """The rows of a text at one width.
+
+    Every character stands in one row, but line feeds and the blanks at which a row was broken,
+    which stand in none. No row is wider than the width.
+
+    Attributes:
+        width: in cells.
+    """
+
+    def __init__(self, text: str, width: int, indents: Indents | None = None) -> None:
+        """Wrap a text.
+
+        Args:
+            text: without characters that act on a terminal; lines end with a line feed.
+            width: at least `NARROWEST`.
+            indents: without it nothing is indented.
+        """
+        self.width = width
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        self._indents = bytearray()
+        start = 0
+        for line in text.split("\n"):
+            end = start + len(line)
+            first, rest = (0, 0) if indents is None else indents(text, start, end)
+            if max(first, rest) > width // 4:
+                first = rest = 0
+            self._wrap(text, start, end, first, rest)
+            start = end + 1
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def __getitem__(self, number: int) -> Row:  # type: ignore[override]
+        return Row(self._starts[number], self._ends[number], self._indents[number])
+
+    def row_of(self, position: int) -> int:
+        """The number of the row that shows a character, or that its blank follows."""
+        return max(0, bisect_right(self._starts, position) - 1)
+
+    def _wrap(self, text: str, start: int, end: int, first: int, rest: int) -> None:
+        reach, edges = _measure(text, start, end)
+        indent = first
+        while (limit := reach(start, self.width - indent)) < end:
+            at = _break(text, start, limit, edges)
+            self._enter(start, at, indent)
+            start = at
+            while start < end and text[start] == " ":
+                start += 1
+            indent = rest
+            if start == end:
+                return
+        self._enter(start, end, indent)
+
+    def _enter(self, start: int, end: int, indent: int) -> None:
+        self._starts.append(start)
+        self._ends.append(end)
+        self._indents.append(indent)
+
+
+def cells(text: str) -> int:
+    """How many cells a text takes."""
+    if _WIDE.fullmatch(text):
+        return 2 * len(text)
+    if _NARROW.fullmatch(text):
+        return len(text)
+    # Errors and help in plain ASCII wait for no measuring.
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def cut(text: str, width: int) -> str:
+    """A text in at most so many cells; what is left out at its end is marked."""
+    if cells(text) <= width:
+        return text
+    if width <= 0:
+        return ""
+    from rich.cells import set_cell_size
+
+    return set_cell_size(text, width - 1).rstrip() + "…"
+
+
+def shorten(text: str, most: int) -> str:
+    """The first characters of a text, at most so many; behind them the mark of what is left out."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _measure(
+    text: str, start: int, end: int
+) -> tuple[Callable[[int, int], int], Sequence[int] | None]:
+    """How far a row of a line reaches, by where it begins and its width.
+
+    With it the positions at which a row may end, None for all.
+    """
+    if _WIDE.fullmatch(text, start, end):
+        return lambda first, width: first + width // 2, None
+    if _NARROW.fullmatch(text, start, end):
+        return lambda first, width: first + width, None
+    from rich.cells import split_graphemes
+
+    spans, _ = split_graphemes(text[start:end])
+    edges = [start + span[0] for span in spans] + [end]
+    before = [0, *accumulate(span[2] for span in spans)]
+
+    def reach(first: int, width: int) -> int:
+        number = bisect_right(edges, first) - 1
+        return edges[bisect_right(before, before[number] + width) - 1]
+
+    return reach, edges
+
+
+def _break(text: str, start: int, limit: int, edges: Sequence[int] | None) -> int:
+    """Where a row ends: at its limit, or before what must not be torn."""
+    at = limit
+    while at > start and _holds_together(text[at - 1], text[at]):
+        at -= 1
+    if edges is not None:
+        at = edges[bisect_right(edges, at) - 1]
+    return at if at > start else limit
+
+
+def _holds_together(before: str, after: str) -> bool:
+    return after in _NO_START or before in _NO_END or (_in_word(before) and _in_word(after))
+
+
+def _in_word(character: str) -> bool:
+    # Letters from the CJK blocks on may be parted anywhere.
+    return character < "⺀" and (character.isalnum() or character in "'’-_+")

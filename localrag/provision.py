@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from localrag.contents import Contents, contents_of, part_called
-from localrag.corpus.derived import KnownTriple
+from localrag.corpus.knowledge import KnownTriple
 from localrag.corpus.links import DELEGATED_BY, DELEGATES, READS, Definition, Reference
 from localrag.corpus.store import CorpusStore, DocumentInfo
 from localrag.corpus.types import (

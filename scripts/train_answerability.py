@@ -13,7 +13,7 @@ vectors, too, have weights of their own. What they are learned from:
 
 Cross-validation never parts the questions of one page or one law. The JSQuAD questions that judge
 (``scripts/bench/squad.py``) and the lawyers' questions that are only counted take no part. With
-``--embedder`` the weights for passages with vectors are fitted, too, on JSQuAD; without, they stay.
+``--embedder`` the weights with vectors are fitted, too, of passages on JSQuAD; without, they stay.
 """
 
 import json
@@ -40,6 +40,7 @@ from localrag.reading.support import (
     PASSAGES_BY_VECTORS,
     PASSAGES_BY_WORDS,
     PROVISIONS,
+    PROVISIONS_BY_VECTORS,
     SIGNS,
     kind_of,
 )
@@ -56,7 +57,12 @@ JSQUAD, OFF_TOPIC = 800, 150
 """Questions of JSQuAD that are asked of their own corpus, and of the laws."""
 FOLDS = 10
 PENALTY = 1.0
-LOST = {PROVISIONS: 0.02, PASSAGES_BY_WORDS: 0.03, PASSAGES_BY_VECTORS: 0.035}
+LOST = {
+    PROVISIONS: 0.02,
+    PROVISIONS_BY_VECTORS: 0.02,
+    PASSAGES_BY_WORDS: 0.03,
+    PASSAGES_BY_VECTORS: 0.035,
+}
 """Share of the answered questions that fall below the threshold, in cross-validation.
 
 With those whose paragraph is not found at all, about a twentieth of all questions is then refused.
@@ -94,9 +100,13 @@ def main() -> None:
     for kind in (PROVISIONS, PASSAGES_BY_WORDS):
         file[kind] = fitted(of_kind(found, kind), kind, "words")
     if arguments.embedder:
-        near = of_kind(jsquad(data, work, arguments.embedder), PASSAGES_BY_VECTORS)
         searched = Path(arguments.embedder).name
-        file[PASSAGES_BY_VECTORS] = fitted(near, PASSAGES_BY_VECTORS, searched)
+        near = (
+            *jsquad(data, work, arguments.embedder),
+            *statutes(data, work, arguments.embedder),
+        )
+        for kind in (PROVISIONS_BY_VECTORS, PASSAGES_BY_VECTORS):
+            file[kind] = fitted(of_kind(near, kind), kind, searched)
     WEIGHTS.write_text(tomli_w.dumps(file), encoding="utf-8")
 
 
@@ -208,10 +218,10 @@ def multihop(data: Path, work: Path) -> Iterator[Example]:
                 yield from both(retriever, name, text, found, supports)
 
 
-def statutes(data: Path, work: Path) -> Iterator[Example]:
+def statutes(data: Path, work: Path, embedder: str = "") -> Iterator[Example]:
     """Law questions with the gold found or its law withheld, and JSQuAD's asked of the laws."""
     laws = [data / "egov" / "xml", data / "egov" / "xml_2015"]
-    with open_corpus(work, "statutes", laws) as retriever:
+    with open_corpus(work, "statutes", laws, embedder) as retriever:
         orders = OrdersUnder(retriever.store, retriever.names)
         for group, query, gold in law_cases(data):
             found = retriever.search(query, DEEP)

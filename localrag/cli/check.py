@@ -143,7 +143,7 @@ def _print(report: "CheckReport", *, show_all: bool) -> None:
 
 def _print_finding(finding: "Finding", kind: str) -> None:
     from localrag.check import wording
-    from localrag.wrapping import shorten
+    from localrag.harmless import shorten
 
     style = _STYLES[finding.verdict.value]
     place = wording.place(finding.place, kind)

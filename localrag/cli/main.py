@@ -338,7 +338,7 @@ def _cells(text: str) -> int:
     """How many cells a text takes."""
     if text.isascii():
         return len(text)
-    from localrag.wrapping import cells
+    from localrag.harmless import cells
 
     return cells(text)
 
@@ -349,7 +349,7 @@ def _rows(text: str, width: int) -> Iterator[str]:
         import textwrap
 
         return iter(textwrap.wrap(text, width, break_on_hyphens=False))
-    from localrag.wrapping import Layout
+    from localrag.harmless import Layout
 
     return (text[row.start : row.end].rstrip() for row in Layout(text, width))
 

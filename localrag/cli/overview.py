@@ -156,7 +156,7 @@ def _if(wanted: int, words: str) -> list[str]:
 def _listed(key: str, values: Mapping[str, int]) -> str:
     from localrag.corpus.facets import value_name
     from localrag.corpus.types import Label
-    from localrag.wrapping import shorten
+    from localrag.harmless import shorten
 
     some = list(values.items())[:_SHOWN]
     shown = [f"{shorten(value_name(Label(key, value)), _LONGEST)} {n:,}" for value, n in some]

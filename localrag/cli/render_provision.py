@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from localrag.cli.render import cut
 from localrag.cli.terminal import aside, colon, say, say_text, tell
 from localrag.contents import Contents, Part
-from localrag.corpus.derived import KnownTriple
+from localrag.corpus.knowledge import KnownTriple
 from localrag.corpus.links import DELEGATES
 from localrag.corpus.types import Locator, omission_notes
 from localrag.harmless import one_line

@@ -18,11 +18,11 @@ from localrag.database import Database, Row, Schema
 from localrag.durable import is_locked, locked
 from localrag.errors import BusyError, NotFoundError, StorageError, StoreError
 from localrag.facts import Fact, FactKind
+from localrag.harmless import cut
 from localrag.language import N_, _
 from localrag.reading.types import Answer, Nearest, Status
 from localrag.retrieval.types import Query, Trace
 from localrag.workspace import Workspace
-from localrag.wrapping import cut
 
 _VERSION = 3
 _DRAFT = TypeAdapter(tuple[str, ...])

@@ -3,9 +3,11 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
+from functools import cached_property
 from typing import Any
 
-from localrag.corpus.derived import Derived, Knowledge
+from localrag.corpus.browsing import Derived
+from localrag.corpus.knowledge import Knowledge
 from localrag.corpus.links import subtree
 from localrag.corpus.rows import (
     BLOCK,
@@ -29,14 +31,17 @@ class Lookups(Derived):
 
     Attributes:
         as_of: the day.
-        knowledge: what the triples of the corpus say, by subject.
     """
 
     def __init__(self, database: Database, as_of: date | None = None) -> None:
         super().__init__(database)
         self.as_of = as_of or date.today()
         show(database, self.as_of)
-        self.knowledge = Knowledge(database, self.by_keys)
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """What the triples of the corpus say, by subject."""
+        return Knowledge(self._db, self.by_keys)
 
     @property
     def generation(self) -> int:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import IO
 
-from localrag.harmless import harmless
+from localrag.harmless import cells, harmless
 from localrag.language import _
-from localrag.wrapping import cells
 
 # What makes a formula of a cell of CSV, and what Excel in Japan reads like it.
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "|", "%")

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from string import Formatter
 from typing import TYPE_CHECKING, Any, Self
 
 from localrag.facts.kinds import FactKind
@@ -97,8 +96,8 @@ class Fact:
 
 @cache
 def _fields_of(kind: FactKind) -> frozenset[str]:
-    """The names of the fields that the words of a kind show."""
-    return frozenset(name for _text, name, _, _ in Formatter().parse(kind.value) if name)
+    """The fields of a kind, read out of its words once."""
+    return kind.fields
 
 
 def told(facts: Iterable[Fact]) -> str:

@@ -1,6 +1,7 @@
 """The kinds of facts, by the rooms that tell them, and the words of each."""
 
 from enum import Enum, unique
+from string import Formatter
 from typing import Self
 
 from localrag.language import N_
@@ -572,3 +573,8 @@ class FactKind(Enum):
     def words(self) -> str:
         """A message with the names of the fields in braces."""
         return self.value
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """The names of the fields that its words show."""
+        return frozenset(name for _, name, _, _ in Formatter().parse(self.words) if name)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self, cast
 from localrag.config import Config, MethodConfig
 from localrag.errors import ModelUnusable, UsageError
 from localrag.facts import Fact, FactKind
+from localrag.inference.opening import open_chat
 from localrag.language import N_
 from localrag.methods.catalogue import (
     FEWEST,
@@ -254,8 +255,6 @@ class MethodResources:
 
     @cached_property
     def _model(self) -> "ChatModel":
-        from localrag.inference.opening import open_chat
-
         opened = open_chat(self._workspace, self._config, self._on_load)
         if opened is None:
             raise UsageError(

@@ -98,7 +98,7 @@ def write_searches(
         label: the option that the searches are for; by default the whole question.
 
     Returns:
-        At most `MOST_SEARCHES`, the likeliest first; none without a word.
+        At most `MOST_SEARCHES`, the likeliest first; none without a word, no words twice.
 
     Raises:
         ModelUnusable: the model failed, or its reply is malformed for the second time.
@@ -124,7 +124,12 @@ def write_searches(
         for before, one in zip(reply.searches, written, strict=True)
     ):
         toolkit.note(STAGE, [Fact(FactKind.SEARCH_REPEATED, n=repeated)])
-    return tuple(dict.fromkeys(one for one in written if any(map(str.isalnum, one.words))))
+    # A small model writes the same words for one law after the other: they count once.
+    different: dict[str, WrittenSearch] = {}
+    for one in written:
+        if any(map(str.isalnum, one.words)):
+            different.setdefault(one.words, one)
+    return tuple(different.values())
 
 
 def _once(words: str) -> str:

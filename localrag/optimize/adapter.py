@@ -13,13 +13,13 @@ from pydantic import AfterValidator, BaseModel, Field
 from localrag.errors import ModelUnusable
 from localrag.evaluation.types import Question
 from localrag.facts import Fact, FactKind
+from localrag.harmless import shorten
 from localrag.methods.toolkit import Toolkit
 from localrag.optimize.leakage import Leak, LeakageGuard
 from localrag.optimize.spending import Spending, key_of
 from localrag.optimize.task import FOUND, QueryTask, Shared, as_written
 from localrag.optimize.types import Candidate, Objective, Proposal, Refused, Rollout
 from localrag.prompts import Language, prompt
-from localrag.wrapping import shorten
 from localrag_models.chat import Message
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, Passage
+from localrag.harmless import cut
 from localrag.reading.pieces import Piece, joined, pieces_of, with_context
 from localrag.reading.support import Answerability, Support, SupportScorer, weights_for
 from localrag.reading.types import Citation, Nearest
@@ -23,7 +24,6 @@ from localrag.retrieval.types import Hit, Link, Query
 from localrag.retrieval.units import article_unit, target_of
 from localrag.statutes.notation import caption_of
 from localrag.statutes.provisions import is_form, names_form
-from localrag.wrapping import cut
 from localrag_indexes.fusion import in_turn
 
 _PENAL = re.compile(r"(?:懲役|拘禁刑|禁錮|罰金|拘留|科料|過料)[^。\n]{0,40}(?:処する|科する)")

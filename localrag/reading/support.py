@@ -240,10 +240,12 @@ COVERAGE, AHEAD, RUN, WORDS, NAMES, KIND = _OF_ALL = (
     "coverage", "ahead", "run", "words", "names", "kind",
 )  # fmt: skip
 LAW, AGREEMENT, MATTER = "law", "agreement", "matter"
-NEARNESS, NEAREST = "nearness", "nearest"
-PROVISIONS, PASSAGES_BY_WORDS, PASSAGES_BY_VECTORS = "provisions", "by_words", "by_vectors"
+NEARNESS, NEAREST, PLACE = "nearness", "nearest", "place"
+PROVISIONS, PROVISIONS_BY_VECTORS = "provisions", "provisions_by_vectors"
+PASSAGES_BY_WORDS, PASSAGES_BY_VECTORS = "by_words", "by_vectors"
 SIGNS = {
     PROVISIONS: (*_OF_ALL, LAW, AGREEMENT, MATTER),
+    PROVISIONS_BY_VECTORS: (*_OF_ALL, LAW, AGREEMENT, MATTER, PLACE),
     PASSAGES_BY_WORDS: _OF_ALL,
     PASSAGES_BY_VECTORS: (*_OF_ALL, NEARNESS, NEAREST),
 }
@@ -352,12 +354,15 @@ class Answerability:
             NAMES: self._named(around),
             KIND: float(self._expectation.sign is None or self._expectation.met_by(piece.text)),
         }
-        # How near provisions stand to questions, nobody has measured: their words decide.
         if piece.passage.layer != PASSAGES:
             own = self._documents.count(piece.passage.document_id)
             signs[LAW] = float(piece.passage.document_id in self._laws)
             signs[AGREEMENT] = own / (len(self._documents) or 1)
             signs[MATTER] = self._matter(passage_terms)
+            if self._cosines:
+                # Cosines to a question that was turned to provisions differ from embedder to
+                # embedder; their order does not.
+                signs[PLACE] = self._place(passage)
         elif self._cosines:
             least = min(self._cosines.values())
             cosine = self._cosines.get(passage.id, least)
@@ -372,6 +377,12 @@ class Answerability:
         if not self._matters:
             return _UNTOLD
         return float(any(phrase <= terms for phrase in self._matters))
+
+    def _place(self, passage: Passage) -> float:
+        """The reciprocal of the rank that a passage has by meaning; 0 where it is not found so."""
+        if passage.id not in self._cosines:
+            return 0.0
+        return 1 / (1 + sum(other > self._cosines[passage.id] for other in self._cosines.values()))
 
     def _ahead(self, passage: Passage) -> float:
         """How far the score of a passage is above those of all others, as a share of the best."""

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from localrag.corpus.derived import MOST_TRIPLES
+from localrag.corpus.knowledge import MOST_TRIPLES
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.rows import fold
 from localrag.facts import Fact, FactKind

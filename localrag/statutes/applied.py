@@ -12,7 +12,7 @@ from typing import NamedTuple
 from localrag.corpus.links import CHANGES, READS, Reading, Reference
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import PARAGRAPHS, Locator, Passage
-from localrag.statutes.provisions import order_of
+from localrag.statutes.provisions import numbers_of
 
 _SENTENCE_END = re.compile(r"。(?![）」])")
 _PROVISO = re.compile("。(?=(?:ただし|但し|但)、?)")
@@ -115,8 +115,8 @@ def reaches(reference: Reference, place: Locator) -> bool:
         return True
     if last is None or first.division != place.division:
         return False
-    depth = len(_numbers(first))
-    return _numbers(first) <= _numbers(place)[:depth] <= _numbers(last)
+    depth = len(numbers_of(first))
+    return numbers_of(first) <= numbers_of(place)[:depth] <= numbers_of(last)
 
 
 def is_told(reference: Reference) -> bool:
@@ -249,9 +249,3 @@ def _pieces(passage: Passage, edits: Iterable[_Edit]) -> Iterator[Piece]:
         at = end
     if at < len(text):
         yield Piece(text[at:])
-
-
-def _numbers(place: Locator) -> list[list[int]]:
-    """The numbers of a provision, to be compared: 第三条の二第一項 is [[3, 2], [1]]."""
-    numbers = [place.article, place.paragraph, place.item, *place.subitem.split(".")]
-    return [order_of(number) for number in numbers if number]

@@ -19,6 +19,7 @@ from typing import NamedTuple, Self
 from localrag.corpus.links import CARRIES_OUT, DELEGATED_BY, DELEGATES, REFERS, Reference
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
+from localrag.statutes.provisions import numbers_of
 
 INSTRUMENT = (
     r"(?:政令|(?:[一-鿿]{4}|[一-鿿]{2})?[府省]令|[一-鿿]{2,12}委員会規則"
@@ -405,15 +406,12 @@ def _nearness(place: Locator, reference: Reference) -> float:
     """How exactly an order cites a place, 3 at most; 0 where it cites another one."""
     cited, last = reference.target, reference.target_end
     if last is not None:
-        return 2 * (_numbers(cited) <= _numbers(place)[: len(_numbers(last))] <= _numbers(last))
+        return 2 * (
+            numbers_of(cited) <= numbers_of(place)[: len(numbers_of(last))] <= numbers_of(last)
+        )
     if cited.contains(place):
         return 3 if place.contains(cited) else 2
     return 1 * place.contains(cited)
-
-
-def _numbers(place: Locator) -> list[list[int]]:
-    parts = place.path.rpartition("/")[2].split(".")
-    return [[int(number) for number in re.findall(r"\d+", part)] for part in parts]
 
 
 def _alike(noun: str, point: Point) -> float:

@@ -183,6 +183,12 @@ def order_of(number: str) -> list[int]:
     return [int(part) for part in number.partition(":")[0].split("_") if part.isdecimal()]
 
 
+def numbers_of(place: Locator) -> list[list[int]]:
+    """The numbers of a provision, to be compared: 第三条の二第一項 is [[3, 2], [1]]."""
+    numbers = [place.article, place.paragraph, place.item, *place.subitem.split(".")]
+    return [order_of(number) for number in numbers if number]
+
+
 class StoredProvisions:
     """A `ProvisionLookup` over a corpus store."""
 

@@ -20,7 +20,7 @@ from bench.options import parser
 from bench.peak_memory import PeakMemory
 from bench.rates import latency, rate
 
-from localrag.corpus.derived import Knowledge
+from localrag.corpus.knowledge import Knowledge
 from localrag.corpus.readers.triples import triple
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Triple

@@ -28,7 +28,7 @@ from bench.options import REPOSITORY, parser
 from bench.rates import latency, rate
 
 from localrag.config import load
-from localrag.corpus.derived import Knowledge, KnownTriple, SubjectMention
+from localrag.corpus.knowledge import Knowledge, KnownTriple, SubjectMention
 from localrag.evaluation.datasets.readers import Sources, read
 from localrag.evaluation.measures.answers import exact
 from localrag.evaluation.types import Question

@@ -4,7 +4,6 @@ import pickle
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from string import Formatter
 
 import pytest
 from catalogues import translations
@@ -43,15 +42,11 @@ THE_SAME = (
 """What has no words, and commands of a shell."""
 
 
-def fields_of(kind):
-    return {name for _, name, _, _ in Formatter().parse(kind.words) if name}
-
-
 @pytest.mark.parametrize("kind", FactKind)
 def test_every_kind_has_words_in_every_language(kind, translated):
     assert language._(kind.words) != kind.words or kind in THE_SAME
     # A number can stand wherever a word can.
-    assert str(Fact(kind, **dict.fromkeys(fields_of(kind), 1)))
+    assert str(Fact(kind, **dict.fromkeys(kind.fields, 1)))
 
 
 def test_the_kinds_that_the_documents_explain_are_those_that_there_are():
@@ -61,7 +56,7 @@ def test_the_kinds_that_the_documents_explain_are_those_that_there_are():
         _, _, table = (docs / text).read_text(encoding="utf-8").partition("| kind |")
         for code, meaning in re.findall(r"^\| `([a-z-]+)` \| (.+) \|$", table, re.MULTILINE):
             kind = FactKind.of_code(code)
-            assert set(re.findall("`([a-z]+)`", meaning)) <= fields_of(kind), code
+            assert set(re.findall("`([a-z]+)`", meaning)) <= kind.fields, code
             explained.setdefault(text, []).append(kind)
     english, japanese = explained.values()
     assert english == japanese

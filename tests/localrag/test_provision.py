@@ -115,6 +115,8 @@ def test_what_is_there_instead(store: CorpusStore) -> None:
         show(store, f"{LAW} あ")
     with pytest.raises(NotFoundError, match="'7' is not the number of a provision"):
         show(store, "風車組合法2条7")
+    with pytest.raises(NotFoundError, match=r"^風車組合法2条7o9: '7o9' is not the number"):
+        show(store, "風車組合法2条7o9")
     with pytest.raises(NotFoundError, match="風車組合法88条"):
         show(store, "風車組合法2条及び風車組合法88条")
 

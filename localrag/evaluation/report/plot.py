@@ -11,9 +11,9 @@ from localrag.evaluation.report.figures import Figures
 from localrag.evaluation.report.measured import CHANCE
 from localrag.evaluation.report.retrieved import DEPTHS, Recall
 from localrag.evaluation.statistics import Estimate
+from localrag.harmless import shorten
 from localrag.language import _
 from localrag.reading.wording import VERACITIES
-from localrag.wrapping import shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from localrag.wrapping import shorten
+from localrag.harmless import shorten
 
 
 class ComparisonKind(StrEnum):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from localrag.corpus.derived import KnownTriple, SubjectMention
+from localrag.corpus.knowledge import KnownTriple, SubjectMention
 from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.values import narrowed
 from localrag.methods.staged_symbolic.lookups import (

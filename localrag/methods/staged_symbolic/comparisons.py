@@ -14,7 +14,7 @@ from heapq import nlargest
 from itertools import chain, combinations, product
 from typing import NamedTuple
 
-from localrag.corpus.derived import KnownTriple, SubjectMention
+from localrag.corpus.knowledge import KnownTriple, SubjectMention
 from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.comparing import compare
 from localrag.methods.comparison.types import ComparisonKind, Decision, Side

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from localrag.corpus.derived import MOST_TRIPLES, Knowledge, KnownTriple, SubjectMention
+from localrag.corpus.knowledge import MOST_TRIPLES, Knowledge, KnownTriple, SubjectMention
 from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.types import ComparisonKind, Decision, Side
 from localrag.methods.comparison.values import contradictory, items

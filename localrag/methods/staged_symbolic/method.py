@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import NamedTuple
 
-from localrag.corpus.derived import KnownTriple
+from localrag.corpus.knowledge import KnownTriple
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.methods.catalogue import Case, Method

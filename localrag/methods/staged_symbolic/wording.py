@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from localrag.corpus.derived import SubjectMention
+from localrag.corpus.knowledge import SubjectMention
 from localrag.corpus.rows import stands_alone, words_of
 from localrag.corpus.types import Triple
 from localrag.facts import Fact, FactKind

@@ -137,7 +137,7 @@ def test_a_failed_build_leaves_the_old_index(
     def full_disk(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("localrag_indexes.bm25.build", full_disk)
+    monkeypatch.setattr("localrag.ingest.index.build", full_disk)
     with pytest.raises(StorageError, match=r"No space left.*localrag index"):
         index(filled, "main", rebuild=True)
     assert current(filled.corpus("main").bm25) == before

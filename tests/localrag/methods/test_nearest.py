@@ -82,8 +82,16 @@ def test_a_form_is_listed_only_where_one_is_asked_for() -> None:
     assert len(nearest(wanted, [(wanted, hits)], ())) == 3
 
 
-def _appendix(number: int, header: str) -> Hit:
-    place, locator = f"law#appendix{number}/", Locator(f"appendix{number}")
+def test_supplementary_provisions_are_listed_only_where_they_are_asked_for() -> None:
+    hits = [_appendix(1, "渡し舟法 附則 第一条（施行期日）", "suppl1"), hit(2)]
+    assert numbers(nearest(ASKED, [(ASKED, hits)], ())) == [2]
+    wanted = Query("渡し舟法の施行日は")
+    assert len(nearest(wanted, [(wanted, hits)], ())) == 2
+
+
+def _appendix(number: int, header: str, division: str = "") -> Hit:
+    locator = Locator(division or f"appendix{number}")
+    place = f"law#{locator.path}"
     passage = Passage(
         place, "law", "articles", "図", header, locator, 100 * number, 100 * number + 1
     )

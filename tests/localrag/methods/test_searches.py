@@ -86,6 +86,15 @@ def test_words_that_a_model_repeats_are_searched_for_once(asked: Play, written: 
     assert [one for one in played.trace.events if one.kind.name == "SEARCH_REPEATED"]
 
 
+def test_the_same_words_for_several_laws_are_searched_for_once(asked: Play) -> None:
+    words = "渡し守の資格"
+    written = [(NAME, words), ("会社法", "夜間の灯火"), ("", words)]
+    reply = {"searches": [{"law": law, "words": said} for law, said in written]}
+    played = asked(reply, NOTHING)
+    told = [one for one in played.trace.events if one.kind.name.startswith("SEARCHED_ALSO")]
+    assert [one.fields["words"] for one in told] == [words, "夜間の灯火"]
+
+
 def test_no_search_is_written_where_nothing_is_to_be_rewritten(asked: Play) -> None:
     off = Config(chat=ChatConfig(max_tokens=300, write_searches=False))
     query = Query("渡し守の資格は何か。")

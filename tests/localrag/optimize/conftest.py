@@ -39,7 +39,7 @@ _TOPICS = (
 )
 ADVICE = "甲乙丙丁"
 # Of the questions; no provision has such a word.
-_NAMES = "ABCDEFGHIJKLMNOP"
+_NAMES, _ABOUT = "ABCDEFGHIJKLMNOP", "アルファベットクイズゲーム"
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def questions(tmp_path: Path) -> Path:
             title = "渡し舟の安全及び活用に関する法律" + ("施行令" if law == ORDER else "")
             row = {
                 "id": f"q{number:02}",
-                "question": f"{ADVICE[number % 4]}「{_NAMES[number % 8]}」設問{_NAMES[number]}",
+                "question": f"{ADVICE[number % 4]}「{_NAMES[number % 8]}」{_ABOUT}{_NAMES[number]}",
                 "options": ["一番目の選択肢", "二番目の選択肢"],
                 "answer": "a",
                 "context": f"## {title}\n### 第{article.replace('_', '条の')}条\n{says}",

@@ -75,8 +75,10 @@ def test_it_climbs_to_the_best_instruction(
     assert outcome.gain > 0.3
     assert outcome.end == "calls"
     assert outcome.calls == plan.calls
-    assert {type(event) for event in events} >= {Begun, OptimisationProgress, Accepted, Fact}
-    assert any("BM25 stands in" in str(event) for event in events if isinstance(event, Fact))
+    assert {type(event) for event in events} >= {Begun, OptimisationProgress, Accepted}
+    # The published method searches by meaning; `ask` by whatever there is.
+    stands_in = any("BM25 stands in" in str(one) for one in events if isinstance(one, Fact))
+    assert stands_in == (objective is Objective.OVERLAP)
 
     saved = OptimisedPrompt.load(sample / "prompts", "toy")
     assert saved.text == best.text

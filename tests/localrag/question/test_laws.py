@@ -167,6 +167,21 @@ def test_a_law_that_is_lacking_is_read_after_another_by_the_article_cited_of_it(
         assert read(f"民法1条と{other}") == [("民法", ("civil",))]
 
 
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("旅券法と民法709条の関係", [("旅券法", ()), ("民法", ("civil",))]),
+        ("民法第90条と旅券法の関係", [("民法", ("civil",)), ("旅券法", ())]),
+        ("民法や漁船法の届出", [("民法", ("civil",)), ("漁船法", ())]),
+        ("民法の解決方法と手法", [("民法", ("civil",))]),
+    ],
+)
+def test_what_is_joined_to_a_law_is_one(
+    question: str, names: list[tuple[str, tuple[str, ...]]]
+) -> None:
+    assert read(question) == names
+
+
 def test_what_stands_before_a_long_title_is_no_part_of_it() -> None:
     for law_id, title in (("drugs", DRUGS), ("privacy", "個人情報の保護に関する法律")):
         assert read(f"次のうち、{title}第1条において定める者は") == [(title, (law_id,))]

@@ -12,6 +12,7 @@ from localrag.ingest.index import index
 from localrag.reading.extractive import Quotations, quotations
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.types import Filters, LinkKind, Query
+from localrag.retrieval.written import rewritten, search_written
 from localrag.workspace import Workspace
 
 ACT, ORDER, ORDINANCE, OTHER = (
@@ -202,6 +203,30 @@ def test_the_penalties_of_a_law_are_all_that_it_punishes(laws: Retriever, questi
 def test_the_penalties_of_a_law_left_out_by_a_filter_are_not_given(laws: Retriever) -> None:
     asked = Query("灯台船法の罰則は", filters=Filters(documents=(OTHER,)))
     assert all(link.unit.startswith(OTHER) for link in laws.search(asked).links)
+
+
+def test_beside_a_missing_article_are_its_neighbours(laws: Retriever) -> None:
+    asked = Query("灯台船法第四条の二の届出は")
+    found = laws.search(asked)
+    assert found.reading.missing == ("灯台船法第四条の二",)
+    assert {hit.passage.id for hit in found.hits[:2]} == {f"{ACT}#4", f"{ACT}#5"}
+    assert not quotations(laws, found).citations
+
+
+@pytest.mark.parametrize(
+    ("last", "searched"),
+    [
+        ("その有価証券は", "灯台船法 保証金 その有価証券は"),
+        # Its words lead to another law.
+        ("気球の労働者の労働時間は", "気球の労働者の労働時間は"),
+    ],
+)
+def test_a_follow_up_is_searched_for_with_the_law_and_the_caption_before(
+    laws: Retriever, last: str, searched: str
+) -> None:
+    read = rewritten(last, ["灯台船法第三条の保証金とは"], laws.names)
+    found = search_written(laws, Query(read.text, last=read.last), ())
+    assert {stage.query for stage in found.trace.stages if stage.subject} == {searched}
 
 
 @pytest.mark.parametrize(

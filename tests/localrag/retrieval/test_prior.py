@@ -24,9 +24,10 @@ def test_what_is_titled_with_words_of_the_question_counts_more() -> None:
         "A#1": LexicalMatch(1.0, "渡船法 第一条（登録の有効期間）"),
         "A#2": LexicalMatch(1.0, "渡船法 第二条（登録の有効期間の満了後の運航の制限）"),
         "A#3": LexicalMatch(1.0, "渡船法 第三条"),
+        "A#4": LexicalMatch(1.0, "渡船法 第四条（登録等の有効期間）"),
         "page.md#1": LexicalMatch(1.0, "渡し > 登録"),
         "page.md#2": LexicalMatch(1.0, "渡し > 事故"),
     }
     weighed = weigh(found, Query("登録の有効期間は何年か。"), NAMES)
-    assert weighed["A#1"] == weighed["page.md#1"] > 1.0
+    assert weighed["A#1"] == weighed["A#4"] == weighed["page.md#1"] > 1.0
     assert weighed["A#2"] == weighed["A#3"] == weighed["page.md#2"] == 1.0

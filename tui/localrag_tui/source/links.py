@@ -14,7 +14,7 @@ from localrag_tui.wording import palette
 
 if TYPE_CHECKING:
     from localrag.corpus.browsing import Stand
-    from localrag.corpus.links import DELEGATES, Reference
+    from localrag.corpus.links import Reference
     from localrag.corpus.store import CorpusStore
     from localrag.corpus.types import Passage
     from localrag.provision import Provision
@@ -68,6 +68,7 @@ def destination(store: "CorpusStore", reference: "Reference") -> Spot:
     Where something is left to an order (政令で定める) it is the provision of that order that fills
     it in. Raises what `spot_at` does.
     """
+    from localrag.corpus.links import DELEGATES
     from localrag.statutes.delegations import filled_in
 
     if reference.kind == DELEGATES and not reference.target.path:

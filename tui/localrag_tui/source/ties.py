@@ -11,9 +11,9 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from localrag.errors import NotFoundError
+from localrag.harmless import NARROWEST, Layout, shorten
 from localrag.language import N_, _
 from localrag.reading import wording
-from localrag.wrapping import NARROWEST, Layout, shorten
 from localrag_tui.shown import one_line
 from localrag_tui.source.links import gone, spot_at
 from localrag_tui.spot import Spot

@@ -11,7 +11,7 @@ from textual.style import Style
 from textual.visual import RenderOptions, Visual
 from textual.widgets import Static
 
-from localrag.wrapping import NARROWEST, Layout
+from localrag.harmless import NARROWEST, Layout
 
 if TYPE_CHECKING:
     from textual.css.styles import RulesMap
