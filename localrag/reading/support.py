@@ -36,9 +36,11 @@ from localrag_indexes.analysis.normalize import letters_of, normalize, with_blan
 # the figures of scripts/bench/jsquad.py are those of development.
 _FROM_HEADER = 0.9
 _FROM_CONTEXT = 0.65
+_FROM_ANTECEDENT = 0.8
 _COMMON_IN_PASSAGE = 0.7
 # What the law says instead of an everyday word is not quite what was asked.
 _IN_LAW = 0.9
+_EXPECTED = 0.3
 _RETRIEVAL = 1.0
 # What of a score a piece has that says all that was asked.
 _COVERED = 2.0
@@ -114,9 +116,13 @@ class SupportScorer:
         by_terms = _shares(wanted, pieces, header, analyzer().terms)
         by_characters = _shares(bigrams, pieces, header, _bigrams)
         supports = []
-        for terms, characters in zip(by_terms, by_characters, strict=True):
+        for piece, terms, characters in zip(pieces, by_terms, by_characters, strict=True):
             coverage = (terms + characters) / 2
-            score = _COVERED * coverage + _RETRIEVAL * relative_score
+            score = (
+                _COVERED * coverage
+                + _EXPECTED * self._expectation.met_by(piece.text)
+                + _RETRIEVAL * relative_score
+            )
             supports.append(Support(coverage, score))
         return supports
 
@@ -184,7 +190,10 @@ def _shares(
             else (set().union(*(of[text] for text in piece.before)))
         )
         read = piece.before
-        counts = partial(_counts, own=of[piece.text], before=before, heading=heading)
+        last: set[str] = set()
+        if piece.before and (piece.above or refers_back(piece.text)):
+            last = of[piece.before[-1]]
+        counts = partial(_counts, own=of[piece.text], last=last, before=before, heading=heading)
         held = _held(within, counts)
         for weight, ways in wanted.words:
             said = (
@@ -201,10 +210,16 @@ def _held(weights: Mapping[str, float], counts: Callable[[str], float]) -> float
     return sum(weight * counts(feature) for feature, weight in weights.items())
 
 
-def _counts(feature: str, own: set[str], before: set[str], heading: set[str]) -> float:
+def _counts(
+    feature: str, own: set[str], last: set[str], before: set[str], heading: set[str]
+) -> float:
     if feature in own:
         return 1.0
-    return max(_FROM_HEADER * (feature in heading), _FROM_CONTEXT * (feature in before))
+    return max(
+        _FROM_HEADER * (feature in heading),
+        _FROM_ANTECEDENT * (feature in last),
+        _FROM_CONTEXT * (feature in before),
+    )
 
 
 def _weights_within(weights: Mapping[str, float], pieces: Sequence[set[str]]) -> dict[str, float]:
