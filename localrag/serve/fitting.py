@@ -22,8 +22,9 @@ _NAME = 200
 _WORTH = 200
 # What goes before anything else is cut, in this order: the trace, and what is near an answer.
 _FIRST_TO_GO = ("trace", "nearest")
-# Where the list of what was cut changes with the room that it takes itself.
-_TRIES = 5
+# The list of what was cut takes room itself, and changes with it: so often less room is tried, each
+# time by this share at least.
+_TRIES, _STEP = 20, 50
 
 
 class CutJson(TypedDict):
@@ -67,7 +68,7 @@ def fitted(value: dict[str, Any], most: int) -> dict[str, Any]:
         over = _length(shown) - most
         if over <= 0:
             break
-        room -= over
+        room -= max(over, most // _STEP)
     return shown
 
 

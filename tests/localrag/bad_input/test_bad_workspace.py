@@ -109,7 +109,7 @@ def test_a_text_that_was_changed_in_the_store_is_told(cli: Cli, sample: Path) ->
         ("passages", "header", "'渡し舟法 第九条'", ["search", "渡し守の資格"]),
         ("passages", "start", "start + 1", ["search", "渡し守の資格"]),
         ("documents", "title", "'渡し船法'", ["list", "main"]),
-        ("refs", "law_name", "'他の法律'", ["show", "599AC0000000001#8"]),
+        ("edges", "name", "'他の法律'", ["show", "599AC0000000001#8"]),
     ],
 )
 def test_a_row_that_was_changed_in_the_store_is_told(

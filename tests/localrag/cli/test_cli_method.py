@@ -86,7 +86,7 @@ def test_a_method_with_a_model_says_why_its_choice_is_not_supported(
     found = {"sentence": 1, "difference": "", "relation": "無関係"}
     reply = json.dumps({"findings": [found]}, ensure_ascii=False)
     scripted = ScriptedChat(reply, reply, context=32_768)
-    monkeypatch.setattr("localrag.inference.opening.open_chat", lambda *_: scripted)
+    monkeypatch.setattr("localrag.methods.answering.open_chat", lambda *_: scripted)
     outcome = cli("ask", "--method", "statute-localrag", *CHOOSING, QUESTION, "--json")
     assert outcome.json["status"] == "unsupported"
     assert outcome.json["doubt"] == "the quotations do not single an option out"

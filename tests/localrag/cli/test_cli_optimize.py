@@ -54,7 +54,7 @@ def questions(tmp_path: Path) -> Path:
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Searcher:
     searcher = Searcher(context=100_000)
-    monkeypatch.setattr("localrag.inference.opening.open_chat", lambda *_: searcher)
+    monkeypatch.setattr("localrag.methods.answering.open_chat", lambda *_: searcher)
     return searcher
 
 

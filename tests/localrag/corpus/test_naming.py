@@ -86,7 +86,8 @@ def test_a_span_of_the_folded_text_leads_back_to_what_it_was_made_of(
     end = data.draw(st.integers(start + 1, len(folded.folded)))
     first, last = folded.span(start, end)
     assert 0 <= first < last <= len(text)
-    assert folded.folded[start:end] in FoldedText(text[first:last]).folded
+    # What stands before it decides how some signs are folded: - is ー behind kana.
+    assert folded.folded[start:end] in FoldedText(text[:last]).folded
 
 
 @pytest.mark.parametrize(

@@ -271,7 +271,7 @@ def test_a_report_tells_verdicts_evidence_and_what_it_is_to_say_always_the_same(
     # Of the second claim no reply can be read.
     replies = [json.dumps(one) for one in (asked, verdict, asked)]
     model = ScriptedChat(*replies, "malformed", "malformed")
-    monkeypatch.setattr("localrag.inference.opening.open_chat", lambda *_: model)
+    monkeypatch.setattr("localrag.methods.answering.open_chat", lambda *_: model)
     finished = evaluate(planned("fact-check"))
     found = report.read(finished.folder)
     (entry,) = found.figures.entries

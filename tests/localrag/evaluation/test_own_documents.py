@@ -127,7 +127,7 @@ def asked(world: World, tiny_chat: Path, monkeypatch: pytest.MonkeyPatch) -> Wor
     pytest.importorskip("scipy")
     world.add(FERRIES, LIGHTS)
     ModelStore(world.workspace.models).add(tiny_chat, name="tiny", kind="chat")
-    monkeypatch.setattr("localrag.inference.opening.open_chat", lambda *_: Reader())
+    monkeypatch.setattr("localrag.methods.answering.open_chat", lambda *_: Reader())
     return world
 
 

@@ -113,7 +113,7 @@ def bench(sample: Path, tiny_chat: Path, monkeypatch: pytest.MonkeyPatch) -> Ben
     pytest.importorskip("scipy")
     ModelStore(Workspace.locate(sample).models).add(tiny_chat, name="tiny", kind="chat")
     model = Knowing()
-    monkeypatch.setattr("localrag.inference.opening.open_chat", lambda *_: model)
+    monkeypatch.setattr("localrag.methods.answering.open_chat", lambda *_: model)
     dataset = Dataset("ferries", "Ferries", "nowhere", "none", "choices", ())
     questions = Questions(dataset, "train", "0" * 64, tuple(map(question, range(6))))
     return Bench(sample, questions, model)
@@ -327,7 +327,7 @@ def test_a_dead_server_stops_its_entry_alone(
     dead.behave = fail
     models = {"tiny": bench.model, "dead": dead}
     monkeypatch.setattr(
-        "localrag.inference.opening.open_chat", lambda _, config, *__: models[config.chat.model]
+        "localrag.methods.answering.open_chat", lambda _, config, *__: models[config.chat.model]
     )
     finished = bench.run(models=("dead", "tiny"), orders=2)
     assert [entry.name for entry in finished.evaluation.entries] == [f"{DIRECT} (tiny)"]

@@ -84,7 +84,7 @@ def test_a_report_tells_the_sentences_that_were_shown(
     assert [one.document for one in questions.questions[0].sentences] == ["q.json:1", "q.json:3"]
     for k, recall in ((3, 1.0), (1, 0.5)):
         chat = ScriptedChat(json.dumps({"claims": []}))
-        monkeypatch.setattr("localrag.inference.opening.open_chat", lambda *_, chat=chat: chat)
+        monkeypatch.setattr("localrag.methods.answering.open_chat", lambda *_, chat=chat: chat)
         config = load_config(workspace, {"chat.model": "tiny", "retrieval.k": k})
         finished = evaluate(plan(workspace, questions, "main", config, ["naive"]))
         (entry,) = read_report(finished.folder).figures.entries

@@ -113,7 +113,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Toy]:
 
     def make(reflect: Callable[[dict[str, Any]], str] = add_what_lacks) -> Toy:
         model = Toy(reflect)
-        monkeypatch.setattr("localrag.inference.opening.open_chat", lambda *_: model)
+        monkeypatch.setattr("localrag.methods.answering.open_chat", lambda *_: model)
         return model
 
     return make

@@ -223,7 +223,7 @@ def test_another_model_can_propose(
     small, large = toy(), toy()
     large.id = "large"
     monkeypatch.setattr(
-        "localrag.inference.opening.open_chat",
+        "localrag.methods.answering.open_chat",
         lambda _, config, *__: large if config.chat.model == "ollama:large" else small,
     )
     events: list[Event] = []

@@ -167,7 +167,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ScriptedChat]:
 
     def use(*replies: str, model: ScriptedChat | None = None) -> ScriptedChat:
         chat = model or ScriptedChat(*replies)
-        monkeypatch.setattr("localrag.inference.opening.open_chat", lambda *_: chat)
+        monkeypatch.setattr("localrag.methods.answering.open_chat", lambda *_: chat)
         return chat
 
     return use
