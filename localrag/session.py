@@ -324,7 +324,7 @@ class Corpus:
         from localrag.question.as_of import state_asked
         from localrag.retrieval.query import with_phrases
         from localrag.retrieval.types import STATE_ASKED, StageRecord
-        from localrag.retrieval.units import old_texts
+        from localrag.retrieval.units import later_texts, old_texts
 
         if k is not None and k < 1:
             raise UsageError(
@@ -346,9 +346,11 @@ class Corpus:
                 )
             else:
                 found = retriever.search(asked, k)
+            laws = [hit.passage.document_id for hit in found.hits]
             told = [
                 *state.facts(store.as_of),
-                *old_texts(store, (hit.passage.document_id for hit in found.hits)),
+                *old_texts(store, laws),
+                *later_texts(store, laws),
             ]
         if not told:
             return found
@@ -440,7 +442,18 @@ class Corpus:
             source = check.opened(text, watched(self._limits, on_event or ignore))
         else:
             source = check.given(text)
-        judge = self.ask if claims else None
+        judge = None
+        if claims:
+            from localrag.methods.catalogue import method
+
+            # A text that holds no claim would never come to ask it.
+            name = self._session.config(self.name).method.name
+            if not (name and method(name).checks):
+                raise UsageError(
+                    N_("The method checks no claims."),
+                    N_("Name one that does: --method fact-check-localrag"),
+                )
+            judge = self.ask
         return check.check(self.store, source, on_event or ignore, judge)
 
     def as_of(self, day: date | str | None) -> "Corpus":

@@ -44,7 +44,6 @@ def check(
             over, and no model takes part.
 
     Raises:
-        UsageError: `judge` checks no claims.
         ModelUnusable: its model cannot be used.
     """
     texts = LawTexts(store)

@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from localrag.check.laws import Cited, WrittenLaws, cited_within
 from localrag.check.source import Flow
 from localrag.check.types import Finding, Part, Place, Verdict
-from localrag.errors import UsageError
 from localrag.facts import Fact, FactKind
-from localrag.language import N_
 from localrag.reading.types import Answer, CheckedEvidence, Stance, Status, Unanswered, Veracity
 from localrag_indexes.analysis.analyzer import split_sentences
 
@@ -50,10 +48,9 @@ def claims_of(text: str, cited: Sequence[Cited], laws: WrittenLaws) -> Iterator[
 
 
 def check_claim(start: int, end: int, flow: Flow, judge: Judge) -> Finding:
-    """Check one sentence.
+    """Check one sentence by a method that checks claims.
 
     Raises:
-        UsageError: the method checks no claims.
         Unanswered: the model cannot be used for any of them.
     """
     place = flow.place(start, end)
@@ -65,11 +62,6 @@ def check_claim(start: int, end: int, flow: Flow, judge: Judge) -> Finding:
             raise
         problem = Fact(FactKind.CLAIM_UNANSWERED, cause=str(error))
         return Finding(Part.CLAIM, place, said, Verdict.UNCHECKED, problem)
-    if answer.checked is None:
-        raise UsageError(
-            N_("The method checks no claims."),
-            N_("Name one that does: --method fact-check-localrag"),
-        )
     return _of(answer, place, said)
 
 

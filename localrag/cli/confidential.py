@@ -183,7 +183,12 @@ def forget(
     """
     of_documents = bool(document or removed)
     named = (bool(conversation), bool(run), of_documents or bool(corpus), searches)
-    if sum(named) != 1 or (dry_run and not document):
+    if dry_run and not document:
+        raise UsageError(
+            N_("--dry-run tells what would go with documents that are named."),
+            N_("localrag forget --help"),
+        )
+    if sum(named) != 1:
         raise UsageError(
             N_("Name one: a conversation, a run, documents, a corpus, or the searches."),
             N_("localrag forget --help"),

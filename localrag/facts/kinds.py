@@ -39,6 +39,10 @@ class FactKind(Enum):
         "the text of {laws} in this corpus is more than {months} months older than {day}; later "
         "amendments may be missing"
     )
+    TEXT_LATER = N_(
+        "the corpus has no text of {laws} as of {day}; what is shown is in force from the day in "
+        "brackets"
+    )
     TEXTS_OLD = N_(
         "{old:,} of {laws:,} laws have a text that is more than {months} months older than {day}, "
         "the oldest is {law} of {date}; later amendments may be missing"

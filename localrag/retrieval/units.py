@@ -181,13 +181,25 @@ def standing(store: Lookups, filters: Filters) -> Iterator[Fact]:
 
 def old_texts(store: Lookups, document_ids: Iterable[str]) -> list[Fact]:
     """One fact that names the laws of which a text is shown that is old on the day of the store."""
-    laws = [store.document(id_) for id_ in dict.fromkeys(document_ids)]
-    old = [f"{law.title} ({law.metadata['date']})" for law in laws if law.old]
-    if not old:
-        return []
-    named = (*old[:_NAMED], "…") if len(old) > _NAMED else tuple(old)
+    old = _dated(law for law in _each(store, document_ids) if law.old)
     day = store.as_of.isoformat()
-    return [Fact(FactKind.TEXT_OLD, laws=named, months=OLD_AFTER, day=day)]
+    return [Fact(FactKind.TEXT_OLD, laws=old, months=OLD_AFTER, day=day)] if old else []
+
+
+def later_texts(store: Lookups, document_ids: Iterable[str]) -> list[Fact]:
+    """One fact that names the laws that had another text on the day of the store."""
+    later = _dated(law for law in _each(store, document_ids) if law.before_first or law.not_yet)
+    return [Fact(FactKind.TEXT_LATER, laws=later, day=store.as_of.isoformat())] if later else []
+
+
+def _each(store: Lookups, document_ids: Iterable[str]) -> Iterator[DocumentInfo]:
+    return (store.document(id_) for id_ in dict.fromkeys(document_ids))
+
+
+def _dated(laws: Iterable[DocumentInfo]) -> tuple[str, ...]:
+    """The titles of laws with the days of their texts, a few of them."""
+    named = [f"{law.title} ({law.metadata['date']})" for law in laws]
+    return (*named[:_NAMED], "…") if len(named) > _NAMED else tuple(named)
 
 
 def left(store: Lookups, filters: Filters) -> list[Fact]:

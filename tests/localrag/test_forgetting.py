@@ -57,6 +57,7 @@ def test_what_models_wrote_to_search_for(cli: Cli, home: Path) -> None:
     Remembered(workspace.searches).put("key", SECRET)
     assert holding(home)
     assert cli("forget", "--searches", "--run", "eval/a/b", "--yes").code == 2
+    assert "--dry-run" in cli("forget", "--searches", "--dry-run").err
     assert cli("forget", "--searches", "--yes").code == 0
     assert holding(home) == []
 

@@ -323,6 +323,9 @@ def test_of_an_older_law_the_corpus_has_no_earlier_state(
     answer = before.ask("渡し守は何歳に達していなければならないか")
     assert answer.citations
     assert all(one.before_first and not one.not_yet for one in answer.citations)
+    day = "the corpus has no text of 渡し舟法 (2020-04-01) as of 2000-01-01"
+    assert day in " ".join(cli("search", "--as-of", "2000-01-01", "渡し守").err.split())
+    assert "as of 2020-04-01;" not in cli("search", "--as-of", "2020-04-01", "渡し守").err
     told = "the corpus has no state of this day; this one is in force from 2020-04-01"
     assert told in cli("show", "--as-of", "2000-01-01", "渡し舟法4条").out
     assert told in " ".join(cli("ask", "--as-of", "2000-01-01", "渡し守は何歳か").out.split())

@@ -1,6 +1,8 @@
 """Sentences that cite no law, checked as claims by a method that is given."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,9 +92,13 @@ def test_a_model_that_fails_once_leaves_the_rest(corpus: localrag.Corpus, transi
     assert report.holds
 
 
-def test_a_method_that_checks_no_claims_is_refused(corpus: localrag.Corpus) -> None:
-    plain = replace(answer(Veracity.SUPPORTED, None, by_code=False), checked=None)
+@pytest.mark.parametrize("text", [TEXT, "渡し舟法第4条第3項"], ids=["a claim", "none"])
+def test_a_method_that_checks_no_claims_is_refused(corpus: localrag.Corpus, text: str) -> None:
     with pytest.raises(UsageError, match="no claims"):
-        judged(corpus, plain)
-    with pytest.raises(UsageError, match="no claims"):
-        corpus.check(TEXT, claims=True)
+        corpus.check(text, claims=True)
+
+
+def test_a_method_that_is_not_there_is_refused(cli: Callable[..., Any], sample: Path) -> None:
+    refused = cli("check", "渡し舟法第4条第3項", "--method", "fact-chek")
+    assert refused.code == 2
+    assert "fact-check" in refused.err
