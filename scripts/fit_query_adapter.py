@@ -158,7 +158,8 @@ def ranks(examples: Sequence[Example], texts: Matrix, matrix: Matrix) -> list[tu
 def told(what: str, found: Sequence[tuple[bool, bool]]) -> None:
     """Print both rates."""
     first, ten = (sum(column) for column in zip(*found, strict=True))
-    print(f"{what:<24} first two {rate(first, len(found))}   ten {rate(ten, len(found))}")
+    n = len(found)
+    print(f"{what:<24} n = {n}   first two {rate(first, n)}   ten {rate(ten, n)}")
 
 
 if __name__ == "__main__":
