@@ -31,6 +31,7 @@ from localrag.reading.checking.particulars import (
     Particulars,
     is_at,
     names_of,
+    neighbour,
     particulars_of,
     same_date,
     same_figure,
@@ -38,6 +39,7 @@ from localrag.reading.checking.particulars import (
 )
 from localrag.reading.checking.polarity import (
     Force,
+    Limit,
     Predicate,
     ReadSentence,
     carries,
@@ -375,6 +377,9 @@ class _ClaimBesideSentences:
                 if citation.last and citation.last != other.last:
                     continue
                 places = [other.locator, *(within(other.locator, each) for each in headings)]
+                # 前項の届出 is 第1項の届出 beside 第2項; what 第2項 says 第1項 itself does not say.
+                if _behind(text, other) == _behind(self.claim, citation):
+                    places += [neighbour(word, each) for word in other.words for each in headings]
                 places += [other.last] if other.last else []
                 if any(is_at(citation.locator, place) for place in places):
                     return True
@@ -424,10 +429,17 @@ class _ClaimBesideSentences:
 
     def _polarity(self) -> Iterator[Mismatch]:
         for sentence in self.claim.sentences if self._heads else ():
+            last = max((one.end for one in sentence.predicates), default=0)
+            excused = sentence.requires if self._are_required(sentence) else ()
             kinds: dict[tuple[int, int], list[MismatchKind | None]] = {}
             for predicate in sentence.predicates:
                 span = predicate.start, predicate.end
-                # 虚偽のことを, 告げる行為は: what is spoken of is not claimed to be so.
+                # 同意がなければ…できない says no more than that the 同意 is required.
+                if any(one.start <= predicate.start < one.end for one in excused) or (
+                    excused and predicate.end == last and predicate.head in self._heads
+                ):
+                    continue
+                # 虚偽のことを告げる: what is spoken of is not claimed to be so.
                 is_mentioned = _MENTIONED.match(self.claim.folded.normal, *span)
                 if not (is_mentioned and predicate.force is Force.AFFIRMED):
                     kinds.setdefault(span, []).append(self._contradiction(predicate, sentence))
@@ -444,6 +456,14 @@ class _ClaimBesideSentences:
             return MismatchKind.NEGATION
         return _contradicted(predicate, sentence, said, self._sentences)
 
+    def _are_required(self, sentence: ReadSentence) -> bool:
+        """Whether all that a sentence of the claim requires is demanded by what it cites."""
+        return bool(sentence.requires) and all(
+            any(other.force is Force.DEMANDED for other, _ in self._heads.get(one.head, ()))
+            and not self._contradiction(one, sentence)
+            for one in sentence.requires
+        )
+
     @cached_property
     def _sentences(self) -> list[ReadSentence]:
         """What the claim may say in other words."""
@@ -458,7 +478,7 @@ class _ClaimBesideSentences:
         """What that says of each deed or state."""
         heads: dict[str, list[tuple[Predicate, ReadSentence]]] = {}
         for sentence in self._sentences:
-            for predicate in sentence.predicates:
+            for predicate in (*sentence.predicates, *sentence.requires):
                 heads.setdefault(predicate.head, []).append((predicate, sentence))
         return heads
 
@@ -470,10 +490,16 @@ class _ClaimBesideSentences:
             for limiting in sentence.limits
         }
         for sentence in self.claim.sentences:
+            # 同意がある場合に限り is what 同意がなければ…できない says.
+            implied = {Limit.ONLY} if self._are_required(sentence) else set()
             for limiting in sentence.limits:
-                if limiting.limit not in given:
+                if limiting.limit not in given | implied:
                     written = self.claim.folded.written_normal(limiting.start, limiting.end)
                     yield Mismatch(MismatchKind.EXCEPTION, written)
+
+
+def _behind(text: _Reading, citation: CitedProvision) -> str:
+    return text.folded.normal[citation.end : citation.end + 2]
 
 
 _MENTIONED = re.compile(".*(?:には|ために?は?|ことを)$", re.DOTALL)

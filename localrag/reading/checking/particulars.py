@@ -345,6 +345,14 @@ def within(inner: Locator, outer: Locator) -> Locator:
     return Locator(outer.division, outer.article, outer.paragraph, inner.item, inner.subitem)
 
 
+def neighbour(word: str, here: Locator) -> Locator:
+    """前項 and 次項 as numbers; articles have branches, so that 前条 is not known without a law."""
+    step = {"前項": -1, "次項": 1}.get(word, 0)
+    if step and here.paragraph.isdecimal():
+        return Locator(here.division, here.article, str(int(here.paragraph) + step))
+    return Locator()
+
+
 def is_at(claimed: Locator, place: Locator) -> bool:
     """Whether a place is the claimed one or lies in it."""
     pairs = (

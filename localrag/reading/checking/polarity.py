@@ -103,6 +103,8 @@ class ReadSentence:
     """One sentence: its predicates, its limits, keys of its content words.
 
     Attributes:
+        requires: what must be, as demanded: of 同意がなければ提供できない and 同意がある場合に限り
+            提供できる the 同意. Their spans end with the words that make them conditions.
         lists: what is said of the deeds listed after it (次の行為をしてはならない).
         is_listed: whether it is such a deed (…を告げる行為).
         lifts: whether it lifts what the sentence before it says (この限りでない).
@@ -112,6 +114,7 @@ class ReadSentence:
     predicates: tuple[Predicate, ...]
     limits: tuple[Limiting, ...]
     words: frozenset[str]
+    requires: tuple[Predicate, ...] = ()
     lists: Force | None = None
     is_listed: bool = False
     lifts: bool = False
@@ -215,10 +218,7 @@ _HELPS_ONLY = frozenset(vocabulary()["helps_only"])
 _BEFORE_VERB = re.compile(r"助詞-(?:格|係|副)助詞|補助記号|接続詞|副詞")
 # What they say of a figure is its bound.
 _BOUNDING = frozenset(["越える", "超える", "上回る", "下回る", "下る", "達する", "満つ"])
-# Verbs that have become particles (によると, に関する, における), unless a sentence ends with them.
-_PARTICLES = frozenset(
-    ["因る", "拠る", "依る", "関する", "対する", "於く", "於ける", "就く", "係る", "通ずる", "従う"]
-)
+_PARTICLES = frozenset(vocabulary()["particles"])
 _ENDS = re.compile(r"助動詞|補助記号-句点|形容詞-非自立可能")
 _FUNCTIONAL = re.compile(
     r"助動詞|助詞|動詞-非自立可能|形容詞-非自立可能|接尾辞-動詞的|接尾辞-形容詞的"
@@ -229,6 +229,8 @@ _FORMAL = frozenset(vocabulary()["formal"])
 _TELLING = frozenset(vocabulary()["telling"])
 _ENGLISH_TELLING = frozenset(vocabulary()["english_telling"])
 _KANA_TAIL = re.compile(r"(?<=[一-鿿々])[ぁ-ん]+")
+# Who leaves out does not include: 除く denies what 含む affirms.
+_LEAVING_OUT, _INCLUDING = frozenset(["除く", "除外"]), "含"
 # A prefix that denies the word behind it: 不可能, 非公開, 未登記, 無許可.
 _DENYING_PREFIXES = frozenset("不非未無")
 
@@ -260,7 +262,7 @@ _CONSTRUCTIONS = (
     (
         Force.ALLOWED,
         r"(?:こと[がはも]?)?(?:でき|出来)る?|ても?(?:よい|良い|いい|構わな|かまわな|差し支えな)"
-        r"|を妨げ(?:ない|ず|ません|るものでは?な)|(?:こと)[がは](?:認められ|許され|可能(?!では?(?:な|あり)))|可能(?:で(?!は?な|はあり)|だ|性|と)|が許され|を許",
+        r"|を妨げ(?:ない|ず|ません|るものでは?な)|(?:こと)[がは](?:認められ|許され(?!ない|ませ|ず)|可能(?!では?(?:な|あり)))|可能(?:で(?!は?な|はあり)|だ|性|と)|[はが]許され(?!ない|ませ|ず)|を許",
     ),
 )
 _READINGS = tuple((force, re.compile(words)) for force, words in _CONSTRUCTIONS)
@@ -283,6 +285,9 @@ _LIMITS = (
     ),
 )
 _JAPANESE_LIMITS = tuple((limit, re.compile(words)) for limit, words in _LIMITS)
+# 同意がなければ, 免許を受けないで; 同意がある場合に限り.
+_WITHOUT = re.compile("(?<=なければ|ない限り|なくして)|(?<=ないで|ないと)|(?<=ずに)")
+_ONLY_IF = re.compile("(?:場合|とき|時)に(?:限り|限って|のみ|だけ)")
 _LISTS = re.compile(r"(?:次に掲げる|次の各号.{0,12}に掲げる|次の)(?:行為|こと)[をはが]")
 _LISTED = re.compile(r"(?:行為|こと)。?$")
 _LIFTS = re.compile(r"(?:この|その)限りで(?:は)?な|(?:前項|本項|本文)の規定(?:は|を)、?適用しな")
@@ -292,6 +297,8 @@ _SAID_WITH = frozenset(vocabulary()["said_with"])
 _UNFINISHED = frozenset(["為る", "れる", "られる", "せる", "させる"])
 _OF_A_SUBJECT, _SUBJECTS = ("助詞-係助詞", "助詞-格助詞"), frozenset(["は", "も", "が"])
 _GOES_ON = re.compile(r"補助記号-読点|接続詞")
+# 告げる行為は禁止されている is said of 告げる, but 掲げる行為は… not of 掲げる.
+_DEED = re.compile("(?<!掲げる|定める)(?<!規定する)行為[はがを](?:し|す|禁|許|認め)")
 _NEARBY = 14
 _LONGEST_TAIL = 24
 
@@ -324,20 +331,20 @@ def _japanese(normal: str, words: Sequence[Morpheme]) -> ReadSentence:
     for head, tail in _heads(words):
         said = normal[words[head].end : words[tail - 1].end] if tail > head + 1 else ""
         force = _force(said.replace(" ", "")[:_LONGEST_TAIL])
-        begin = head
+        key, begin = key_of(words[head]), head
+        if words[head].lemma in _LEAVING_OUT:
+            key, force = _INCLUDING, CONTRARY[force]
         if head and _is_denying(words[head - 1]):
             begin, force = head - 1, CONTRARY[force]
         near = frozenset(
             word for at, word in content if at != head and -_NEARBY <= at - head <= _NEARBY // 2
         )
-        predicates.append(
-            Predicate(key_of(words[head]), force, near, words[begin].start, words[tail - 1].end)
-        )
+        predicates.append(Predicate(key, force, near, words[begin].start, words[tail - 1].end))
         goes_on.append(
             words[head].kind.startswith(("動詞", "名詞"))
             and force is Force.AFFIRMED
             and tail < len(words)
-            and _GOES_ON.match(words[tail].kind) is not None
+            and bool(_GOES_ON.match(words[tail].kind) or _DEED.match(normal, words[tail].start))
             and all(word.lemma in _UNFINISHED for word in words[head + 1 : tail])
         )
     denied = _DENIED_AT_END.search(text)
@@ -359,12 +366,24 @@ def _japanese(normal: str, words: Sequence[Morpheme]) -> ReadSentence:
         tuple(_shared(predicates, goes_on)),
         limits,
         frozenset(word for _, word in content),
+        tuple(_required(normal, predicates, last)) if last else (),
         last.force if last and _LISTS.search(text) else None,
         _LISTED.search(text) is not None,
         lifts,
         DENYING.search(text) is not None,
         DEMANDING.search(text) is not None,
     )
+
+
+def _required(normal: str, predicates: Sequence[Predicate], last: Predicate) -> Iterator[Predicate]:
+    """What a sentence requires, be its last deed denied without it or allowed only with it."""
+    is_negative = last.force.is_negative
+    condition = _WITHOUT if is_negative else _ONLY_IF
+    if last.force in (Force.DENIED, Force.FORBIDDEN, Force.ALLOWED):
+        for one in predicates:
+            found = condition.match(normal, one.end) if one is not last else None
+            if found and one.force.is_negative is is_negative:
+                yield replace(one, force=Force.DEMANDED, end=found.end())
 
 
 def _shared(predicates: Sequence[Predicate], goes_on: Sequence[bool]) -> Iterator[Predicate]:

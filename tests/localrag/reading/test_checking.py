@@ -171,6 +171,7 @@ def test_questions_that_ask_for_yes_or_no_are_told(question, expected):
         ("渡し守は届出をする必要はない。", [DUTY], ["negation"]),
         ("市長が定める場合は届出は不要である。", [DUTY, PROVISO], []),
         ("渡し守の届出は必要である。", ["届出を要しない。"], ["negation"]),
+        ("法人を含む。", ["法人を除く。"], ["negation"]),
         ("法人は含まない。", ["法人を除く。"], []),
         ("利用は増加した。", ["利用は減少した。"], ["counterpart"]),
         (
@@ -204,10 +205,51 @@ def test_duties_bans_liberties_and_their_denials_are_read(claim, sentences, expe
     assert kinds(claim, *sentences) == expected
 
 
+CONSENT = "町長は、本人の同意を得ないで、名簿を渡してはならない。"
+AGREED = "渡し守は、特約がなければ、客に銭を請求することができない。"
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence", "is_carried"),
+    [
+        ("名簿を渡すには、本人の同意を得る必要がある。", CONSENT, True),
+        ("名簿を渡すには、本人の同意を得なければならない。", CONSENT, True),
+        ("本人の同意がなければ、名簿を渡すことができない。", CONSENT, True),
+        (
+            "本人の同意がなければ渡せない。",
+            "名簿を渡すときは、本人の同意を得なければならない。",
+            True,
+        ),
+        ("本人の同意がなければ、名簿を渡すことができる。", CONSENT, False),
+        ("名簿を渡すことができる。", CONSENT, False),
+        ("本人の同意を得る必要はない。", CONSENT, False),
+        (
+            "本人の同意がなければ、名簿を渡せない。",
+            "同意がなくても、名簿を渡すことができる。",
+            False,
+        ),
+        ("特約がある場合に限り、銭を請求できる。", AGREED, True),
+        ("特約がない場合に限り、銭を請求できる。", AGREED, False),
+        ("特約がなかった場合に限り、銭を請求できる。", AGREED, False),
+        ("特約がある必要がある。", "特約がなければ、銭を払う必要はない。", False),
+        ("銭を請求できる。", AGREED, False),
+    ],
+)
+def test_without_it_not_is_only_with_it(claim, sentence, is_carried):
+    assert (kinds(claim, sentence) == []) is is_carried
+
+
 def test_what_is_said_of_listed_deeds_holds_of_each():
     listed = ["渡し守は、次に掲げる行為をしてはならない。", "客に対し、虚偽のことを告げる行為"]
-    assert kinds("虚偽のことを告げてはならない。", *listed) == []
+    for claim in (
+        "虚偽のことを告げてはならない。",
+        "虚偽のことを告げる行為は禁止されている。",
+        "渡し守は、次に掲げる行為をすることは禁止されている。",
+        "渡し守が次に掲げる行為は禁止されている。",
+    ):
+        assert kinds(claim, *listed) == []
     assert kinds("虚偽のことを告げることができる。", *listed) == ["negation"]
+    assert kinds("虚偽のことを告げる行為は許されている。", *listed) != []
     assert kinds("虚偽のことを告げなければならない。", *listed) != []
 
 
@@ -292,11 +334,13 @@ def test_citations_are_completed_by_headings():
     sentence = "前項の届出は、第三号に掲げる書面による。"
     for claim in (
         "第27条の2第2項は届出の書面を定める。",
+        "第27条の2第1項の届出は書面による。",
         "第27条の2第2項第3号に掲げる書面による。",
     ):
         assert kinds(claim, sentence, headings=[heading]) == []
     for claim in (
         "第27条の3は届出の書面を定める。",
+        "第27条の2第1項は届出の書面を定める。",
         "第27条の2第3項の届出は書面による。",
         "第27条の2第2項第4号に掲げる書面による。",
     ):
