@@ -35,7 +35,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     given = options(words)
     # A setting of this call is validated first, which imports as much.
     if given is None or given.verb != "tui" or given.unknown or given.set:
-        # By its name, as `main` imports the verbs: it is made of what stands here.
+        # `main` imports this module: an import by its name leaves no cycle at the head.
         return int(import_module("localrag.cli.main").run(words))
     try:
         open_workbench(given.home, overrides((), given.lang))

@@ -281,14 +281,6 @@ class Lookups(Derived):
     def _find_ids(self, documents: Collection[int]) -> dict[int, str]:
         return dict(self._rows_by_key("SELECT key, id FROM shown", "key", documents))
 
-    def article_headers(self) -> Iterator[str]:
-        """Go through the headers of all articles."""
-        rows = self._db.rows(
-            "SELECT header FROM passages WHERE layer = (SELECT key FROM layers WHERE name = ?)",
-            (ARTICLES,),
-        )
-        return (header for (header,) in rows)
-
     def by_id(self, passage_id: str) -> Passage | None:
         """Find the passage with this id."""
         return self.by_ids([passage_id]).get(passage_id)

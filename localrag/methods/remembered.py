@@ -8,7 +8,6 @@ loses nothing that was written. The folder can be deleted at any time; `localrag
 from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
-from itertools import islice
 from pathlib import Path
 
 from localrag.config import ChatConfig
@@ -42,9 +41,11 @@ class Remembered:
         with suppress(OSError):
             make_folder(self._folder)
             replace_text(self._path(key), reply, private=True)
-            kept = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
-            for path in islice(kept, max(0, len(kept) - self._most)):
-                path.unlink(missing_ok=True)
+            kept = list(self._folder.glob("*.json"))
+            if len(kept) > self._most:
+                kept.sort(key=lambda path: path.stat().st_mtime)
+                for path in kept[: -self._most]:
+                    path.unlink(missing_ok=True)
 
     def _path(self, key: str) -> Path:
         return self._folder / f"{key}.json"
@@ -54,8 +55,8 @@ def key_of(model: str, settings: ChatConfig, messages: Sequence[Message]) -> str
     """The key of a request: another model, server, prompt or setting has another one.
 
     Args:
-        model: its id, which changes with its weights. A server does not tell its weights: its
-            address stands for them.
+        model: its id, which changes with its weights. Where a server does not name them, its
+            address counts.
         settings: of the model.
         messages: the prompt.
     """

@@ -36,9 +36,7 @@ from localrag.retrieval.scope import Scope
 from localrag.retrieval.search import Titles
 from localrag.retrieval.types import Hit, Link, LinkKind
 from localrag.retrieval.units import Admission, Scores, article_unit, target_of
-from localrag.statutes.delegations import (
-    article_of,
-)
+from localrag.statutes.delegations import article_of
 from localrag.statutes.names import LawNames
 
 if TYPE_CHECKING:

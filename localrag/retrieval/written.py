@@ -144,15 +144,20 @@ def search_written(
         IndexUnusable: the index turned out to be damaged.
     """
     found = retriever.search(asked, k, on_stage=on_stage)
+    if found.absent:
+        return found
     # A law that the user names goes before the one that the model expects.
     named = " ".join(law.words for law in found.laws)
     others = [WrittenSearch(f"{named} {one.words}".strip(), one.law) for one in written]
     weights = [_CITING if found.cited else 1.0, *(_LESS**n for n in range(len(others)))]
     # What the last question cites itself it asks about, whatever its other words find.
+    searched: dict[str, Retrieval] = {}
     if asked.last_start and not found.reading.resolved.cites:
-        others.append(WrittenSearch(_last(retriever, asked, found)))
+        alone = retriever.search(replace(asked, text=asked.last, last=""), _DEPTH)
+        searched[asked.last] = alone
+        others.append(WrittenSearch(_last(retriever, asked.last, alone, found)))
         weights.append(_ALONE)
-    if not others or found.absent:
+    if not others:
         return found
     most = k or retriever.k
     stages = list(found.trace.stages)
@@ -169,7 +174,12 @@ def search_written(
         def labelled(stage: StageRecord, number: int = number, text: str = query.text) -> None:
             record(replace(stage, subject=f"search {number}", query=text))
 
-        retrieval = retriever.search(query, _DEPTH, on_stage=labelled)
+        if query.text in searched:
+            retrieval = searched[query.text]
+            for stage in retrieval.trace.stages:
+                labelled(stage)
+        else:
+            retrieval = retriever.search(query, _DEPTH, on_stage=labelled)
         hits = _weighed(retrieval.hits, {} if named else _expected(retriever, one.law))
         rankings.append(hits)
         each.append(replace(retrieval, hits=hits[:most]))
@@ -178,7 +188,7 @@ def search_written(
     return replace(found, hits=hits, trace=Trace(tuple(stages)), searches=tuple(each))
 
 
-def _last(retriever: Retriever, asked: Query, found: Retrieval) -> str:
+def _last(retriever: Retriever, last: str, alone: Retrieval, found: Retrieval) -> str:
     """The last question with the laws and the captions of the provisions that those before name.
 
     その時効は behind 民法709条 is 民法 不法行為による損害賠償 その時効は. It stays alone where its
@@ -186,21 +196,21 @@ def _last(retriever: Retriever, asked: Query, found: Retrieval) -> str:
 
     Args:
         retriever: of the corpus.
-        asked: the questions, the last one of which names no law.
-        found: of all of them together.
+        last: the last question, which names no law.
+        alone: what it finds by itself.
+        found: what it finds behind those before it.
     """
-    alone = retriever.search(replace(asked, text=asked.last, last=""), _DEPTH)
     named = [law_id for law in found.laws for law_id in law.law_ids]
     under = (order for law_id in named for order in retriever.orders(law_id))
     inside = frozenset((*named, *under))
     least = _OF_THE_LAW * max((hit.score for hit in alone.hits), default=0.0)
     leads = any(hit.score >= least for hit in alone.hits if hit.passage.document_id in inside)
     if not (leads or alone.reading.penalty):
-        return asked.last
+        return last
     cited = retriever.store.by_ids(article_unit(one.law_id, one.locator) for one in found.cited)
     carried = [law.words for law in found.laws]
     carried += (caption_of(passage.header) for passage in cited.values())
-    return " ".join(filter(None, (*dict.fromkeys(carried), asked.last)))
+    return " ".join(filter(None, (*dict.fromkeys(carried), last)))
 
 
 def _expected(retriever: Retriever, law: str) -> dict[str, float]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from localrag_models.files import PIECES
 from localrag_models.windows import nmt_nfkc
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.float32]
+    Weights = Mapping[str, NDArray[np.floating]]
 
 WEIGHTS = "model.safetensors"
 _FLOATS = {"F32": "<f4", "F16": "<f2"}
@@ -32,29 +33,53 @@ _ARCHITECTURES = ("BertModel", "XLMRobertaModel", "RobertaModel")
 
 
 class NumpyEncoder:
-    """An embedder in the sentence-transformers format; see `covers` for which.
-
-    Args:
-        folder: the model, whose files have been checked.
-        config: settings of its transformer.
+    """An embedder in the sentence-transformers format; see `of` for which.
 
     Attributes:
         dimension: length of a vector.
     """
 
-    def __init__(self, folder: Path, config: Mapping[str, Any]) -> None:
+    def __init__(
+        self, folder: Path, config: Mapping[str, Any], weights: "Weights", *, mean: bool
+    ) -> None:
         self.dimension = int(config["hidden_size"])
         self._heads = int(config["num_attention_heads"])
         self._epsilon = float(config.get("layer_norm_eps", 1e-12))
         roberta = "roberta" in str(config["model_type"])
         self._first = int(config.get("pad_token_id") or 0) + 1 if roberta else 0
-        self._mean = _pooling(folder) == "mean"
-        self._weights = _mapped(folder / WEIGHTS)
+        self._mean = mean
+        self._weights = weights
         self._tokenize = _tokenizer(folder)
         self._layers = [
             {name: self._read(f"encoder.layer.{n}.{name}") for name in _LAYER}
             for n in range(int(config["num_hidden_layers"]))
         ]
+
+    @classmethod
+    def of(cls, folder: Path, config: Mapping[str, Any]) -> Self | None:
+        """Open a model; None where it is none of those computed here.
+
+        Those are encoders of the BERT family with all weights in one file of floats, whose states
+        are pooled by their mean or their first.
+
+        Args:
+            folder: the model, whose files have been checked.
+            config: settings of its transformer.
+        """
+        pooling = _pooling(folder)
+        if not (
+            (config.get("architectures") or [""])[0] in _ARCHITECTURES
+            and config.get("hidden_act") == "gelu"
+            and config.get("position_embedding_type", "absolute") == "absolute"
+            and pooling in ("mean", "cls")
+            and (folder / WEIGHTS).is_file()
+        ):
+            return None
+        weights = _mapped(folder / WEIGHTS)
+        layers = range(int(config["num_hidden_layers"]))
+        if not all(f"encoder.layer.{n}.{name}" in weights for n in layers for name in _LAYER):
+            return None
+        return cls(folder, config, weights, mean=pooling == "mean")
 
     def counts(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, special tokens included."""
@@ -134,25 +159,7 @@ _LAYER = tuple(
 )
 
 
-def covers(folder: Path, config: Mapping[str, Any]) -> bool:
-    """Whether a model is one of those computed here, with all weights in one file of floats."""
-    if not (
-        (config.get("architectures") or [""])[0] in _ARCHITECTURES
-        and config.get("hidden_act") == "gelu"
-        and config.get("position_embedding_type", "absolute") == "absolute"
-        and _pooling(folder) in ("mean", "cls")
-        and (folder / WEIGHTS).is_file()
-    ):
-        return False
-    wanted = {
-        f"encoder.layer.{n}.{name}"
-        for n in range(int(config["num_hidden_layers"]))
-        for name in _LAYER
-    }
-    return wanted <= _mapped(folder / WEIGHTS).keys()
-
-
-def _mapped(path: Path) -> Mapping[str, "NDArray[np.floating]"]:
+def _mapped(path: Path) -> "Weights":
     """The tensors of a file in the safetensors format that are single or half floats, by name.
 
     They are views of the mapped file: its own library would copy them, twice the memory.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from localrag_models.backends.numpy_encoder import NumpyEncoder, covers
+from localrag_models.backends.numpy_encoder import NumpyEncoder
 from localrag_models.embedding import E5, Prefixes, WindowedEmbedder
 from localrag_models.errors import (
     N_,
@@ -78,7 +78,7 @@ class SentenceTransformersEmbedder(WindowedEmbedder):
         _check_modules(folder)
         self._folder, self._device, self._threads = folder, device, threads
         with _failing_as(ModelDamaged, _NOT_LOADED, folder):
-            self._few = NumpyEncoder(folder, config) if covers(folder, config) else None
+            self._few = NumpyEncoder.of(folder, config)
         settings = folder / "config_sentence_transformers.json"
         prompts = _read_json(settings, dict).get("prompts", {}) if settings.is_file() else {}
         prefixes = prefixes or _prefixes(prompts)
