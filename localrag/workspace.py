@@ -80,6 +80,11 @@ class CorpusPaths:
         return self.indexes / "bm25"
 
     @property
+    def questions(self) -> Path:
+        """Folder of the generations of the BM25 index of the questions that provisions answer."""
+        return self.indexes / "questions"
+
+    @property
     def vectors(self) -> Path:
         """Folder of the generations of the vector index, and of what is embedded already."""
         return self.indexes / "vectors"

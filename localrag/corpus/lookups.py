@@ -198,6 +198,19 @@ class Lookups(Derived):
         )
         return (key for (key,) in rows)
 
+    def article_keys(self) -> Iterator[tuple[str, str, int]]:
+        """Yield law id, path and key of each article of the laws, of every state of its text.
+
+        The key is that by which indexes know it, once for all states that share it.
+        """
+        yield from self._db.stream(
+            "SELECT DISTINCT id, locator, coalesce(indexed_as, passages.key)"
+            " FROM states JOIN passages ON document = states.key"
+            " WHERE kind = 'law' AND layer = (SELECT key FROM layers WHERE name = ?)"
+            " ORDER BY id, passages.key",
+            [ARTICLES],
+        )
+
     def distinct_passages(
         self, layers: Collection[str], only: Collection[int] | None = None
     ) -> Iterator[tuple[DocumentInfo, int, Passage]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from localrag.config import Config, Provisions
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import ARTICLES
 from localrag.errors import ModelUnusable, NoWorkers, StorageError
 from localrag.inference.opening import embedder_id, embedder_name, named, open_embedder
 from localrag.ingest.embedding import KeptVectors, embed
@@ -32,6 +33,7 @@ from localrag.ingest.state import (
 )
 from localrag.language import N_
 from localrag.progress import Stopwatch, ignore
+from localrag.statutes.predicted import predicted_questions
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.bm25 import BM25Index
@@ -350,6 +352,8 @@ def _build(
     def tell(done: int) -> None:
         watch(INDEXING, done, total)
 
+    with new_generation(place.questions) as folder:
+        build(folder, _questions(store), analyzer=Analyzer(), attributes=ATTRIBUTES)
     with new_generation(place.bm25) as folder:
         if previous is None:
             build(
@@ -420,6 +424,18 @@ def _package_named() -> Iterator[None]:
         yield
     except PackageMissing as error:
         raise BackendMissing(error.args[0], Cure.INSTALL_PACKAGE, **error.fields) from error
+
+
+def _questions(store: CorpusStore) -> Iterator[TextEntry]:
+    """The questions of each provision that has some, by its key, in an index of their own.
+
+    Among the words of the provisions they would change how rare and how telling a word is.
+    """
+    for law, articles in groupby(store.article_keys(), itemgetter(0)):
+        about = attributes(store.document(law), ARTICLES)
+        for _, path, key in articles:
+            if asked := predicted_questions(f"{law}#{path}"):
+                yield TextEntry(key, "", "\n".join(asked), about)
 
 
 def _entries(store: CorpusStore, only: Collection[int] | None = None) -> Iterator[TextEntry]:

@@ -17,6 +17,7 @@ from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Document
 from localrag.durable import locked, open_file, storing
 from localrag.errors import BusyError
 from localrag.language import N_, _
+from localrag.statutes import predicted
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.errors import IndexingError, IndexVersionError
@@ -65,6 +66,8 @@ def state(place: CorpusPaths, store: CorpusStore, *, deep: bool = False) -> Inde
         return IndexState.OUTDATED
     if manifest.extra.get("unlinked"):
         return IndexState.BEHIND  # The references of some statutes are still to be found.
+    if manifest.extra.get("questions") != predicted.fingerprint():
+        return IndexState.BEHIND
     built_from = (manifest.extra.get("stamp"), store.links_generation)
     return IndexState.FRESH if built_from == (store.stamp, store.generation) else IndexState.BEHIND
 
@@ -76,8 +79,12 @@ def opened_from(place: CorpusPaths) -> tuple[object, ...]:
     or replaced meanwhile, its layers were prepared, or another day has begun, with other states of
     laws in force.
     """
-    roots = (place.bm25, place.vectors, place.layer_words, place.layer_vectors)
-    return place.identity, date.today(), *map(current, roots)
+    own = (place.bm25, place.questions, place.vectors)
+    return (
+        place.identity,
+        date.today(),
+        *map(current, (*own, place.layer_words, place.layer_vectors)),
+    )
 
 
 def vector_state(
@@ -111,7 +118,12 @@ def vector_state(
 
 def origin(store: CorpusStore) -> dict[str, Any]:
     """What an index built now is built from, for its manifest."""
-    return {"stamp": store.stamp, "generation": store.generation, "layers": list(LAYERS)}
+    return {
+        "stamp": store.stamp,
+        "generation": store.generation,
+        "layers": list(LAYERS),
+        "questions": predicted.fingerprint(),
+    }
 
 
 def _manifest(root: Path, *, deep: bool) -> IndexManifest | IndexState:

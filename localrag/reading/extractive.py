@@ -14,7 +14,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, Passage
 from localrag.harmless import cut
 from localrag.reading.pieces import Piece, joined, pieces_of, with_context
-from localrag.reading.support import Answerability, Support, SupportScorer, weights_for
+from localrag.reading.support import Answerability, Support, SupportScorer, heading_of, weights_for
 from localrag.reading.types import Citation, Nearest
 from localrag.reading.verifier import verify
 from localrag.retrieval.pipeline import Retriever
@@ -326,8 +326,7 @@ def _candidates(retriever: Retriever, retrieval: Retrieval) -> list[_Candidate]:
         if hit.beside:
             continue
         pieces = pieces_of(retriever.store, hit.passage)
-        header = hit.passage.header
-        supports = scorer.score(pieces, header, hit.score / best)
+        supports = scorer.score(pieces, heading_of(hit.passage), hit.score / best)
         for piece, support in zip(pieces, supports, strict=True):
             candidates.append(_Candidate(piece, support, _fit(piece, reading), hit.passage))
     return candidates

@@ -30,6 +30,7 @@ from localrag.reading.pieces import Piece, sentences_of
 from localrag.retrieval import dense
 from localrag.retrieval.query import analyzer, asked_of, full_text
 from localrag.retrieval.reading import Retrieval
+from localrag.statutes.predicted import predicted_questions
 from localrag_indexes.analysis.normalize import letters_of, normalize, with_blanks
 
 # Weights chosen on JSQuAD questions with both halves in view, the header's on lawqa questions too:
@@ -73,6 +74,11 @@ class Support:
 
     coverage: float
     score: float
+
+
+def heading_of(passage: Passage) -> str:
+    """Where a passage stands, and the questions that it answers, a line each."""
+    return "\n".join((passage.header, *predicted_questions(passage.id)))
 
 
 def refers_back(text: str) -> bool:
@@ -343,9 +349,10 @@ class Answerability:
             passage: the passage found that it is part of.
             coverage: the share of the question it covers (`localrag.reading.support`).
         """
-        passage_terms = set(analyzer().terms(f"{passage.header}\n{passage.text}"))
+        heading = heading_of(passage)
+        passage_terms = set(analyzer().terms(f"{heading}\n{passage.text}"))
         total = sum(self._weights.values()) or 1.0
-        letters, around = letters_of(piece.text), letters_of(f"{passage.header}{passage.text}")
+        letters, around = letters_of(piece.text), letters_of(f"{heading}{passage.text}")
         signs = {
             COVERAGE: coverage,
             AHEAD: self._ahead(passage),
@@ -427,7 +434,7 @@ def answers(
         if piece.passage.layer == PASSAGES and not (own.coverage or refers_back(piece.text)):
             continue
         pieces = sentences_of(searcher.store, passage)
-        supports = scorer.score(pieces, passage.header, 0.0)
+        supports = scorer.score(pieces, heading_of(passage), 0.0)
         at = [(one.start, one.end) for one in pieces].index((piece.start, piece.end))
         signs = answerability.signs(piece, passage, supports[at].coverage)
         likeliest = max(likeliest, weights_for(signs).probability(signs))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 from localrag.corpus.lookups import Lookups
@@ -27,6 +28,8 @@ _DEPTH = 200
 _TERMS = 40
 # What the words of the law count that stand in for everyday ones: less than the user's own words.
 _STANDING_IN = 0.7
+# What it counts that a provision answers questions with the words asked for.
+_PREDICTED = 2.0
 
 # What is captioned （存続期間） or titled with words of the question is about what is asked.
 _TITLED = 1.4
@@ -42,7 +45,11 @@ class LexicalMatch(NamedTuple):
 
 
 def lexical(
-    store: Lookups, index: BM25Index, query: Query, wordings: Sequence[EverydayWord] = ()
+    store: Lookups,
+    index: BM25Index,
+    query: Query,
+    wordings: Sequence[EverydayWord] = (),
+    questions: BM25Index | None = None,
 ) -> dict[str, LexicalMatch]:
     """The units whose header or text shares terms with the question, best first.
 
@@ -51,6 +58,7 @@ def lexical(
         index: of their terms.
         query: the question.
         wordings: its everyday words, which are also looked up as the law has them.
+        questions: of the terms of the questions that units answer, by the same keys.
     """
     admission = Admission(store, query.filters)
     wanted = conditions(query.filters, store)
@@ -59,10 +67,14 @@ def lexical(
         held = index.holding([t for one in query.filters.phrases for t in analyzer().terms(one)])
         among = held if among is None else among & held
     scores: dict[int, float] = {}
-    for text, weight in ((full_text(query), 1.0), (in_law(wordings), _STANDING_IN)):
-        terms = index.most_informative(analyzer().terms(text), _TERMS)
+    asked = full_text(query)
+    searches = [(index, asked, 1.0), (index, in_law(wordings), _STANDING_IN)]
+    if questions is not None:
+        searches.append((questions, asked, _PREDICTED))
+    for searched, text, weight in searches:
+        terms = searched.most_informative(analyzer().terms(text), _TERMS)
         search = partial(
-            index.search, terms, where=wanted.where, between=wanted.between, among=among
+            searched.search, terms, where=wanted.where, between=wanted.between, among=among
         )
         for key, score in on_the_day(store, search, _DEPTH):
             scores[key] = scores.get(key, 0.0) + weight * score
@@ -115,13 +127,29 @@ def open_index(place: CorpusPaths) -> BM25Index:
     Raises:
         IndexUnusable: it is missing or cannot be used; the cure is named.
     """
-    folder = current(place.bm25)
-    if folder is None:
+    index = _open(place, place.bm25)
+    if index is None:
         raise IndexUnusable(
             N_("The corpus {corpus!r} has no index that can be used."),
             Fact(FactKind.TO_INDEX, corpus=place.name),
             corpus=place.name,
         )
+    return index
+
+
+def open_questions(place: CorpusPaths) -> BM25Index | None:
+    """Open the index of the questions that provisions answer; None where there is none.
+
+    Raises:
+        IndexUnusable: it cannot be used; the cure is named.
+    """
+    return _open(place, place.questions)
+
+
+def _open(place: CorpusPaths, root: Path) -> BM25Index | None:
+    folder = current(root)
+    if folder is None:
+        return None
     try:
         return BM25Index.open(folder, analyzer=analyzer().id)
     except IndexingError as error:

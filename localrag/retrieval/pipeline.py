@@ -122,7 +122,7 @@ def search_words(search: Search) -> None:
     corpus, everyday = search.corpus, search.reading.everyday
 
     def by_words(asked: Query) -> dict[str, float]:
-        matches = lexical.lexical(corpus.store, corpus.index, asked, everyday)
+        matches = lexical.lexical(corpus.store, corpus.index, asked, everyday, corpus.questions)
         return lexical.weigh(matches, asked, corpus.names, everyday)
 
     search.words = _searched(search.reading, by_words)
@@ -221,8 +221,9 @@ class Retriever(Searchable):
         index: BM25Index,
         settings: RetrievalConfig,
         models: SearchModels,
+        questions: BM25Index | None = None,
     ) -> None:
-        super().__init__(store, index, models)
+        super().__init__(store, index, models, questions)
         self._settings = settings
 
     @classmethod
@@ -240,6 +241,9 @@ class Retriever(Searchable):
                 CorpusStore.open(place.store, read_only=True, as_of=config.retrieval.day)
             )
             index = opened.enter_context(lexical.open_index(place))
+            questions = lexical.open_questions(place)
+            if questions is not None:
+                opened.enter_context(questions)
             meaning, without = dense.open_dense(workspace, place, config)
             models = SearchModels(meaning, without, rerank.open_rerank(workspace, config))
             if not config.retrieval.lexical and meaning is None:
@@ -252,12 +256,14 @@ class Retriever(Searchable):
                     why=without or _("no embedder is in use"),
                 )
             opened.pop_all()
-        return cls(store, index, config.retrieval, models)
+        return cls(store, index, config.retrieval, models, questions)
 
     def close(self) -> None:
         """Let go of store, indexes and models."""
         self.models.close()
         self.index.close()
+        if self.questions is not None:
+            self.questions.close()
         self.store.close()
 
     def __enter__(self) -> Self:

@@ -166,12 +166,20 @@ class Searchable:
     Attributes:
         store: the corpus store the passages come from.
         index: of their words.
+        questions: of the questions that provisions answer; None where it is still to be made.
         models: what of the search rests on models.
     """
 
-    def __init__(self, store: CorpusStore, index: BM25Index, models: SearchModels) -> None:
+    def __init__(
+        self,
+        store: CorpusStore,
+        index: BM25Index,
+        models: SearchModels,
+        questions: BM25Index | None = None,
+    ) -> None:
         self.store = store
         self.index = index
+        self.questions = questions
         self.models = models
 
     def inverse_document_frequency(self, term: str) -> float:
