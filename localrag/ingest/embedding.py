@@ -34,7 +34,6 @@ from localrag.ingest.events import EMBEDDING, JOINING, SPLITTING, EmbeddingPlann
 from localrag.ingest.state import ATTRIBUTES, LAYERS, attributes, origin
 from localrag.language import N_
 from localrag.progress import Stopwatch
-from localrag.statutes.predicted import predicted_questions
 from localrag.workspace import CorpusPaths
 from localrag_indexes.errors import IndexDamaged, IndexingError
 from localrag_indexes.manifest import current, new_generation
@@ -237,10 +236,7 @@ def embed(
     def split(passage: Passage) -> list[Window]:
         opening = passage.layer == ARTICLES and provisions == "openings"
         text = passage.text[:_OPENING] if opening else passage.text
-        windows = windows_of(embedder, text, passage.header)
-        for question in predicted_questions(passage.id) if passage.layer == ARTICLES else ():
-            windows += windows_of(embedder, question)
-        return windows
+        return windows_of(embedder, text, passage.header)
 
     return embed_planned(
         place.vectors,

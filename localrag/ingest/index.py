@@ -33,7 +33,7 @@ from localrag.ingest.state import (
 )
 from localrag.language import N_
 from localrag.progress import Stopwatch, ignore
-from localrag.statutes.predicted import predicted_questions
+from localrag.statutes.predicted import fingerprint, predicted_questions
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.bm25 import BM25Index
@@ -347,7 +347,7 @@ def _build(
     """Build the index of words anew, or from the one in use; returns how many were entered."""
     watch = Stopwatch(on_event)
     total = store.count(LAYERS) if previous is None else len(previous.added)
-    extra = {**origin(store), "unlinked": unlinked}
+    extra = {**origin(store), "unlinked": unlinked, "questions": fingerprint()}
 
     def tell(done: int) -> None:
         watch(INDEXING, done, total)

@@ -118,12 +118,7 @@ def vector_state(
 
 def origin(store: CorpusStore) -> dict[str, Any]:
     """What an index built now is built from, for its manifest."""
-    return {
-        "stamp": store.stamp,
-        "generation": store.generation,
-        "layers": list(LAYERS),
-        "questions": predicted.fingerprint(),
-    }
+    return {"stamp": store.stamp, "generation": store.generation, "layers": list(LAYERS)}
 
 
 def _manifest(root: Path, *, deep: bool) -> IndexManifest | IndexState:
