@@ -12,6 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from localrag.corpus.types import ARTICLES, Document
 
+_BRACKET = re.compile("[（）()]")
 _MARK = re.compile(r"[（）()「」\n]")
 # 第三条第一項（第五条において準用する場合を含む。）
 _ALTERNATIVE = re.compile(r"(?:を含む|を除く|に限る|除く|限る)。?$")
@@ -136,6 +137,16 @@ def without_asides(text: str, start: int, end: int) -> str:
             closing = mark.end()
             part = part[:opening] + BLOT * (closing - opening) + part[closing:]
     return part
+
+
+def bracket_before(text: str, end: int, floor: int) -> int | None:
+    """Where the bracket that closes right before `end` opens, at `floor` or behind it."""
+    depth = 0
+    for bracket in reversed([*_BRACKET.finditer(text, max(floor, 0), end)]):
+        depth += 1 if bracket[0] in "）)" else -1
+        if depth == 0:
+            return bracket.start()
+    return None
 
 
 class _Brackets:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from localrag.corpus.types import Locator
+from localrag.statutes._structure import bracket_before
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import (
     AND,
@@ -160,8 +161,8 @@ def law_part_before(text: str, position: int, floor: int, names: LawNames | None
     number, told = "", False
     last = text[end - 1]
     if last in "）)":
-        opening = _opening(text, end, floor)
-        if opening <= floor:
+        opening = bracket_before(text, end, max(floor, end - _LONGEST_BRACKETS))
+        if opening is None or opening <= floor:
             return NO_LAW
         if found := _LAW_NUMBER.search(text, opening, end):
             number = found[0]
@@ -239,19 +240,6 @@ def _name_start(before: str) -> int:
     start = clause.end() if clause else 0
     joined = _CONJUNCTION.match(before, start)
     return joined.end() if joined else start
-
-
-def _opening(text: str, end: int, floor: int) -> int:
-    """Where the bracket that closes at `end` opens; `floor` where it does not nearby."""
-    depth = 0
-    for position in range(end - 1, max(floor, end - _LONGEST_BRACKETS) - 1, -1):
-        if text[position] in "）)":
-            depth += 1
-        elif text[position] in "（(":
-            depth -= 1
-            if depth == 0:
-                return position
-    return floor
 
 
 __all__ = ["LawKind", "LawPart", "ProvisionCitation", "find_citations", "unread_numbers"]

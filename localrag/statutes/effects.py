@@ -29,7 +29,7 @@ from localrag.corpus.links import (
     Reference,
 )
 from localrag.corpus.types import ARTICLES, Document, Locator, Passage
-from localrag.statutes._structure import Cells
+from localrag.statutes._structure import Cells, bracket_before
 from localrag.statutes.notation import SUPPLEMENT
 from localrag.statutes.provisions import Innermost, outside_in
 
@@ -52,7 +52,6 @@ _PART = re.compile(r"(?:列記以外の部分|の見出し|柱書き?|本文|た
 _BETWEEN = re.compile(rf"(?:{_AND}{{1,2}}|　)$")
 _LIMITED = re.compile(r"限る。?$")
 _EXCEPTED = re.compile(r"除く。?$")
-_BRACKET = re.compile("[（）]")
 _LONGEST_WORD = 12
 _LONGEST_THESE = 200
 _LONGEST_BRACKETS = 600
@@ -325,13 +324,8 @@ class _Lists:
         """Where the brackets open that close right before `end`; `end` where none do."""
         if self._text[end - 1 : end] != "）":
             return end
-        floor = max(floor, end - _LONGEST_BRACKETS)
-        depth = 0
-        for bracket in reversed([*_BRACKET.finditer(self._text, floor, end)]):
-            depth += 1 if bracket[0] == "）" else -1
-            if depth == 0:
-                return bracket.start()
-        return end
+        opening = bracket_before(self._text, end, max(floor, end - _LONGEST_BRACKETS))
+        return end if opening is None else opening
 
 
 class _Line:

@@ -273,7 +273,7 @@ class LawNames:
             name = self._reversed[at]
             if tail.startswith(name):
                 return name[::-1]
-            tail = _common_beginning(tail, name)
+            tail = tail[: alike_at_start(tail, name)]
         return None
 
     def _plain_title(self, law_id: str) -> str:
@@ -327,8 +327,8 @@ def _kept(length: int) -> int:
 def _one_slip(word: str, name: str) -> bool:
     if word == name or abs(len(word) - len(name)) > 1:
         return False
-    first = _shared(word, name)
-    last = _shared(word[first:][::-1], name[first:][::-1])
+    first = alike_at_start(word, name)
+    last = alike_at_start(word[first:][::-1], name[first:][::-1])
     rest, other = word[first : len(word) - last], name[first : len(name) - last]
     if len(rest) == len(other) == 1:
         return first > 0 or last > 1
@@ -336,7 +336,7 @@ def _one_slip(word: str, name: str) -> bool:
     return max(len(word), len(name)) > _SHORT_NAME and (one_more or rest == other[::-1])
 
 
-def _shared(one: str, other: str) -> int:
+def alike_at_start(one: str, other: str) -> int:
     """How many characters two texts begin with alike."""
     pairs = zip(one, other, strict=False)
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
@@ -369,13 +369,6 @@ def _names(rows: Iterable[LawRow]) -> dict[str, tuple[str, ...]]:
     for name, law_ids in entered.items():
         enter(name, tuple(law_ids))
     return by_name
-
-
-def _common_beginning(one: str, other: str) -> str:
-    for position, (a, b) in enumerate(zip(one, other, strict=False)):
-        if a != b:
-            return one[:position]
-    return min(one, other, key=len)
 
 
 def _printed(title: str) -> str:

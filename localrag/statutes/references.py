@@ -117,11 +117,11 @@ class _Extraction:
         law_type = names.law_type(document.id)
         self._order = law_type not in ACTS
         self._is_cabinet_order = law_type in CABINET_TYPES
-        self._quoted = _Cursor([m.span() for m in _QUOTED.finditer(document.text)])
+        self._quoted = {at for m in _QUOTED.finditer(document.text) for at in range(*m.span())}
         self._applied = [m.start() for m in _APPLIED_WORD.finditer(document.text)]
         self._left_to = list(_LEFT_TO.finditer(document.text))
         self._appendices = appendices(document)
-        self._filled: list[tuple[int, int]] = []
+        self._filled: set[int] = set()
         self._own_lists: set[int] = set()
 
     def citations(self) -> Iterator[Reference]:
@@ -154,13 +154,12 @@ class _Extraction:
 
     def forms(self) -> Iterator[Reference]:
         """Find the references to forms: 様式第三号, 令第一号様式."""
-        quoted = _Cursor(self._quoted.spans)
         finder = Innermost(self._passages)
         document, own = self._document, self._words.own
         for match in CITED_FORM.finditer(self._text):
             start, label = match.start(), label_of(match[0])
             here = finder.at(start)
-            if quoted.covers(start) or self._text[start - 1 : start] in ("\n", "", "【"):
+            if start in self._quoted or self._text[start - 1 : start] in ("\n", "", "【"):
                 continue
             floor = max(0, start - _LONGEST_NAME)
             part = law_part_before(self._text, start, floor, self._names)
@@ -188,8 +187,6 @@ class _Extraction:
     def delegations(self) -> Iterator[Reference]:
         """Where a provision leaves something to an order; known orders by their names."""
         finder = Innermost(self._passages)
-        quoted = _Cursor(self._quoted.spans)
-        filled = _Cursor(sorted(self._filled))
         law_type = self._names.law_type(self._document.id)
         for match in self._left_to:
             start = match.start()
@@ -199,9 +196,9 @@ class _Extraction:
             start, instrument = written.start(), written[0]
             if instrument.endswith(_OWN_RANK.get(law_type, ())):
                 continue
-            if quoted.covers(start) or self._tables.replace_words(start):
+            if start in self._quoted or self._tables.replace_words(start):
                 continue
-            if filled.covers(start) or self._is_left_elsewhere(start):
+            if start in self._filled or self._is_left_elsewhere(start):
                 continue
             here = finder.at(start)
             law_id = ""
@@ -287,7 +284,7 @@ class _Extraction:
         floor = max(0, start - _LONGEST_TABLE_NAME)
         return (
             (bare and text[start - 1] == "の" and _IN_TABLE.search(text, floor, start) is not None)
-            or self._quoted.covers(citation.start)
+            or citation.start in self._quoted
             or self._words.is_inside_a_title(citation)
         )
 
@@ -333,7 +330,7 @@ class _Extraction:
         if fills_in and (filled := _FILLS_IN.match(_rest_of_sentence(last_tail))):
             # Not found where an aside that was left out parts the words.
             at = text.find(filled[1], last, last + _LONGEST_TAIL)
-            self._filled.append((last, max(at, last) + len(filled[1])))
+            self._filled.update(range(last, max(at, last) + len(filled[1])))
             # A cabinet order does not fill in what the act leaves to an ordinance, though it may
             # itself leave to one a part of what it fills in.
             own_rank = filled[1].startswith("政令") == self._is_cabinet_order
@@ -400,20 +397,6 @@ class _Extraction:
                 order for order in self._names.orders(own) if self._names.law_type(order) == wanted
             )
         return known[0] if len(known) == 1 else ""
-
-
-class _Cursor:
-    """Answers whether a position is inside one of some spans; asked in rising order."""
-
-    def __init__(self, spans: list[tuple[int, int]]) -> None:
-        self.spans = spans
-        self._at = 0
-
-    def covers(self, position: int) -> bool:
-        spans = self.spans
-        while self._at < len(spans) and spans[self._at][1] <= position:
-            self._at += 1
-        return self._at < len(spans) and spans[self._at][0] <= position
 
 
 def _rest_of_sentence(tail: str) -> str:
