@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from localrag.corpus.types import Locator
-from localrag.statutes._structure import bracket_before
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import (
     AND,
@@ -28,6 +27,7 @@ from localrag.statutes.notation import (
     read_number,
     read_subitem,
 )
+from localrag.statutes.provisions import bracket_before
 from localrag_indexes.analysis.normalize import PlainText
 
 

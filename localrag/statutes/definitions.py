@@ -7,9 +7,17 @@ from dataclasses import replace
 
 from localrag.corpus.links import Definition
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document
-from localrag.statutes._structure import BLOT, Nesting, Tables, bracket_before, without_asides
 from localrag.statutes.notation import caption_of
-from localrag.statutes.provisions import Innermost, in_plain_characters, outside_in
+from localrag.statutes.provisions import (
+    BLOT,
+    Innermost,
+    Nesting,
+    Tables,
+    bracket_before,
+    in_plain_characters,
+    outside_in,
+    without_asides,
+)
 
 _QUOTED = r"「[^「」\n]{1,60}」"
 _QUOTED_LIST = rf"{_QUOTED}(?:(?:、|又は|及び|若しくは|並びに){_QUOTED})*+"

@@ -29,9 +29,8 @@ from localrag.corpus.links import (
     Reference,
 )
 from localrag.corpus.types import ARTICLES, Document, Locator, Passage
-from localrag.statutes._structure import Cells, bracket_before
 from localrag.statutes.notation import SUPPLEMENT
-from localrag.statutes.provisions import Innermost, outside_in
+from localrag.statutes.provisions import Cells, Innermost, bracket_before, outside_in
 
 _QUOTE = re.compile("[「」]")
 _AND = r"(?:、|及び|並びに|又は|若しくは)"

@@ -8,8 +8,6 @@ from dataclasses import replace
 from localrag.corpus.links import APPLIES, DELEGATED_BY, DELEGATES, REFERS, Reference
 from localrag.corpus.types import Document, Locator
 from localrag.statutes._laws import LawWords
-from localrag.statutes._places import CitedPlace, Law, Placer
-from localrag.statutes._structure import Nesting, Tables
 from localrag.statutes.citations import (
     LawKind,
     ProvisionCitation,
@@ -20,10 +18,13 @@ from localrag.statutes.delegations import ACTS, CABINET_TYPES, INSTRUMENT, read_
 from localrag.statutes.effects import find_changes, find_penal, find_readings
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import SUPPLEMENT
+from localrag.statutes.places import CitedPlace, Law, Placer
 from localrag.statutes.provisions import (
     CITED_FORM,
     Innermost,
+    Nesting,
     Provisions,
+    Tables,
     appendices,
     deleted_row,
     in_plain_characters,

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from localrag.statutes.names import LawNames
+from localrag.statutes.names import NAME_LETTER, LawNames, ShortNames, short_names
 from localrag.statutes.notation import (
     AND,
     ANOTHER_WORD,
@@ -20,7 +20,6 @@ from localrag.statutes.notation import (
     read_number,
     read_subitem,
 )
-from localrag.statutes.spoken import NAME_LETTER, ShortNames, short_names
 from localrag_indexes.analysis.normalize import PlainText, plain, to_kanji
 
 _LONGEST_NAME, _LONGEST_PART, _DIGITS = 120, 300, 4
