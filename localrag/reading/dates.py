@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from localrag.reading.folding import LONGEST, NOTE, RANGE, fold_value
+from localrag.reading.folding import LONGEST, NOTE, RANGE, WORDS, fold_value
 from localrag_indexes.analysis.normalize import normalize
 
 
@@ -111,19 +111,6 @@ _PROCLAIMED_LATE = re.compile(
     "天延|天元|長和|嘉保|永長|承徳|建保|元仁|安貞|暦仁|徳治|正中|正平|寛正|文禄|正保|天保|弘化|安政"
 )
 
-# As far as school books agree: first and last year.
-_PERIODS = {
-    "飛鳥時代": (592, 710),
-    "奈良時代": (710, 794),
-    "平安時代": (794, 1185),
-    "鎌倉時代": (1185, 1333),
-    "南北朝時代": (1336, 1392),
-    "室町時代": (1336, 1573),
-    "戦国時代": (1467, 1590),
-    "安土桃山時代": (1573, 1603),
-    "江戸時代": (1603, 1868),
-}
-
 
 class Era(NamedTuple):
     """An era.
@@ -162,9 +149,7 @@ def eras() -> dict[str, Era]:
 @lru_cache(maxsize=1)
 def periods() -> dict[str, Interval[Day]]:
     """What history is told by, by name: 江戸時代, 明治時代, 昭和期, 平成."""
-    known = {
-        name: Interval((first, 1, 1), (last, 12, 31)) for name, (first, last) in _PERIODS.items()
-    }
+    known = {name: _years(first, last) for name, (first, last) in WORDS["periods"].items()}
     for name, era in eras().items():
         if era.is_modern:
             known |= dict.fromkeys((name + "時代", name + "期", name + "年間", name), era.span)

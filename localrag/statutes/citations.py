@@ -90,26 +90,12 @@ _CLAUSE = re.compile(
     r"|(?:において|について|により|規定による|定めによる|場合における|から(?!の)|(?<!我)が|規定する|掲げる|定める|準用する|うち|改正[前後]の|中(?=[一-鿿])(?!中小|中央|中心))、?)",
     re.DOTALL,
 )
+_KINDS_OF_LAW = "法|法律|令|政令|規則|府令|省令|施行令|施行規則|条例|条約"
 _KINDS = {
     "法": LawKind.PARENT,
     "令": LawKind.DECREE,
     **dict.fromkeys(("規則", "府令", "省令", "内閣府令"), LawKind.RULE),
-    **dict.fromkeys(
-        (
-            "同法",
-            "同法律",
-            "同令",
-            "同政令",
-            "同規則",
-            "同府令",
-            "同省令",
-            "同施行令",
-            "同施行規則",
-            "同条例",
-            "同条約",
-        ),
-        LawKind.SAME,
-    ),
+    **dict.fromkeys((f"同{kind}" for kind in _KINDS_OF_LAW.split("|")), LawKind.SAME),
     **dict.fromkeys(("本法", "当法", "本令", "本規則"), LawKind.THIS),
 }
 _THIS = frozenset(("法律", "政令", "府令", "省令", "規則", "命令", "法"))
@@ -241,8 +227,6 @@ def _name_start(before: str) -> int:
     joined = _CONJUNCTION.match(before, start)
     return joined.end() if joined else start
 
-
-__all__ = ["LawKind", "LawPart", "ProvisionCitation", "find_citations", "unread_numbers"]
 
 _AND = rf"(?:{AND}|[及又並、，,・とや])"
 _QUALIFIER = r"(?:各号列記以外の部分|柱書き?|本文|ただし書|但書|前段|後段|の規定)"
@@ -444,10 +428,8 @@ class _Scan:
         if outer is None or outer.chain is None or frame.gap:
             return None
         several = outer.chain.item_word == "各号" or self.found[outer.index].last is not None
-        narrower = chain.depth + several > outer.chain.lowest
-        if not narrower:
-            return None
-        if _PART_OF_OUTER.match(self._text, end) is None:
+        is_narrower = chain.depth + several > outer.chain.lowest
+        if not is_narrower or _PART_OF_OUTER.match(self._text, end) is None:
             return None
         frame.index = outer.index
         return chain.inside(outer.chain)
@@ -506,11 +488,8 @@ class _Scan:
                 law,
                 _locator(chain),
                 None,
-                chain.article_word,
-                chain.paragraph_word,
-                chain.item_word,
-                "",
-                continues,
+                *(chain.article_word, chain.paragraph_word, chain.item_word),
+                continues=continues,
             )
         )
 

@@ -1,12 +1,19 @@
 """How a provision is written, to be read and to be cited: 第二十七条の三十六第一項第二号イ(1)."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from localrag.corpus.types import Locator
-from localrag_indexes.analysis.normalize import FORMAL_NUMERALS, in_digits, parse_numeral, to_kanji
+from localrag_indexes.analysis.normalize import (
+    CIRCLED,
+    FORMAL_NUMERALS,
+    in_digits,
+    parse_numeral,
+    to_kanji,
+)
 
 IROHA = (
     "イロハニホヘトチリヌルヲワカヨタレソツネナラムウヰノオクヤマケフコエテアサキユメミシヱヒモセス"
@@ -108,14 +115,10 @@ CHAIN = re.compile(
 """One citation where `START` found one; its groups are the arguments of `read_chain`."""
 
 _EACH_NUMBER = re.compile(COUNT)
-_EACH_STEP = re.compile(rf"[{IROHA}]|{NUMBER}|[ivxｉｖｘⅰ-ⅻ]+")
+_EACH_STEP = re.compile(rf"[{IROHA}{CIRCLED}Ⅰ-Ⅻ]|{NUMBER}|[ivxIVXｉｖｘⅰ-ⅻ]+")
 # Longer ones are numbers of no law, and told as such, up to a length that Python still counts.
 _LONGEST_NUMERAL, _LONGEST_NUMBER = 16, 1_000
 _IN_DIGITS = str.maketrans("〇零一二三四五六七八九０１２３４５６７８９", "001234567890123456789")
-_WIDE_ROMAN = str.maketrans("ｉｖｘ", "ivx")
-_ROMAN_VALUES = {numeral: value for value, numeral in enumerate(ROMAN, start=1)} | {
-    chr(0x2170 + value): value + 1 for value in range(12)
-}
 
 
 class Chain(NamedTuple):
@@ -231,7 +234,7 @@ def _number(written: str) -> str:
 
 
 def read_subitem(written: str | None) -> str:
-    """イ（２）(i) as ``1.2.1``."""
+    """イ（２）(i) as ``1.2.1``, and so every sign alone: ② and Ⅱ are ``2``."""
     return ".".join(_step(step) for step in _EACH_STEP.findall(written or ""))
 
 
@@ -248,8 +251,8 @@ def count(word: str) -> int:
 def _step(sign: str) -> str:
     if sign in IROHA:
         return str(IROHA.index(sign) + 1)
-    roman = sign.translate(_WIDE_ROMAN)
-    return str(_ROMAN_VALUES[roman]) if roman in _ROMAN_VALUES else in_digits(sign)
+    narrow = unicodedata.normalize("NFKC", sign).lower()
+    return str(ROMAN.index(narrow) + 1) if narrow in ROMAN else in_digits(narrow)
 
 
 def _appendix(written: str) -> str:

@@ -20,7 +20,7 @@ from localrag.statutes.notation import (
     read_number,
     read_subitem,
 )
-from localrag_indexes.analysis.normalize import PlainText, plain, to_kanji
+from localrag_indexes.analysis.normalize import CIRCLED, PlainText, plain, to_kanji
 
 _LONGEST_NAME, _LONGEST_PART, _DIGITS = 120, 300, 4
 _COUNTERS = "条項号"
@@ -28,17 +28,7 @@ _ARTICLE, _PARAGRAPH, _ITEM, _LETTER = range(4)
 
 # Character by character, so that places stay those of what was typed.
 _NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)} | {0x3000: " ", 0xA0: " "}
-_CIRCLED = {
-    chr(first + at): number + at
-    for first, number, count in ((0x2460, 1, 20), (0x3251, 21, 15), (0x32B1, 36, 15))
-    for at in range(count)
-}
-_LATIN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
-_ROMAN = {letters: number for number, letters in enumerate(_LATIN, 1)} | {
-    chr(0x2160 + at): at + 1 for at in range(12)
-}
-_SIGNS = _CIRCLED | _ROMAN
-_SIGN = r"[①-⑳㉑-㉟㊱-㊿Ⅰ-Ⅻ]"
+_SIGN = f"[{CIRCLED}Ⅰ-Ⅻ]"
 
 _DASH = rf" ?{TO} ?"
 _AND = rf" ?(?:、?{AND}|[、,・;/&]|と|や) ?"
@@ -158,7 +148,7 @@ def _written_out(question: str, short: ShortNames) -> str:
 
 def _closed_up(text: str, short: ShortNames) -> str:
     """憲法Ⅸ条 in figures, 民法§709 with 第, and a citation without the blanks inside it."""
-    text = _ROMAN_ARTICLE.sub(lambda article: f"{_ROMAN[article[1]]}条", text)
+    text = _ROMAN_ARTICLE.sub(lambda article: f"{read_subitem(article[1])}条", text)
     text = _SECTION_SIGNS.sub("第", text)
     if len(text) > _LONGEST_NAME or not _SPACED_OUT.search(text):
         return text
@@ -434,8 +424,8 @@ class _Reader:
         sign, number, kanji = "", "", False
         level: int | None
         if found["sign"]:
-            sign = "circled" if found["sign"] in _CIRCLED else "roman"
-            number = str(_SIGNS.get(found["sign"], ""))
+            sign = "circled" if found["sign"] in CIRCLED else "roman"
+            number = read_subitem(found["sign"])
             level = _level_of_sign(sign, above, said)
             if found["level"] and level is not None:
                 level = _COUNTERS.index(found["level"])
