@@ -102,10 +102,10 @@ class Words(NamedTuple):
     def read(cls, text: str, start: int, end: int) -> Self:
         """Read them where a law leaves something to an order, in this span of its text."""
         line = text.rfind("\n", 0, start) + 1
-        before = _without_asides(text[max(line, start - _AROUND) : start])
+        before = dropping_asides(text[max(line, start - _AROUND) : start])
         before = _OTHER_WORDS.sub("", before)
         called = _CALLED.match(text, end)
-        after = _without_asides(text[end : end + _AROUND])
+        after = dropping_asides(text[end : end + _AROUND])
         ending = _ENDING.match(after)[0]  # type: ignore[index]  # It matches nothing, too.
         after = after[len(ending) :]
         phrase, named = _PHRASE.search(before), _NAMED.match(after)
@@ -152,9 +152,8 @@ class Said(NamedTuple):
 
         What it says of an order of another rank is what it leaves itself.
         """
-        rest = _without_asides(text[end : end + _CLAUSE])
-        ends = _SENTENCE_END.search(rest)
-        clause = rest[: ends.start() if ends else None]
+        rest = dropping_asides(text[end : end + _CLAUSE])
+        clause = _SENTENCE_END.split(rest, maxsplit=1)[0]
         subject, of_proviso = _subject(clause), _OF_PROVISO.match(clause) is not None
         left = _LEFT.search(clause)
         if left is None or (left["instrument"] == CABINET) != of_cabinet:
@@ -362,7 +361,7 @@ def filled_in(store: Lookups, left: Reference) -> Reference | None:
 
 def same_before(one: str, other: str) -> int:
     """How many characters two texts end with alike, asides left out."""
-    return alike_at_start(*(_without_asides(text[-2 * _AROUND :])[::-1] for text in (one, other)))
+    return alike_at_start(*(dropping_asides(text[-2 * _AROUND :])[::-1] for text in (one, other)))
 
 
 def _opening_likeness(point: Point, filling: Filling, near: float) -> float:
@@ -447,7 +446,8 @@ def _subject(words: str) -> str:
     return found[1] if found else ""
 
 
-def _without_asides(text: str) -> str:
+def dropping_asides(text: str) -> str:
+    """A text without what stands in its brackets."""
     dropped = 1
     while dropped:
         text, dropped = _ASIDE.subn("", text)

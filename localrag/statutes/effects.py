@@ -16,6 +16,8 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from localrag.corpus.links import (
@@ -30,7 +32,7 @@ from localrag.corpus.links import (
 )
 from localrag.corpus.types import ARTICLES, Document, Locator, Passage
 from localrag.statutes.notation import SUPPLEMENT
-from localrag.statutes.provisions import Cells, Innermost, bracket_before, outside_in
+from localrag.statutes.provisions import Cells, Innermost, bracket_before, lines_with, outside_in
 
 _QUOTE = re.compile("[「」]")
 _AND = r"(?:、|及び|並びに|又は|若しくは)"
@@ -38,6 +40,7 @@ _AND = r"(?:、|及び|並びに|又は|若しくは)"
 _SAID = re.compile(
     rf"(?P<becomes>とあるの?[はを]、?(?:それぞれ、?)?(?=「))|とあり、?{_AND}?|{_AND}{{1,2}}(?=「)"
 )
+_READ = re.compile("とあ")
 _NEXT = re.compile(rf"と?{_AND}{{1,2}}(?=「)")
 _WITHIN = re.compile(r"(?:の規定)?(?:中|のうち)$")
 _THESE = re.compile(r"これらの規定(?P<aside>（[^（）]*）)?(?:中|のうち)$")
@@ -127,7 +130,9 @@ def find_readings(
     """
     text, lists = document.text, _Lists(document.text, cited)
     groups = [
-        group for start, end in _lines(text) for group in _Line(text, start, end, lists).groups()
+        group
+        for start, end in lines_with(_READ, text)
+        for group in _Line(text, start, end, lists).groups()
     ]
     groups += _in_rows(rows, lists)
     finder = Innermost(outside_in(document))
@@ -340,15 +345,8 @@ class _Line:
 
     def groups(self) -> Iterator[_Group]:
         """The readings of the line, those of the same provisions together."""
-        group: _Group | None = None
-        for told, reading in self._readings():
-            if group is None or told is not group.told:
-                if group is not None:
-                    yield group
-                group = _Group(told, [])
-            group.readings.append(reading)
-        if group is not None:
-            yield group
+        for told, pairs in groupby(self._readings(), itemgetter(0)):
+            yield _Group(told, [reading for _, reading in pairs])
 
     def _readings(self) -> Iterator[tuple[_Told, Reading]]:
         text, quotes = self._text, self._quotes
@@ -404,16 +402,6 @@ class _Line:
     def _applied(self, end: int) -> list[_Target]:
         here = self._lists.applied(self._sentence, end)
         return here or self._lists.applied(self._earlier, self._sentence)
-
-
-def _lines(text: str) -> Iterator[tuple[int, int]]:
-    """The lines that can hold readings."""
-    end = 0
-    while (at := text.find("とあ", end)) >= 0:
-        start = text.rfind("\n", 0, at) + 1
-        end = text.find("\n", at)
-        end = len(text) if end < 0 else end
-        yield start, end
 
 
 def _quotations(text: str, start: int, end: int) -> list[tuple[int, int]]:

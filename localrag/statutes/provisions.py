@@ -499,10 +499,10 @@ class Cells(NamedTuple):
     replacing: tuple[int, int]
 
 
-def _rows(text: str) -> Iterator[tuple[int, int]]:
-    """The lines that hold cells."""
+def lines_with(words: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    """The lines of a text that hold some words."""
     end = 0
-    while (mark := _CELL_END.search(text, end)) is not None:
+    while (mark := words.search(text, end)) is not None:
         start = text.rfind("\n", 0, mark.start()) + 1
         end = text.find("\n", mark.end())
         end = len(text) if end < 0 else end
@@ -519,7 +519,7 @@ class Tables:
 
     def __init__(self, document: Document) -> None:
         self._text = document.text
-        self._rows = list(_rows(document.text))
+        self._rows = list(lines_with(_CELL_END, document.text))
         self._row_starts = [start for start, _ in self._rows]
         self._tops = [0] * len(self._rows)
         for index in range(1, len(self._rows)):

@@ -14,7 +14,13 @@ from localrag.statutes.citations import (
     find_citations,
     law_part_before,
 )
-from localrag.statutes.delegations import ACTS, CABINET_TYPES, INSTRUMENT, read_delegations
+from localrag.statutes.delegations import (
+    ACTS,
+    CABINET_TYPES,
+    INSTRUMENT,
+    dropping_asides,
+    read_delegations,
+)
 from localrag.statutes.effects import find_changes, find_penal, find_readings
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import SUPPLEMENT
@@ -50,7 +56,6 @@ _AMENDED = re.compile(
     r"(?:の|を削る|(?:の次に|の前に|に)[^。、（）]{1,20}を加える|を[^。、（）]{1,30}とする)改正規定"
 )
 _QUOTED = re.compile(r"「[^「」\n]*+(?:「[^「」\n]*+」[^「」\n]*+)*+」")
-_BRACKETED = re.compile(r"（[^（）]*+）")
 # Between citations that an order names together: 第八条第四号（…）、法第二十八条の政令で定める.
 _JOINS = re.compile(
     r"(?:（(?:[^（）]++|（(?:[^（）]++|（[^（）]*+）)*+）)*+）)?+(?:、|及び|並びに|又は|若しくは)"
@@ -402,12 +407,7 @@ class _Extraction:
 
 def _rest_of_sentence(tail: str) -> str:
     """Return what follows up to the end of sentence or bracket, asides left out."""
-    for _ in range(3):
-        tail, dropped = _BRACKETED.subn("", tail)
-        if not dropped:
-            break
-    end = _SENTENCE_END.search(tail)
-    return tail[: end.start()] if end else tail
+    return _SENTENCE_END.split(dropping_asides(tail), maxsplit=1)[0]
 
 
 def _lists(citations: list[ProvisionCitation]) -> list[tuple[int, int]]:
