@@ -199,7 +199,7 @@ def read_chain(
     """Read the groups of `CHAIN` as numbers; None where nothing stands in them, or no number."""
     try:
         chain = Chain(
-            _appendix(appendix) if appendix else SUPPLEMENT if supplement else "",
+            _division(supplement, appendix),
             read_number(article),
             article_word or "",
             read_number(paragraph),
@@ -213,6 +213,12 @@ def read_chain(
     except ValueError:
         return None
     return chain if any(chain) and chain != (SUPPLEMENT, *("",) * 7) else None
+
+
+def _division(supplement: str | None, appendix: str | None) -> str:
+    if appendix:
+        return appendix if appendix == "前文" else labelled("別表", appendix)
+    return SUPPLEMENT if supplement else ""
 
 
 def read_number(written: str | None) -> str:
@@ -255,11 +261,14 @@ def _step(sign: str) -> str:
     return str(ROMAN.index(narrow) + 1) if narrow in ROMAN else in_digits(narrow)
 
 
-def _appendix(written: str) -> str:
-    if written == "前文":
-        return written
+def labelled(head: str, written: str) -> str:
+    """The label of an appendix, always written alike: 別表第2の3 is 別表第二の三.
+
+    Raises:
+        ValueError: its kanji are no number (十百).
+    """
     numbers = [to_kanji(parse_numeral(number)) for number in _EACH_NUMBER.findall(written)]
-    return "別表" + ("第" + "の".join(numbers) if numbers else "")
+    return head + ("第" + "の".join(numbers) if numbers else "")
 
 
 def cite(title: str, locator: Locator, *, arabic: bool = False, division: str = "") -> str:

@@ -11,9 +11,10 @@ from localrag.corpus.types import Locator
 from localrag.statutes.citations import LawKind, LawPart, ProvisionCitation, law_part_before
 from localrag.statutes.names import LawNames, NameMatch, law_words
 from localrag.statutes.notation import SUPPLEMENT, count
-from localrag.statutes.provisions import NestedSpot, Nesting, ProvisionLookup, Recent
+from localrag.statutes.provisions import Nesting, ProvisionLookup, Recent
 
 # 以下この号及び第十七条の三において同じ。
+_LEVELS = ("article", "paragraph", "item")
 _IN_PASSING = re.compile(r"において(?:も|単に)?(?:同じ|「)")
 
 
@@ -42,48 +43,6 @@ class CitedPlace(NamedTuple):
     last: Locator | None = None
 
 
-class Antecedents:
-    """What one paragraph cited last at each level, for 同条, 同項 and 同号."""
-
-    def __init__(self, nesting: Nesting) -> None:
-        self._nesting = nesting
-        self._here: Locator | None = None
-        self._paragraph: Locator | None = None
-        self._forget()
-
-    def _forget(self) -> None:
-        self.article: Recent[CitedPlace] = Recent(self._nesting)
-        self.paragraph: Recent[CitedPlace] = Recent(self._nesting)
-        self.item: Recent[CitedPlace] = Recent(self._nesting)
-
-    def go_to(self, here: Locator | None) -> None:
-        """Go on reading at `here`: a new paragraph takes up nothing of the one before."""
-        if here is self._here:
-            return
-        self._here = here
-        paragraph = here and Locator(here.division, here.article, here.paragraph)
-        if paragraph != self._paragraph:
-            self._paragraph = paragraph
-            self._forget()
-
-    def remember(
-        self, place: CitedPlace, citation: ProvisionCitation, at: NestedSpot, *, in_passing: bool
-    ) -> None:
-        """Enter a provision as the one cited last; nobody says 同条 for この条."""
-        words = (citation.article_word, citation.paragraph_word, citation.item_word)
-        if any(word.startswith(("この", "本")) for word in words):
-            return
-        if place.last is not None:
-            place = CitedPlace(place.law, place.last)
-        locator = place.first
-        if citation.article_word or citation.locator.article:
-            self.article.enter(place, at, in_passing=in_passing)
-        if locator.paragraph:
-            self.paragraph.enter(place, at, in_passing=in_passing)
-        if locator.item:
-            self.item.enter(place, at, in_passing=in_passing)
-
-
 class Placer:
     """Finds the places of one text's citations.
 
@@ -101,7 +60,8 @@ class Placer:
         self._own = own
         self._text = text
         self._nesting = nesting
-        self._seen = Antecedents(nesting)
+        self._paragraph_here: Locator | None = None
+        self._last: dict[str, Recent[CitedPlace]] = {}
         self._at = nesting.at(0)
 
     def place(
@@ -109,7 +69,11 @@ class Placer:
     ) -> CitedPlace | None:
         """Return the place of a citation written at `here`; None where its words lead nowhere."""
         self._at = self._nesting.at(citation.end)
-        self._seen.go_to(here)
+        paragraph = here and Locator(here.division, here.article, here.paragraph)
+        if paragraph != self._paragraph_here or not self._last:
+            # A new paragraph takes up nothing of the one before.
+            self._paragraph_here = paragraph
+            self._last = {level: Recent(self._nesting) for level in _LEVELS}
         if (exact := self._written_out(citation, law, here)) is not None:
             self._remember(exact, citation)
             return exact
@@ -124,9 +88,23 @@ class Placer:
         self._remember(place, citation)
         return place
 
+    def _same(self, level: str) -> CitedPlace | None:
+        """What the paragraph cited last at a level: 同条, 同項, 同号."""
+        return self._last[level].last(self._at)
+
     def _remember(self, place: CitedPlace, citation: ProvisionCitation) -> None:
+        """Enter a provision as the one cited last; nobody says 同条 for この条."""
+        words = (citation.article_word, citation.paragraph_word, citation.item_word)
+        if any(word.startswith(("この", "本")) for word in words):
+            return
         in_passing = _IN_PASSING.match(self._text, citation.end) is not None
-        self._seen.remember(place, citation, self._at, in_passing=in_passing)
+        if place.last is not None:
+            place = CitedPlace(place.law, place.last)
+        is_of_article = citation.article_word or citation.locator.article
+        cited = (is_of_article, place.first.paragraph, place.first.item)
+        for level, is_cited in zip(_LEVELS, cited, strict=True):
+            if is_cited:
+                self._last[level].enter(place, self._at, in_passing=in_passing)
 
     def _written_out(
         self, citation: ProvisionCitation, law: Law, here: Locator | None
@@ -165,9 +143,9 @@ class Placer:
         word, locator = citation.article_word, citation.locator
         if word:
             if word[0] == "同":
-                return _down_to(self._seen.article.last(self._at), "article")
+                return _down_to(self._same("article"), "article")
             if here is None or self._own is None:
-                same = self._seen.article.last(self._at)
+                same = self._same("article")
                 return _down_to(same, "article") if word == "本条" else None
             if not law.is_told:
                 return None
@@ -181,9 +159,9 @@ class Placer:
             )
         if locator.article or locator.division:
             return CitedPlace(law, Locator(self._division(citation, law, here), locator.article))
-        if citation.paragraph_word == "同項" and (same := self._seen.paragraph.last(self._at)):
+        if citation.paragraph_word == "同項" and (same := self._same("paragraph")):
             return _down_to(same, "article")
-        if citation.item_word == "同号" and (same := self._seen.item.last(self._at)):
+        if citation.item_word == "同号" and (same := self._same("item")):
             return _down_to(same, "article")
         if not law.is_told and self._own is not None:
             return None
@@ -192,7 +170,7 @@ class Placer:
         if citation.law.kind is LawKind.NAMED and law.ids:
             # Short orders have paragraphs and no articles.
             return CitedPlace(law, Locator(law.division))
-        return _down_to(self._seen.article.last(self._at), "article")
+        return _down_to(self._same("article"), "article")
 
     def _paragraph(
         self, citation: ProvisionCitation, outer: CitedPlace, here: Locator | None
@@ -202,20 +180,20 @@ class Placer:
             last = outer.last and _at(outer.last, number)
             return CitedPlace(outer.law, _at(outer.first, number), last)
         if word == "同項":
-            return _down_to(self._seen.paragraph.last(self._at), "paragraph")
+            return _down_to(self._same("paragraph"), "paragraph")
         if word and word != "各項":
             return self._near(word, outer, here, "paragraph")
         if not (citation.locator.item or citation.item_word):
             return outer
         if citation.locator.article or citation.article_word or citation.locator.division:
             return outer._replace(first=_at(outer.first, "1" if outer.first.article else ""))
-        if citation.item_word == "同号" and (same := self._seen.item.last(self._at)):
+        if citation.item_word == "同号" and (same := self._same("item")):
             return _down_to(same, "paragraph")
         if here is not None:
             # What is printed below all paragraphs of an article speaks of its only one.
             paragraph = here.paragraph or ("1" if here.article else "")
             return outer._replace(first=_at(outer.first, paragraph))
-        return _down_to(self._seen.paragraph.last(self._at), "paragraph") or outer
+        return _down_to(self._same("paragraph"), "paragraph") or outer
 
     def _item(
         self, citation: ProvisionCitation, outer: CitedPlace, here: Locator | None
@@ -225,7 +203,7 @@ class Placer:
         if written.item:
             return outer._replace(first=_at(first, first.paragraph, written.item, written.subitem))
         if word == "同号":
-            same = self._seen.item.last(self._at)
+            same = self._same("item")
             return same and CitedPlace(
                 same.law, _at(same.first, same.first.paragraph, same.first.item, written.subitem)
             )

@@ -16,8 +16,8 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator, Passage
 from localrag.statutes.names import LawNames
-from localrag.statutes.notation import NUMBER, SUPPLEMENT, read_number
-from localrag_indexes.analysis.normalize import PlainText, to_kanji
+from localrag.statutes.notation import NUMBER, SUPPLEMENT, labelled
+from localrag_indexes.analysis.normalize import PlainText
 
 _DEPTHS = {ARTICLES: 0, PARAGRAPHS: 1, ITEMS: 2}
 _WHOLE_LAW = Locator()
@@ -262,8 +262,8 @@ def label_of(written: str) -> str:
     if found is None:
         return ""
     if found["form"]:
-        return found["form"] + _number(found["first"] + found["more"])
-    return found["name"] + _number((found["number"] or "") + (found["branches"] or ""))
+        return labelled(found["form"], found["first"] + found["more"])
+    return labelled(found["name"], (found["number"] or "") + (found["branches"] or ""))
 
 
 def appendices(document: Document) -> Mapping[tuple[str, str], str]:
@@ -300,11 +300,6 @@ def is_form(passage: Passage) -> bool:
 def names_form(text: str) -> bool:
     """Whether a text speaks of forms."""
     return _FORMS.search(text) is not None
-
-
-def _number(written: str) -> str:
-    numbers = read_number(written).split("_")
-    return "第" + "の".join(to_kanji(int(number)) for number in numbers) if numbers[0] else ""
 
 
 _BRACKET = re.compile("[（）()]")

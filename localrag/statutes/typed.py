@@ -17,10 +17,11 @@ from localrag.statutes.notation import (
     NUMBER,
     SUBITEM,
     TO,
+    labelled,
     read_number,
     read_subitem,
 )
-from localrag_indexes.analysis.normalize import CIRCLED, PlainText, plain, to_kanji
+from localrag_indexes.analysis.normalize import CIRCLED, PlainText, plain
 
 _LONGEST_NAME, _LONGEST_PART, _DIGITS = 120, 300, 4
 _COUNTERS = "条項号"
@@ -507,12 +508,8 @@ def _written(level: int, number: str) -> str:
 
 
 def _division(found: re.Match[str]) -> str:
-    if not found[0].startswith("別表"):
-        return found[0].replace(" ", "")
-    if not found["number"]:
-        return "別表"
-    numbers = read_number(found["number"]).split("_")
-    return "別表第" + "の".join(to_kanji(int(number)) for number in numbers)
+    is_table = found[0].startswith("別表")
+    return labelled("別表", found[0]) if is_table else found[0].replace(" ", "")
 
 
 def _conjunction(join: re.Match[str]) -> str:
