@@ -284,6 +284,11 @@ class ProvisionCitation(NamedTuple):
     last_word: str = ""
     continues: int = -1
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Its relative words: 前条, 同項."""
+        return tuple(filter(None, (self.article_word, self.paragraph_word, self.item_word)))
+
 
 def find_citations(text: str, names: LawNames | None = None) -> list[ProvisionCitation]:
     """All citations of provisions in a text, in order; never fails, linear in the text.

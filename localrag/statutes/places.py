@@ -94,8 +94,7 @@ class Placer:
 
     def _remember(self, place: CitedPlace, citation: ProvisionCitation) -> None:
         """Enter a provision as the one cited last; nobody says 同条 for この条."""
-        words = (citation.article_word, citation.paragraph_word, citation.item_word)
-        if any(word.startswith(("この", "本")) for word in words):
+        if any(word.startswith(("この", "本")) for word in citation.words):
             return
         in_passing = _IN_PASSING.match(self._text, citation.end) is not None
         if place.last is not None:
@@ -389,7 +388,7 @@ class SpokenLaws:
             start = citation.start
             return self._own or self._lacking_before(start) or self._spoken_of(start)
         if part.kind is LawKind.THIS:
-            return self._own or self._last(citation.start) or Law((), part.text)
+            return self._own or self._mentioned(citation.start, ("",)) or Law((), part.text)
         if part.kind is LawKind.SAME:
             return self._same(part, citation.start)
         if part.kind is LawKind.PARENT:
@@ -505,24 +504,17 @@ class SpokenLaws:
         before, after = _running(self._mentions), _running(reversed(self._mentions))
         return before, after[::-1]
 
-    def _last(self, position: int) -> Law | None:
-        return self._mentioned(position, ("",))
-
     def _mentioned(self, position: int, endings: tuple[str, ...]) -> Law | None:
         """Return the law named last before a position whose title ends so."""
-        fitting = self._fitting(endings)
-        ended = bisect_right(fitting, position, key=lambda name: name.end)
-        return self._law(fitting[ended - 1].law_ids) if ended else None
-
-    def _fitting(self, endings: tuple[str, ...]) -> list[NameMatch]:
-        """The names of laws whose titles end so."""
         if endings not in self._by_ending:
             self._by_ending[endings] = [
                 name
                 for name in self._mentions
                 if self._names.title(name.law_ids[0]).endswith(endings)
             ]
-        return self._by_ending[endings]
+        fitting = self._by_ending[endings]
+        ended = bisect_right(fitting, position, key=lambda name: name.end)
+        return self._law(fitting[ended - 1].law_ids) if ended else None
 
     def _law(self, law_ids: Sequence[str]) -> Law:
         return Law(tuple(law_ids), self._names.title(law_ids[0]) if law_ids else "")

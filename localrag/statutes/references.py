@@ -439,9 +439,8 @@ def _together(
 
 def _is_here(citation: ProvisionCitation, place: CitedPlace, here: Locator, own: Law) -> bool:
     """Whether it means no more than the provision it stands in: この条, この項."""
-    words = (citation.article_word, citation.paragraph_word, citation.item_word)
     return (
-        any(word.startswith(("この", "本")) for word in words)
+        any(word.startswith(("この", "本")) for word in citation.words)
         and place.law.ids == own.ids
         and place.first.contains(here)
     )

@@ -21,15 +21,6 @@ from localrag.statutes.provisions import (
 from localrag.statutes.typed import read_typed
 from localrag_indexes.analysis.normalize import PlainText, parse_numeral, parse_year
 
-__all__ = [
-    "CitationResolver",
-    "Law",
-    "ProvisionLookup",
-    "Resolution",
-    "Target",
-    "parse_target",
-]
-
 # What may matter and must be read: a number, and the sign of a range.
 _NUMBER = re.compile(r"[0-9０-９]+|[〇一二三四五六七八九十百千]+(?=[条項号のノ]|$)|[~～〜]")
 # 7o9条: letters put for figures.

@@ -12,7 +12,7 @@ from localrag.reading import dates, quantities
 from localrag.reading.checking.polarity import vocabulary
 from localrag.reading.dates import Date, Day, Interval, Period
 from localrag.reading.folding import COUNT, LONGEST, UNITS, Folded, Unit
-from localrag.statutes.citations import find_citations
+from localrag.statutes.citations import ProvisionCitation, find_citations
 from localrag_indexes.analysis.analyzer import ENGLISH
 from localrag_indexes.analysis.normalize import normalize, with_blanks
 
@@ -65,17 +65,6 @@ class Dated:
 
 
 @dataclass(frozen=True, slots=True)
-class CitedProvision:
-    """A citation of a provision; `words` are the relative ones in it (前条, 同項)."""
-
-    start: int
-    end: int
-    locator: Locator
-    last: Locator | None
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Name:
     """A name or quoted words.
 
@@ -102,7 +91,7 @@ class Particulars:
     figures: tuple[Figure, ...]
     months: tuple[Figure, ...]
     dates: tuple[Dated, ...]
-    provisions: tuple[CitedProvision, ...]
+    provisions: tuple[ProvisionCitation, ...]
 
 
 _NUMBER = re.compile(r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?")
@@ -180,14 +169,12 @@ def _windows(text: str) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _provisions(folded: Folded) -> Iterator[CitedProvision]:
+def _provisions(folded: Folded) -> Iterator[ProvisionCitation]:
+    """The citations of a text, each without the name of its law."""
     for citation in find_citations(folded.text):
-        words = (citation.article_word, citation.paragraph_word, citation.item_word)
-        within = folded.text.startswith(citation.law.text, citation.start)
-        start = citation.start + (len(citation.law.text) if within else 0)
-        yield CitedProvision(
-            start, citation.end, citation.locator, citation.last, tuple(filter(None, words))
-        )
+        law = citation.law.text
+        is_before = folded.text.startswith(law, citation.start)
+        yield citation._replace(start=citation.start + (len(law) if is_before else 0))
 
 
 def _dates(plain: str, start: int, end: int) -> Iterator[Dated]:
