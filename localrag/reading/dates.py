@@ -50,20 +50,7 @@ class Interval(Generic[T]):
 
     def within(self, other: "Interval[T]") -> bool:
         """Whether every value lies in `other`."""
-        starts = other.low is None or (
-            self.low is not None
-            and (
-                other.low < self.low or (self.low == other.low and (self.above or not other.above))
-            )
-        )
-        ends = other.high is None or (
-            self.high is not None
-            and (
-                self.high < other.high
-                or (self.high == other.high and (self.below or not other.below))
-            )
-        )
-        return starts and ends
+        return other._starts_before(self) and self._ends_before(other)
 
     def lies_in(self, other: "Interval[T]") -> bool | None:
         """Whether the value meant lies in `other`; None where some do and some do not."""
@@ -89,14 +76,16 @@ class Interval(Generic[T]):
         return self.low is not None and self.low == self.high
 
     def _starts_before(self, other: "Interval[T]") -> bool:
+        """Whether it starts where `other` does, or before."""
         if self.low is None or other.low is None:
             return self.low is None
-        return self.low < other.low or (self.low == other.low and not self.above)
+        return self.low < other.low or (self.low == other.low and self.above <= other.above)
 
     def _ends_before(self, other: "Interval[T]") -> bool:
+        """Whether it ends where `other` does, or before."""
         if self.high is None or other.high is None:
             return other.high is None
-        return self.high < other.high or (self.high == other.high and self.below)
+        return self.high < other.high or (self.high == other.high and self.below >= other.below)
 
 
 Day = tuple[int, int, int]

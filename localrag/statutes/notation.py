@@ -290,7 +290,7 @@ def cite(title: str, locator: Locator, *, arabic: bool = False, division: str = 
         (locator.item, "号"),
     ):
         if number:
-            ends = [_numbered(end, counter, arabic) for end in number.split(":")]
+            ends = [numbered(end, counter, arabic=arabic) for end in number.split(":")]
             parts.append("から".join(ends) + ("まで" if len(ends) > 1 else ""))
     parts += [
         _subitem(number, level)
@@ -299,7 +299,8 @@ def cite(title: str, locator: Locator, *, arabic: bool = False, division: str = 
     return "".join(parts)
 
 
-def _numbered(number: str, counter: str, arabic: bool) -> str:
+def numbered(number: str, counter: str, *, arabic: bool) -> str:
+    """Write an article, a paragraph or an item: ``27_36`` is 第二十七条の三十六."""
     main, *branches = number.split("_")
     words = f"第{_written(main, arabic)}{counter}"
     return words + "".join(f"の{_written(branch, arabic)}" for branch in branches)

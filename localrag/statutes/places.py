@@ -34,6 +34,11 @@ class Law(NamedTuple):
         """Whether the text tells which law it is, be it one that the corpus lacks."""
         return bool(self.ids or self.name)
 
+    @property
+    def id(self) -> str:
+        """The id of the one law that it is; empty where it may be several, or none."""
+        return self.ids[0] if len(self.ids) == 1 else ""
+
 
 class CitedPlace(NamedTuple):
     """A provision, or the first and last of a range, of a law."""
@@ -254,16 +259,12 @@ class Placer:
         return place._replace(last=_spread(place, level, (found[1], found[1])).first)
 
     def _own_articles(self, division: str) -> Sequence[str]:
-        return self._provisions.articles(_only(self._own) if self._own else "", division)
+        return self._provisions.articles(self._own.id if self._own else "", division)
 
     def _numbers(self, law: Law, outer: Locator, level: str) -> list[str]:
         """Paragraph or item numbers right inside a provision."""
-        inside = self._provisions.children(_only(law), outer)
+        inside = self._provisions.children(law.id, outer)
         return [getattr(locator, level) for locator in inside]
-
-
-def _only(law: Law) -> str:
-    return law.ids[0] if len(law.ids) == 1 else ""
 
 
 def _down_to(place: CitedPlace | None, level: str) -> CitedPlace | None:

@@ -156,12 +156,12 @@ class _Extraction:
             if place.law is self._words.own:
                 self._own_lists.add(end)
             kind = self._kind(citation, place, here, end, together.get(end, end))
-            yield self._reference(citation, place, here, kind)
+            yield self._reference(here, citation.start, citation.end, kind, place)
 
     def forms(self) -> Iterator[Reference]:
         """Find the references to forms: 様式第三号, 令第一号様式."""
         finder = Innermost(self._passages)
-        document, own = self._document, self._words.own
+        own = self._words.own
         for match in CITED_FORM.finditer(self._text):
             start, label = match.start(), label_of(match[0])
             here = finder.at(start)
@@ -175,16 +175,9 @@ class _Extraction:
                 law = self._words.law_of(cited, here)
             division = label if law.ids != own.ids else self._appendices.get(("", label), "")
             if law.is_told and division and division != here.division:
-                yield Reference(
-                    document.id,
-                    here,
-                    part.start if part.text else start,
-                    match.end(),
-                    REFERS,
-                    law.ids[0] if len(law.ids) == 1 else "",
-                    law.name,
-                    Locator(division),
-                )
+                begins = part.start if part.text else start
+                place = CitedPlace(law, Locator(division))
+                yield self._reference(here, begins, match.end(), REFERS, place)
 
     def readings(self, cited: list[Reference]) -> Iterator[Reference]:
         """Find the provisions whose words are read otherwise, among those cited."""
@@ -207,19 +200,10 @@ class _Extraction:
             if start in self._filled or self._is_left_elsewhere(start):
                 continue
             here = finder.at(start)
-            law_id = ""
-            if not self._is_left_to_another(here, match.end()):
-                law_id = self._order_known_by_name(instrument)
-            yield Reference(
-                self._document.id,
-                here,
-                start,
-                match.end(),
-                DELEGATES,
-                law_id,
-                instrument,
-                Locator(),
-            )
+            is_another = self._is_left_to_another(here, match.end())
+            known = () if is_another else self._orders_known_by_name(instrument)
+            place = CitedPlace(Law(known, instrument), Locator())
+            yield self._reference(here, start, match.end(), DELEGATES, place)
 
     def _law(
         self,
@@ -361,20 +345,10 @@ class _Extraction:
         return not here.item and _OPENING.fullmatch(self._text, start, citation.start) is not None
 
     def _reference(
-        self, citation: ProvisionCitation, place: CitedPlace, here: Locator, kind: str
+        self, here: Locator, start: int, end: int, kind: str, place: CitedPlace
     ) -> Reference:
-        ids = place.law.ids
-        return Reference(
-            self._document.id,
-            here,
-            citation.start,
-            citation.end,
-            kind,
-            ids[0] if len(ids) == 1 else "",
-            place.law.name,
-            place.first,
-            place.last,
-        )
+        law, first, last = place
+        return Reference(self._document.id, here, start, end, kind, law.id, law.name, first, last)
 
     def _in_own_appendix(
         self, place: CitedPlace, citation: ProvisionCitation, here: Locator
@@ -393,16 +367,13 @@ class _Extraction:
         ]
         return CitedPlace(place.law, ends[0] or place.first, ends[1])
 
-    def _order_known_by_name(self, instrument: str) -> str:
+    def _orders_known_by_name(self, instrument: str) -> tuple[str, ...]:
         own = self._document.id
         suffix = "施行令" if instrument == "政令" else "施行規則"
-        known = self._names.order_of(own, suffix)
-        if not known:
-            wanted = _ORDER_TYPES.get(instrument, "MinisterialOrdinance")
-            known = tuple(
-                order for order in self._names.orders(own) if self._names.law_type(order) == wanted
-            )
-        return known[0] if len(known) == 1 else ""
+        wanted = _ORDER_TYPES.get(instrument, "MinisterialOrdinance")
+        return self._names.order_of(own, suffix) or tuple(
+            order for order in self._names.orders(own) if self._names.law_type(order) == wanted
+        )
 
 
 def _rest_of_sentence(tail: str) -> str:

@@ -18,6 +18,7 @@ from localrag.statutes.notation import (
     SUBITEM,
     TO,
     labelled,
+    numbered,
     read_number,
     read_subitem,
 )
@@ -445,7 +446,8 @@ class _Reader:
         bare = not (sign or found["counter"])
         # A number of five digits is none of an article; so that it is told, it is written out.
         short = bool(bare or sign or found["branches"]) or len(found["main"] or "") > _DIGITS
-        return _Step(level, number, bare, short, sign, kanji, _written(level, number), found.end())
+        written = numbered(number, _COUNTERS[level], arabic=True)
+        return _Step(level, number, bare, short, sign, kanji, written, found.end())
 
     def _letters(self, at: int, above: _Step | None) -> _Step | None:
         """Read イ(1), below an item or beside another."""
@@ -500,11 +502,6 @@ def _level_of_sign(sign: str, above: _Step | None, said: _Step | None) -> int | 
     if above.level == _PARAGRAPH:
         return _ITEM if sign == "circled" and above.sign != sign else None
     return _PARAGRAPH if above.level == _ARTICLE else None
-
-
-def _written(level: int, number: str) -> str:
-    main, *branches = number.split("_")
-    return f"第{main}{_COUNTERS[level]}" + "".join(f"の{branch}" for branch in branches)
 
 
 def _division(found: re.Match[str]) -> str:
