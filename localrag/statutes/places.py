@@ -21,13 +21,11 @@ _IN_PASSING = re.compile(r"において(?:も|単に)?(?:同じ|「)")
 class Law(NamedTuple):
     """The law of a citation: the laws it may be, and its name as cited.
 
-    `division` is where its bare articles stand: a supplementary provision's own, else the main
-    provisions. `name` tells of laws which the corpus lacks.
+    `name` is that of laws, too, which the corpus lacks.
     """
 
     ids: tuple[str, ...]
     name: str = ""
-    division: str = ""
 
     @property
     def is_told(self) -> bool:
@@ -122,18 +120,16 @@ class Placer:
         paragraph = written.paragraph
         if not paragraph and (written.item or citation.item_word):
             paragraph = "1"
-        division = self._division(citation, law, here)
+        division = self._division(citation, here)
         if division == written.division and paragraph == written.paragraph:
             return CitedPlace(law, written)
         return CitedPlace(
             law, Locator(division, written.article, paragraph, written.item, written.subitem)
         )
 
-    def _division(self, citation: ProvisionCitation, law: Law, here: Locator | None) -> str:
+    def _division(self, citation: ProvisionCitation, here: Locator | None) -> str:
         """Place a 附則 as cited: that of the text itself, else the law's first and original one."""
         written = citation.locator.division
-        if not written:
-            return law.division
         if written != SUPPLEMENT:
             return written
         bare = citation.law.kind is LawKind.NONE and self._own is not None
@@ -162,7 +158,7 @@ class Placer:
                 Locator(here.division, found[1]) if found[1] != found[0] else None,
             )
         if locator.article or locator.division:
-            return CitedPlace(law, Locator(self._division(citation, law, here), locator.article))
+            return CitedPlace(law, Locator(self._division(citation, here), locator.article))
         if citation.paragraph_word == "同項" and (same := self._same("paragraph")):
             return _down_to(same, "article")
         if citation.item_word == "同号" and (same := self._same("item")):
@@ -173,7 +169,7 @@ class Placer:
             return CitedPlace(self._own, Locator(here.division, here.article))
         if citation.law.kind is LawKind.NAMED and law.ids:
             # Short orders have paragraphs and no articles.
-            return CitedPlace(law, Locator(law.division))
+            return CitedPlace(law, Locator())
         return _down_to(self._same("article"), "article")
 
     def _paragraph(
