@@ -25,6 +25,7 @@ from localrag.overview import Overview
 from localrag.provision import LookedUp, Provision
 from localrag.reading.types import (
     Answer,
+    Cancelled,
     Citation,
     Claim,
     FactCheck,
@@ -32,8 +33,8 @@ from localrag.reading.types import (
     Status,
     Unanswered,
     Veracity,
+    Watch,
 )
-from localrag.reading.watching import Cancelled, Watch
 from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.types import Filters, Hit, Query, Trace
 from localrag.sample import FOLDER as SAMPLE

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from localrag.methods.answering import Answerer
     from localrag.overview import Overview
     from localrag.provision import LookedUp, Provision
-    from localrag.reading.types import Answer
-    from localrag.reading.watching import Watch
+    from localrag.reading.types import Answer, Watch
     from localrag.retrieval.pipeline import Retriever
     from localrag.retrieval.reading import Retrieval
     from localrag.retrieval.types import Query
@@ -516,7 +515,7 @@ class Corpus:
         Raises:
             as `search`, and Unanswered: a model failed, with the trace up to there.
         """
-        from localrag.reading.watching import UNWATCHED
+        from localrag.reading.types import UNWATCHED
 
         return self.answerer().answer(self._asked(question, where), watch or UNWATCHED)
 

@@ -22,7 +22,7 @@ from localrag.errors import (
     UsageError,
     WorkspaceError,
 )
-from localrag.reading.watching import UNWATCHED, Watch
+from localrag.reading.types import UNWATCHED, Watch
 
 _Outcomes = Generator[RowOutcome, None, None]
 

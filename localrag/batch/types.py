@@ -10,8 +10,7 @@ from localrag.errors import LocalragError, ModelUnusable
 from localrag.facts import Fact
 from localrag.language import N_, _
 from localrag.progress import Phase, Progress
-from localrag.reading.types import Answer, Unanswered
-from localrag.reading.watching import UNWATCHED, Watch
+from localrag.reading.types import UNWATCHED, Answer, Unanswered, Watch
 from localrag.retrieval.types import Query, Trace
 from localrag.workspace import Workspace
 

@@ -20,8 +20,8 @@ from localrag.question.as_of import is_of_another_state, laws_in_any_state
 from localrag.question.laws import LawNamed
 from localrag.statutes.citations import LawKind, ProvisionCitation, find_citations
 from localrag.statutes.names import LawNames
-from localrag.statutes.resolver import CitationResolver, Law, Resolution, Target
-from localrag.statutes.spoken import SpokenLaws, is_bylaw, names_itself
+from localrag.statutes.places import Law, SpokenLaws, is_bylaw, names_itself
+from localrag.statutes.resolver import CitationResolver, Resolution, Target
 from localrag_indexes.analysis.normalize import in_digits
 
 # Under Article 5, according to Article 5: no law, as "of" tells one (Article 5 of this agreement).

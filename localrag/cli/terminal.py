@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.table import Table
 
-    from localrag.reading.watching import Watch
+    from localrag.reading.types import Watch
 
 PIPE_CLOSED = 141
 """Exit code when the reader of standard output went away (128 + SIGPIPE), as a shell expects."""
@@ -424,7 +424,7 @@ def shown_draft(model: str = "") -> "Iterator[Watch]":
     Args:
         model: the id of the one that answers; "" where none takes part, or is not known yet.
     """
-    from localrag.reading.watching import UNWATCHED, Watch
+    from localrag.reading.types import UNWATCHED, Watch
 
     if not on_terminal():
         yield UNWATCHED

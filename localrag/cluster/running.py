@@ -13,8 +13,7 @@ from localrag.inference.opening import open_chat, open_embedder
 from localrag.ingest.index import Elsewhere
 from localrag.methods.answering import MethodResources, answering_method, open_answers
 from localrag.progress import ignore
-from localrag.reading.types import Answer
-from localrag.reading.watching import UNWATCHED, Watch
+from localrag.reading.types import UNWATCHED, Answer, Watch
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatRequest, Choice, Message, Reply, never, overlook

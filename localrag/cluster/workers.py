@@ -22,7 +22,7 @@ from localrag.cluster.carrying import Parcel, Shelf, chunks_of, marked
 from localrag.config import Config
 from localrag.errors import ModelUnusable, NotFoundError, UsageError, to_install
 from localrag.language import N_
-from localrag.reading.watching import Cancelled
+from localrag.reading.types import Cancelled
 from localrag.workspace import Workspace
 from localrag_indexes.parallel import map_threads
 

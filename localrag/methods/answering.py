@@ -38,8 +38,7 @@ from localrag.methods.extractive import (
 )
 from localrag.progress import ignore
 from localrag.question.as_of import state_asked
-from localrag.reading.types import Answer, Stage, Unanswered
-from localrag.reading.watching import UNWATCHED, Watch
+from localrag.reading.types import UNWATCHED, Answer, Stage, Unanswered, Watch
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import check, checked
 from localrag.retrieval.reading import Retrieval

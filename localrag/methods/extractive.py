@@ -21,9 +21,16 @@ from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.methods.catalogue import Case, Method, Resources, labelled
 from localrag.reading.extractive import Found, nearest, quotations
-from localrag.reading.types import Answer, Citation, Claim, Status
-from localrag.reading.verifier import located, verify
-from localrag.reading.watching import UNWATCHED, Watch
+from localrag.reading.types import (
+    UNWATCHED,
+    Answer,
+    Citation,
+    Claim,
+    Status,
+    Watch,
+    located,
+    verify,
+)
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.types import (
@@ -46,7 +53,7 @@ EVIDENCE = "evidence"
 class PlainToolkit:
     """What a method that calls no model answers one question with.
 
-    Every stage raises `localrag.reading.watching.Cancelled` where the answer is no longer wanted.
+    Every stage raises `localrag.reading.types.Cancelled` where the answer is no longer wanted.
 
     Attributes:
         trace: every stage and every call of a model so far.

@@ -33,19 +33,11 @@ from localrag.methods.searches import searches_of
 from localrag.methods.toolkit import Toolkit
 from localrag.prompts import language_of
 from localrag.question.asked import gives, repeats
-from localrag.reading.checking import (
-    ENOUGH,
-    CandidateSentence,
-    Mismatch,
-    MismatchKind,
-    carriers,
-    covers,
-    mismatches,
-)
+from localrag.reading.checking import ENOUGH, CandidateSentence, carriers, covers, mismatches
 from localrag.reading.evidence import Sentence, element, passages_of
 from localrag.reading.extractive import quoted
 from localrag.reading.pieces import with_context
-from localrag.reading.types import Answer, Citation, Claim, Status
+from localrag.reading.types import Answer, Citation, Claim, Mismatch, MismatchKind, Status
 from localrag.retrieval.query import full_text
 from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.types import Query

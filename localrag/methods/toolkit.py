@@ -31,7 +31,7 @@ from localrag.reading.evidence import (
     sources_of,
 )
 from localrag.reading.support import answers
-from localrag.reading.watching import Cancelled
+from localrag.reading.types import Cancelled
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import check, full_text
 from localrag.retrieval.reading import Retrieval
@@ -54,7 +54,7 @@ _SHORTEST_SHARE = 200
 class Toolkit(PlainToolkit):
     """What a method that calls a model, or searches derived layers, answers one question with.
 
-    Every call of the model raises `localrag.reading.watching.Cancelled`, too.
+    Every call of the model raises `localrag.reading.types.Cancelled`, too.
     """
 
     @property

@@ -24,8 +24,9 @@ from localrag.prepare.layers import DerivedText, Job, Made, Outcome, Span, diges
 from localrag.prepare.parts import Parts, prose_spans, sentence_spans, statute_sentences
 from localrag.prompts import language_of, prompt, template
 from localrag.reading.asking import ask
-from localrag.reading.checking import MismatchKind, covers, mismatches
+from localrag.reading.checking import covers, mismatches
 from localrag.reading.evidence import element
+from localrag.reading.types import MismatchKind
 from localrag.retrieval.types import ModelCall
 from localrag.statutes.notation import SUPPLEMENT, cite
 from localrag.statutes.provisions import LABEL

@@ -17,7 +17,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from localrag.statutes.names import LawNames, NameMatch, law_words
-from localrag.statutes.spoken import INNER_KANA
+from localrag.statutes.places import INNER_KANA
 from localrag_indexes.analysis.analyzer import morphemes, sounds
 from localrag_indexes.analysis.normalize import PlainText, with_blanks
 

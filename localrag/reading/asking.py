@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from localrag.config import ChatConfig
 from localrag.facts import Fact, FactKind
 from localrag.inference.opening import named
-from localrag.reading.watching import UNWATCHED, Drafting, Watch
+from localrag.reading.types import UNWATCHED, Drafting, Watch
 from localrag.retrieval.types import ModelCall
 from localrag_models.chat import ChatModel, ChatRequest, Finish, Message, Reply, generate
 from localrag_models.errors import ReplyInvalid

@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from localrag.reading.folding import LONGEST, NOTE, RANGE, fold_value
+from localrag.reading.folding import LONGEST, NOTE, RANGE, WORDS, fold_value
 from localrag_indexes.analysis.normalize import normalize
 
 
@@ -50,20 +50,7 @@ class Interval(Generic[T]):
 
     def within(self, other: "Interval[T]") -> bool:
         """Whether every value lies in `other`."""
-        starts = other.low is None or (
-            self.low is not None
-            and (
-                other.low < self.low or (self.low == other.low and (self.above or not other.above))
-            )
-        )
-        ends = other.high is None or (
-            self.high is not None
-            and (
-                self.high < other.high
-                or (self.high == other.high and (self.below or not other.below))
-            )
-        )
-        return starts and ends
+        return other._starts_before(self) and self._ends_before(other)
 
     def lies_in(self, other: "Interval[T]") -> bool | None:
         """Whether the value meant lies in `other`; None where some do and some do not."""
@@ -89,14 +76,16 @@ class Interval(Generic[T]):
         return self.low is not None and self.low == self.high
 
     def _starts_before(self, other: "Interval[T]") -> bool:
+        """Whether it starts where `other` does, or before."""
         if self.low is None or other.low is None:
             return self.low is None
-        return self.low < other.low or (self.low == other.low and not self.above)
+        return self.low < other.low or (self.low == other.low and self.above <= other.above)
 
     def _ends_before(self, other: "Interval[T]") -> bool:
+        """Whether it ends where `other` does, or before."""
         if self.high is None or other.high is None:
             return other.high is None
-        return self.high < other.high or (self.high == other.high and self.below)
+        return self.high < other.high or (self.high == other.high and self.below >= other.below)
 
 
 Day = tuple[int, int, int]
@@ -110,19 +99,6 @@ SOLAR_FROM = 1873
 _PROCLAIMED_LATE = re.compile(
     "天延|天元|長和|嘉保|永長|承徳|建保|元仁|安貞|暦仁|徳治|正中|正平|寛正|文禄|正保|天保|弘化|安政"
 )
-
-# As far as school books agree: first and last year.
-_PERIODS = {
-    "飛鳥時代": (592, 710),
-    "奈良時代": (710, 794),
-    "平安時代": (794, 1185),
-    "鎌倉時代": (1185, 1333),
-    "南北朝時代": (1336, 1392),
-    "室町時代": (1336, 1573),
-    "戦国時代": (1467, 1590),
-    "安土桃山時代": (1573, 1603),
-    "江戸時代": (1603, 1868),
-}
 
 
 class Era(NamedTuple):
@@ -162,9 +138,7 @@ def eras() -> dict[str, Era]:
 @lru_cache(maxsize=1)
 def periods() -> dict[str, Interval[Day]]:
     """What history is told by, by name: 江戸時代, 明治時代, 昭和期, 平成."""
-    known = {
-        name: Interval((first, 1, 1), (last, 12, 31)) for name, (first, last) in _PERIODS.items()
-    }
+    known = {name: _years(first, last) for name, (first, last) in WORDS["periods"].items()}
     for name, era in eras().items():
         if era.is_modern:
             known |= dict.fromkeys((name + "時代", name + "期", name + "年間", name), era.span)

@@ -15,8 +15,7 @@ from localrag.corpus.types import PASSAGES, Passage
 from localrag.harmless import cut
 from localrag.reading.pieces import Piece, joined, pieces_of, with_context
 from localrag.reading.support import Answerability, Support, SupportScorer, heading_of, weights_for
-from localrag.reading.types import Citation, Nearest
-from localrag.reading.verifier import verify
+from localrag.reading.types import Citation, Nearest, verify
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.query import analyzer
 from localrag.retrieval.reading import Reading, Retrieval

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from localrag_indexes.analysis.analyzer import Morpheme, morphemes
 from localrag_indexes.analysis.normalize import (
@@ -41,11 +41,17 @@ class Unit(NamedTuple):
 COUNT, ORDINAL = "数", "順番"
 """The dimensions of what is counted, by any counter, and of places in a series."""
 
-_SIZES = tomllib.loads(files("localrag.reading").joinpath("units.toml").read_text(encoding="utf-8"))
+
+def _data(name: str) -> dict[str, Any]:
+    return tomllib.loads(files("localrag.reading").joinpath(name).read_text(encoding="utf-8"))
+
+
+WORDS = _data("words.toml")
+"""By which dates, figures and quantities are read; the file says how."""
 
 UNITS = {
     name: Unit(dimension, Fraction(size))
-    for dimension, sizes in _SIZES.items()
+    for dimension, sizes in _data("units.toml").items()
     for names, size in sizes.items()
     for name in names.split()
 }
@@ -118,17 +124,13 @@ _TENTHS = re.compile(
 )
 _DECIMAL_POINT = re.compile(r"(?<=[0-9])・(?=[0-9])")
 
-_ONES = (
-    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-)
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_WORDS = {
-    word: number for number, word in enumerate(f"{_ONES} seventeen eighteen nineteen".split(), 2)
-} | {word: 10 * number for number, word in enumerate(_TENS.split(), 2)}
-_ORDINAL_WORDS = "first second third fourth fifth sixth seventh eighth ninth tenth"
-_ORDINALS = {word: number for number, word in enumerate(_ORDINAL_WORDS.split(), 1)}
-_SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9}
-_COMPOUND = re.compile(rf"\b({'|'.join(_TENS.split())})[- ](one|{'|'.join(_ONES.split()[:8])})\b")
+_ONES, _TENS, _ORDINAL_WORDS = (row.split() for row in WORDS["english_numbers"].values())
+_WORDS = {word: number for number, word in enumerate(_ONES, 2)} | {
+    word: 10 * number for number, word in enumerate(_TENS, 2)
+}
+_ORDINALS = {word: number for number, word in enumerate(_ORDINAL_WORDS, 1)}
+_SCALES, _DENOMINATORS = WORDS["english_scales"], WORDS["english_parts"]
+_COMPOUND = re.compile(rf"\b({'|'.join(_TENS)})[- ](one|{'|'.join(_ONES[:8])})\b")
 _SPELT = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b")
 # "One" is a pronoun unless something counted follows.
 _ONE = re.compile(
@@ -137,27 +139,9 @@ _ONE = re.compile(
 )
 _ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)})\b")
 _SCALED = re.compile(rf"\b([0-9][0-9,]*(?:\.[0-9]+)?)[ -]({'|'.join(_SCALES)})\b")
-_DENOMINATORS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "tenth": 10}
 _PARTS = re.compile(rf"\b([0-9]+)[- ]({'|'.join(_DENOMINATORS)})s?\b")
 
-_UNITS = {
-    "years?": "年間",
-    "months?": "か月",
-    "weeks?": "週間",
-    "days?": "日間",
-    "hours?": "時間",
-    "minutes?": "分",
-    "percent|per cent": "%",
-    "dollars?": "ドル",
-    "yen": "円",
-    "kilomet(?:er|re)s?": "km",
-    "centimet(?:er|re)s?": "cm",
-    "met(?:er|re)s?": "m",
-    "miles?": "マイル",
-    "feet|foot|ft": "フィート",
-    "acres?": "エーカー",
-    "people|persons?": "人",
-}
+_UNITS = WORDS["english_units"]
 _UNIT = re.compile(
     r"(?<=[0-9])[- ]("
     + "|".join(f"(?P<u{place}>{names})" for place, names in enumerate(_UNITS))

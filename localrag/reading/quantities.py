@@ -66,6 +66,14 @@ class Quantity:
         return self.text
 
 
+class QuantityFound(NamedTuple):
+    """A quantity, and its place in the folded text."""
+
+    start: int
+    end: int
+    value: Quantity
+
+
 def read(text: str) -> Quantity | None:
     """The quantity that a text says and, notes in brackets apart, nothing else; else None.
 
@@ -87,20 +95,12 @@ def find(text: str) -> tuple[Quantity, ...]:
     """
     if len(text) > LONGEST:
         return ()
-    return tuple(quantity for _, _, quantity in _scan(_patterns().found, dates.blanked(text)))
+    return tuple(found.value for found in find_folded(dates.blanked(text)))
 
 
-class QuantityFound(NamedTuple):
-    """A quantity, and its place in the folded text."""
-
-    start: int
-    end: int
-    value: Quantity
-
-
-def find_folded(plain: str) -> list[QuantityFound]:
+def find_folded(plain: str) -> Iterator[QuantityFound]:
     """Every quantity in a text that is folded and from which dates have been taken, in order."""
-    return [QuantityFound(*found) for found in _scan(_patterns().found, plain)]
+    return _scan(_patterns().found, plain)
 
 
 class _Patterns(NamedTuple):
@@ -133,20 +133,20 @@ def _shape(number: str, unit: str) -> str:
     )
 
 
-def _scan(pattern: re.Pattern[str], plain: str) -> Iterator[tuple[int, int, Quantity]]:
-    """Start, end and quantity; 2時間16分 is one."""
-    pending: tuple[int, int, Quantity] | None = None
+def _scan(pattern: re.Pattern[str], plain: str) -> Iterator[QuantityFound]:
+    """The quantities of a folded text; 2時間16分 is one."""
+    pending: QuantityFound | None = None
     for match in pattern.finditer(plain):
         quantity = _quantity(match)
         if quantity is None or match["of"]:
             continue
         if pending is not None:
-            start, end, before = pending
-            if not plain[end : match.start()].strip() and (joint := _sum(before, quantity)):
-                pending = start, match.end(), joint
+            beside = not plain[pending.end : match.start()].strip()
+            if beside and (joint := _sum(pending.value, quantity)):
+                pending = QuantityFound(pending.start, match.end(), joint)
                 continue
             yield pending
-        pending = match.start(), match.end(), quantity
+        pending = QuantityFound(*match.span(), quantity)
     if pending is not None:
         yield pending
 

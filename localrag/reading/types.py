@@ -1,12 +1,28 @@
-"""The values of answering: citations, their verification, answers."""
+"""Answers: what they are made of, the check of their quotes, following how one is made."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
-from localrag.corpus.types import Triple
+from localrag.corpus.types import (
+    ITEMS,
+    PARAGRAPHS,
+    PASSAGES,
+    Passage,
+    Triple,
+    page_starts,
+    pages_of,
+    with_pages,
+)
 from localrag.errors import ModelUnusable
-from localrag.facts import Fact
-from localrag.retrieval.types import Trace
+from localrag.facts import Fact, FactKind
+from localrag.retrieval.types import StageRecord, Trace
+from localrag_indexes.analysis.normalize import compact, normalize_with_offsets, original_span
+
+if TYPE_CHECKING:
+    # The first paint of the workbench needs answers, and no store.
+    from localrag.corpus.store import CorpusStore
 
 
 class Status(StrEnum):
@@ -314,3 +330,182 @@ class Unanswered(ModelUnusable):
     def __init__(self, error: ModelUnusable, trace: Trace) -> None:
         super().__init__(*error.args, kind=error.kind, transient=error.transient, **error.fields)
         self.trace = trace
+
+
+def verify(store: "CorpusStore", citation: Citation) -> Citation:
+    """The citation as far as the store confirms it.
+
+    The quote must stand in the passage letter by letter. Only line breaks, blanks and the width
+    of characters may differ; then the citation returned holds the document's own spelling.
+
+    Returns:
+        The citation with its span in the document and `verified`, or with the problem named.
+    """
+    passage = store.by_id(citation.passage_id)
+    if passage is None:
+        problem = Fact(FactKind.NO_SUCH_PASSAGE, passage=citation.passage_id)
+        return replace(citation, verified=False, problem=problem)
+    if not citation.quote.strip():
+        return replace(citation, verified=False, problem=Fact(FactKind.QUOTE_EMPTY))
+    hint = citation.start - passage.start
+    if citation.start >= 0 and passage.text.startswith(citation.quote, max(hint, 0)):
+        at = max(hint, 0)
+    else:
+        at = passage.text.find(citation.quote)
+    end = at + len(citation.quote)
+    if at < 0:
+        at, end = _find_folded(passage.text, citation.quote)
+    if at < 0:
+        return replace(citation, verified=False, problem=Fact(FactKind.QUOTE_NOT_HELD))
+    return replace(
+        citation,
+        quote=passage.text[at:end],
+        start=passage.start + at,
+        end=passage.start + end,
+        **_pages(store, passage, citation.label, passage.start + at, passage.start + end),
+        **_state(store, passage),
+        confidence=passage.locator.confidence,
+        verified=True,
+        problem=None,
+    )
+
+
+def _pages(
+    store: "CorpusStore", passage: Passage, label: str, start: int, end: int
+) -> dict[str, Any]:
+    """The label of a quotation with the pages that it is on, and the pages."""
+    label = label or passage.header
+    if not passage.locator.page:
+        return {"label": label}
+    starts = page_starts(store.document(passage.document_id).metadata)
+    first, last = pages_of(starts, start, end) if starts else (passage.locator.page,) * 2
+    return {
+        "label": with_pages(label, first, last, passage.text),
+        "page": first,
+        "last_page": last,
+    }
+
+
+def _state(store: "CorpusStore", passage: Passage) -> dict[str, Any]:
+    """Which wording of a law a passage has, as fields of a citation; none of other documents."""
+    if passage.layer == PASSAGES:
+        return {}
+    document = store.document(passage.document_id)
+    if document.kind != "law":
+        return {}
+    return {
+        "state": document.metadata.get("date", ""),
+        "followed": document.followed,
+        "not_yet": document.not_yet,
+        "before_first": document.before_first,
+    }
+
+
+def located(store: "CorpusStore", citation: Citation) -> Citation:
+    """The citation with the place of the smallest provision that holds the whole quote."""
+    passage = store.by_id(citation.passage_id) if citation.verified else None
+    if passage is None or passage.layer == PASSAGES:
+        return citation
+    for layer in (ITEMS, PARAGRAPHS):
+        for inner in store.within(passage.document_id, passage.locator, layer):
+            if inner.start <= citation.start and citation.end <= inner.end:
+                passage = min(passage, inner, key=lambda one: one.end - one.start)
+    return replace(citation, passage_id=passage.id, label=passage.header)
+
+
+def _find_folded(text: str, quote: str) -> tuple[int, int]:
+    """Span in `text` of the quote when blanks and character widths are disregarded, or -1, -1."""
+    haystack, places = _folded(text)
+    needle, _ = _folded(quote)
+    letters = compact(quote)
+    at = haystack.find(needle) if needle else -1
+    while at >= 0:
+        start, end = places[at][0], places[at + len(needle) - 1][1]
+        # Folding also evens out case, which a verbatim quote may not change.
+        if compact(text[start:end]) == letters:
+            return start, end
+        at = haystack.find(needle, at + 1)
+    return -1, -1
+
+
+def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
+    normal, offsets = normalize_with_offsets(text)
+    kept = [i for i, character in enumerate(normal) if not character.isspace()]
+    return (
+        "".join(normal[i] for i in kept),
+        [original_span(offsets, i, i + 1) for i in kept],
+    )
+
+
+class Cancelled(Exception):  # noqa: N818 - the name says what became of the question
+    """Whoever asked does not want the answer any longer."""
+
+
+class Watch:
+    """Follows how an answer is made; whoever wants to hear of it overrides a method.
+
+    Every method is called in the thread that makes the answer. What one raises ends the work and
+    passes through.
+    """
+
+    def stage(self, record: StageRecord) -> None:
+        """Take what a stage of the retrieval did, as soon as it has ended."""
+
+    def near(self, nearest: Sequence[Nearest]) -> None:
+        """Take what comes nearest, as soon as a search has ended; it may not answer."""
+
+    def loading(self, model: str, done: int, total: int) -> None:
+        """Take how much of a model is loaded: bytes of bytes; total 0 where nobody says."""
+
+    def reading(self, done: int, total: int) -> None:
+        """Take how much of a prompt a model has read: tokens of tokens.
+
+        Told with (0, 0) when the model is asked. Servers mostly tell no more.
+        """
+
+    def wrote(self, piece: str) -> None:
+        """Take a piece of a model's reply, about a token, as it comes."""
+
+    def draft(self, claims: Sequence[str]) -> None:
+        """Take the claims as far as a model has written them; nothing in them is checked yet."""
+
+    def cancelled(self) -> bool:
+        """Whether the answer is no longer wanted; asked at least once per token."""
+        return False
+
+    def require(self) -> None:
+        """Go on only where the answer is still wanted.
+
+        Raises:
+            Cancelled: it is not.
+        """
+        if self.cancelled():
+            raise Cancelled
+
+
+UNWATCHED = Watch()
+"""The watch of an answer that nobody follows."""
+
+
+class Drafting:
+    """Tells a watch the claims of one reply, as far as they can be read while it is written.
+
+    Args:
+        watch: is told each piece, and the claims where a piece changes them.
+        claims: reads the claims out of the beginning of a reply.
+    """
+
+    def __init__(self, watch: Watch, claims: Callable[[str], Sequence[str]]) -> None:
+        self._watch = watch
+        self._claims = claims
+        self._text = ""
+        self._told: Sequence[str] = ()
+
+    def wrote(self, piece: str) -> None:
+        """Take a piece of the reply, as it comes."""
+        self._watch.wrote(piece)
+        self._text += piece
+        claims = self._claims(self._text)
+        if claims != self._told:
+            self._told = claims
+            self._watch.draft(claims)

@@ -53,7 +53,7 @@ from localrag.methods.answering import answering_method
 from localrag.provision import LookedUp
 from localrag.reading import wording
 from localrag.reading.printed import answer_blocks
-from localrag.reading.watching import UNWATCHED, Watch
+from localrag.reading.types import UNWATCHED, Watch
 from localrag.retrieval.query import MAX_CHARACTERS
 from localrag.retrieval.types import Query
 from localrag.session import Corpus, Session

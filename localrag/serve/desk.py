@@ -33,7 +33,7 @@ from localrag.ingest.state import opened_from
 from localrag.language import N_
 from localrag.progress import ignore
 from localrag.reading import wording
-from localrag.reading.watching import Watch
+from localrag.reading.types import Watch
 from localrag.retrieval.types import StageRecord
 from localrag.serve.calls import (
     AskCall,

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from localrag.corpus.types import ARTICLES, Document, Locator
-from localrag.statutes._places import Law
-from localrag.statutes._structure import BLOT, Nesting, Recent, Tables, without_asides
 from localrag.statutes.citations import LawKind, LawPart, ProvisionCitation, law_part_before
 from localrag.statutes.names import LawNames
+from localrag.statutes.places import Law
+from localrag.statutes.provisions import BLOT, Nesting, Recent, Tables, without_asides
 
 # 金融商品取引法（昭和二十三年法律第二十五号。以下この条において「法」という。）
 _ALIAS = re.compile(

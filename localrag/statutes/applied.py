@@ -64,12 +64,6 @@ class ReadText:
         return "".join(piece.text for piece in self.pieces)
 
 
-class _Edit(NamedTuple):
-    start: int
-    end: int
-    words: str
-
-
 def words_of(store: Lookups, reference: Reference) -> tuple[ReadWords, ...]:
     """The words of a reference of the kind ``reads``, each with how often the target has them."""
     spans = _spans(store, reference)
@@ -140,7 +134,7 @@ def as_read(store: Lookups, passage: Passage, by: Passage) -> ReadText | None:
     ]
     if not reads:
         return None
-    edits: list[_Edit] = []
+    edits: list[tuple[int, int, str]] = []
     left_out: list[ReadWords] = []
     for reference in reads:
         spans = _spans(store, reference)
@@ -152,7 +146,7 @@ def as_read(store: Lookups, passage: Passage, by: Passage) -> ReadText | None:
             inside = _common(spans or [], (passage.start, passage.end))
             length = len(words.replaced)
             edits += [
-                _Edit(start, start + length, words.replacing)
+                (start - passage.start, start - passage.start + length, words.replacing)
                 for start in _found(store, passage.document_id, inside, words.replaced)
             ]
     pieces = tuple(_pieces(passage, edits))
@@ -233,14 +227,13 @@ def _found(store: Lookups, law_id: str, spans: Iterable[Span], words: str) -> It
             at = text.find(words, at + len(words))
 
 
-def _pieces(passage: Passage, edits: Iterable[_Edit]) -> Iterator[Piece]:
+def _pieces(passage: Passage, edits: Iterable[tuple[int, int, str]]) -> Iterator[Piece]:
     text, taken = passage.text, bytearray(len(passage.text))
     made = []
-    for edit in sorted(edits, key=lambda edit: (edit.start - edit.end, edit.start)):
-        start, end = edit.start - passage.start, edit.end - passage.start
+    for start, end, words in sorted(edits, key=lambda edit: (edit[0] - edit[1], edit[0])):
         if not any(taken[start:end]):
             taken[start:end] = b"\1" * (end - start)
-            made.append((start, end, edit.words))
+            made.append((start, end, words))
     at = 0
     for start, end, words in sorted(made):
         if at < start:

@@ -27,6 +27,7 @@ from localrag.statutes.notation import (
     read_number,
     read_subitem,
 )
+from localrag.statutes.provisions import bracket_before
 from localrag_indexes.analysis.normalize import PlainText
 
 
@@ -89,26 +90,12 @@ _CLAUSE = re.compile(
     r"|(?:において|について|により|規定による|定めによる|場合における|から(?!の)|(?<!我)が|規定する|掲げる|定める|準用する|うち|改正[前後]の|中(?=[一-鿿])(?!中小|中央|中心))、?)",
     re.DOTALL,
 )
+_KINDS_OF_LAW = "法|法律|令|政令|規則|府令|省令|施行令|施行規則|条例|条約"
 _KINDS = {
     "法": LawKind.PARENT,
     "令": LawKind.DECREE,
     **dict.fromkeys(("規則", "府令", "省令", "内閣府令"), LawKind.RULE),
-    **dict.fromkeys(
-        (
-            "同法",
-            "同法律",
-            "同令",
-            "同政令",
-            "同規則",
-            "同府令",
-            "同省令",
-            "同施行令",
-            "同施行規則",
-            "同条例",
-            "同条約",
-        ),
-        LawKind.SAME,
-    ),
+    **dict.fromkeys((f"同{kind}" for kind in _KINDS_OF_LAW.split("|")), LawKind.SAME),
     **dict.fromkeys(("本法", "当法", "本令", "本規則"), LawKind.THIS),
 }
 _THIS = frozenset(("法律", "政令", "府令", "省令", "規則", "命令", "法"))
@@ -160,8 +147,8 @@ def law_part_before(text: str, position: int, floor: int, names: LawNames | None
     number, told = "", False
     last = text[end - 1]
     if last in "）)":
-        opening = _opening(text, end, floor)
-        if opening <= floor:
+        opening = bracket_before(text, end, max(floor, end - _LONGEST_BRACKETS))
+        if opening is None or opening <= floor:
             return NO_LAW
         if found := _LAW_NUMBER.search(text, opening, end):
             number = found[0]
@@ -241,21 +228,6 @@ def _name_start(before: str) -> int:
     return joined.end() if joined else start
 
 
-def _opening(text: str, end: int, floor: int) -> int:
-    """Where the bracket that closes at `end` opens; `floor` where it does not nearby."""
-    depth = 0
-    for position in range(end - 1, max(floor, end - _LONGEST_BRACKETS) - 1, -1):
-        if text[position] in "）)":
-            depth += 1
-        elif text[position] in "（(":
-            depth -= 1
-            if depth == 0:
-                return position
-    return floor
-
-
-__all__ = ["LawKind", "LawPart", "ProvisionCitation", "find_citations", "unread_numbers"]
-
 _AND = rf"(?:{AND}|[及又並、，,・とや])"
 _QUALIFIER = r"(?:各号列記以外の部分|柱書き?|本文|ただし書|但書|前段|後段|の規定)"
 # 民法第百三条から同第百五条まで, 民法第一編第百三条及び第三編第七百九条
@@ -311,6 +283,11 @@ class ProvisionCitation(NamedTuple):
     item_word: str = ""
     last_word: str = ""
     continues: int = -1
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Its relative words: 前条, 同項."""
+        return tuple(filter(None, (self.article_word, self.paragraph_word, self.item_word)))
 
 
 def find_citations(text: str, names: LawNames | None = None) -> list[ProvisionCitation]:
@@ -456,10 +433,8 @@ class _Scan:
         if outer is None or outer.chain is None or frame.gap:
             return None
         several = outer.chain.item_word == "各号" or self.found[outer.index].last is not None
-        narrower = chain.depth + several > outer.chain.lowest
-        if not narrower:
-            return None
-        if _PART_OF_OUTER.match(self._text, end) is None:
+        is_narrower = chain.depth + several > outer.chain.lowest
+        if not is_narrower or _PART_OF_OUTER.match(self._text, end) is None:
             return None
         frame.index = outer.index
         return chain.inside(outer.chain)
@@ -518,11 +493,8 @@ class _Scan:
                 law,
                 _locator(chain),
                 None,
-                chain.article_word,
-                chain.paragraph_word,
-                chain.item_word,
-                "",
-                continues,
+                *(chain.article_word, chain.paragraph_word, chain.item_word),
+                continues=continues,
             )
         )
 

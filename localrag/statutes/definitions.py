@@ -7,9 +7,17 @@ from dataclasses import replace
 
 from localrag.corpus.links import Definition
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document
-from localrag.statutes._structure import BLOT, Nesting, Tables, without_asides
 from localrag.statutes.notation import caption_of
-from localrag.statutes.provisions import Innermost, in_plain_characters, outside_in
+from localrag.statutes.provisions import (
+    BLOT,
+    Innermost,
+    Nesting,
+    Tables,
+    bracket_before,
+    in_plain_characters,
+    outside_in,
+    without_asides,
+)
 
 _QUOTED = r"「[^「」\n]{1,60}」"
 _QUOTED_LIST = rf"{_QUOTED}(?:(?:、|又は|及び|若しくは|並びに){_QUOTED})*+"
@@ -32,7 +40,6 @@ _WHOLE_LAW = frozenset(f"この{kind}" for kind in ("法律", "政令", "府令"
 # 買付け等（…をいう。以下この節において同じ。）
 _SAME = re.compile(r"以下(?P<scope>[^「」。（）\n]{0,80}?)(?:において)?同じ。）")
 _NOUN = re.compile(r"[一-鿿々ァ-ヶー・]+(?:[けりいきちせえれめ](?:等|者|額|日|物|先)?)?$")
-_BRACKETS = re.compile("[（）]")
 _LONGEST_ASIDE = 2000
 # 一　株券　…
 _ITEM = re.compile(
@@ -158,25 +165,13 @@ def _called(text: str) -> Iterator[tuple[int, int, str]]:
 def _explained(text: str) -> Iterator[tuple[int, int, str]]:
     """X（…をいう。以下この章において同じ。）."""
     for match in _SAME.finditer(text):
-        opening = _opening(text, match.end() - 1)
-        if opening < 0 or "をい" not in text[opening : match.start()]:
+        opening = bracket_before(text, match.end(), match.end() - _LONGEST_ASIDE)
+        if opening is None or "をい" not in text[opening : match.start()]:
             continue
         line = text.rfind("\n", 0, opening) + 1
         noun = _NOUN.search(text, max(line, opening - 40), opening)
         if noun is not None and noun.end() - noun.start() > 1:
             yield noun.start(), noun.end(), _scope(match)
-
-
-def _opening(text: str, closing: int) -> int:
-    """Where the bracket that closes at `closing` opens; -1 where it does not nearby."""
-    depth = 0
-    for bracket in _BRACKETS.finditer(
-        text[max(0, closing + 1 - _LONGEST_ASIDE) : closing + 1][::-1]
-    ):
-        depth += 1 if bracket[0] == "）" else -1
-        if depth == 0:
-            return closing - bracket.start()
-    return -1
 
 
 def _scope(match: re.Match[str]) -> str:

@@ -13,12 +13,12 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import NamedTuple, Self
 
 from localrag.corpus.links import CARRIES_OUT, DELEGATED_BY, DELEGATES, REFERS, Reference
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import Locator
+from localrag.statutes.names import alike_at_start
 from localrag.statutes.provisions import numbers_of
 
 INSTRUMENT = (
@@ -102,10 +102,10 @@ class Words(NamedTuple):
     def read(cls, text: str, start: int, end: int) -> Self:
         """Read them where a law leaves something to an order, in this span of its text."""
         line = text.rfind("\n", 0, start) + 1
-        before = _without_asides(text[max(line, start - _AROUND) : start])
+        before = dropping_asides(text[max(line, start - _AROUND) : start])
         before = _OTHER_WORDS.sub("", before)
         called = _CALLED.match(text, end)
-        after = _without_asides(text[end : end + _AROUND])
+        after = dropping_asides(text[end : end + _AROUND])
         ending = _ENDING.match(after)[0]  # type: ignore[index]  # It matches nothing, too.
         after = after[len(ending) :]
         phrase, named = _PHRASE.search(before), _NAMED.match(after)
@@ -152,9 +152,8 @@ class Said(NamedTuple):
 
         What it says of an order of another rank is what it leaves itself.
         """
-        rest = _without_asides(text[end : end + _CLAUSE])
-        ends = _SENTENCE_END.search(rest)
-        clause = rest[: ends.start() if ends else None]
+        rest = dropping_asides(text[end : end + _CLAUSE])
+        clause = _SENTENCE_END.split(rest, maxsplit=1)[0]
         subject, of_proviso = _subject(clause), _OF_PROVISO.match(clause) is not None
         left = _LEFT.search(clause)
         if left is None or (left["instrument"] == CABINET) != of_cabinet:
@@ -362,8 +361,7 @@ def filled_in(store: Lookups, left: Reference) -> Reference | None:
 
 def same_before(one: str, other: str) -> int:
     """How many characters two texts end with alike, asides left out."""
-    words = [_without_asides(text[-2 * _AROUND :])[::-1] for text in (one, other)]
-    return _common(*words)
+    return alike_at_start(*(dropping_asides(text[-2 * _AROUND :])[::-1] for text in (one, other)))
 
 
 def _opening_likeness(point: Point, filling: Filling, near: float) -> float:
@@ -398,7 +396,8 @@ def _repeating_likeness(
     alike = _alike(repeated.noun, point)
     if alike < _LEAST_ALIKE and not _is_alone(point, points):
         return 0.0
-    words = min(_common(repeated.before[::-1], point.words.before[::-1]), _ENOUGH) / _ENOUGH
+    same = alike_at_start(repeated.before[::-1], point.words.before[::-1])
+    words = min(same, _ENOUGH) / _ENOUGH
     return _REPEATED + near + _SAME_NOUN * alike + _SAME_WORDS * words
 
 
@@ -419,7 +418,7 @@ def _alike(noun: str, point: Point) -> float:
     if not noun:
         return float(point.is_manner)
     own, after = point.words.noun, point.words.after
-    same = _common(noun, after)
+    same = alike_at_start(noun, after)
     if same == len(noun):
         # 政令で定める日 is not 政令で定める日数.
         return 0.9 if _is_noun(after[same : same + 1]) else 1.0
@@ -447,7 +446,8 @@ def _subject(words: str) -> str:
     return found[1] if found else ""
 
 
-def _without_asides(text: str) -> str:
+def dropping_asides(text: str) -> str:
+    """A text without what stands in its brackets."""
     dropped = 1
     while dropped:
         text, dropped = _ASIDE.subn("", text)
@@ -463,9 +463,3 @@ def _opens(text: str, of: Reference) -> bool:
     """Whether a paragraph begins with it: 第六十条　戸籍法第五十条の…は."""
     start = text.rfind("\n", 0, of.start) + 1
     return bool(of.source.paragraph) and _OPENING.fullmatch(text, start, of.start) is not None
-
-
-def _common(left: str, right: str) -> int:
-    """How many characters two texts begin with alike."""
-    alike = takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))
-    return sum(1 for _ in alike)

@@ -16,6 +16,8 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from localrag.corpus.links import (
@@ -29,9 +31,8 @@ from localrag.corpus.links import (
     Reference,
 )
 from localrag.corpus.types import ARTICLES, Document, Locator, Passage
-from localrag.statutes._structure import Cells
 from localrag.statutes.notation import SUPPLEMENT
-from localrag.statutes.provisions import Innermost, outside_in
+from localrag.statutes.provisions import Cells, Innermost, bracket_before, lines_with, outside_in
 
 _QUOTE = re.compile("[「」]")
 _AND = r"(?:、|及び|並びに|又は|若しくは)"
@@ -39,6 +40,7 @@ _AND = r"(?:、|及び|並びに|又は|若しくは)"
 _SAID = re.compile(
     rf"(?P<becomes>とあるの?[はを]、?(?:それぞれ、?)?(?=「))|とあり、?{_AND}?|{_AND}{{1,2}}(?=「)"
 )
+_READ = re.compile("とあ")
 _NEXT = re.compile(rf"と?{_AND}{{1,2}}(?=「)")
 _WITHIN = re.compile(r"(?:の規定)?(?:中|のうち)$")
 _THESE = re.compile(r"これらの規定(?P<aside>（[^（）]*）)?(?:中|のうち)$")
@@ -52,7 +54,6 @@ _PART = re.compile(r"(?:列記以外の部分|の見出し|柱書き?|本文|た
 _BETWEEN = re.compile(rf"(?:{_AND}{{1,2}}|　)$")
 _LIMITED = re.compile(r"限る。?$")
 _EXCEPTED = re.compile(r"除く。?$")
-_BRACKET = re.compile("[（）]")
 _LONGEST_WORD = 12
 _LONGEST_THESE = 200
 _LONGEST_BRACKETS = 600
@@ -129,7 +130,9 @@ def find_readings(
     """
     text, lists = document.text, _Lists(document.text, cited)
     groups = [
-        group for start, end in _lines(text) for group in _Line(text, start, end, lists).groups()
+        group
+        for start, end in lines_with(_READ, text)
+        for group in _Line(text, start, end, lists).groups()
     ]
     groups += _in_rows(rows, lists)
     finder = Innermost(outside_in(document))
@@ -325,13 +328,8 @@ class _Lists:
         """Where the brackets open that close right before `end`; `end` where none do."""
         if self._text[end - 1 : end] != "）":
             return end
-        floor = max(floor, end - _LONGEST_BRACKETS)
-        depth = 0
-        for bracket in reversed([*_BRACKET.finditer(self._text, floor, end)]):
-            depth += 1 if bracket[0] == "）" else -1
-            if depth == 0:
-                return bracket.start()
-        return end
+        opening = bracket_before(self._text, end, max(floor, end - _LONGEST_BRACKETS))
+        return end if opening is None else opening
 
 
 class _Line:
@@ -347,15 +345,8 @@ class _Line:
 
     def groups(self) -> Iterator[_Group]:
         """The readings of the line, those of the same provisions together."""
-        group: _Group | None = None
-        for told, reading in self._readings():
-            if group is None or told is not group.told:
-                if group is not None:
-                    yield group
-                group = _Group(told, [])
-            group.readings.append(reading)
-        if group is not None:
-            yield group
+        for told, pairs in groupby(self._readings(), itemgetter(0)):
+            yield _Group(told, [reading for _, reading in pairs])
 
     def _readings(self) -> Iterator[tuple[_Told, Reading]]:
         text, quotes = self._text, self._quotes
@@ -411,16 +402,6 @@ class _Line:
     def _applied(self, end: int) -> list[_Target]:
         here = self._lists.applied(self._sentence, end)
         return here or self._lists.applied(self._earlier, self._sentence)
-
-
-def _lines(text: str) -> Iterator[tuple[int, int]]:
-    """The lines that can hold readings."""
-    end = 0
-    while (at := text.find("とあ", end)) >= 0:
-        start = text.rfind("\n", 0, at) + 1
-        end = text.find("\n", at)
-        end = len(text) if end < 0 else end
-        yield start, end
 
 
 def _quotations(text: str, start: int, end: int) -> list[tuple[int, int]]:

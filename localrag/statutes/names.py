@@ -5,15 +5,11 @@ import tomllib
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
-from enum import IntEnum
 from functools import cache, cached_property, lru_cache
-from heapq import nsmallest
 from importlib.resources import files
 from typing import NamedTuple
 
-from localrag.corpus.rows import fold
 from localrag.corpus.types import LawRow
 from localrag_indexes.analysis.normalize import PlainText, parse_numeral, parse_year, plain
 
@@ -273,7 +269,7 @@ class LawNames:
             name = self._reversed[at]
             if tail.startswith(name):
                 return name[::-1]
-            tail = _common_beginning(tail, name)
+            tail = tail[: alike_at_start(tail, name)]
         return None
 
     def _plain_title(self, law_id: str) -> str:
@@ -327,8 +323,8 @@ def _kept(length: int) -> int:
 def _one_slip(word: str, name: str) -> bool:
     if word == name or abs(len(word) - len(name)) > 1:
         return False
-    first = _shared(word, name)
-    last = _shared(word[first:][::-1], name[first:][::-1])
+    first = alike_at_start(word, name)
+    last = alike_at_start(word[first:][::-1], name[first:][::-1])
     rest, other = word[first : len(word) - last], name[first : len(name) - last]
     if len(rest) == len(other) == 1:
         return first > 0 or last > 1
@@ -336,7 +332,7 @@ def _one_slip(word: str, name: str) -> bool:
     return max(len(word), len(name)) > _SHORT_NAME and (one_more or rest == other[::-1])
 
 
-def _shared(one: str, other: str) -> int:
+def alike_at_start(one: str, other: str) -> int:
     """How many characters two texts begin with alike."""
     pairs = zip(one, other, strict=False)
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
@@ -371,13 +367,6 @@ def _names(rows: Iterable[LawRow]) -> dict[str, tuple[str, ...]]:
     return by_name
 
 
-def _common_beginning(one: str, other: str) -> str:
-    for position, (a, b) in enumerate(zip(one, other, strict=False)):
-        if a != b:
-            return one[:position]
-    return min(one, other, key=len)
-
-
 def _printed(title: str) -> str:
     """A title in plain characters, without the mark that some of the law is left out (抄)."""
     return plain(title).removesuffix("抄").rstrip(" 　")
@@ -410,96 +399,107 @@ def _outermost(matches: list[NameMatch]) -> Iterator[NameMatch]:
             end = match.end
 
 
-# In folded characters; no law is called so.
-_LONGEST = 120
+# What stands for a law right before a number: 民 709, 民訴規 3, 金商令 2.
+
+NAME_LETTER = "一-鿿々ァ-ヶーA-Za-z0-9"
+"""What short names are written with, as a class of a pattern."""
+
+_NAME_LETTER = re.compile(f"[{NAME_LETTER}]")
+_LONGEST_SHORT = 30
+# A word of more characters than a short name and the ending of an order opens like a name.
+_OPENING, _SURE = 6, 10
+_KANJI = re.compile("[一-鿿々]+")
+_KANJI_OR_DIGIT = re.compile("[0-9一-鿿々]")
+_SHORT_ORDERS = {
+    **dict.fromkeys(("施行令", "施令", "令"), ("施行令", "令")),
+    **dict.fromkeys(("施行規則", "施規", "施則", "規則", "規", "則"), ("施行規則", "規則")),
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """A law that can be meant.
+class ShortNames:
+    """What stands for the laws of a corpus before a number, and what it stands for.
 
-    Attributes:
-        title: as printed.
-        matched: the name that fits: the title, an abbreviation, or the law number.
+    Short for a law is its name without 法, for rules their name without 則, and for the orders
+    and rules under a law whatever is short for it with 令, 規 or 則. What well-known laws are
+    called is known of those too that the corpus lacks.
     """
 
-    law_id: str
-    title: str
-    matched: str
+    def __init__(self, names: LawNames) -> None:
+        self._names = names
+        self._titles = {name: title for title, called in customary().items() for name in called}
+        self._full: dict[str, str] = {}
+        self._known = dict.fromkeys((*names.names, *customary(), *self._titles, *_short_names()))
+        for name in self._known:
+            if name.endswith(("法", "規則")) and len(name) > 1:
+                self._full.setdefault(name[:-1], name)
+        for title, called in _short_names().items():
+            self._full |= dict.fromkeys(called, title)
+        self._last = frozenset(word[-1] for word in (*self._full, *_SHORT_ORDERS))
+        self._ends = self._last.union((name[-1] for name in self._known), "号")
+        self._openings = frozenset(plain(name)[:_OPENING] for name in (*self._known, *self._full))
 
+    def full(self, word: str) -> str:
+        """The name that a word stands for, its own where it is one; empty where it is none."""
+        if _KANJI_OR_DIGIT.match(word[-1:]) and word[-1] not in self._ends:
+            # Most of what is asked in a long text ends like no name at all.
+            return ""
+        is_long = len(word) > _SURE and not word.endswith("号")
+        if is_long and plain(word.lstrip()[: 2 * _OPENING])[:_OPENING] not in self._openings:
+            return ""
+        if word in self._known or (word not in self._names.rows and self._names.lookup(word)):
+            return word
+        if name := self._full.get(word):
+            return name
+        for ending, kinds in _SHORT_ORDERS.items():
+            stem = word.removesuffix(ending)
+            if stem != word and (law := self._full.get(stem)):
+                return self._order(law, *kinds)
+        return ""
 
-def suggest(names: LawNames, typed: str, limit: int) -> list[Suggestion]:
-    """Find the laws with a name that fits what is typed, the likeliest first, each once.
+    def before(self, text: str, end: int) -> str:
+        """The longest name or short name that ends in a text at `end`; empty where none does."""
+        match = self._names.ending_at(text, end)
+        start = match.start if match else end
+        if text[end - 1 : end] in self._last:
+            for at in range(max(0, end - _LONGEST_SHORT), start):
+                if text[at].isspace():
+                    # A name is found under its blanks, too, and does not begin with them.
+                    continue
+                alone = at == 0 or not _NAME_LETTER.match(text[at - 1])
+                if alone and self.full(text[at:end]):
+                    return text[at:end]
+        return text[start:end]
 
-    Names that begin with it go before names that hold it, and those before names that hold its
-    characters in order; among them the shorter ones first. Names are compared in their folded
-    form (`localrag.corpus.rows`). The first call for some names folds them all.
-    """
-    wanted = fold(typed[: 2 * _LONGEST])
-    if not wanted or len(wanted) > _LONGEST:
-        return []
-    best: dict[str, _Rank] = {}
-    for rank in _ranked(wanted, _entries(names)):
-        for law_id in rank.entry.law_ids:
-            if law_id not in best or rank < best[law_id]:
-                best[law_id] = rank
-    chosen = nsmallest(limit, best.items(), key=lambda item: item[1])
-    return [Suggestion(law_id, names.title(law_id), rank.entry.name) for law_id, rank in chosen]
+    def is_word(self, word: str) -> bool:
+        """Whether a short name may be a word besides: 会社, 番号.
 
+        Not 民, nor what leaves out characters of the title that it stands for: 民訴, 金商令.
+        """
+        name = self._full.get(word, "")
+        if not name or (len(word) == 1 and name == f"{word}法"):
+            return False
+        return not _KANJI.fullmatch(word) or any(word in title for title in self._titles_of(name))
 
-class _Fit(IntEnum):
-    WHOLE = 0
-    PREFIX = 1
-    SUBSTRING = 2
-    SCATTERED = 3
+    def _titles_of(self, name: str) -> list[str]:
+        known = [self._names.title(law_id) for law_id in self._names.lookup(name)]
+        return known or [self._titles.get(name, name)]
 
-
-class _Entry(NamedTuple):
-    """A name; its number is its place among all of them.
-
-    The characters of a law number stand in most others too: it is not found by some of them.
-    """
-
-    folded: str
-    number: int
-    name: str
-    law_ids: tuple[str, ...]
-    scatters: bool = True
-
-
-class _Rank(NamedTuple):
-    fit: _Fit
-    length: int
-    number: int
-    entry: _Entry
-
-
-def _ranked(wanted: str, entries: tuple[_Entry, ...]) -> Iterator[_Rank]:
-    for entry in entries:
-        folded = entry.folded
-        if wanted in folded:
-            if folded == wanted:
-                fit = _Fit.WHOLE
-            else:
-                fit = _Fit.PREFIX if folded.startswith(wanted) else _Fit.SUBSTRING
-        elif entry.scatters and _in_order(wanted, folded):
-            fit = _Fit.SCATTERED
-        else:
-            continue
-        yield _Rank(fit, len(folded), entry.number, entry)
-
-
-def _in_order(wanted: str, folded: str) -> bool:
-    # A pattern would go back and try again, for hours where a character is there many times.
-    rest = iter(folded)
-    return all(character in rest for character in wanted)
+    def _order(self, law: str, kind: str, other: str) -> str:
+        """The order of a law: 民訴規 is 民事訴訟規則, for there is no 民事訴訟法施行規則."""
+        title = self._titles_of(law)[0]
+        of_its_own = title.removesuffix("法") + other
+        if self._names.lookup(of_its_own) and not self._names.lookup(title + kind):
+            return of_its_own
+        return title + kind
 
 
 @lru_cache(maxsize=4)
-def _entries(names: LawNames) -> tuple[_Entry, ...]:
-    called = [(name, law_ids, True) for name, law_ids in names.names.items()]
-    called += [(of.law_num, (of.law_id,), False) for of in names.rows.values() if of.law_num]
-    return tuple(
-        _Entry(fold(name), number, name, law_ids, scatters)
-        for number, (name, law_ids, scatters) in enumerate(called)
-    )
+def short_names(names: LawNames) -> ShortNames:
+    """The short names of the laws of a corpus; made once for it."""
+    return ShortNames(names)
+
+
+@cache
+def _short_names() -> dict[str, tuple[str, ...]]:
+    text = files("localrag.statutes").joinpath("short_names.toml").read_text(encoding="utf-8")
+    return {title: tuple(called) for title, called in tomllib.loads(text).items()}

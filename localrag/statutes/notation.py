@@ -1,12 +1,19 @@
 """How a provision is written, to be read and to be cited: 第二十七条の三十六第一項第二号イ(1)."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from localrag.corpus.types import Locator
-from localrag_indexes.analysis.normalize import FORMAL_NUMERALS, in_digits, parse_numeral, to_kanji
+from localrag_indexes.analysis.normalize import (
+    CIRCLED,
+    FORMAL_NUMERALS,
+    in_digits,
+    parse_numeral,
+    to_kanji,
+)
 
 IROHA = (
     "イロハニホヘトチリヌルヲワカヨタレソツネナラムウヰノオクヤマケフコエテアサキユメミシヱヒモセス"
@@ -108,14 +115,10 @@ CHAIN = re.compile(
 """One citation where `START` found one; its groups are the arguments of `read_chain`."""
 
 _EACH_NUMBER = re.compile(COUNT)
-_EACH_STEP = re.compile(rf"[{IROHA}]|{NUMBER}|[ivxｉｖｘⅰ-ⅻ]+")
+_EACH_STEP = re.compile(rf"[{IROHA}{CIRCLED}Ⅰ-Ⅻ]|{NUMBER}|[ivxIVXｉｖｘⅰ-ⅻ]+")
 # Longer ones are numbers of no law, and told as such, up to a length that Python still counts.
 _LONGEST_NUMERAL, _LONGEST_NUMBER = 16, 1_000
 _IN_DIGITS = str.maketrans("〇零一二三四五六七八九０１２３４５６７８９", "001234567890123456789")
-_WIDE_ROMAN = str.maketrans("ｉｖｘ", "ivx")
-_ROMAN_VALUES = {numeral: value for value, numeral in enumerate(ROMAN, start=1)} | {
-    chr(0x2170 + value): value + 1 for value in range(12)
-}
 
 
 class Chain(NamedTuple):
@@ -196,7 +199,7 @@ def read_chain(
     """Read the groups of `CHAIN` as numbers; None where nothing stands in them, or no number."""
     try:
         chain = Chain(
-            _appendix(appendix) if appendix else SUPPLEMENT if supplement else "",
+            _division(supplement, appendix),
             read_number(article),
             article_word or "",
             read_number(paragraph),
@@ -210,6 +213,12 @@ def read_chain(
     except ValueError:
         return None
     return chain if any(chain) and chain != (SUPPLEMENT, *("",) * 7) else None
+
+
+def _division(supplement: str | None, appendix: str | None) -> str:
+    if appendix:
+        return appendix if appendix == "前文" else labelled("別表", appendix)
+    return SUPPLEMENT if supplement else ""
 
 
 def read_number(written: str | None) -> str:
@@ -231,7 +240,7 @@ def _number(written: str) -> str:
 
 
 def read_subitem(written: str | None) -> str:
-    """イ（２）(i) as ``1.2.1``."""
+    """イ（２）(i) as ``1.2.1``, and so every sign alone: ② and Ⅱ are ``2``."""
     return ".".join(_step(step) for step in _EACH_STEP.findall(written or ""))
 
 
@@ -248,15 +257,18 @@ def count(word: str) -> int:
 def _step(sign: str) -> str:
     if sign in IROHA:
         return str(IROHA.index(sign) + 1)
-    roman = sign.translate(_WIDE_ROMAN)
-    return str(_ROMAN_VALUES[roman]) if roman in _ROMAN_VALUES else in_digits(sign)
+    narrow = unicodedata.normalize("NFKC", sign).lower()
+    return str(ROMAN.index(narrow) + 1) if narrow in ROMAN else in_digits(narrow)
 
 
-def _appendix(written: str) -> str:
-    if written == "前文":
-        return written
+def labelled(head: str, written: str) -> str:
+    """The label of an appendix, always written alike: 別表第2の3 is 別表第二の三.
+
+    Raises:
+        ValueError: its kanji are no number (十百).
+    """
     numbers = [to_kanji(parse_numeral(number)) for number in _EACH_NUMBER.findall(written)]
-    return "別表" + ("第" + "の".join(numbers) if numbers else "")
+    return head + ("第" + "の".join(numbers) if numbers else "")
 
 
 def cite(title: str, locator: Locator, *, arabic: bool = False, division: str = "") -> str:
@@ -278,7 +290,7 @@ def cite(title: str, locator: Locator, *, arabic: bool = False, division: str = 
         (locator.item, "号"),
     ):
         if number:
-            ends = [_numbered(end, counter, arabic) for end in number.split(":")]
+            ends = [numbered(end, counter, arabic=arabic) for end in number.split(":")]
             parts.append("から".join(ends) + ("まで" if len(ends) > 1 else ""))
     parts += [
         _subitem(number, level)
@@ -287,7 +299,8 @@ def cite(title: str, locator: Locator, *, arabic: bool = False, division: str = 
     return "".join(parts)
 
 
-def _numbered(number: str, counter: str, arabic: bool) -> str:
+def numbered(number: str, counter: str, *, arabic: bool) -> str:
+    """Write an article, a paragraph or an item: ``27_36`` is 第二十七条の三十六."""
     main, *branches = number.split("_")
     words = f"第{_written(main, arabic)}{counter}"
     return words + "".join(f"の{_written(branch, arabic)}" for branch in branches)

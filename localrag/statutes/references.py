@@ -8,22 +8,29 @@ from dataclasses import replace
 from localrag.corpus.links import APPLIES, DELEGATED_BY, DELEGATES, REFERS, Reference
 from localrag.corpus.types import Document, Locator
 from localrag.statutes._laws import LawWords
-from localrag.statutes._places import CitedPlace, Law, Placer
-from localrag.statutes._structure import Nesting, Tables
 from localrag.statutes.citations import (
     LawKind,
     ProvisionCitation,
     find_citations,
     law_part_before,
 )
-from localrag.statutes.delegations import ACTS, CABINET_TYPES, INSTRUMENT, read_delegations
+from localrag.statutes.delegations import (
+    ACTS,
+    CABINET_TYPES,
+    INSTRUMENT,
+    dropping_asides,
+    read_delegations,
+)
 from localrag.statutes.effects import find_changes, find_penal, find_readings
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import SUPPLEMENT
+from localrag.statutes.places import CitedPlace, Law, Placer
 from localrag.statutes.provisions import (
     CITED_FORM,
     Innermost,
+    Nesting,
     Provisions,
+    Tables,
     appendices,
     deleted_row,
     in_plain_characters,
@@ -49,7 +56,6 @@ _AMENDED = re.compile(
     r"(?:の|を削る|(?:の次に|の前に|に)[^。、（）]{1,20}を加える|を[^。、（）]{1,30}とする)改正規定"
 )
 _QUOTED = re.compile(r"「[^「」\n]*+(?:「[^「」\n]*+」[^「」\n]*+)*+」")
-_BRACKETED = re.compile(r"（[^（）]*+）")
 # Between citations that an order names together: 第八条第四号（…）、法第二十八条の政令で定める.
 _JOINS = re.compile(
     r"(?:（(?:[^（）]++|（(?:[^（）]++|（[^（）]*+）)*+）)*+）)?+(?:、|及び|並びに|又は|若しくは)"
@@ -117,11 +123,11 @@ class _Extraction:
         law_type = names.law_type(document.id)
         self._order = law_type not in ACTS
         self._is_cabinet_order = law_type in CABINET_TYPES
-        self._quoted = _Cursor([m.span() for m in _QUOTED.finditer(document.text)])
+        self._quoted = {at for m in _QUOTED.finditer(document.text) for at in range(*m.span())}
         self._applied = [m.start() for m in _APPLIED_WORD.finditer(document.text)]
         self._left_to = list(_LEFT_TO.finditer(document.text))
         self._appendices = appendices(document)
-        self._filled: list[tuple[int, int]] = []
+        self._filled: set[int] = set()
         self._own_lists: set[int] = set()
 
     def citations(self) -> Iterator[Reference]:
@@ -150,17 +156,16 @@ class _Extraction:
             if place.law is self._words.own:
                 self._own_lists.add(end)
             kind = self._kind(citation, place, here, end, together.get(end, end))
-            yield self._reference(citation, place, here, kind)
+            yield self._reference(here, citation.start, citation.end, kind, place)
 
     def forms(self) -> Iterator[Reference]:
         """Find the references to forms: 様式第三号, 令第一号様式."""
-        quoted = _Cursor(self._quoted.spans)
         finder = Innermost(self._passages)
-        document, own = self._document, self._words.own
+        own = self._words.own
         for match in CITED_FORM.finditer(self._text):
             start, label = match.start(), label_of(match[0])
             here = finder.at(start)
-            if quoted.covers(start) or self._text[start - 1 : start] in ("\n", "", "【"):
+            if start in self._quoted or self._text[start - 1 : start] in ("\n", "", "【"):
                 continue
             floor = max(0, start - _LONGEST_NAME)
             part = law_part_before(self._text, start, floor, self._names)
@@ -170,16 +175,9 @@ class _Extraction:
                 law = self._words.law_of(cited, here)
             division = label if law.ids != own.ids else self._appendices.get(("", label), "")
             if law.is_told and division and division != here.division:
-                yield Reference(
-                    document.id,
-                    here,
-                    part.start if part.text else start,
-                    match.end(),
-                    REFERS,
-                    law.ids[0] if len(law.ids) == 1 else "",
-                    law.name,
-                    Locator(division),
-                )
+                begins = part.start if part.text else start
+                place = CitedPlace(law, Locator(division))
+                yield self._reference(here, begins, match.end(), REFERS, place)
 
     def readings(self, cited: list[Reference]) -> Iterator[Reference]:
         """Find the provisions whose words are read otherwise, among those cited."""
@@ -188,8 +186,6 @@ class _Extraction:
     def delegations(self) -> Iterator[Reference]:
         """Where a provision leaves something to an order; known orders by their names."""
         finder = Innermost(self._passages)
-        quoted = _Cursor(self._quoted.spans)
-        filled = _Cursor(sorted(self._filled))
         law_type = self._names.law_type(self._document.id)
         for match in self._left_to:
             start = match.start()
@@ -199,24 +195,15 @@ class _Extraction:
             start, instrument = written.start(), written[0]
             if instrument.endswith(_OWN_RANK.get(law_type, ())):
                 continue
-            if quoted.covers(start) or self._tables.replace_words(start):
+            if start in self._quoted or self._tables.replace_words(start):
                 continue
-            if filled.covers(start) or self._is_left_elsewhere(start):
+            if start in self._filled or self._is_left_elsewhere(start):
                 continue
             here = finder.at(start)
-            law_id = ""
-            if not self._is_left_to_another(here, match.end()):
-                law_id = self._order_known_by_name(instrument)
-            yield Reference(
-                self._document.id,
-                here,
-                start,
-                match.end(),
-                DELEGATES,
-                law_id,
-                instrument,
-                Locator(),
-            )
+            is_another = self._is_left_to_another(here, match.end())
+            known = () if is_another else self._orders_known_by_name(instrument)
+            place = CitedPlace(Law(known, instrument), Locator())
+            yield self._reference(here, start, match.end(), DELEGATES, place)
 
     def _law(
         self,
@@ -287,7 +274,7 @@ class _Extraction:
         floor = max(0, start - _LONGEST_TABLE_NAME)
         return (
             (bare and text[start - 1] == "の" and _IN_TABLE.search(text, floor, start) is not None)
-            or self._quoted.covers(citation.start)
+            or citation.start in self._quoted
             or self._words.is_inside_a_title(citation)
         )
 
@@ -333,7 +320,7 @@ class _Extraction:
         if fills_in and (filled := _FILLS_IN.match(_rest_of_sentence(last_tail))):
             # Not found where an aside that was left out parts the words.
             at = text.find(filled[1], last, last + _LONGEST_TAIL)
-            self._filled.append((last, max(at, last) + len(filled[1])))
+            self._filled.update(range(last, max(at, last) + len(filled[1])))
             # A cabinet order does not fill in what the act leaves to an ordinance, though it may
             # itself leave to one a part of what it fills in.
             own_rank = filled[1].startswith("政令") == self._is_cabinet_order
@@ -358,20 +345,10 @@ class _Extraction:
         return not here.item and _OPENING.fullmatch(self._text, start, citation.start) is not None
 
     def _reference(
-        self, citation: ProvisionCitation, place: CitedPlace, here: Locator, kind: str
+        self, here: Locator, start: int, end: int, kind: str, place: CitedPlace
     ) -> Reference:
-        ids = place.law.ids
-        return Reference(
-            self._document.id,
-            here,
-            citation.start,
-            citation.end,
-            kind,
-            ids[0] if len(ids) == 1 else "",
-            place.law.name,
-            place.first,
-            place.last,
-        )
+        law, first, last = place
+        return Reference(self._document.id, here, start, end, kind, law.id, law.name, first, last)
 
     def _in_own_appendix(
         self, place: CitedPlace, citation: ProvisionCitation, here: Locator
@@ -390,40 +367,18 @@ class _Extraction:
         ]
         return CitedPlace(place.law, ends[0] or place.first, ends[1])
 
-    def _order_known_by_name(self, instrument: str) -> str:
+    def _orders_known_by_name(self, instrument: str) -> tuple[str, ...]:
         own = self._document.id
         suffix = "施行令" if instrument == "政令" else "施行規則"
-        known = self._names.order_of(own, suffix)
-        if not known:
-            wanted = _ORDER_TYPES.get(instrument, "MinisterialOrdinance")
-            known = tuple(
-                order for order in self._names.orders(own) if self._names.law_type(order) == wanted
-            )
-        return known[0] if len(known) == 1 else ""
-
-
-class _Cursor:
-    """Answers whether a position is inside one of some spans; asked in rising order."""
-
-    def __init__(self, spans: list[tuple[int, int]]) -> None:
-        self.spans = spans
-        self._at = 0
-
-    def covers(self, position: int) -> bool:
-        spans = self.spans
-        while self._at < len(spans) and spans[self._at][1] <= position:
-            self._at += 1
-        return self._at < len(spans) and spans[self._at][0] <= position
+        wanted = _ORDER_TYPES.get(instrument, "MinisterialOrdinance")
+        return self._names.order_of(own, suffix) or tuple(
+            order for order in self._names.orders(own) if self._names.law_type(order) == wanted
+        )
 
 
 def _rest_of_sentence(tail: str) -> str:
     """Return what follows up to the end of sentence or bracket, asides left out."""
-    for _ in range(3):
-        tail, dropped = _BRACKETED.subn("", tail)
-        if not dropped:
-            break
-    end = _SENTENCE_END.search(tail)
-    return tail[: end.start()] if end else tail
+    return _SENTENCE_END.split(dropping_asides(tail), maxsplit=1)[0]
 
 
 def _lists(citations: list[ProvisionCitation]) -> list[tuple[int, int]]:
@@ -455,9 +410,8 @@ def _together(
 
 def _is_here(citation: ProvisionCitation, place: CitedPlace, here: Locator, own: Law) -> bool:
     """Whether it means no more than the provision it stands in: この条, この項."""
-    words = (citation.article_word, citation.paragraph_word, citation.item_word)
     return (
-        any(word.startswith(("この", "本")) for word in words)
+        any(word.startswith(("この", "本")) for word in citation.words)
         and place.law.ids == own.ids
         and place.first.contains(here)
     )

@@ -6,30 +6,20 @@ from dataclasses import dataclass, replace
 
 from localrag.corpus.types import Locator
 from localrag.facts import Fact, FactKind
-from localrag.statutes._places import CitedPlace, Law, Placer
-from localrag.statutes._structure import Nesting
 from localrag.statutes.citations import ProvisionCitation, find_citations
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import NUMBER, SUPPLEMENT, case_numbers
+from localrag.statutes.places import CitedPlace, Law, Placer, SpokenLaws
 from localrag.statutes.provisions import (
+    Nesting,
     ProvisionLookup,
     RememberedProvisions,
     container,
     deleted_row,
     is_in_row,
 )
-from localrag.statutes.spoken import SpokenLaws
 from localrag.statutes.typed import read_typed
 from localrag_indexes.analysis.normalize import PlainText, parse_numeral, parse_year
-
-__all__ = [
-    "CitationResolver",
-    "Law",
-    "ProvisionLookup",
-    "Resolution",
-    "Target",
-    "parse_target",
-]
 
 # What may matter and must be read: a number, and the sign of a range.
 _NUMBER = re.compile(r"[0-9０-９]+|[〇一二三四五六七八九十百千]+(?=[条項号のノ]|$)|[~～〜]")

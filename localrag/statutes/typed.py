@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from localrag.statutes.names import LawNames
+from localrag.statutes.names import NAME_LETTER, LawNames, ShortNames, short_names
 from localrag.statutes.notation import (
     AND,
     ANOTHER_WORD,
@@ -17,11 +17,12 @@ from localrag.statutes.notation import (
     NUMBER,
     SUBITEM,
     TO,
+    labelled,
+    numbered,
     read_number,
     read_subitem,
 )
-from localrag.statutes.spoken import NAME_LETTER, ShortNames, short_names
-from localrag_indexes.analysis.normalize import PlainText, plain, to_kanji
+from localrag_indexes.analysis.normalize import CIRCLED, PlainText, plain
 
 _LONGEST_NAME, _LONGEST_PART, _DIGITS = 120, 300, 4
 _COUNTERS = "条項号"
@@ -29,17 +30,7 @@ _ARTICLE, _PARAGRAPH, _ITEM, _LETTER = range(4)
 
 # Character by character, so that places stay those of what was typed.
 _NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)} | {0x3000: " ", 0xA0: " "}
-_CIRCLED = {
-    chr(first + at): number + at
-    for first, number, count in ((0x2460, 1, 20), (0x3251, 21, 15), (0x32B1, 36, 15))
-    for at in range(count)
-}
-_LATIN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
-_ROMAN = {letters: number for number, letters in enumerate(_LATIN, 1)} | {
-    chr(0x2160 + at): at + 1 for at in range(12)
-}
-_SIGNS = _CIRCLED | _ROMAN
-_SIGN = r"[①-⑳㉑-㉟㊱-㊿Ⅰ-Ⅻ]"
+_SIGN = f"[{CIRCLED}Ⅰ-Ⅻ]"
 
 _DASH = rf" ?{TO} ?"
 _AND = rf" ?(?:、?{AND}|[、,・;/&]|と|や) ?"
@@ -159,7 +150,7 @@ def _written_out(question: str, short: ShortNames) -> str:
 
 def _closed_up(text: str, short: ShortNames) -> str:
     """憲法Ⅸ条 in figures, 民法§709 with 第, and a citation without the blanks inside it."""
-    text = _ROMAN_ARTICLE.sub(lambda article: f"{_ROMAN[article[1]]}条", text)
+    text = _ROMAN_ARTICLE.sub(lambda article: f"{read_subitem(article[1])}条", text)
     text = _SECTION_SIGNS.sub("第", text)
     if len(text) > _LONGEST_NAME or not _SPACED_OUT.search(text):
         return text
@@ -435,8 +426,8 @@ class _Reader:
         sign, number, kanji = "", "", False
         level: int | None
         if found["sign"]:
-            sign = "circled" if found["sign"] in _CIRCLED else "roman"
-            number = str(_SIGNS.get(found["sign"], ""))
+            sign = "circled" if found["sign"] in CIRCLED else "roman"
+            number = read_subitem(found["sign"])
             level = _level_of_sign(sign, above, said)
             if found["level"] and level is not None:
                 level = _COUNTERS.index(found["level"])
@@ -455,7 +446,8 @@ class _Reader:
         bare = not (sign or found["counter"])
         # A number of five digits is none of an article; so that it is told, it is written out.
         short = bool(bare or sign or found["branches"]) or len(found["main"] or "") > _DIGITS
-        return _Step(level, number, bare, short, sign, kanji, _written(level, number), found.end())
+        written = numbered(number, _COUNTERS[level], arabic=True)
+        return _Step(level, number, bare, short, sign, kanji, written, found.end())
 
     def _letters(self, at: int, above: _Step | None) -> _Step | None:
         """Read イ(1), below an item or beside another."""
@@ -512,18 +504,9 @@ def _level_of_sign(sign: str, above: _Step | None, said: _Step | None) -> int | 
     return _PARAGRAPH if above.level == _ARTICLE else None
 
 
-def _written(level: int, number: str) -> str:
-    main, *branches = number.split("_")
-    return f"第{main}{_COUNTERS[level]}" + "".join(f"の{branch}" for branch in branches)
-
-
 def _division(found: re.Match[str]) -> str:
-    if not found[0].startswith("別表"):
-        return found[0].replace(" ", "")
-    if not found["number"]:
-        return "別表"
-    numbers = read_number(found["number"]).split("_")
-    return "別表第" + "の".join(to_kanji(int(number)) for number in numbers)
+    is_table = found[0].startswith("別表")
+    return labelled("別表", found[0]) if is_table else found[0].replace(" ", "")
 
 
 def _conjunction(join: re.Match[str]) -> str:

@@ -26,8 +26,7 @@ from localrag.config import Config, load
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.methods.answering import Answerer, open_answers
-from localrag.reading.types import Answer
-from localrag.reading.watching import UNWATCHED, Watch
+from localrag.reading.types import UNWATCHED, Answer, Watch
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 

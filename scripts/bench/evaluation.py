@@ -34,8 +34,7 @@ from localrag.evaluation.datasets import loading
 from localrag.evaluation.planning import Plan, plan
 from localrag.methods.answering import Answerer
 from localrag.methods.catalogue import LABELS, NAMES, method
-from localrag.reading.types import Answer
-from localrag.reading.watching import UNWATCHED, Watch
+from localrag.reading.types import UNWATCHED, Answer, Watch
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore

@@ -27,8 +27,7 @@ from localrag.evaluation.planning import Plan, plan
 from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.methods.answering import Answerer
-from localrag.reading.types import Answer
-from localrag.reading.watching import UNWATCHED, Watch
+from localrag.reading.types import UNWATCHED, Answer, Watch
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 

@@ -17,11 +17,10 @@ from bench.rates import rate
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Locator
-from localrag.statutes.names import LawNames
+from localrag.statutes.names import LawNames, short_names
 from localrag.statutes.notation import IROHA, cite
 from localrag.statutes.provisions import StoredProvisions, container
 from localrag.statutes.resolver import CitationResolver, Target, parse_target
-from localrag.statutes.spoken import short_names
 from localrag.statutes.typed import written_out
 from localrag_indexes.analysis.normalize import to_kanji
 

@@ -25,8 +25,7 @@ from localrag import language
 from localrag.config import Config
 from localrag.corpus.store import CorpusStore
 from localrag.errors import LocalragError
-from localrag.reading.types import Answer
-from localrag.reading.watching import Cancelled
+from localrag.reading.types import Answer, Cancelled
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_tui.app import Workbench

@@ -153,7 +153,7 @@ def _parts(store: "CorpusStore", names: "LawNames", written: str) -> Iterator[Of
 
 
 def _laws(store: "CorpusStore", names: "LawNames", typed: str) -> Iterator[Offer]:
-    from localrag.statutes.names import suggest
+    from localrag.finding import suggest
 
     for law in suggest(names, typed, _LIMIT):
         number = names.rows[law.law_id].law_num

@@ -20,7 +20,8 @@ from localrag.methods.agreement.wording import (
     hedge,
     ngrams,
 )
-from localrag.reading.checking import MismatchKind, mismatches
+from localrag.reading.checking import mismatches
+from localrag.reading.types import MismatchKind
 
 SIGNS = ("backed", "strength", "contradicted", "excepted")
 """Names of the signs, in the order of the weights, and why each tells:

@@ -24,7 +24,6 @@ from localrag.reading.checking.counterparts import (
     roles_of,
 )
 from localrag.reading.checking.particulars import (
-    CitedProvision,
     Dated,
     Figure,
     Name,
@@ -49,19 +48,8 @@ from localrag.reading.checking.polarity import (
 )
 from localrag.reading.folding import Folded, fold, is_japanese
 from localrag.reading.types import Mismatch, MismatchKind
+from localrag.statutes.citations import ProvisionCitation
 from localrag_indexes.analysis.normalize import letters_of, normalize
-
-__all__ = [
-    "ENOUGH",
-    "CandidateSentence",
-    "Carrier",
-    "Mismatch",
-    "MismatchKind",
-    "carriers",
-    "confirms",
-    "covers",
-    "mismatches",
-]
 
 ENOUGH = 0.5
 """The share of a claim's words, as `covers` tells it, from which sentences carry the claim."""
@@ -366,7 +354,7 @@ class _ClaimBesideSentences:
 
     # --- provisions ---
 
-    def _provision(self, citation: CitedProvision) -> bool:
+    def _provision(self, citation: ProvisionCitation) -> bool:
         headings = [
             cited.locator for heading in self.headings for cited in heading.particulars.provisions
         ]
@@ -498,13 +486,13 @@ class _ClaimBesideSentences:
                     yield Mismatch(MismatchKind.EXCEPTION, written)
 
 
-def _behind(text: _Reading, citation: CitedProvision) -> str:
+def _behind(text: _Reading, citation: ProvisionCitation) -> str:
     return text.folded.normal[citation.end : citation.end + 2]
 
 
 _MENTIONED = re.compile(".*(?:には|ために?は?|ことを)$", re.DOTALL)
 
-_Spoken = str | Figure | Dated | CitedProvision
+_Spoken = str | Figure | Dated | ProvisionCitation
 
 
 def _speaks_of(spoken: _Spoken, texts: Sequence[_Reading]) -> bool:
@@ -525,7 +513,7 @@ def _speaks_of(spoken: _Spoken, texts: Sequence[_Reading]) -> bool:
                 or any({year} == other.numbers for other in text.particulars.figures)
                 for text in texts
             )
-        case CitedProvision():
+        case ProvisionCitation():
             return any(
                 is_at(spoken.locator, within(other.locator, spoken.locator))
                 for text in texts

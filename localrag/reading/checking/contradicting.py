@@ -8,12 +8,10 @@ and the sentence must say all the rest of the claim.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self
 
 from localrag.reading.checking import covers, mismatches
-from localrag.reading.checking.particulars import Dated, Figure, names_of, particulars_of
+from localrag.reading.checking.particulars import Figure, Particulars, names_of, particulars_of
 from localrag.reading.checking.polarity import sentences_of
 from localrag.reading.folding import fold
 from localrag.reading.types import Mismatch, MismatchKind
@@ -53,11 +51,12 @@ def contradictions(
         Names only where nothing else is said otherwise: these alone are a hint, no proof, for one
         thing has many names.
     """
-    said = _Said.of(sentence)
+    folded = fold(sentence)
+    said = particulars_of(folded)
     found = mismatches(claim, [sentence], headings=headings)
     names = [one for one in found if one.kind is MismatchKind.NAME]
     opposed = [one for one in found if one.kind in _OPPOSED]
-    values = [one for one in found if said.has_another_value(one)]
+    values = [one for one in found if _has_another_value(said, one)]
 
     def speaks_of_all_but(some: Sequence[Mismatch], least: float) -> bool:
         rest = claim
@@ -70,7 +69,7 @@ def contradictions(
         return (*opposed, *values)
     if values and speaks_of_all_but(values, _ANOTHER_VALUE):
         return tuple(values)
-    others = any(name not in normalize(claim) for name in said.names)
+    others = any(name.text not in normalize(claim) for name in names_of(folded))
     if names and others and len(names) == len(found) and speaks_of_all_but(names, _ANOTHER_NAME):
         return tuple(names)
     return ()
@@ -84,39 +83,19 @@ def denies(sentence: str) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """What a sentence has that could stand in the place of something else."""
-
-    figures: tuple[Figure, ...]
-    dates: tuple[Dated, ...]
-    names: tuple[str, ...]
-
-    @classmethod
-    def of(cls, sentence: str) -> Self:
-        folded = fold(sentence)
-        particulars = particulars_of(folded)
-        names = tuple(name.text for name in names_of(folded))
-        return cls(particulars.figures, particulars.dates, names)
-
-    def has_another_value(self, missing: Mismatch) -> bool:
-        """Whether it has another date, or another figure of the kind, than a claim has."""
-        if missing.kind is MismatchKind.DATE:
-            return self._another_date(missing.written)
-        return missing.kind in _FIGURES and self._another_figure(missing.written)
-
-    def _another_figure(self, written: str) -> bool:
-        claimed = particulars_of(fold(written)).figures
-        return any(
-            one.dimension and one.dimension == other.dimension and not _nearly(one, other)
-            for one in claimed
-            for other in self.figures
+def _has_another_value(said: Particulars, missing: Mismatch) -> bool:
+    """Whether a sentence has another date, or another figure of the kind, than a claim has."""
+    claimed = particulars_of(fold(missing.written))
+    if missing.kind is MismatchKind.DATE:
+        years, others = (
+            {one.date.year for one in text.dates if one.date.year} for text in (claimed, said)
         )
-
-    def _another_date(self, written: str) -> bool:
-        years = {one.date.year for one in particulars_of(fold(written)).dates if one.date.year}
-        others = {one.date.year for one in self.dates if one.date.year}
         return bool(years and others) and not years & others
+    return missing.kind in _FIGURES and any(
+        one.dimension and one.dimension == other.dimension and not _nearly(one, other)
+        for one in claimed.figures
+        for other in said.figures
+    )
 
 
 def _nearly(one: Figure, other: Figure) -> bool:

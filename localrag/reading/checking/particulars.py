@@ -9,9 +9,10 @@ from fractions import Fraction
 from localrag.corpus.types import Locator
 from localrag.question.asked import QUOTED
 from localrag.reading import dates, quantities
+from localrag.reading.checking.polarity import vocabulary
 from localrag.reading.dates import Date, Day, Interval, Period
 from localrag.reading.folding import COUNT, LONGEST, UNITS, Folded, Unit
-from localrag.statutes.citations import find_citations
+from localrag.statutes.citations import ProvisionCitation, find_citations
 from localrag_indexes.analysis.analyzer import ENGLISH
 from localrag_indexes.analysis.normalize import normalize, with_blanks
 
@@ -64,17 +65,6 @@ class Dated:
 
 
 @dataclass(frozen=True, slots=True)
-class CitedProvision:
-    """A citation of a provision; `words` are the relative ones in it (前条, 同項)."""
-
-    start: int
-    end: int
-    locator: Locator
-    last: Locator | None
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Name:
     """A name or quoted words.
 
@@ -101,7 +91,7 @@ class Particulars:
     figures: tuple[Figure, ...]
     months: tuple[Figure, ...]
     dates: tuple[Dated, ...]
-    provisions: tuple[CitedProvision, ...]
+    provisions: tuple[ProvisionCitation, ...]
 
 
 _NUMBER = re.compile(r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?")
@@ -126,30 +116,12 @@ _MONTHS = re.compile("月(?![額給収次刊0-9])")
 
 # From the number to its bound: the unit, and no other number.
 _BEHIND = r"[^0-9、。,.;:()「」]{0,9}?"
-_BOUNDS_BEHIND = (
-    (Bound.UP_TO, r"を(?:超え|こえ|上回ら)(?:ない|ず|ません)"),
-    (Bound.FROM, r"を(?:下ら|下回ら)(?:ない|ず|ません)"),
-    (Bound.FROM, r"以上|or more|or older|or over|or above|and over|(?:years?|年間) and older"),
-    (Bound.UP_TO, r"以下|以内|or less|or fewer|or under|or younger"),
-    (Bound.BELOW, r"未満|に満たない|を下回|より少な|より低|より小さ|に達しない"),
-    (Bound.ABOVE, r"超|を?こえ|を上回|より多|より大き|より長|より高"),
+_BOUNDS_BEHIND, _BOUNDS_BEFORE = (
+    [(Bound(sign), "|".join(words)) for sign, *words in vocabulary()[name]]
+    for name in ("bounds_behind", "bounds_before")
 )
 _BEHIND_NUMBER = re.compile(
     _BEHIND + "(?:" + "|".join(f"({words})" for _, words in _BOUNDS_BEHIND) + ")"
-)
-_BOUNDS_BEFORE = (
-    (
-        Bound.UP_TO,
-        r"no more than|not more than|not exceed(?:ing)?|not to exceed|at most|up to|within"
-        r"|a maximum of|最大|最長|最高|no longer than",
-    ),
-    (
-        Bound.FROM,
-        r"no less than|not less than|no fewer than|not fewer than|at least|a minimum of"
-        r"|少な?くとも|最低|最短|最小",
-    ),
-    (Bound.ABOVE, r"more than|greater than|longer than|exceed(?:s|ed|ing)?|over|above|older than"),
-    (Bound.BELOW, r"less than|fewer than|under|below|shorter than|younger than|not reach(?:ing)?"),
 )
 _BEFORE_NUMBER = re.compile(
     "(?:"
@@ -197,14 +169,12 @@ def _windows(text: str) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _provisions(folded: Folded) -> Iterator[CitedProvision]:
+def _provisions(folded: Folded) -> Iterator[ProvisionCitation]:
+    """The citations of a text, each without the name of its law."""
     for citation in find_citations(folded.text):
-        words = (citation.article_word, citation.paragraph_word, citation.item_word)
-        within = folded.text.startswith(citation.law.text, citation.start)
-        start = citation.start + (len(citation.law.text) if within else 0)
-        yield CitedProvision(
-            start, citation.end, citation.locator, citation.last, tuple(filter(None, words))
-        )
+        law = citation.law.text
+        is_before = folded.text.startswith(law, citation.start)
+        yield citation._replace(start=citation.start + (len(law) if is_before else 0))
 
 
 def _dates(plain: str, start: int, end: int) -> Iterator[Dated]:

@@ -127,15 +127,19 @@ def carries(said: Force, claimed: Force) -> bool:
     return said in _CARRIED_BY[claimed]
 
 
-# Words that deny or demand without the grammar of it, where a claim puts them the plain way.
-DENYING = re.compile(
-    r"[不無未非禁]|拒|欠|失|除|免|しな|でな|できな|られな|れな|ず[、に]|ません"
-    r"|\b(?:not|no|never|none|nothing|without|lack\w*|fail\w*|refus\w*|neither|nor|un\w{4,}|in\w{4,}able)\b|n't\b"
-)
-DEMANDING = re.compile(
-    r"義務|必要|要す|要し|要件|なければ|べき|ものとする|責務|責任"
-    r"|\b(?:must|shall|require\w*|oblig\w*|need\w*|dut(?:y|ies)|mandatory|ha(?:s|ve|d) to)\b"
-)
+@cache
+def vocabulary() -> dict[str, Any]:
+    """The words of ``words.toml`` by which claims are read."""
+    return tomllib.loads(files(__package__).joinpath("words.toml").read_text(encoding="utf-8"))
+
+
+def expressions(name: str) -> list[tuple[str, str]]:
+    """The patterns of a table of ``words.toml``, in its order, with what each of them says."""
+    return [(said, "|".join(words)) for said, words in vocabulary()[name].items()]
+
+
+DENYING = re.compile("|".join(vocabulary()["denying"]))
+DEMANDING = re.compile("|".join(vocabulary()["demanding"]))
 
 
 def sentences_of(folded: Folded) -> list[ReadSentence]:
@@ -203,12 +207,6 @@ def with_lists(sentences: Iterable[ReadSentence]) -> Iterator[ReadSentence]:
             yield sentence
 
 
-@cache
-def vocabulary() -> dict[str, Any]:
-    """The words of ``words.toml`` by which claims are read."""
-    return tomllib.loads(files(__package__).joinpath("words.toml").read_text(encoding="utf-8"))
-
-
 _CONTENT = re.compile(r"名詞-(?!数詞)|動詞-一般|形容詞-一般|形状詞-一般|代名詞$")
 _NOUN = re.compile(r"名詞-(?!数詞)|形状詞|接尾辞-名詞的")
 _VERB = re.compile(r"動詞-一般|形容詞-一般")
@@ -234,38 +232,9 @@ _LEAVING_OUT, _INCLUDING = frozenset(["除く", "除外"]), "含"
 # A prefix that denies the word behind it: 不可能, 非公開, 未登記, 無許可.
 _DENYING_PREFIXES = frozenset("不非未無")
 
-_CONSTRUCTIONS = (
-    # Denied once and again, or not denied at all.
-    (
-        Force.AFFIRMED,
-        r"(?:ない|ぬ|ず)(?:こと|わけ|もの|の)?(?:は|も|でも|では)な[いかく]"
-        r"|ざるを得な|ないわけに(?:は)?いか|に(?:ほか|外|他)なら[なず]|に過ぎな|にすぎな|かもしれな|違いな"
-        r"|のみならず|だけで(?:は)?なく|だけでない|ばかりで(?:は)?なく|にとどまらず|しか.{0,12}な[いかく]|とは限ら",
-    ),
-    (
-        Force.DEMANDED,
-        r"(?:なけれ|なく)[ばて]は?(?:なり|なら|いけ|いけま)(?:ない|ず|ません|なか|ぬ)"
-        r"|ねばなら|(?:必要|義務)[がも](?:あ|生|有)|義務を負[うい]|義務(?:と|付)|(?:必要|義務)(?:で|だ|と[さなし])"
-        r"|(?:こと)?を要(?:する|し(?!ない|ません)|す(?!る))|べき(?!で(?:は)?な)(?:で|だ|こと|もの)?|ものと(?:する|し(?=、|$))",
-    ),
-    (
-        Force.EXEMPTED,
-        r"[をはも]?要しない|を要さな|要しません|(?:必要|義務)(?:性)?[はがもを](?:な[いかく]|ありません|負わな|負いません)"
-        r"|なくても?(?:よい|良い|いい|足りる|構わない|かまわない)|に及ばない|ないことができ|不必?要|任意(?:で(?:あ[るりっ]|す|し|よ|$)|だ|と)|ないものとすることができ",
-    ),
-    (
-        Force.FORBIDDEN,
-        r"て(?:は|も)?(?:なら|いけ)(?:ない|ず|ぬ)|てはなりませ|てはいけませ|(?:こと)?[はがも]?でき(?:ない|ず|ませ|なか|なく)"
-        r"|(?:こと)?[はがも]?出来(?:ない|ず|ませ|なか)|を得ない|得ません|べきで(?:は)?な|ことを?禁|[はがを]禁[止じず]|許され(?:ない|ませ|ず)"
-        r"|こと[はが]認められ(?:ない|ませ|ず)|ことはない|可能では?(?:な|あり)|不可能|を妨げ(?!な|ず|ませ|るものでは?な)",
-    ),
-    (
-        Force.ALLOWED,
-        r"(?:こと[がはも]?)?(?:でき|出来)る?|ても?(?:よい|良い|いい|構わな|かまわな|差し支えな)"
-        r"|を妨げ(?:ない|ず|ません|るものでは?な)|(?:こと)[がは](?:認められ|許され(?!ない|ませ|ず)|可能(?!では?(?:な|あり)))|可能(?:で(?!は?な|はあり)|だ|性|と)|[はが]許され(?!ない|ませ|ず)|を許",
-    ),
+_READINGS = tuple(
+    (Force(said), re.compile(words)) for said, words in expressions("japanese_forces")
 )
-_READINGS = tuple((force, re.compile(words)) for force, words in _CONSTRUCTIONS)
 _NEGATION = re.compile(
     r"な(?:い|か(?=っ|つ)|く(?!て?は?な[らり])|けれ)|(?<![まはか])ず(?!つ|れ)|ぬ|ませ?ん(?!か)|なし|無し|まい"
 )
@@ -274,17 +243,10 @@ _DENIED = re.compile("(?:ない|ません|ぬ)$")
 # What a construction leaves of its verb: ものとす|る, でき|ない.
 _AT_THE_END = re.compile("(?:ない|る|りません|ません|です|である|だ)?$")
 _DENIED_AT_END = re.compile(r"(?:で|じゃ)は?(?:ない|なかった|ありません(?:でした)?)[。.]?$")
-_LIMITS = (
-    (
-        Limit.EXCEPT,
-        r"を除[きくいかけ]|を除外|以外|ただし|但し|(?:この|その|の)限りで(?:は)?な|の(?:ほか|外)は",
-    ),
-    (
-        Limit.ONLY,
-        r"に限[りるらっ]|限り(?!で)(?=[、でに])|のみ(?!なら)|だけ(?!で(?:は)?な)|しか.{0,12}な[いかく]",
-    ),
+_JAPANESE_LIMITS, _ENGLISH_LIMITS = (
+    tuple((Limit(said), re.compile(words)) for said, words in expressions(name))
+    for name in ("japanese_limits", "english_limits")
 )
-_JAPANESE_LIMITS = tuple((limit, re.compile(words)) for limit, words in _LIMITS)
 # 同意がなければ, 免許を受けないで; 同意がある場合に限り.
 _WITHOUT = re.compile("(?<=なければ|ない限り|なくして)|(?<=ないで|ないと)|(?<=ずに)")
 _ONLY_IF = re.compile("(?:場合|とき|時)に(?:限り|限って|のみ|だけ)")
@@ -514,49 +476,9 @@ def _denials(said: str) -> int:
 
 
 _ENGLISH_WORD = re.compile(r"[a-z\u00df-\u024f]+(?:['’][a-z]+)?|[0-9]+|[;:,.()]")
-_ENGLISH_READINGS = (
-    (
-        Force.AFFIRMED,
-        r"not only|nothing but|not until|not without|no (?:more|less|fewer|later|longer) than"
-        r"|not (?:more|less|fewer|later) than|not exceed\w*",
-    ),
-    (
-        Force.EXEMPTED,
-        r"(?:does|do|did|is|are|was|were|need) ?(?:not|n['’]t) "
-        r"(?:have|need|required|obliged) ?(?:to)?"
-        r"|need not|not (?:be )?(?:required|obliged|necessary)(?: to)?|exempt(?:ed)? from",
-    ),
-    (
-        Force.FORBIDDEN,
-        r"(?:must|may|shall|should|can|could|ought) ?(?:not|n['’]t)|cannot|can['’]t|may no longer"
-        r"|(?:prohibited|forbidden|barred|prevented) from|prohibits?|forbids?"
-        r"|not (?:be )?(?:allowed|permitted)(?: to)?",
-    ),
-    (
-        Force.DEMANDED,
-        r"must|shall|(?:has|have|had) to"
-        r"|(?:is|are|was|were) (?:required|obliged) to|ought to|requires?",
-    ),
-    (
-        Force.DENIED,
-        r"not|\w+n['’]t|never|no longer|no|without|neither|nor|none of|fail(?:s|ed)? to|hardly",
-    ),
-    (
-        Force.ALLOWED,
-        r"may|might|can|could|(?:is|are|was|were) (?:allowed|permitted|entitled|able) to",
-    ),
-)
+_ENGLISH_READINGS = expressions("english_forces")
 _ENGLISH_FORCE = re.compile(
     r"\b(?:" + "|".join(f"({words})" for _, words in _ENGLISH_READINGS) + r")(?!\w)"
-)
-_ENGLISH_LIMITS = (
-    (
-        Limit.EXCEPT,
-        re.compile(
-            r"\b(?:except|unless|other than|apart from|excluding|exclud\w+|provided,? however)\b"
-        ),
-    ),
-    (Limit.ONLY, re.compile(r"(?<!not )\b(?:only|solely|exclusively)\b")),
 )
 _NEARBY_IN_ENGLISH = 7
 _AUXILIARY = re.compile(
@@ -581,7 +503,7 @@ def _english(normal: str, start: int, end: int) -> ReadSentence:
     forces: dict[int, tuple[Force, int]] = {}
     for match in _ENGLISH_FORCE.finditer(text):
         assert match.lastindex is not None
-        force = _ENGLISH_READINGS[match.lastindex - 1][0]
+        force = Force(_ENGLISH_READINGS[match.lastindex - 1][0])
         for place, token in enumerate(tokens):
             if token.start() < match.end():
                 continue

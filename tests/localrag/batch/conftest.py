@@ -14,8 +14,7 @@ from localrag.batch import BatchReport, run
 from localrag.batch.types import Event
 from localrag.config import load
 from localrag.facts import Fact, FactKind
-from localrag.reading.types import Answer, Citation, Status
-from localrag.reading.watching import UNWATCHED, Watch
+from localrag.reading.types import UNWATCHED, Answer, Citation, Status, Watch
 from localrag.retrieval.types import ModelCall, Query, StageRecord, Trace
 from localrag.workspace import Workspace
 

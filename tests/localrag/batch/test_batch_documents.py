@@ -14,8 +14,7 @@ from localrag import language
 from localrag.batch import known, run
 from localrag.config import load
 from localrag.errors import UsageError
-from localrag.reading.types import Answer, Citation, Status
-from localrag.reading.watching import UNWATCHED, Watch
+from localrag.reading.types import UNWATCHED, Answer, Citation, Status, Watch
 from localrag.retrieval.types import Query
 
 FORMULAS = ("=1+1", "+cmd", "-2+3", "@SUM(A1)", "＝1+1", "\tx")

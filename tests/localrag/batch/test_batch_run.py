@@ -20,8 +20,7 @@ from localrag.errors import (
 )
 from localrag.facts import Fact, FactKind
 from localrag.progress import Progress
-from localrag.reading.types import Unanswered
-from localrag.reading.watching import Watch
+from localrag.reading.types import Unanswered, Watch
 from localrag.retrieval.types import ModelCall, Query, Trace
 
 from ...patience import PATIENCE as SECONDS

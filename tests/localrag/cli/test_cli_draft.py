@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from localrag.cli import terminal as terminal_of_ours
-from localrag.reading.watching import UNWATCHED, Watch
+from localrag.reading.types import UNWATCHED, Watch
 
 from ...patience import wait_for
 

@@ -25,8 +25,7 @@ from localrag.cluster.workers import Cluster, Errand, Pool
 from localrag.config import load
 from localrag.errors import ModelUnusable, NotFoundError, UsageError
 from localrag.ingest.index import HERE, index
-from localrag.reading.types import Unanswered
-from localrag.reading.watching import Cancelled, Watch
+from localrag.reading.types import Cancelled, Unanswered, Watch
 from localrag.retrieval.types import ModelCall, Query, Trace
 from localrag.workspace import Workspace
 from localrag_indexes.manifest import current

@@ -11,7 +11,7 @@ from localrag.config import ChatConfig, Config
 from localrag.methods.answering import Answerer, MethodResources, read_question
 from localrag.methods.catalogue import method
 from localrag.methods.rewriting import LONGEST_QUESTION
-from localrag.reading.watching import Cancelled, Watch
+from localrag.reading.types import Cancelled, Watch
 from localrag.retrieval.types import FOLLOW_UP, Query, StageRecord
 from localrag.workspace import Workspace
 

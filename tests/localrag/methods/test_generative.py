@@ -15,8 +15,7 @@ from localrag.ingest.index import index
 from localrag.methods.answering import Answerer
 from localrag.methods.catalogue import method
 from localrag.reading.checking import MismatchKind
-from localrag.reading.types import Status
-from localrag.reading.watching import Watch
+from localrag.reading.types import Status, Watch
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_models.errors import ServerUnreachable

@@ -15,8 +15,7 @@ from localrag.methods.answering import Answerer
 from localrag.methods.catalogue import method
 from localrag.reading import wording
 from localrag.reading.checking import MismatchKind
-from localrag.reading.types import Answer, Nearest, Status
-from localrag.reading.watching import Cancelled, Watch
+from localrag.reading.types import Answer, Cancelled, Nearest, Status, Watch
 from localrag.retrieval.types import Query
 
 NOTICE = Query("凧師は、事故が生じたときは何日以内に届け出なければならないか。")

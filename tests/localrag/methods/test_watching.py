@@ -11,8 +11,7 @@ from tiny_models.scripted import ScriptedChat
 from localrag.config import ChatConfig, Config, MethodConfig, RuntimeConfig
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
-from localrag.reading.types import Answer
-from localrag.reading.watching import Cancelled, Watch
+from localrag.reading.types import Answer, Cancelled, Watch
 from localrag.retrieval.types import Query, StageRecord
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore

@@ -5,8 +5,7 @@ import pytest
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, Document, Locator, Passage
-from localrag.reading.types import Citation
-from localrag.reading.verifier import verify
+from localrag.reading.types import Citation, verify
 
 TEXT = "前置き。第一条　舟は、ｶﾞｿﾘﾝを積んで\n はならない。The Boat Act applies."
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from localrag.statutes.names import LawNames, suggest
+from localrag.finding import suggest
+from localrag.statutes.names import LawNames
 
 ROWS = [
     ("A1", "灯台管理法", "令和元年法律第一号", "Act", "灯管法"),

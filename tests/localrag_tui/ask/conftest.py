@@ -15,8 +15,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PARAGRAPHS, Locator, Triple
 from localrag.facts import Fact, FactKind
 from localrag.reading.checking import Mismatch, MismatchKind
-from localrag.reading.types import Answer, Citation, Claim, Derivation, Stage, Status, Step
-from localrag.reading.verifier import verify
+from localrag.reading.types import Answer, Citation, Claim, Derivation, Stage, Status, Step, verify
 from localrag.retrieval.types import Hit, ModelCall, StageRecord, Trace
 from localrag.workspace import Workspace
 from localrag_tui.ask.transcript import TurnView

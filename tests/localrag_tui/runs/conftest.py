@@ -18,8 +18,7 @@ from localrag.evaluation.datasets import loading
 from localrag.evaluation.planning import plan
 from localrag.evaluation.runner import evaluate
 from localrag.facts import Fact, FactKind
-from localrag.reading.types import Answer, Citation, Status
-from localrag.reading.watching import UNWATCHED, Watch
+from localrag.reading.types import UNWATCHED, Answer, Citation, Status, Watch
 from localrag.retrieval.types import Query, Trace
 from localrag.workspace import Workspace
 

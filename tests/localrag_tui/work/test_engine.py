@@ -9,7 +9,7 @@ import pytest
 
 from localrag import language
 from localrag.config import load
-from localrag.reading.watching import Cancelled
+from localrag.reading.types import Cancelled
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore

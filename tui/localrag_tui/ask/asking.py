@@ -12,8 +12,7 @@ from localrag.config import Config
 from localrag.conversations.types import Turn, TurnState
 from localrag.errors import LocalragError, NotFoundError
 from localrag.language import _
-from localrag.reading.types import Answer, Nearest
-from localrag.reading.watching import Cancelled
+from localrag.reading.types import Answer, Cancelled, Nearest
 from localrag.retrieval.types import FOLLOW_UP, Query, StageRecord, Trace
 from localrag_tui.wording import cure_of, duration
 from localrag_tui.work.answering import (

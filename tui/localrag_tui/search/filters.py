@@ -146,7 +146,7 @@ class LawChoice(Choice):
         """The laws that a part of a name fits."""
 
         def suggested(_: "CorpusStore", names: "LawNames") -> list[str]:
-            from localrag.statutes.names import suggest
+            from localrag.finding import suggest
 
             return [found.law_id for found in suggest(names, typed, _OFFERED)]
 

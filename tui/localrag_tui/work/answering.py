@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from localrag import language
 from localrag.config import Config, MethodConfig
 from localrag.errors import LocalragError
-from localrag.reading.types import Answer, Nearest
-from localrag.reading.watching import Cancelled, Watch
+from localrag.reading.types import Answer, Cancelled, Nearest, Watch
 from localrag.retrieval.types import Query, StageRecord
 from localrag.workspace import Workspace
 from localrag_tui.work.child import Channel, Raised

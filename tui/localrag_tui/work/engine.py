@@ -8,8 +8,7 @@ from typing import NamedTuple, Protocol
 from localrag import language
 from localrag.config import Config
 from localrag.errors import LocalragError
-from localrag.reading.types import Answer
-from localrag.reading.watching import Cancelled
+from localrag.reading.types import Answer, Cancelled
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_tui.work.answering import (
