@@ -30,7 +30,7 @@ from localrag.corpus.links import (
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import PASSAGES, Locator
 from localrag.facts import Fact, FactKind
-from localrag.question.asked import term_alone_asked, terms_asked
+from localrag.question.asked import terms_asked
 from localrag.retrieval.query import analyzer
 from localrag.retrieval.scope import Scope
 from localrag.retrieval.search import Titles
@@ -236,14 +236,12 @@ class Meaning(NamedTuple):
         main: the definitions in the laws whose term it is before others, best first.
         others: the definitions in other laws, best first.
         events: which laws define it, where several do.
-        undefined: the term, where nothing but its meaning is asked for and no law defines it.
     """
 
     term: str = ""
     main: tuple[Definition, ...] = ()
     others: tuple[Definition, ...] = ()
     events: tuple[Fact, ...] = ()
-    undefined: str = ""
 
     @property
     def definitions(self) -> tuple[Definition, ...]:
@@ -276,13 +274,10 @@ def meaning_asked(
         admission: which documents may be found.
         scope: the laws that the question names; where it names some, what they define counts alone.
     """
-    undefined = term_alone_asked(question)
     for term in terms_asked(question):
-        anywhere = store.definitions_of(term)
-        undefined = "" if anywhere else undefined
         defined = [
             one
-            for one in anywhere
+            for one in store.definitions_of(term)
             if not one.locator.division
             and not scope.is_beside(one.document_id)
             and admission.admits(one.document_id)
@@ -291,7 +286,7 @@ def meaning_asked(
             least = min(one.aside for one in defined)
             plainest = [one for one in defined if one.aside == least]
             return _ranked(store, names, term, plainest)
-    return Meaning(undefined=undefined) if undefined else NO_MEANING
+    return NO_MEANING
 
 
 def _ranked(store: Lookups, names: LawNames, term: str, defined: Sequence[Definition]) -> Meaning:

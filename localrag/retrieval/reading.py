@@ -89,8 +89,6 @@ class Resolved:
         left_out: those that it says it does not ask for (709条以外).
         text: the question with blanks in the place of the words that leave them out.
         meaning: where the term is defined that the question asks the meaning of.
-        undefined: that term, where no provision defines it or bears its name; empty where there are
-            texts besides laws, which may.
         missing: what the question names and the corpus does not hold, as written.
         events: what is told of citations, of the term, and of the laws asked for.
     """
@@ -103,7 +101,6 @@ class Resolved:
     left_out: list[Target] = field(default_factory=list)
     text: str = ""
     meaning: Meaning = NO_MEANING
-    undefined: str = ""
     missing: list[str] = field(default_factory=list)
     events: list[Fact] = field(default_factory=list)
 
@@ -193,11 +190,6 @@ class Reading:
     def definitions(self) -> tuple[Definition, ...]:
         """Of the term whose meaning it asks for, best first."""
         return self.resolved.meaning.definitions
-
-    @property
-    def undefined(self) -> str:
-        """That term, where it asks for nothing else and no provision of the corpus defines it."""
-        return self.resolved.undefined
 
     @cached_property
     def sought(self) -> Query:
@@ -366,9 +358,6 @@ def resolve(
     for target, crime in _on_crimes(store, query.text, laws or names.lookup(_PENAL_CODE)):
         if admission.admits(target.law_id) and target not in resolved.left_out:
             resolved.lead_with(target, crime)
-    if resolved.meaning.undefined and store.is_of_laws and not (resolved.targets or citing):
-        resolved.undefined = resolved.meaning.undefined
-        resolved.events.append(Fact(FactKind.NOT_DEFINED, term=resolved.undefined))
     if not (resolved.targets or resolved.missing or query.options):
         for target, law in _opening(store, query.text, scope):
             if admission.admits(target.law_id):
