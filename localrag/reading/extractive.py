@@ -365,7 +365,7 @@ def _defining(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[_Candi
     """What defines the term that a question asks the meaning of, in the order of the retrieval."""
     defining = (
         one
-        for definition in retrieval.reading.definitions
+        for definition in retrieval.reading.resolved.meaning.definitions
         for one in ranked
         if one.piece.passage.document_id == definition.document_id
         and one.piece.start <= definition.start < one.piece.end

@@ -10,9 +10,9 @@ and the corpus has a page with that title: where a question asks in two steps ("
 director of … born?"), the second step stands there.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -219,13 +219,8 @@ def touch(one: Locator, other: Locator) -> bool:
 
 # What defines a term.
 
-# The first so many are provisions that the question names; of the others it is only told.
+# The first so many are found for defining a term.
 _MOST = 8
-# Characters between a term and the provision that it is taken from, at most:
-# 営業秘密（不正競争防止法（平成五年法律第四十七号）第二条第六項に規定する営業秘密をいう。）.
-_TAKEN_WITHIN = 80
-# A term of one character stands in the title of many laws (物, 人).
-_SHORTEST_SUBJECT = 2
 
 
 class Meaning(NamedTuple):
@@ -233,20 +228,13 @@ class Meaning(NamedTuple):
 
     Attributes:
         term: as the question has it; empty where it asks for no meaning, or none is defined.
-        main: the definitions in the laws whose term it is before others, best first.
-        others: the definitions in other laws, best first.
+        definitions: best first.
         events: which laws define it, where several do.
     """
 
     term: str = ""
-    main: tuple[Definition, ...] = ()
-    others: tuple[Definition, ...] = ()
+    definitions: tuple[Definition, ...] = ()
     events: tuple[Fact, ...] = ()
-
-    @property
-    def definitions(self) -> tuple[Definition, ...]:
-        """All of them, best first."""
-        return self.main + self.others
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -265,7 +253,7 @@ def meaning_asked(
     """Find the definitions of the term that a question asks the meaning of, in main provisions.
 
     What says the meaning alone, and for the whole law, is the answer, where there is such a
-    provision.
+    provision. Laws with the term in their titles come first, then acts.
 
     Args:
         store: where they are.
@@ -285,45 +273,15 @@ def meaning_asked(
         if defined:
             least = min(one.aside for one in defined)
             plainest = [one for one in defined if one.aside == least]
-            return _ranked(store, names, term, plainest)
+            plainest.sort(key=partial(_rank, names, term))
+            laws = tuple(dict.fromkeys(names.title(one.document_id) for one in plainest))
+            several = Fact(FactKind.DEFINED_IN_SEVERAL, term=term, laws=laws)
+            return Meaning(term, tuple(plainest[:_MOST]), (several,) if len(laws) > 1 else ())
     return NO_MEANING
 
 
-def _ranked(store: Lookups, names: LawNames, term: str, defined: Sequence[Definition]) -> Meaning:
-    """First the laws about the thing itself, then those whose term others take over, then acts.
-
-    A law that takes a term as another provision defines it says nothing of what it means.
-    """
-    taken = _taken(store, defined)
-    own = [one for one in defined if one not in taken] or list(defined)
-    takers = Counter(taken.values())
-
-    def rank(one: Definition) -> tuple[bool, int, bool]:
-        subject = len(term) >= _SHORTEST_SUBJECT and term in names.title(one.document_id)
-        return not subject, -takers[one], not names.is_act(one.document_id)
-
-    own.sort(key=rank)
-    best = rank(own[0])
-    main = [one for one in own if rank(one) == best]
-    laws = tuple(dict.fromkeys(names.title(one.document_id) for one in own))
-    events = (Fact(FactKind.DEFINED_IN_SEVERAL, term=term, laws=laws),) if len(laws) > 1 else ()
-    return Meaning(term, tuple(main[:_MOST]), tuple(own[len(main) : _MOST]), events)
-
-
-def _taken(store: Lookups, defined: Collection[Definition]) -> dict[Definition, Definition]:
-    """The definitions that refer to another one right behind their term, and which that is."""
-    if len(defined) == 1:
-        return {}
-    taken: dict[Definition, Definition] = {}
-    for one in defined:
-        for reference in store.references_from(one.document_id, one.locator):
-            if not 0 <= reference.start - one.end <= _TAKEN_WITHIN:
-                continue
-            for other in defined:
-                of_its_law = other != one and reference.law_id == other.document_id
-                if of_its_law and touch(reference.target, other.locator):
-                    taken.setdefault(one, other)
-    return taken
+def _rank(names: LawNames, term: str, one: Definition) -> tuple[bool, bool]:
+    return term not in names.title(one.document_id), not names.is_act(one.document_id)
 
 
 # What punishes a breach.

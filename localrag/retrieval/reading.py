@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from localrag.corpus.links import Definition
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import ARTICLES, Locator
 from localrag.facts import Fact, FactKind
@@ -185,11 +184,6 @@ class Reading:
     def missing(self) -> tuple[str, ...]:
         """The provisions that it names and the corpus lacks, as written."""
         return tuple(self.resolved.missing)
-
-    @property
-    def definitions(self) -> tuple[Definition, ...]:
-        """Of the term whose meaning it asks for, best first."""
-        return self.resolved.meaning.definitions
 
     @cached_property
     def sought(self) -> Query:
@@ -485,7 +479,7 @@ def _articles(resolution: Resolution) -> list[Target]:
 
 
 def _enter_meaning(resolved: Resolved) -> None:
-    for one in resolved.meaning.main:
+    for one in resolved.meaning.definitions[:1]:
         target = Target(one.document_id, one.locator)
         resolved.targets.setdefault(target, IN_QUESTION)
         resolved.asked_for.append(target)
