@@ -122,8 +122,7 @@ def search_words(search: Search) -> None:
     corpus, everyday = search.corpus, search.reading.everyday
 
     def by_words(asked: Query) -> dict[str, float]:
-        matches = lexical.lexical(corpus.store, corpus.index, asked, everyday, corpus.questions)
-        return lexical.weigh(matches, asked, corpus.names, everyday)
+        return lexical.lexical(corpus.store, corpus.index, asked, everyday, corpus.questions)
 
     search.words = _searched(search.reading, by_words)
     search.trail.record(lexical.STAGE, search.words, wordings=everyday)
@@ -421,8 +420,7 @@ class Retriever(Searchable):
         elif meaning:
             trail.record(dense.STAGE, {}, events=[Fact(FactKind.WORDS_FOR_MEANING)])
         if words or self.models.dense is None:
-            matches = lexical.lexical(self.store, self.index, asked)
-            by_words = {unit: match.score for unit, match in matches.items()}
+            by_words = lexical.lexical(self.store, self.index, asked)
             hits = trail.record(lexical.STAGE, by_words)
         return by_words, by_meaning, hits
 
