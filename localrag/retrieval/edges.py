@@ -23,7 +23,6 @@ from localrag.corpus.links import (
     PUNISHES,
     PUNISHES_A_BODY,
     REFERS,
-    Connection,
     Definition,
     Reference,
 )
@@ -68,20 +67,18 @@ class Seed:
 
 # References, and the pages that a page names.
 
-# How much of its strength a provision hands on along a reference, by kind and direction. An order
-# that fills a provision in (delegated-by, followed backwards) is nearly part of it.
 _FORWARD = {
-    REFERS: (0.4, FactKind.REFERRED_TO_BY),
-    APPLIES: (0.4, FactKind.APPLIED_BY),
-    DELEGATED_BY: (0.6, FactKind.FILLED_IN_BY),
+    REFERS: FactKind.REFERRED_TO_BY,
+    APPLIES: FactKind.APPLIED_BY,
+    DELEGATED_BY: FactKind.FILLED_IN_BY,
 }
 _BACKWARD = {
-    REFERS: (0.4, FactKind.REFERS_TO),
-    APPLIES: (0.3, FactKind.APPLIES),
-    DELEGATED_BY: (1.0, FactKind.FILLS_IN),
+    REFERS: FactKind.REFERS_TO,
+    APPLIES: FactKind.APPLIES,
+    DELEGATED_BY: FactKind.FILLS_IN,
 }
-# A reference to another paragraph than the one named says less.
-_ELSEWHERE_IN_ARTICLE = 0.5
+# How much of its strength a provision hands on along a reference.
+_HANDED_ON = 0.4
 # What half the law refers to, a definition or a penalty, leads nowhere in particular.
 _TOO_MANY = 400
 
@@ -167,8 +164,12 @@ def pages_named(
 
 
 def _referring(store: Lookups, seeds: Iterable[Seed]) -> Iterator[tuple[str, Neighbour]]:
+    """Every unit connected with a seed.
+
+    The connections of one kind share its strength: the more there are, the less each says.
+    """
     for seed in seeds:
-        for weights, look_up in (
+        for relations, look_up in (
             (_FORWARD, store.connections_from),
             (_BACKWARD, store.connections_to),
         ):
@@ -179,37 +180,15 @@ def _referring(store: Lookups, seeds: Iterable[Seed]) -> Iterator[tuple[str, Nei
                     break
             else:
                 continue
-            for unit, (weight, relation) in _weighted(seed.locator, weights, connections).items():
-                if unit != seed.unit:
-                    referring = seed.unit if weights is _FORWARD else unit
-                    yield unit, Neighbour(seed.strength * weight, relation, seed.unit, referring)
-
-
-def _weighted(
-    named: Locator,
-    weights: Mapping[str, tuple[float, FactKind]],
-    connections: Sequence[Connection],
-) -> dict[str, tuple[float, FactKind]]:
-    """Weight and relation of the strongest connection with every unit.
-
-    The connections of one kind share their weight, those with the place named and those with
-    the rest of its article apart: the more there are, the less each of them says.
-    """
-    # Units in the order of the connections: what is found alike keeps one order in every process.
-    groups: dict[tuple[str, bool], dict[str, None]] = {}
-    for connection in connections:
-        group = connection.kind, touch(named, Locator.parse(connection.place))
-        groups.setdefault(group, {})[f"{connection.document_id}#{connection.article}"] = None
-    found: dict[str, tuple[float, FactKind]] = {}
-    for (kind, exact), units in groups.items():
-        if kind not in weights:
-            continue
-        weight, relation = weights[kind]
-        weight *= (1.0 if exact else _ELSEWHERE_IN_ARTICLE) / sqrt(len(units))
-        for unit in units:
-            if unit not in found or weight > found[unit][0]:
-                found[unit] = weight, relation
-    return found
+            for kind, relation in relations.items():
+                # In the order of the connections, which is the same in every process.
+                found = (f"{c.document_id}#{c.article}" for c in connections if c.kind == kind)
+                units = dict.fromkeys(found)
+                strength = seed.strength * _HANDED_ON / sqrt(len(units) or 1)
+                for unit in units:
+                    if unit != seed.unit:
+                        referring = seed.unit if relations is _FORWARD else unit
+                        yield unit, Neighbour(strength, relation, seed.unit, referring)
 
 
 def touch(one: Locator, other: Locator) -> bool:
@@ -288,8 +267,8 @@ def _rank(names: LawNames, term: str, one: Definition) -> tuple[bool, bool]:
 
 # Provisions found by their words that are followed to what punishes their breach.
 _FOLLOWED = 10
-# A breach of what is ordered under a provision is a breach of it only in the second place.
-_BY_ORDER = 0.6
+
+
 # What a penal provision gains that repeats every word of the question, beside the citation.
 _REPEATS_DOING = 0.3
 # What is less sure than this share of the surest is not meant.
@@ -364,7 +343,6 @@ def _of_breaches(
             if not admission.admits(edge.document_id):
                 continue
             strength = broken[unit] * (1 + _REPEATS_DOING * share)
-            strength *= _BY_ORDER if edge.detail == BY_ORDER else 1
             penal = article_unit(edge.document_id, edge.source)
             known = best.get((penal, edge.start))
             if known is None or strength > known.strength:
