@@ -569,10 +569,6 @@ _ASKS_AMOUNT = re.compile(
     r"|\b(?:how much|amount|what (?:annual )?(?:interest )?rate|annual rate)\b",
     re.IGNORECASE,
 )
-# The nouns of figures; what has to suffice may have any.
-_AMOUNT = re.compile("額|料|率|割合|数|基準|要件")
-_TIMES = re.compile("期間|期限|時期|時間|[日年月]|基準|要件")
-_COUNT_NOUN = re.compile("数|員|規模|面積|率|割合|大きさ|長さ|基準|要件")
 
 
 @dataclass(frozen=True, slots=True)
@@ -581,19 +577,13 @@ class AskedFigure:
 
     Attributes:
         sign: what a text of a statute shows that states such a figure.
-        noun: what stands in the noun by which an act leaves such a figure to an order.
     """
 
     sign: re.Pattern[str]
-    noun: re.Pattern[str]
 
     def stated_in(self, text: str) -> bool:
         """Whether a text of a statute states such a figure; its places (第二項) are none."""
         return self.sign.search(_PLACE.sub(" ", text)) is not None
-
-    def is_called(self, noun: str) -> bool:
-        """Whether an act can mean such a figure by a noun: 額 in 政令で定める額."""
-        return self.noun.search(noun) is not None
 
 
 def figure_asked(question: str) -> AskedFigure | None:
@@ -604,10 +594,10 @@ def figure_asked(question: str) -> AskedFigure | None:
     """
     question = normalize(question)
     if _ASKS_AMOUNT.search(question):
-        return AskedFigure(_STATES_AMOUNT, _AMOUNT)
+        return AskedFigure(_STATES_AMOUNT)
     if _ASKS_TIME.search(question):
-        return AskedFigure(_STATES_TIME, _TIMES)
+        return AskedFigure(_STATES_TIME)
     expectation = Expectation.of(question)
     if expectation.kind is AnswerKind.HOW_MANY and expectation.sign is not None:
-        return AskedFigure(expectation.sign, _COUNT_NOUN)
+        return AskedFigure(expectation.sign)
     return None

@@ -460,7 +460,7 @@ def _link(search: Search, seeds: Sequence[Seed], found: Scores) -> list[Fact]:
     """
     reading, store, admission = search.reading, search.corpus.store, search.admission
     if reading.penalty is None:
-        filler = Filler(store, search.corpus.names, admission, reading)
+        filler = Filler(store, admission, reading)
         search.links = filler.links(seeds)
         _place(search.total, search.links)
         return filler.events
