@@ -21,7 +21,7 @@ from localrag.retrieval.edges import Neighbour, Seed
 from localrag.retrieval.orders import Filler
 from localrag.retrieval.query import analyzer
 from localrag.retrieval.reading import RESOLVE, Reading, Resolved, Retrieval, read
-from localrag.retrieval.scope import scope_of, weighted
+from localrag.retrieval.scope import scope_of
 from localrag.retrieval.search import Searchable, SearchModels, Trail
 from localrag.retrieval.types import Hit, Link, LinkKind, Query, Reason, StageListener
 from localrag.retrieval.units import (
@@ -443,10 +443,10 @@ def _searched(reading: Reading, search: Callable[[Query], dict[str, float]]) -> 
     everywhere = search(reading.sought)
     if not reading.scope.circles:
         return everywhere
-    within = []
-    for queries, circle in reading.scope.searches(reading.sought):
-        found = relative_to_best(add(*(relative_to_best(search(query)) for query in queries)))
-        within.append(weighted(found, circle))
+    within = [
+        relative_to_best(add(*(relative_to_best(search(one)) for one in queries)))
+        for queries in reading.scope.searches(reading.sought)
+    ]
     return reading.scope.join(within, relative_to_best(everywhere))
 
 

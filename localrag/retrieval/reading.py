@@ -5,7 +5,7 @@ Nothing behind this step reads the question again. The provisions that it names 
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -40,10 +40,6 @@ from localrag_indexes.analysis.normalize import with_blanks
 RESOLVE = "resolve"
 """The stage that finds the provisions which a question names, exactly."""
 
-_PENAL_CODE = "刑法"
-# 詐欺罪, 詐欺の罪; not 罪人 or 窃盗の罪を犯した者, which tell a case.
-_CRIME = re.compile(r"([一-鿿々ァ-ヶー]{2,12}?)(?:の)?罪(?!を犯|に関|人|名)")
-
 IN_QUESTION = 1.0
 """Score of a provision that the question itself names."""
 IN_OPTION = 0.8
@@ -71,8 +67,6 @@ _LISTED = re.compile(r"[、,・ 　]|及び|又は|および|または|と|や|,
 
 # Characters of the longest question that is taken for one a person types.
 _TYPED = 200
-# What asks to be told is no word of the matter: を教えて is none of 教え, 告知.
-_REQUEST = re.compile(r"(?:教え|おしえ)て(?:ください|下さい|ほしい|くれ|ちょうだい)?[。！？!?\s]*$")
 
 
 @dataclass(slots=True)
@@ -286,7 +280,6 @@ def read(asked: Query, corpus: Searchable, admission: Admission) -> Reading:
     # Art. of a citation means nothing else, as the names of laws do not.
     besides = [(law.start, law.end) for law in scope.laws]
     besides += ((one.start, one.end) for one in english_places(asked.text))
-    besides += (one.span() for one in _REQUEST.finditer(asked.text))
     everyday = wordings(asked.text, besides)
     penalty = penalty_asked(asked.text)
     if penalty:
@@ -310,8 +303,7 @@ def resolve(
 
     An option is read after the question, so that its bare 第三条 is of the law that the question
     speaks of. Asking what a term means names the provisions that define it, in the laws that the
-    question names where it names some. A crime named (詐欺罪) is the article with its name in the
-    caption, in the laws that the question names, else in the penal code.
+    question names where it names some.
     """
     resolved = Resolved(text=query.text)
     in_english: Sequence[Resolution] = list(cited_in_english(resolver, query.text, scope.laws))
@@ -348,10 +340,6 @@ def resolve(
     matter = asked_of(query, scope.laws).text.strip()
     resolved.meaning = meaning_asked(store, names, matter, admission, scope)
     _enter_meaning(resolved)
-    laws = {law_id for law in scope.laws for law_id in law.law_ids}
-    for target, crime in _on_crimes(store, query.text, laws or names.lookup(_PENAL_CODE)):
-        if admission.admits(target.law_id) and target not in resolved.left_out:
-            resolved.lead_with(target, crime)
     if not (resolved.targets or resolved.missing or query.options):
         for target, law in _opening(store, query.text, scope):
             if admission.admits(target.law_id):
@@ -484,18 +472,6 @@ def _enter_meaning(resolved: Resolved) -> None:
         resolved.targets.setdefault(target, IN_QUESTION)
         resolved.asked_for.append(target)
     resolved.events += resolved.meaning.events
-
-
-def _on_crimes(
-    store: Lookups, question: str, law_ids: Collection[str]
-) -> Iterator[tuple[Target, str]]:
-    """The articles that have the name of a crime for their caption."""
-    crimes = {named[1] for named in _CRIME.finditer(question)}
-    for law_id in law_ids if crimes else ():
-        places = map(Locator.parse, store.articles(law_id))
-        for place, header in store.headers(law_id, places).items():
-            if (caption := caption_of(header)) in crimes:
-                yield Target(law_id, place), f"{caption}罪"
 
 
 def _enter(resolved: Resolved, resolution: Resolution, score: float, admission: Admission) -> None:
