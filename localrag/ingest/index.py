@@ -231,7 +231,9 @@ def _words(
     # Every byte is compared: who runs this because a search failed is told "up to date" in earnest.
     found = state(place, store, deep=True)
     if not rebuild and found is IndexState.FRESH:
-        sweep(place.bm25)  # A build killed at its very end left the old index beside the new.
+        # A build killed at its very end left the old index beside the new.
+        sweep(place.bm25)
+        sweep(place.questions)
         return IndexReport(True, 0, 0, 0, generation, 0.0)
     failed: list[FileFailed] = []
 
@@ -347,13 +349,19 @@ def _build(
     """Build the index of words anew, or from the one in use; returns how many were entered."""
     watch = Stopwatch(on_event)
     total = store.count(LAYERS) if previous is None else len(previous.added)
-    extra = {**origin(store), "unlinked": unlinked, "questions": fingerprint()}
+    extra = {**origin(store), "unlinked": unlinked}
 
     def tell(done: int) -> None:
         watch(INDEXING, done, total)
 
     with new_generation(place.questions) as folder:
-        build(folder, _questions(store), analyzer=Analyzer(), attributes=ATTRIBUTES)
+        build(
+            folder,
+            _questions(store),
+            analyzer=Analyzer(),
+            attributes=ATTRIBUTES,
+            extra={"questions": fingerprint()},
+        )
     with new_generation(place.bm25) as folder:
         if previous is None:
             build(

@@ -66,7 +66,10 @@ def state(place: CorpusPaths, store: CorpusStore, *, deep: bool = False) -> Inde
         return IndexState.OUTDATED
     if manifest.extra.get("unlinked"):
         return IndexState.BEHIND  # The references of some statutes are still to be found.
-    if manifest.extra.get("questions") != predicted.fingerprint():
+    questions = _manifest(place.questions, deep=deep)
+    if isinstance(questions, IndexState):
+        return IndexState.BEHIND if questions is IndexState.MISSING else questions
+    if questions.extra.get("questions") != predicted.fingerprint():
         return IndexState.BEHIND
     built_from = (manifest.extra.get("stamp"), store.links_generation)
     return IndexState.FRESH if built_from == (store.stamp, store.generation) else IndexState.BEHIND

@@ -24,9 +24,9 @@ _DEPTH = 200
 # Terms of a question that are looked up: bounds the cost of a search, whatever its length.
 _TERMS = 40
 # What the words of the law count that stand in for everyday ones: less than the user's own words.
-_STANDING_IN = 0.7
+_STANDING_IN = 0.5
 # What it counts that a provision answers questions with the words asked for.
-_PREDICTED = 2.0
+_PREDICTED = 2.5
 
 
 def lexical(

@@ -33,6 +33,7 @@ from bench.rates import latency, rate
 from localrag.corpus.types import Locator
 from localrag.reading.extractive import Quotations, quotations
 from localrag.retrieval import written as follow_up
+from localrag.retrieval.lexical import lexical
 from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.scope import NO_LAWS, OrdersUnder
@@ -48,6 +49,12 @@ FIRST = 2
 PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ("laws named", "localrag.retrieval.reading.scope_of", lambda *_: NO_LAWS),
     ("everyday words", "localrag.retrieval.reading.wordings", lambda *_: ()),
+    (
+        "predicted questions, searched",
+        "localrag.retrieval.lexical.lexical",
+        lambda store, index, query, wordings=(), _=None: lexical(store, index, query, wordings),
+    ),
+    ("the same, read", "localrag.reading.support.predicted_questions", lambda _: ()),
     ("penalties", "localrag.retrieval.reading.penalty_asked", lambda *_: None),
     ("what fills in", "localrag.retrieval.orders.Filler.links", lambda *_: []),
     ("figures", "localrag.retrieval.reading.figure_asked", lambda *_: None),
