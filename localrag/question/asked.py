@@ -445,11 +445,6 @@ _MEANING = re.compile(
     rf"|は、?{_WHAT}(?:いう|な|ような)?(?:もの|者|人|こと|場合)?を(?:いう|言う|指す|さす|意味)"
     r"|を定義)"
 )
-# What follows a term where its meaning alone is asked for: 何か, どういう意味ですか.
-_ASKS_NO_MORE = re.compile(
-    r"(?:[ぁ-ゖ\s、。?？!！「」]|何|意味|意義|定義|言葉|用語|者|人|物|法律|法令|上|教|説明|下)*"
-)
-_TERM = re.compile("[^ぁ-ゖ]*[一-鿿ァ-ヶ][^ぁ-ゖ]*(?:の[^ぁ-ゖ]+)*")
 # 労基法でいう賃金, 法律で定義する賃金; the name of the law is no part of the term.
 _SAID_WHERE = re.compile(
     "^(?:上の?|における?|において|に?いう|の|で(?:は|の|いう)?|(?:に|が|で)(?:定義|規定)(?:する|される|されている|した))"
@@ -531,23 +526,6 @@ def terms_asked(question: str) -> tuple[str, ...]:
     return tuple(filter(None, dict.fromkeys((words, _SAID_WHERE.sub("", words)))))
 
 
-def term_alone_asked(question: str) -> str:
-    """The term of a question that asks for its meaning and nothing else; empty for any other.
-
-    What a clause describes (許可を要しない軽微な工事) is no term that a law would define so: a term
-    has no hiragana but の.
-
-    Args:
-        question: without the names of laws.
-    """
-    asked = _MEANING.search(question)
-    if asked is None or any(map(str.isalnum, question[: asked.start()])):
-        return ""
-    term = terms_asked(question)[-1]
-    alone = _ASKS_NO_MORE.fullmatch(question, asked.end()) is not None
-    return term if alone and _TERM.fullmatch(term) else ""
-
-
 def orders_asked(question: str) -> tuple[OrderAsked, ...]:
     """Read a question for what is left to orders, in its order; none for any other question.
 
@@ -591,10 +569,6 @@ _ASKS_AMOUNT = re.compile(
     r"|\b(?:how much|amount|what (?:annual )?(?:interest )?rate|annual rate)\b",
     re.IGNORECASE,
 )
-# The nouns of figures; what has to suffice may have any.
-_AMOUNT = re.compile("額|料|率|割合|数|基準|要件")
-_TIMES = re.compile("期間|期限|時期|時間|[日年月]|基準|要件")
-_COUNT_NOUN = re.compile("数|員|規模|面積|率|割合|大きさ|長さ|基準|要件")
 
 
 @dataclass(frozen=True, slots=True)
@@ -603,19 +577,13 @@ class AskedFigure:
 
     Attributes:
         sign: what a text of a statute shows that states such a figure.
-        noun: what stands in the noun by which an act leaves such a figure to an order.
     """
 
     sign: re.Pattern[str]
-    noun: re.Pattern[str]
 
     def stated_in(self, text: str) -> bool:
         """Whether a text of a statute states such a figure; its places (第二項) are none."""
         return self.sign.search(_PLACE.sub(" ", text)) is not None
-
-    def is_called(self, noun: str) -> bool:
-        """Whether an act can mean such a figure by a noun: 額 in 政令で定める額."""
-        return self.noun.search(noun) is not None
 
 
 def figure_asked(question: str) -> AskedFigure | None:
@@ -626,10 +594,10 @@ def figure_asked(question: str) -> AskedFigure | None:
     """
     question = normalize(question)
     if _ASKS_AMOUNT.search(question):
-        return AskedFigure(_STATES_AMOUNT, _AMOUNT)
+        return AskedFigure(_STATES_AMOUNT)
     if _ASKS_TIME.search(question):
-        return AskedFigure(_STATES_TIME, _TIMES)
+        return AskedFigure(_STATES_TIME)
     expectation = Expectation.of(question)
     if expectation.kind is AnswerKind.HOW_MANY and expectation.sign is not None:
-        return AskedFigure(expectation.sign, _COUNT_NOUN)
+        return AskedFigure(expectation.sign)
     return None

@@ -27,7 +27,6 @@ from localrag_indexes.fusion import in_turn
 
 _PENAL = re.compile(r"(?:懲役|拘禁刑|禁錮|罰金|拘留|科料|過料)[^。\n]{0,40}(?:処する|科する)")
 _SANCTION = re.compile(r"(?:過怠税|加算税|延滞税|課徴金)[^。\n]{0,60}(?:徴収|課する|納付)")
-_IN_A_WORD = "[一-鿿々ァ-ヶー]"
 # What a provision gains that states the figure, or the penalty, that is asked for; that it covers
 # the whole question counts 2.
 _STATES = 0.5
@@ -166,8 +165,6 @@ def quotations(retriever: Retriever, retrieval: Retrieval) -> Quotations:
     # Where a law is named, and what is named of it is missing, nothing found was asked about.
     missing = reading.laws and reading.missing and not reading.named
     candidates = [] if missing else _candidates(retriever, retrieval)
-    if reading.undefined:
-        candidates = [one for one in candidates if _uses_the_term(one, reading)]
     plain = bool(retrieval.cited) and reading.asks_no_more
     words = _words_beside(reading)
     cited = _cited(retriever.store, candidates, retrieval, words)
@@ -278,29 +275,6 @@ def _has_any(piece: Piece, words: frozenset[frozenset[str]], caption: str = "") 
     return any(word <= terms for word in words)
 
 
-def _uses_the_term(candidate: _Candidate, reading: Reading) -> bool:
-    """Whether a provision has the term whose meaning is asked for, or what statutes say instead.
-
-    As a word of its own (魔法 is none of 魔法瓶), 解雇予告 as 解雇の予告 too. Its caption may have
-    the term in a longer word (代理行為), or most of it (同時履行の抗弁 of 同時履行の抗弁権).
-    """
-    term, piece = reading.undefined, candidate.piece
-    parts = [re.escape(term[one.start : one.end]) for one in analyzer().tokens(term)]
-    word = re.compile(rf"(?<!{_IN_A_WORD}){'[ぁ-ん]{0,3}'.join(parts)}(?!{_IN_A_WORD})")
-    caption = caption_of(candidate.passage.header)
-    if any(map(word.search, (piece.text, *piece.before, caption))):
-        return True
-    instead = (
-        frozenset(analyzer().terms(phrase))
-        for wording in reading.everyday
-        if wording.said == term
-        for phrase in wording.phrases
-    )
-    asked, captioned = set(analyzer().terms(term)), set(analyzer().terms(caption))
-    in_caption = asked <= captioned or (len(captioned) > 1 and captioned <= asked)
-    return in_caption or _has_any(piece, frozenset(instead), caption)
-
-
 def _left_out(retrieval: Retrieval) -> int:
     return max(0, len(retrieval.cited) - _MOST_CITED)
 
@@ -390,7 +364,7 @@ def _defining(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[_Candi
     """What defines the term that a question asks the meaning of, in the order of the retrieval."""
     defining = (
         one
-        for definition in retrieval.reading.definitions
+        for definition in retrieval.reading.resolved.meaning.definitions
         for one in ranked
         if one.piece.passage.document_id == definition.document_id
         and one.piece.start <= definition.start < one.piece.end

@@ -10,9 +10,9 @@ and the corpus has a page with that title: where a question asks in two steps ("
 director of … born?"), the second step stands there.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,14 +23,13 @@ from localrag.corpus.links import (
     PUNISHES,
     PUNISHES_A_BODY,
     REFERS,
-    Connection,
     Definition,
     Reference,
 )
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import PASSAGES, Locator
 from localrag.facts import Fact, FactKind
-from localrag.question.asked import term_alone_asked, terms_asked
+from localrag.question.asked import terms_asked
 from localrag.retrieval.query import analyzer
 from localrag.retrieval.scope import Scope
 from localrag.retrieval.search import Titles
@@ -68,20 +67,18 @@ class Seed:
 
 # References, and the pages that a page names.
 
-# How much of its strength a provision hands on along a reference, by kind and direction. An order
-# that fills a provision in (delegated-by, followed backwards) is nearly part of it.
 _FORWARD = {
-    REFERS: (0.4, FactKind.REFERRED_TO_BY),
-    APPLIES: (0.4, FactKind.APPLIED_BY),
-    DELEGATED_BY: (0.6, FactKind.FILLED_IN_BY),
+    REFERS: FactKind.REFERRED_TO_BY,
+    APPLIES: FactKind.APPLIED_BY,
+    DELEGATED_BY: FactKind.FILLED_IN_BY,
 }
 _BACKWARD = {
-    REFERS: (0.4, FactKind.REFERS_TO),
-    APPLIES: (0.3, FactKind.APPLIES),
-    DELEGATED_BY: (1.0, FactKind.FILLS_IN),
+    REFERS: FactKind.REFERS_TO,
+    APPLIES: FactKind.APPLIES,
+    DELEGATED_BY: FactKind.FILLS_IN,
 }
-# A reference to another paragraph than the one named says less.
-_ELSEWHERE_IN_ARTICLE = 0.5
+# How much of its strength a provision hands on along a reference.
+_HANDED_ON = 0.4
 # What half the law refers to, a definition or a penalty, leads nowhere in particular.
 _TOO_MANY = 400
 
@@ -167,8 +164,12 @@ def pages_named(
 
 
 def _referring(store: Lookups, seeds: Iterable[Seed]) -> Iterator[tuple[str, Neighbour]]:
+    """Every unit connected with a seed.
+
+    The connections of one kind share its strength: the more there are, the less each says.
+    """
     for seed in seeds:
-        for weights, look_up in (
+        for relations, look_up in (
             (_FORWARD, store.connections_from),
             (_BACKWARD, store.connections_to),
         ):
@@ -179,37 +180,15 @@ def _referring(store: Lookups, seeds: Iterable[Seed]) -> Iterator[tuple[str, Nei
                     break
             else:
                 continue
-            for unit, (weight, relation) in _weighted(seed.locator, weights, connections).items():
-                if unit != seed.unit:
-                    referring = seed.unit if weights is _FORWARD else unit
-                    yield unit, Neighbour(seed.strength * weight, relation, seed.unit, referring)
-
-
-def _weighted(
-    named: Locator,
-    weights: Mapping[str, tuple[float, FactKind]],
-    connections: Sequence[Connection],
-) -> dict[str, tuple[float, FactKind]]:
-    """Weight and relation of the strongest connection with every unit.
-
-    The connections of one kind share their weight, those with the place named and those with
-    the rest of its article apart: the more there are, the less each of them says.
-    """
-    # Units in the order of the connections: what is found alike keeps one order in every process.
-    groups: dict[tuple[str, bool], dict[str, None]] = {}
-    for connection in connections:
-        group = connection.kind, touch(named, Locator.parse(connection.place))
-        groups.setdefault(group, {})[f"{connection.document_id}#{connection.article}"] = None
-    found: dict[str, tuple[float, FactKind]] = {}
-    for (kind, exact), units in groups.items():
-        if kind not in weights:
-            continue
-        weight, relation = weights[kind]
-        weight *= (1.0 if exact else _ELSEWHERE_IN_ARTICLE) / sqrt(len(units))
-        for unit in units:
-            if unit not in found or weight > found[unit][0]:
-                found[unit] = weight, relation
-    return found
+            for kind, relation in relations.items():
+                # In the order of the connections, which is the same in every process.
+                found = (f"{c.document_id}#{c.article}" for c in connections if c.kind == kind)
+                units = dict.fromkeys(found)
+                strength = seed.strength * _HANDED_ON / sqrt(len(units) or 1)
+                for unit in units:
+                    if unit != seed.unit:
+                        referring = seed.unit if relations is _FORWARD else unit
+                        yield unit, Neighbour(strength, relation, seed.unit, referring)
 
 
 def touch(one: Locator, other: Locator) -> bool:
@@ -219,13 +198,8 @@ def touch(one: Locator, other: Locator) -> bool:
 
 # What defines a term.
 
-# The first so many are provisions that the question names; of the others it is only told.
+# The first so many are found for defining a term.
 _MOST = 8
-# Characters between a term and the provision that it is taken from, at most:
-# 営業秘密（不正競争防止法（平成五年法律第四十七号）第二条第六項に規定する営業秘密をいう。）.
-_TAKEN_WITHIN = 80
-# A term of one character stands in the title of many laws (物, 人).
-_SHORTEST_SUBJECT = 2
 
 
 class Meaning(NamedTuple):
@@ -233,22 +207,13 @@ class Meaning(NamedTuple):
 
     Attributes:
         term: as the question has it; empty where it asks for no meaning, or none is defined.
-        main: the definitions in the laws whose term it is before others, best first.
-        others: the definitions in other laws, best first.
+        definitions: best first.
         events: which laws define it, where several do.
-        undefined: the term, where nothing but its meaning is asked for and no law defines it.
     """
 
     term: str = ""
-    main: tuple[Definition, ...] = ()
-    others: tuple[Definition, ...] = ()
+    definitions: tuple[Definition, ...] = ()
     events: tuple[Fact, ...] = ()
-    undefined: str = ""
-
-    @property
-    def definitions(self) -> tuple[Definition, ...]:
-        """All of them, best first."""
-        return self.main + self.others
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -267,7 +232,7 @@ def meaning_asked(
     """Find the definitions of the term that a question asks the meaning of, in main provisions.
 
     What says the meaning alone, and for the whole law, is the answer, where there is such a
-    provision.
+    provision. Laws with the term in their titles come first, then acts.
 
     Args:
         store: where they are.
@@ -276,13 +241,10 @@ def meaning_asked(
         admission: which documents may be found.
         scope: the laws that the question names; where it names some, what they define counts alone.
     """
-    undefined = term_alone_asked(question)
     for term in terms_asked(question):
-        anywhere = store.definitions_of(term)
-        undefined = "" if anywhere else undefined
         defined = [
             one
-            for one in anywhere
+            for one in store.definitions_of(term)
             if not one.locator.division
             and not scope.is_beside(one.document_id)
             and admission.admits(one.document_id)
@@ -290,53 +252,23 @@ def meaning_asked(
         if defined:
             least = min(one.aside for one in defined)
             plainest = [one for one in defined if one.aside == least]
-            return _ranked(store, names, term, plainest)
-    return Meaning(undefined=undefined) if undefined else NO_MEANING
+            plainest.sort(key=partial(_rank, names, term))
+            laws = tuple(dict.fromkeys(names.title(one.document_id) for one in plainest))
+            several = Fact(FactKind.DEFINED_IN_SEVERAL, term=term, laws=laws)
+            return Meaning(term, tuple(plainest[:_MOST]), (several,) if len(laws) > 1 else ())
+    return NO_MEANING
 
 
-def _ranked(store: Lookups, names: LawNames, term: str, defined: Sequence[Definition]) -> Meaning:
-    """First the laws about the thing itself, then those whose term others take over, then acts.
-
-    A law that takes a term as another provision defines it says nothing of what it means.
-    """
-    taken = _taken(store, defined)
-    own = [one for one in defined if one not in taken] or list(defined)
-    takers = Counter(taken.values())
-
-    def rank(one: Definition) -> tuple[bool, int, bool]:
-        subject = len(term) >= _SHORTEST_SUBJECT and term in names.title(one.document_id)
-        return not subject, -takers[one], not names.is_act(one.document_id)
-
-    own.sort(key=rank)
-    best = rank(own[0])
-    main = [one for one in own if rank(one) == best]
-    laws = tuple(dict.fromkeys(names.title(one.document_id) for one in own))
-    events = (Fact(FactKind.DEFINED_IN_SEVERAL, term=term, laws=laws),) if len(laws) > 1 else ()
-    return Meaning(term, tuple(main[:_MOST]), tuple(own[len(main) : _MOST]), events)
-
-
-def _taken(store: Lookups, defined: Collection[Definition]) -> dict[Definition, Definition]:
-    """The definitions that refer to another one right behind their term, and which that is."""
-    if len(defined) == 1:
-        return {}
-    taken: dict[Definition, Definition] = {}
-    for one in defined:
-        for reference in store.references_from(one.document_id, one.locator):
-            if not 0 <= reference.start - one.end <= _TAKEN_WITHIN:
-                continue
-            for other in defined:
-                of_its_law = other != one and reference.law_id == other.document_id
-                if of_its_law and touch(reference.target, other.locator):
-                    taken.setdefault(one, other)
-    return taken
+def _rank(names: LawNames, term: str, one: Definition) -> tuple[bool, bool]:
+    return term not in names.title(one.document_id), not names.is_act(one.document_id)
 
 
 # What punishes a breach.
 
 # Provisions found by their words that are followed to what punishes their breach.
 _FOLLOWED = 10
-# A breach of what is ordered under a provision is a breach of it only in the second place.
-_BY_ORDER = 0.6
+
+
 # What a penal provision gains that repeats every word of the question, beside the citation.
 _REPEATS_DOING = 0.3
 # What is less sure than this share of the surest is not meant.
@@ -411,7 +343,6 @@ def _of_breaches(
             if not admission.admits(edge.document_id):
                 continue
             strength = broken[unit] * (1 + _REPEATS_DOING * share)
-            strength *= _BY_ORDER if edge.detail == BY_ORDER else 1
             penal = article_unit(edge.document_id, edge.source)
             known = best.get((penal, edge.start))
             if known is None or strength > known.strength:

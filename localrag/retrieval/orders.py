@@ -7,7 +7,7 @@ which provisions of orders fill that point in (`localrag.statutes.delegations`).
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import PARAGRAPHS, Locator
@@ -19,7 +19,6 @@ from localrag.retrieval.types import Link, LinkKind
 from localrag.retrieval.units import Admission, article_unit
 from localrag.statutes.delegations import (
     CABINET,
-    CABINET_TYPES,
     Filling,
     Point,
     article_of,
@@ -28,7 +27,6 @@ from localrag.statutes.delegations import (
     points_of,
     same_before,
 )
-from localrag.statutes.names import LawNames
 from localrag_indexes.analysis.normalize import normalize
 
 # Characters on both sides of 政令で定める in which the noun asked for may stand.
@@ -36,7 +34,7 @@ _AFTER = 20
 # How far a point is asked for whose noun the question does not have (額 in いくらか).
 _UNNAMED = 0.5
 # Of the question so much must stand where the act leaves a point to an order, unless it asks for
-# an order, cites the place or asks for a figure.
+# an order or cites the place.
 _LEAST = 0.6
 # What a provision counts that fills in another part than the one named, or no point of it.
 _ELSEWHERE = 0.5
@@ -51,35 +49,6 @@ _ASKED, _OF_NOUN, _ENOUGH, _SAME = 2.0, 0.6, 20, 0.8
 # places at most.
 _QUOTES, _FEW = 6, 3
 _PROVISO = "ただし書"
-
-
-class _Words(NamedTuple):
-    """The words of a question, for what they share with a text.
-
-    Attributes:
-        own: the pairs of its letters, but for everyday words.
-        everyday: for each everyday word its pairs, and those of each phrase of statutes for it.
-    """
-
-    own: set[str]
-    everyday: list[list[set[str]]]
-
-    @classmethod
-    def of(cls, reading: Reading) -> Self:
-        """The words of a question without the laws and provisions that it names."""
-        said = [_pairs(one.said) for one in reading.everyday]
-        own = _pairs(reading.beside).difference(*said)
-        return cls(own, [[_pairs(x) for x in (one.said, *one.phrases)] for one in reading.everyday])
-
-    def share(self, text: str) -> float:
-        """The share of the words that a text has; of none it has all."""
-        pairs = _pairs(text)
-        total = len(self.own) + sum(len(one[0]) for one in self.everyday)
-        held: float = len(self.own & pairs)
-        for said, *phrases in self.everyday:
-            best = max(len(one & pairs) / (len(one) or 1) for one in (said, *phrases))
-            held += len(said) * best
-        return held / total if total else 1.0
 
 
 class _Found(NamedTuple):
@@ -103,7 +72,6 @@ class Filler:
 
     Args:
         store: where provisions and their edges are.
-        names: of the laws.
         admission: which documents may be found.
         reading: of the question.
 
@@ -114,18 +82,16 @@ class Filler:
     def __init__(
         self,
         store: Lookups,
-        names: LawNames,
         admission: Admission,
         reading: Reading,
     ) -> None:
         self._store = store
-        self._names = names
         self._admission = admission
         self._question = reading.sought.text
         self._laws = [law_id for law in reading.laws for law_id in law.law_ids]
         self._asked = reading.orders
-        self._figure = reading.figure
-        self._words = _Words.of(reading)
+        # The words of the question without the laws and provisions that it names.
+        self._words = _pairs(reading.beside)
         # The noun asked for: what says it only by leaving it again is no answer.
         self._needed = ""
         self.events: list[Fact] = []
@@ -185,9 +151,7 @@ class Filler:
                 continue
             meant = _meant(shares, seed) if asked and seed.named else []
             filled = False
-            for filling in fillings_of(
-                self._store, seed.law_id, article, lambda order: self._admits(order, asked)
-            ):
+            for filling in fillings_of(self._store, seed.law_id, article, self._admission.admits):
                 own = [point for point in points_of(filling, points) if point in shares]
                 point = max(own, key=shares.__getitem__, default=None)
                 if meant and point not in meant:
@@ -226,28 +190,19 @@ class Filler:
         """How far each point of an article is asked for, 0 to 1; those that may be asked for.
 
         Where the question asks for no order, those are all of a place that it cites; elsewhere
-        those with its words around them, those that are figures, where it asks for a figure, and
-        that which was asked for and is left again.
+        those with its words around them, and that which was asked for and is left again.
         """
         if asked is not None:
             return {point: _agreement(point, asked) for point in points}
         shares: dict[Point, float] = {}
         for point in points:
             noun, near = _noun(point), touch(seed.locator, point.reference.source)
-            share = self._words.share(f"{point.words.before} {point.words.after}")
-            is_figure = self._figure is not None and self._figure.is_called(noun)
+            share = _held(self._words, f"{point.words.before} {point.words.after}")
             if near and noun and noun == self._needed:
                 shares[point] = 1.0
-            elif near and (cited or (noun and (share >= _LEAST or is_figure))):
+            elif near and (cited or (noun and share >= _LEAST)):
                 shares[point] = share * (1.0 if noun and noun in self._question else _UNNAMED)
         return shares
-
-    def _admits(self, order: str, asked: OrderAsked | None) -> bool:
-        if not self._admission.admits(order):
-            return False
-        if asked is None or not asked.instrument:
-            return True
-        return (self._names.law_type(order) in CABINET_TYPES) == (asked.instrument == CABINET)
 
     def _fit(
         self,
@@ -269,7 +224,7 @@ class Filler:
         return (1.0 if exact else _ELSEWHERE) * (
             _LEAST_FIT
             + (_ASKED if asked else _REPEATS) * (share or 0.0)
-            + _ABOUT * self._words.share(said)
+            + _ABOUT * _held(self._words, said)
         )
 
 

@@ -21,7 +21,7 @@ from localrag.retrieval.edges import Neighbour, Seed
 from localrag.retrieval.orders import Filler
 from localrag.retrieval.query import analyzer
 from localrag.retrieval.reading import RESOLVE, Reading, Resolved, Retrieval, read
-from localrag.retrieval.scope import scope_of, weighted
+from localrag.retrieval.scope import scope_of
 from localrag.retrieval.search import Searchable, SearchModels, Trail
 from localrag.retrieval.types import Hit, Link, LinkKind, Query, Reason, StageListener
 from localrag.retrieval.units import (
@@ -122,8 +122,7 @@ def search_words(search: Search) -> None:
     corpus, everyday = search.corpus, search.reading.everyday
 
     def by_words(asked: Query) -> dict[str, float]:
-        matches = lexical.lexical(corpus.store, corpus.index, asked, everyday, corpus.questions)
-        return lexical.weigh(matches, asked, corpus.names, everyday)
+        return lexical.lexical(corpus.store, corpus.index, asked, everyday, corpus.questions)
 
     search.words = _searched(search.reading, by_words)
     search.trail.record(lexical.STAGE, search.words, wordings=everyday)
@@ -421,8 +420,7 @@ class Retriever(Searchable):
         elif meaning:
             trail.record(dense.STAGE, {}, events=[Fact(FactKind.WORDS_FOR_MEANING)])
         if words or self.models.dense is None:
-            matches = lexical.lexical(self.store, self.index, asked)
-            by_words = {unit: match.score for unit, match in matches.items()}
+            by_words = lexical.lexical(self.store, self.index, asked)
             hits = trail.record(lexical.STAGE, by_words)
         return by_words, by_meaning, hits
 
@@ -445,10 +443,10 @@ def _searched(reading: Reading, search: Callable[[Query], dict[str, float]]) -> 
     everywhere = search(reading.sought)
     if not reading.scope.circles:
         return everywhere
-    within = []
-    for queries, circle in reading.scope.searches(reading.sought):
-        found = relative_to_best(add(*(relative_to_best(search(query)) for query in queries)))
-        within.append(weighted(found, circle))
+    within = [
+        relative_to_best(add(*(relative_to_best(search(one)) for one in queries)))
+        for queries in reading.scope.searches(reading.sought)
+    ]
     return reading.scope.join(within, relative_to_best(everywhere))
 
 
@@ -462,7 +460,7 @@ def _link(search: Search, seeds: Sequence[Seed], found: Scores) -> list[Fact]:
     """
     reading, store, admission = search.reading, search.corpus.store, search.admission
     if reading.penalty is None:
-        filler = Filler(store, search.corpus.names, admission, reading)
+        filler = Filler(store, admission, reading)
         search.links = filler.links(seeds)
         _place(search.total, search.links)
         return filler.events

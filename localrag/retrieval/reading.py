@@ -5,11 +5,10 @@ Nothing behind this step reads the question again. The provisions that it names 
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from localrag.corpus.links import Definition
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import ARTICLES, Locator
 from localrag.facts import Fact, FactKind
@@ -41,10 +40,6 @@ from localrag_indexes.analysis.normalize import with_blanks
 RESOLVE = "resolve"
 """The stage that finds the provisions which a question names, exactly."""
 
-_PENAL_CODE = "刑法"
-# 詐欺罪, 詐欺の罪; not 罪人 or 窃盗の罪を犯した者, which tell a case.
-_CRIME = re.compile(r"([一-鿿々ァ-ヶー]{2,12}?)(?:の)?罪(?!を犯|に関|人|名)")
-
 IN_QUESTION = 1.0
 """Score of a provision that the question itself names."""
 IN_OPTION = 0.8
@@ -72,8 +67,6 @@ _LISTED = re.compile(r"[、,・ 　]|及び|又は|および|または|と|や|,
 
 # Characters of the longest question that is taken for one a person types.
 _TYPED = 200
-# What asks to be told is no word of the matter: を教えて is none of 教え, 告知.
-_REQUEST = re.compile(r"(?:教え|おしえ)て(?:ください|下さい|ほしい|くれ|ちょうだい)?[。！？!?\s]*$")
 
 
 @dataclass(slots=True)
@@ -89,8 +82,6 @@ class Resolved:
         left_out: those that it says it does not ask for (709条以外).
         text: the question with blanks in the place of the words that leave them out.
         meaning: where the term is defined that the question asks the meaning of.
-        undefined: that term, where no provision defines it or bears its name; empty where there are
-            texts besides laws, which may.
         missing: what the question names and the corpus does not hold, as written.
         events: what is told of citations, of the term, and of the laws asked for.
     """
@@ -103,7 +94,6 @@ class Resolved:
     left_out: list[Target] = field(default_factory=list)
     text: str = ""
     meaning: Meaning = NO_MEANING
-    undefined: str = ""
     missing: list[str] = field(default_factory=list)
     events: list[Fact] = field(default_factory=list)
 
@@ -188,16 +178,6 @@ class Reading:
     def missing(self) -> tuple[str, ...]:
         """The provisions that it names and the corpus lacks, as written."""
         return tuple(self.resolved.missing)
-
-    @property
-    def definitions(self) -> tuple[Definition, ...]:
-        """Of the term whose meaning it asks for, best first."""
-        return self.resolved.meaning.definitions
-
-    @property
-    def undefined(self) -> str:
-        """That term, where it asks for nothing else and no provision of the corpus defines it."""
-        return self.resolved.undefined
 
     @cached_property
     def sought(self) -> Query:
@@ -300,7 +280,6 @@ def read(asked: Query, corpus: Searchable, admission: Admission) -> Reading:
     # Art. of a citation means nothing else, as the names of laws do not.
     besides = [(law.start, law.end) for law in scope.laws]
     besides += ((one.start, one.end) for one in english_places(asked.text))
-    besides += (one.span() for one in _REQUEST.finditer(asked.text))
     everyday = wordings(asked.text, besides)
     penalty = penalty_asked(asked.text)
     if penalty:
@@ -324,8 +303,7 @@ def resolve(
 
     An option is read after the question, so that its bare 第三条 is of the law that the question
     speaks of. Asking what a term means names the provisions that define it, in the laws that the
-    question names where it names some. A crime named (詐欺罪) is the article with its name in the
-    caption, in the laws that the question names, else in the penal code.
+    question names where it names some.
     """
     resolved = Resolved(text=query.text)
     in_english: Sequence[Resolution] = list(cited_in_english(resolver, query.text, scope.laws))
@@ -362,13 +340,6 @@ def resolve(
     matter = asked_of(query, scope.laws).text.strip()
     resolved.meaning = meaning_asked(store, names, matter, admission, scope)
     _enter_meaning(resolved)
-    laws = {law_id for law in scope.laws for law_id in law.law_ids}
-    for target, crime in _on_crimes(store, query.text, laws or names.lookup(_PENAL_CODE)):
-        if admission.admits(target.law_id) and target not in resolved.left_out:
-            resolved.lead_with(target, crime)
-    if resolved.meaning.undefined and store.is_of_laws and not (resolved.targets or citing):
-        resolved.undefined = resolved.meaning.undefined
-        resolved.events.append(Fact(FactKind.NOT_DEFINED, term=resolved.undefined))
     if not (resolved.targets or resolved.missing or query.options):
         for target, law in _opening(store, query.text, scope):
             if admission.admits(target.law_id):
@@ -496,23 +467,11 @@ def _articles(resolution: Resolution) -> list[Target]:
 
 
 def _enter_meaning(resolved: Resolved) -> None:
-    for one in resolved.meaning.main:
+    for one in resolved.meaning.definitions[:1]:
         target = Target(one.document_id, one.locator)
         resolved.targets.setdefault(target, IN_QUESTION)
         resolved.asked_for.append(target)
     resolved.events += resolved.meaning.events
-
-
-def _on_crimes(
-    store: Lookups, question: str, law_ids: Collection[str]
-) -> Iterator[tuple[Target, str]]:
-    """The articles that have the name of a crime for their caption."""
-    crimes = {named[1] for named in _CRIME.finditer(question)}
-    for law_id in law_ids if crimes else ():
-        places = map(Locator.parse, store.articles(law_id))
-        for place, header in store.headers(law_id, places).items():
-            if (caption := caption_of(header)) in crimes:
-                yield Target(law_id, place), f"{caption}罪"
 
 
 def _enter(resolved: Resolved, resolution: Resolution, score: float, admission: Admission) -> None:

@@ -5,7 +5,7 @@ other laws come after it, beside. Each law is searched by itself and with the re
 so that its own best provisions are found however many others share their words.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from localrag.corpus.links import DELEGATED_BY
@@ -19,8 +19,6 @@ from localrag.retrieval.types import Query, absent_among
 from localrag.retrieval.units import Scores
 from localrag.statutes.names import LawNames
 
-# An order fills in what the act named leaves open: it answers, after the act.
-_UNDER_THE_ACT = 0.8
 # What stands beside comes below the last of the others by this share.
 _BELOW = 0.99
 
@@ -31,14 +29,13 @@ class Scope:
 
     Attributes:
         laws: as the question names them; those the corpus lacks have no ids.
-        circles: for each law of the corpus that is named, the weights of its documents: of the law
-            itself, and of what stands under it.
+        circles: for each law of the corpus that is named, the law itself and what stands under it.
         inside: all documents of the circles, and of the provisions that the question cites.
         statutes: every law of the corpus.
     """
 
     laws: tuple[LawNamed, ...] = ()
-    circles: tuple[Mapping[str, float], ...] = ()
+    circles: tuple[frozenset[str], ...] = ()
     inside: frozenset[str] = frozenset()
     statutes: Collection[str] = ()
 
@@ -67,22 +64,21 @@ class Scope:
         text = f"{passage.header}\n{passage.text}"
         return not any(law.words in text for law in self.laws)
 
-    def searches(self, query: Query) -> Iterator[tuple[list[Query], Mapping[str, float]]]:
-        """For each law named the queries to search it with, and the weights of its documents.
+    def searches(self, query: Query) -> Iterator[list[Query]]:
+        """For each law named the queries to search its documents with.
 
         The first is the query without the name of that law. The names of others may be words of the
         matter (国籍 of 国籍法, asked of 戸籍法), or of any matter of this law (営業 of 渡船営業法):
         of several laws each is searched with them and without.
         """
         for circle in self.circles:
-            allowed = query.filters.documents or circle
-            documents = tuple(law_id for law_id in circle if law_id in allowed)
+            documents = circle.intersection(query.filters.documents or circle)
             if not documents:
                 continue
-            own = [law for law in self.laws if circle.keys() & law.law_ids] or self.laws
+            own = [law for law in self.laws if circle.intersection(law.law_ids)] or self.laws
             asked = dict.fromkeys(asked_of(query, laws).text for laws in (own, self.laws))
-            filters = replace(query.filters, documents=documents)
-            yield [replace(query, text=text, filters=filters) for text in asked], circle
+            filters = replace(query.filters, documents=tuple(sorted(documents)))
+            yield [replace(query, text=text, filters=filters) for text in asked]
 
     def join(self, within: Iterable[Scores], found: Scores) -> dict[str, float]:
         """One ranking of what was found in each law named, and everywhere.
@@ -158,20 +154,12 @@ def scope_of(query: Query, names: LawNames, store: Lookups, orders: OrdersUnder)
     )
     in_options = (law for option in query.options for law in laws_named(option, names, orders))
     left_to_another = bool(orders_asked(query.text))
-    circles: list[dict[str, float]] = []
+    circles: dict[frozenset[str], None] = {}
     for law in (*laws, *in_options) if laws else ():
-        circle = dict.fromkeys(law.law_ids, 1.0)
-        for law_id in law.law_ids:
-            # An order named means that order only, unless what it leaves to another is asked for.
-            if not (names.is_act(law_id) or left_to_another):
-                continue
-            circle |= dict.fromkeys(orders(law_id), _UNDER_THE_ACT) | circle
-        if circle and circle not in circles:
-            circles.append(circle)
+        # An order named means that order only, unless what it leaves to another is asked for.
+        acts = (law_id for law_id in law.law_ids if left_to_another or names.is_act(law_id))
+        under = (order for law_id in acts for order in orders(law_id))
+        circles[frozenset((*law.law_ids, *under))] = None
+    circles.pop(frozenset(), None)
     inside = frozenset(law_id for circle in circles for law_id in circle)
     return Scope(laws, tuple(circles), inside, names.rows.keys())
-
-
-def weighted(scores: Scores, circle: Mapping[str, float]) -> dict[str, float]:
-    """The scores of units times the weights of their documents."""
-    return {unit: score * circle[unit.rpartition("#")[0]] for unit, score in scores.items()}

@@ -23,22 +23,6 @@ def test_a_figure_is_known_by_its_unit(question: str, stated: str, not_stated: s
 
 
 @pytest.mark.parametrize(
-    ("question", "noun", "other"),
-    [
-        ("保証金はいくらか", "額", "期間"),
-        ("届出は何日以内か", "期間", "額"),
-    ],
-)
-def test_an_act_calls_what_it_leaves_to_an_order_by_a_noun_for_such_figures(
-    question: str, noun: str, other: str
-) -> None:
-    figure = figure_asked(question)
-    assert figure is not None
-    assert figure.is_called(noun)
-    assert not figure.is_called(other)
-
-
-@pytest.mark.parametrize(
     "question", ["", "灯台船とは何か", "誰が操船できるか", "第3条は何項まであるか"]
 )
 def test_other_questions_ask_for_no_figure(question: str) -> None:

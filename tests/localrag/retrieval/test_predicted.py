@@ -50,7 +50,9 @@ def test_a_question_of_a_layman_leads_to_its_provision(laws: Retriever, place: L
 
 
 def test_what_is_found_so_is_quoted(laws: Retriever) -> None:
-    found = laws.search(Query("中学生の息子が親に黙って高いスマホを買ってきた。なかったことにできる？"))
+    found = laws.search(
+        Query("中学生の息子が親に黙って高いスマホを買ってきた。なかったことにできる？")
+    )
     citation = quotations(laws, found).citations[0]
     assert citation.passage_id.startswith(f"{CIVIL}#5")
     assert citation.verified
