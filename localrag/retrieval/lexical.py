@@ -1,17 +1,20 @@
-"""Stage `lexical`: BM25 over headers and texts, and over the questions that provisions answer."""
+"""Stage `lexical`: BM25 over headers and texts, and what speaks for a unit besides its words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from localrag.corpus.lookups import Lookups
 from localrag.errors import IndexUnusable
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.question.everyday import EverydayWord
-from localrag.retrieval.query import analyzer, full_text
+from localrag.retrieval.query import analyzer, full_text, terms_of
 from localrag.retrieval.types import Query
 from localrag.retrieval.units import Admission, conditions, on_the_day
+from localrag.statutes.names import LawNames
+from localrag.statutes.notation import caption_of
 from localrag.workspace import CorpusPaths
 from localrag_indexes.bm25 import BM25Index
 from localrag_indexes.errors import IndexingError
@@ -28,6 +31,18 @@ _STANDING_IN = 0.5
 # What it counts that a provision answers questions with the words asked for.
 _PREDICTED = 2.5
 
+# What is captioned （存続期間） or titled with words of the question is about what is asked.
+_TITLED = 1.4
+# Units whose titles are read: those further down cannot come up to the first ten.
+_TITLES_READ = 40
+
+
+class LexicalMatch(NamedTuple):
+    """How well the words of a unit agree with the question, and where the unit stands."""
+
+    score: float
+    header: str
+
 
 def lexical(
     store: Lookups,
@@ -35,8 +50,8 @@ def lexical(
     query: Query,
     wordings: Sequence[EverydayWord] = (),
     questions: BM25Index | None = None,
-) -> dict[str, float]:
-    """The units whose header or text shares terms with the question, with scores, best first.
+) -> dict[str, LexicalMatch]:
+    """The units whose header or text shares terms with the question, best first.
 
     Args:
         store: where they are.
@@ -69,15 +84,41 @@ def lexical(
     for key, score in best:
         # A passage removed since the index was built is passed over.
         if key in headings:
-            unit, _ = headings[key]
+            unit, header = headings[key]
             if admission.admits(unit.rpartition("#")[0]):
-                found[unit] = score
+                found[unit] = LexicalMatch(score, header)
     return found
 
 
 def in_law(wordings: Sequence[EverydayWord]) -> str:
     """What statutes say instead of everyday words, a line a phrase."""
     return "\n".join(phrase for wording in wordings for phrase in wording.phrases)
+
+
+def weigh(
+    found: Mapping[str, LexicalMatch],
+    query: Query,
+    names: LawNames,
+    wordings: Sequence[EverydayWord] = (),
+) -> dict[str, float]:
+    """The scores, more for what has a caption or a title of words of the question alone.
+
+    Args:
+        found: what is weighed.
+        query: the question.
+        names: of the laws.
+        wordings: the everyday words of the question.
+    """
+    weighed = {unit: match.score for unit, match in found.items()}
+    asked = set(analyzer().terms(f"{query.text}\n{in_law(wordings)}"))
+    for unit in sorted(weighed, key=weighed.__getitem__, reverse=True)[:_TITLES_READ]:
+        header = found[unit].header
+        is_article = unit.partition("#")[0] in names.rows
+        title = caption_of(header) if is_article else header.rpartition(" > ")[2]
+        # 債権等の消滅時効 is on 債権, and more.
+        if (terms := terms_of(title) - {"等"}) and terms <= asked:
+            weighed[unit] *= _TITLED
+    return weighed
 
 
 def open_index(place: CorpusPaths) -> BM25Index:

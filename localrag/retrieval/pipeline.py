@@ -122,7 +122,8 @@ def search_words(search: Search) -> None:
     corpus, everyday = search.corpus, search.reading.everyday
 
     def by_words(asked: Query) -> dict[str, float]:
-        return lexical.lexical(corpus.store, corpus.index, asked, everyday, corpus.questions)
+        matches = lexical.lexical(corpus.store, corpus.index, asked, everyday, corpus.questions)
+        return lexical.weigh(matches, asked, corpus.names, everyday)
 
     search.words = _searched(search.reading, by_words)
     search.trail.record(lexical.STAGE, search.words, wordings=everyday)
@@ -420,7 +421,8 @@ class Retriever(Searchable):
         elif meaning:
             trail.record(dense.STAGE, {}, events=[Fact(FactKind.WORDS_FOR_MEANING)])
         if words or self.models.dense is None:
-            by_words = lexical.lexical(self.store, self.index, asked)
+            matches = lexical.lexical(self.store, self.index, asked)
+            by_words = {unit: match.score for unit, match in matches.items()}
             hits = trail.record(lexical.STAGE, by_words)
         return by_words, by_meaning, hits
 

@@ -157,3 +157,9 @@ def snippet(query: Query, text: str, size: int) -> Snippet:
 @lru_cache(maxsize=32)
 def _asked(text: str) -> frozenset[str]:
     return frozenset(analyzer().terms(text))
+
+
+@lru_cache(maxsize=8192)
+def terms_of(title: str) -> frozenset[str]:
+    """The terms of what is compared again and again: the title of an article, a heading."""
+    return frozenset(analyzer().terms(title))

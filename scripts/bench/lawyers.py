@@ -65,6 +65,11 @@ PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
         "localrag.retrieval.written.rewritten",
         lambda text, *_: Rewritten(text),
     ),
+    (
+        "captions weighed",
+        "localrag.retrieval.lexical.weigh",
+        lambda matches, *_: {unit: match.score for unit, match in matches.items()},
+    ),
     ("meaning", "localrag.retrieval.dense.Dense.search", lambda *_: {}),
 )
 
