@@ -79,6 +79,7 @@ class FactKind(Enum):
     )
     AMBIGUOUS = N_("{citation} can mean {n:,} provisions")
     DEFINED_IN_SEVERAL = N_("several laws define {term}: {laws}")
+    NOT_DEFINED = N_("no provision of the corpus defines {term}")
     LEXICAL_OFF = N_("search by words is switched off (retrieval.lexical)")
     DENSE_OFF = N_("search by meaning is switched off ({setting})")
     NO_EMBEDDER = N_(

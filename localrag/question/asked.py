@@ -445,6 +445,11 @@ _MEANING = re.compile(
     rf"|は、?{_WHAT}(?:いう|な|ような)?(?:もの|者|人|こと|場合)?を(?:いう|言う|指す|さす|意味)"
     r"|を定義)"
 )
+# What follows a term where its meaning alone is asked for: 何か, どういう意味ですか.
+_ASKS_NO_MORE = re.compile(
+    r"(?:[ぁ-ゖ\s、。?？!！「」]|何|意味|意義|定義|言葉|用語|者|人|物|法律|法令|上|教|説明|下)*"
+)
+_TERM = re.compile("[^ぁ-ゖ]*[一-鿿ァ-ヶ][^ぁ-ゖ]*(?:の[^ぁ-ゖ]+)*")
 # 労基法でいう賃金, 法律で定義する賃金; the name of the law is no part of the term.
 _SAID_WHERE = re.compile(
     "^(?:上の?|における?|において|に?いう|の|で(?:は|の|いう)?|(?:に|が|で)(?:定義|規定)(?:する|される|されている|した))"
@@ -524,6 +529,23 @@ def terms_asked(question: str) -> tuple[str, ...]:
         return ()
     words = asked["term"]
     return tuple(filter(None, dict.fromkeys((words, _SAID_WHERE.sub("", words)))))
+
+
+def term_alone_asked(question: str) -> str:
+    """The term of a question that asks for its meaning and nothing else; empty for any other.
+
+    What a clause describes (許可を要しない軽微な工事) is no term that a law would define so: a term
+    has no hiragana but の.
+
+    Args:
+        question: without the names of laws.
+    """
+    asked = _MEANING.search(question)
+    if asked is None or any(map(str.isalnum, question[: asked.start()])):
+        return ""
+    term = terms_asked(question)[-1]
+    alone = _ASKS_NO_MORE.fullmatch(question, asked.end()) is not None
+    return term if alone and _TERM.fullmatch(term) else ""
 
 
 def orders_asked(question: str) -> tuple[OrderAsked, ...]:

@@ -27,6 +27,7 @@ from localrag_indexes.fusion import in_turn
 
 _PENAL = re.compile(r"(?:懲役|拘禁刑|禁錮|罰金|拘留|科料|過料)[^。\n]{0,40}(?:処する|科する)")
 _SANCTION = re.compile(r"(?:過怠税|加算税|延滞税|課徴金)[^。\n]{0,60}(?:徴収|課する|納付)")
+_IN_A_WORD = "[一-鿿々ァ-ヶー]"
 # What a provision gains that states the figure, or the penalty, that is asked for; that it covers
 # the whole question counts 2.
 _STATES = 0.5
@@ -165,6 +166,8 @@ def quotations(retriever: Retriever, retrieval: Retrieval) -> Quotations:
     # Where a law is named, and what is named of it is missing, nothing found was asked about.
     missing = reading.laws and reading.missing and not reading.named
     candidates = [] if missing else _candidates(retriever, retrieval)
+    if reading.undefined:
+        candidates = [one for one in candidates if _uses_the_term(one, reading)]
     plain = bool(retrieval.cited) and reading.asks_no_more
     words = _words_beside(reading)
     cited = _cited(retriever.store, candidates, retrieval, words)
@@ -273,6 +276,30 @@ def _has_any(piece: Piece, words: frozenset[frozenset[str]], caption: str = "") 
     texts = (piece.text, *piece.before, caption)
     terms = {term for text in texts for term in analyzer().terms(text)}
     return any(word <= terms for word in words)
+
+
+def _uses_the_term(candidate: _Candidate, reading: Reading) -> bool:
+    """Whether a provision has the term whose meaning is asked for, or what statutes say instead.
+
+    As a word of its own (魔法 is none of 魔法瓶), 解雇予告 as 解雇の予告 too; so may the questions
+    that it answers (整理解雇). Its caption may have the term in a longer word (代理行為), or most of
+    it (同時履行の抗弁 of 同時履行の抗弁権).
+    """
+    term, piece = reading.undefined, candidate.piece
+    parts = [re.escape(term[one.start : one.end]) for one in analyzer().tokens(term)]
+    word = re.compile(rf"(?<!{_IN_A_WORD}){'[ぁ-ん]{0,3}'.join(parts)}(?!{_IN_A_WORD})")
+    caption = caption_of(candidate.passage.header)
+    if any(map(word.search, (piece.text, *piece.before, heading_of(candidate.passage)))):
+        return True
+    instead = (
+        frozenset(analyzer().terms(phrase))
+        for wording in reading.everyday
+        if wording.said == term
+        for phrase in wording.phrases
+    )
+    asked, captioned = set(analyzer().terms(term)), set(analyzer().terms(caption))
+    in_caption = asked <= captioned or (len(captioned) > 1 and captioned <= asked)
+    return in_caption or _has_any(piece, frozenset(instead), caption)
 
 
 def _left_out(retrieval: Retrieval) -> int:

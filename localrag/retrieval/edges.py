@@ -29,7 +29,7 @@ from localrag.corpus.links import (
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import PASSAGES, Locator
 from localrag.facts import Fact, FactKind
-from localrag.question.asked import terms_asked
+from localrag.question.asked import term_alone_asked, terms_asked
 from localrag.retrieval.query import analyzer
 from localrag.retrieval.scope import Scope
 from localrag.retrieval.search import Titles
@@ -209,11 +209,13 @@ class Meaning(NamedTuple):
         term: as the question has it; empty where it asks for no meaning, or none is defined.
         definitions: best first.
         events: which laws define it, where several do.
+        undefined: the term, where nothing but its meaning is asked for and no law defines it.
     """
 
     term: str = ""
     definitions: tuple[Definition, ...] = ()
     events: tuple[Fact, ...] = ()
+    undefined: str = ""
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -241,10 +243,13 @@ def meaning_asked(
         admission: which documents may be found.
         scope: the laws that the question names; where it names some, what they define counts alone.
     """
+    undefined = term_alone_asked(question)
     for term in terms_asked(question):
+        anywhere = store.definitions_of(term)
+        undefined = "" if anywhere else undefined
         defined = [
             one
-            for one in store.definitions_of(term)
+            for one in anywhere
             if not one.locator.division
             and not scope.is_beside(one.document_id)
             and admission.admits(one.document_id)
@@ -256,7 +261,7 @@ def meaning_asked(
             laws = tuple(dict.fromkeys(names.title(one.document_id) for one in plainest))
             several = Fact(FactKind.DEFINED_IN_SEVERAL, term=term, laws=laws)
             return Meaning(term, tuple(plainest[:_MOST]), (several,) if len(laws) > 1 else ())
-    return NO_MEANING
+    return Meaning(undefined=undefined) if undefined else NO_MEANING
 
 
 def _rank(names: LawNames, term: str, one: Definition) -> tuple[bool, bool]:

@@ -82,6 +82,8 @@ class Resolved:
         left_out: those that it says it does not ask for (709条以外).
         text: the question with blanks in the place of the words that leave them out.
         meaning: where the term is defined that the question asks the meaning of.
+        undefined: that term, where no provision defines it or bears its name; empty where there are
+            texts besides laws, which may.
         missing: what the question names and the corpus does not hold, as written.
         events: what is told of citations, of the term, and of the laws asked for.
     """
@@ -94,6 +96,7 @@ class Resolved:
     left_out: list[Target] = field(default_factory=list)
     text: str = ""
     meaning: Meaning = NO_MEANING
+    undefined: str = ""
     missing: list[str] = field(default_factory=list)
     events: list[Fact] = field(default_factory=list)
 
@@ -178,6 +181,11 @@ class Reading:
     def missing(self) -> tuple[str, ...]:
         """The provisions that it names and the corpus lacks, as written."""
         return tuple(self.resolved.missing)
+
+    @property
+    def undefined(self) -> str:
+        """That term, where it asks for nothing else and no provision of the corpus defines it."""
+        return self.resolved.undefined
 
     @cached_property
     def sought(self) -> Query:
@@ -340,6 +348,9 @@ def resolve(
     matter = asked_of(query, scope.laws).text.strip()
     resolved.meaning = meaning_asked(store, names, matter, admission, scope)
     _enter_meaning(resolved)
+    if resolved.meaning.undefined and store.is_of_laws and not (resolved.targets or citing):
+        resolved.undefined = resolved.meaning.undefined
+        resolved.events.append(Fact(FactKind.NOT_DEFINED, term=resolved.undefined))
     if not (resolved.targets or resolved.missing or query.options):
         for target, law in _opening(store, query.text, scope):
             if admission.admits(target.law_id):

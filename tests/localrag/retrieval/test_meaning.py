@@ -115,3 +115,39 @@ def test_who_asks_for_something_else_of_a_term_is_told_of_no_definitions(
     laws: localrag.Corpus,
 ) -> None:
     assert told(laws.search("汽笛はいつ鳴らすか")) == []
+
+
+@pytest.mark.parametrize("question", ["笛とは", "霧笛とは何か", "浮き物安全法の標識の意味は"])
+def test_that_no_law_defines_a_term_is_told(laws: localrag.Corpus, question: str) -> None:
+    (fact,) = [
+        one for one in laws.search(question).trace.events if one.kind is FactKind.NOT_DEFINED
+    ]
+    assert fact.fields["term"] in question
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "灯船とは",
+        "浮き物安全法の汽笛とは",
+        "登録とは何日かかるものか",
+        "検査は誰がするか",
+        "登録を受けた小さな船とは",
+        "備える書類とは",
+        "登録された船とは何か",
+    ],
+)
+def test_what_is_defined_or_asks_for_more_is_not_told_so(
+    laws: localrag.Corpus, question: str
+) -> None:
+    assert FactKind.NOT_DEFINED not in [one.kind for one in laws.search(question).trace.events]
+
+
+def test_of_a_term_that_no_law_defines_only_what_uses_it_is_quoted(laws: localrag.Corpus) -> None:
+    assert laws.ask("登録とは").citations[0].passage_id == f"{SHIPS}#1.1"
+    assert laws.ask("蒸気船とは").citations == ()
+    # 届出 stands in the caption alone.
+    assert laws.ask("届出とは").citations[0].passage_id == f"{BUOYS}#1.1"
+    # 水面 is a word of 水面の高さ; 標識 and 標 are none of 標柱.
+    assert laws.ask("水面とは何か").citations
+    assert laws.ask("標とは何か").citations == ()
