@@ -46,14 +46,8 @@ def main() -> None:
         tell("definitions", retriever, terms, is_defined, shown=arguments.misses)
         tell("crimes", retriever, crimes, partial(is_punished, crimes), shown=arguments.misses)
         if arguments.without:
-            with (
-                patch("localrag.retrieval.reading.meaning_asked", lambda *_: NO_MEANING),
-                patch("localrag.retrieval.reading._on_crimes", lambda *_: ()),
-            ):
+            with patch("localrag.retrieval.reading.meaning_asked", lambda *_: NO_MEANING):
                 tell("definitions, by words", retriever, terms, is_defined, shown=False)
-                tell(
-                    "crimes, by words", retriever, crimes, partial(is_punished, crimes), shown=False
-                )
 
 
 def drawn(retriever: Retriever, draw: random.Random, count: int) -> list[str]:
