@@ -333,10 +333,12 @@ def resolve(
         resolved.text = _without(resolved.text, elsewhere, scope.laws)
     for resolution in citing:
         _enter(resolved, resolution, IN_QUESTION, admission)
-        if not (resolution.candidates or _articles(resolution)):
+        # Of an article that is there without the paragraph cited, the article is quoted.
+        named = resolution.candidates or _articles(resolution)
+        if not named:
             missing.append(resolution)
-        if len(resolution.candidates) == 1 and resolution.candidates[0] in resolved.targets:
-            resolved.cited += resolution.candidates
+        if len(named) == 1 and named[0] in resolved.targets:
+            resolved.cited += named
     resolved.events += slips(citing, query.text, names, scope.laws)
     resolved.asked_for += resolved.targets
     resolved.missing += (one.text for one in missing)

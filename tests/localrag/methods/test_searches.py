@@ -52,7 +52,7 @@ def test_each_search_is_asked_for_by_itself(asked: Play) -> None:
     first, second = (found[name][0].passage.id for name in ("search 1", "search 2"))
     ranked = [hit.passage.id for hit in fused]
     assert ranked.index(first) < ranked.index(second)
-    assert first in ranked[:2], "beside what the question itself finds first"
+    assert first in ranked[:3], "beside what the question itself finds first"
 
 
 @pytest.mark.parametrize("law", ["存在しない法律", "", "渡し舟法第九十九条"])
