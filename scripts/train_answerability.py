@@ -2,7 +2,8 @@
 
 A logistic regression with a ridge penalty and no weight below zero: every sign is oriented so that
 more of it speaks for an answer. Provisions, passages searched by words and passages searched by
-vectors, too, have weights of their own. What they are learned from:
+vectors, too, have weights of their own. Those of provisions serve both: the matrix that turns a
+question to its provisions was fitted on the same questions. What they are learned from:
 
 - JSQuAD: the paragraph is there, or withheld while the others of its page remain;
 - HotpotQA and MuSiQue: the supporting paragraphs are there, or all withheld;
@@ -40,7 +41,6 @@ from localrag.reading.support import (
     PASSAGES_BY_VECTORS,
     PASSAGES_BY_WORDS,
     PROVISIONS,
-    PROVISIONS_BY_VECTORS,
     SIGNS,
     kind_of,
 )
@@ -59,7 +59,6 @@ FOLDS = 10
 PENALTY = 1.0
 LOST = {
     PROVISIONS: 0.005,
-    PROVISIONS_BY_VECTORS: 0.005,
     PASSAGES_BY_WORDS: 0.03,
     PASSAGES_BY_VECTORS: 0.035,
 }
@@ -102,12 +101,10 @@ def main() -> None:
         file[kind] = fitted(of_kind(found, kind), kind, "words")
     if arguments.embedder:
         searched = Path(arguments.embedder).name
-        near = (
-            *jsquad(data, work, arguments.embedder),
-            *statutes(data, work, arguments.embedder),
+        near = list(jsquad(data, work, arguments.embedder))
+        file[PASSAGES_BY_VECTORS] = fitted(
+            of_kind(near, PASSAGES_BY_VECTORS), PASSAGES_BY_VECTORS, searched
         )
-        for kind in (PROVISIONS_BY_VECTORS, PASSAGES_BY_VECTORS):
-            file[kind] = fitted(of_kind(near, kind), kind, searched)
     WEIGHTS.write_text(tomli_w.dumps(file), encoding="utf-8")
 
 
@@ -219,10 +216,10 @@ def multihop(data: Path, work: Path) -> Iterator[Example]:
                 yield from both(retriever, name, text, found, supports)
 
 
-def statutes(data: Path, work: Path, embedder: str = "") -> Iterator[Example]:
+def statutes(data: Path, work: Path) -> Iterator[Example]:
     """Law questions with the gold found or its law withheld, and JSQuAD's asked of the laws."""
     laws = [data / "egov" / "xml", data / "egov" / "xml_2015"]
-    with open_corpus(work, "statutes", laws, embedder) as retriever:
+    with open_corpus(work, "statutes", laws) as retriever:
         orders = OrdersUnder(retriever.store, retriever.names)
         for group, query, gold in law_cases(data):
             found = retriever.search(query, DEEP)

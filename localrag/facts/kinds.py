@@ -73,6 +73,7 @@ class FactKind(Enum):
         "the whole law was asked for: localrag show {law} gives its table of contents"
     )
     NO_SUCH_LAW = N_("the corpus has no law called {name}")
+    LAW_OF_MATTER = N_("{matter} is a matter of {law}, which the corpus does not have")
     LAW_NEAR = N_("{name} is no law of the corpus: is {near} meant?")
     NOT_FILLED_IN = N_(
         "nothing in the corpus fills in what {provision} leaves to an order ({instrument})"

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from localrag.statutes.names import LawNames, NameMatch, law_words
 from localrag.statutes.places import INNER_KANA
 from localrag_indexes.analysis.analyzer import morphemes, sounds
-from localrag_indexes.analysis.normalize import PlainText, with_blanks
+from localrag_indexes.analysis.normalize import PlainText, letters_of, with_blanks
 
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"
 # A word that ends like a law, and does not go on as another word (法人, 方法論).
@@ -377,6 +377,29 @@ def names_near(word: str, names: LawNames) -> tuple[str, ...]:
     near = {names.lookup(name) or name: name for name in law_words().known.near(word)}
     every = ({names.lookup(name): name for name in names.near(word)} | near).values()
     return tuple(name for name in every if _is_slip(word, name))
+
+
+def matters_of_absent_laws(question: str, names: LawNames) -> Iterator[tuple[str, str]]:
+    """The matters in a question that a law governs which is not there: パスポート of 旅券法.
+
+    ``matters.tsv`` tells which law governs what: of well-known acts the title, and the words for
+    its matters, which mean nothing of another act.
+
+    Yields:
+        The matter as the question has it in plain letters, and the title of the law; each law once.
+    """
+    letters = letters_of(question)
+    for title, matters in _matters():
+        found = next((matter for matter in matters if matter in letters), None)
+        if found is not None and not names.lookup(title):
+            yield found, title
+
+
+@cache
+def _matters() -> Sequence[tuple[str, Sequence[str]]]:
+    text = files(__package__).joinpath("matters.tsv").read_text(encoding="utf-8")
+    lines = (line.split("\t") for line in text.splitlines())
+    return [(title, [*map(letters_of, words.split(" | "))]) for title, words in lines]
 
 
 def _is_slip(word: str, name: str) -> bool:

@@ -281,9 +281,9 @@ def _has_any(piece: Piece, words: frozenset[frozenset[str]], caption: str = "") 
 def _uses_the_term(candidate: _Candidate, reading: Reading) -> bool:
     """Whether a provision has the term whose meaning is asked for, or what statutes say instead.
 
-    As a word of its own (魔法 is none of 魔法瓶), 解雇予告 as 解雇の予告 too; so may the questions
-    that it answers (整理解雇). Its caption may have the term in a longer word (代理行為), or most of
-    it (同時履行の抗弁 of 同時履行の抗弁権).
+    As a word of its own (魔法 is none of 魔法瓶), 解雇予告 as 解雇の予告 too. The questions that it
+    answers may have it as well (整理解雇). Its caption may have the term in a longer word
+    (代理行為), or most of it (同時履行の抗弁 of 同時履行の抗弁権).
     """
     term, piece = reading.undefined, candidate.piece
     parts = [re.escape(term[one.start : one.end]) for one in analyzer().tokens(term)]

@@ -246,12 +246,11 @@ COVERAGE, AHEAD, RUN, WORDS, NAMES, KIND = _OF_ALL = (
     "coverage", "ahead", "run", "words", "names", "kind",
 )  # fmt: skip
 LAW, AGREEMENT, MATTER = "law", "agreement", "matter"
-NEARNESS, NEAREST, PLACE = "nearness", "nearest", "place"
-PROVISIONS, PROVISIONS_BY_VECTORS = "provisions", "provisions_by_vectors"
+NEARNESS, NEAREST = "nearness", "nearest"
+PROVISIONS = "provisions"
 PASSAGES_BY_WORDS, PASSAGES_BY_VECTORS = "by_words", "by_vectors"
 SIGNS = {
     PROVISIONS: (*_OF_ALL, LAW, AGREEMENT, MATTER),
-    PROVISIONS_BY_VECTORS: (*_OF_ALL, LAW, AGREEMENT, MATTER, PLACE),
     PASSAGES_BY_WORDS: _OF_ALL,
     PASSAGES_BY_VECTORS: (*_OF_ALL, NEARNESS, NEAREST),
 }
@@ -366,10 +365,6 @@ class Answerability:
             signs[LAW] = float(piece.passage.document_id in self._laws)
             signs[AGREEMENT] = own / (len(self._documents) or 1)
             signs[MATTER] = self._matter(passage_terms)
-            if self._cosines:
-                # Cosines to a question that was turned to provisions differ from embedder to
-                # embedder; their order does not.
-                signs[PLACE] = self._place(passage)
         elif self._cosines:
             least = min(self._cosines.values())
             cosine = self._cosines.get(passage.id, least)
@@ -384,12 +379,6 @@ class Answerability:
         if not self._matters:
             return _UNTOLD
         return float(any(phrase <= terms for phrase in self._matters))
-
-    def _place(self, passage: Passage) -> float:
-        """The reciprocal of the rank that a passage has by meaning; 0 where it is not found so."""
-        if passage.id not in self._cosines:
-            return 0.0
-        return 1 / (1 + sum(other > self._cosines[passage.id] for other in self._cosines.values()))
 
     def _ahead(self, passage: Passage) -> float:
         """How far the score of a passage is above those of all others, as a share of the best."""

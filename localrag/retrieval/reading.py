@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import ARTICLES, Locator
@@ -22,7 +23,13 @@ from localrag.question.asked import (
 )
 from localrag.question.english_citations import english_citations, english_places
 from localrag.question.everyday import EverydayWord, wordings
-from localrag.question.laws import LawNamed, names_near, without_names, without_states
+from localrag.question.laws import (
+    LawNamed,
+    matters_of_absent_laws,
+    names_near,
+    without_names,
+    without_states,
+)
 from localrag.retrieval.edges import NO_MEANING, Meaning, meaning_asked
 from localrag.retrieval.query import analyzer, asked_of, asks_nothing_else, full_text
 from localrag.retrieval.scope import NO_LAWS, Scope, scope_of
@@ -61,6 +68,8 @@ _LONGEST_LEFT_OUT = 20
 _LONGEST_WORD = 30
 _WORD_BEFORE = re.compile(f"[一-鿿々ァ-ヶー]{{2,{_LONGEST_WORD}}}$")
 _MOST_NEAR = 3
+# Absent laws that the matters of a question tell, at most.
+_MOST_MATTERS = 2
 # Articles of a law among which its purpose stands.
 _HEAD, _PURPOSE = 3, "目的"
 _LISTED = re.compile(r"[、,・ 　]|及び|又は|および|または|と|や|,? (?:and|or) |, ")
@@ -340,6 +349,9 @@ def resolve(
         if len(named) == 1 and named[0] in resolved.targets:
             resolved.cited += named
     resolved.events += slips(citing, query.text, names, scope.laws)
+    if store.is_of_laws and not scope.laws:
+        for matter, title in islice(matters_of_absent_laws(query.text, names), _MOST_MATTERS):
+            resolved.events.append(Fact(FactKind.LAW_OF_MATTER, matter=matter, law=title))
     resolved.asked_for += resolved.targets
     resolved.missing += (one.text for one in missing)
     # The articles beside a missing one are shown, and not quoted.
