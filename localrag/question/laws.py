@@ -19,8 +19,9 @@ from typing import NamedTuple
 from localrag.statutes.names import LawNames, NameMatch, law_words
 from localrag.statutes.places import INNER_KANA
 from localrag_indexes.analysis.analyzer import morphemes, sounds
-from localrag_indexes.analysis.normalize import PlainText, letters_of, with_blanks
+from localrag_indexes.analysis.normalize import PlainText, letters_of, normalize, with_blanks
 
+_LATIN = re.compile("[a-z0-9]+")
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"
 # A word that ends like a law, and does not go on as another word (法人, 方法論).
 _CANDIDATE = re.compile(
@@ -386,20 +387,27 @@ def matters_of_absent_laws(question: str, names: LawNames) -> Iterator[tuple[str
     its matters, which mean nothing of another act.
 
     Yields:
-        The matter as the question has it in plain letters, and the title of the law; each law once.
+        The matter as the file has it, and the title of the law; each law once.
     """
-    letters = letters_of(question)
+    letters = f" {' '.join(_LATIN.findall(normalize(question)))} {letters_of(question)}"
     for title, matters in _matters():
-        found = next((matter for matter in matters if matter in letters), None)
+        found = next((matter for matter in matters if _sought(matter) in letters), None)
         if found is not None and not names.lookup(title):
             yield found, title
+
+
+@cache
+def _sought(matter: str) -> str:
+    """English words stand between blanks (nisa is none in "can I say"), Japanese ones anywhere."""
+    words = _LATIN.findall(normalize(matter))
+    return f" {' '.join(words)} " if words and matter.isascii() else letters_of(matter)
 
 
 @cache
 def _matters() -> Sequence[tuple[str, Sequence[str]]]:
     text = files(__package__).joinpath("matters.tsv").read_text(encoding="utf-8")
     lines = (line.split("\t") for line in text.splitlines())
-    return [(title, [*map(letters_of, words.split(" | "))]) for title, words in lines]
+    return [(title, words.split(" | ")) for title, words in lines]
 
 
 def _is_slip(word: str, name: str) -> bool:
