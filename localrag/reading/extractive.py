@@ -112,8 +112,9 @@ QUOTES = 3
 
 # Provisions that a question cites are quoted, so many of them, and whole up to so many characters.
 _MOST_CITED, _LONGEST_CITED = 6, 4000
-# A further quotation must come this near to the best one's coverage.
-_WORTH_QUOTING = 0.6
+# A further quotation must come this near to the best one's coverage. With .6 a sixth more articles
+# are quoted, and of 344 questions one fewer has the right one among the first two.
+_WORTH_QUOTING = 0.75
 
 
 class _Candidate(NamedTuple):
