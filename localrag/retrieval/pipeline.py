@@ -115,17 +115,24 @@ def name_provisions(search: Search) -> None:
 
 
 def search_words(search: Search) -> None:
-    """The units that share words with the question, or with what statutes say for them (BM25)."""
+    """The units that share words with the question, or with what statutes say for them (BM25).
+
+    The questions that provisions answer are searched where provisions are sought: beside other
+    documents they would put laws before the page that was asked for.
+    """
     if not search.settings.lexical:
         search.trail.record(lexical.STAGE, {}, events=[Fact(FactKind.LEXICAL_OFF)])
         return
     corpus, everyday = search.corpus, search.reading.everyday
 
-    def by_words(asked: Query) -> dict[str, float]:
-        matches = lexical.lexical(corpus.store, corpus.index, asked, everyday, corpus.questions)
+    def by_words(questions: BM25Index | None, asked: Query) -> dict[str, float]:
+        matches = lexical.lexical(corpus.store, corpus.index, asked, everyday, questions)
         return lexical.weigh(matches, asked, corpus.names, everyday)
 
-    search.words = _searched(search.reading, by_words)
+    if not corpus.store.is_of_laws:
+        search.words = _searched(search.reading, partial(by_words, None))
+    if search.of_provisions:
+        search.words = _searched(search.reading, partial(by_words, corpus.questions))
     search.trail.record(lexical.STAGE, search.words, wordings=everyday)
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from localrag.config import load
 from localrag.corpus.types import Locator
+from localrag.ingest.add import add
 from localrag.ingest.index import IndexState, index, index_state
 from localrag.reading.extractive import quotations
 from localrag.retrieval.pipeline import Retriever
@@ -82,6 +84,18 @@ def test_every_line_has_a_law_an_article_and_a_question_of_its_own() -> None:
 def home(tmp_path: Path, open_statutes: Callable[..., Retriever]) -> Workspace:
     open_statutes(tmp_path, LAWS).close()
     return Workspace.locate(tmp_path)
+
+
+def test_beside_pages_what_is_asked_of_a_page_stays_first(home: Workspace, tmp_path: Path) -> None:
+    page = tmp_path / "青凪ハル.md"
+    page.write_text(
+        "青凪ハルは中学生の息子とゲームを作り、十万円の賞金を使った。", encoding="utf-8"
+    )
+    add(home, "main", [page])
+    index(home, "main")
+    with Retriever.open(home, "main", load(home)) as retriever:
+        found = retriever.search(Query("青凪ハルの中学生の息子がゲームに使ったものは"))
+    assert found.hits[0].passage.document_id == page.name
 
 
 def test_other_questions_leave_the_index_behind(
