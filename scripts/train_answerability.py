@@ -65,7 +65,7 @@ LOST = {
 """Share of the answered questions that fall below the threshold, in cross-validation.
 
 With those whose paragraph is not found at all, about a twentieth of all questions is then refused.
-Fewer of law: who asks of a law that is there hardly ever wants to hear that nothing answers.
+Of law it is fewer: a question whose law the corpus has is hardly ever refused.
 """
 SINGLE_HOP = ("jsquad", "laws")
 """Sources whose questions one passage answers: the threshold is chosen on them."""

@@ -349,3 +349,14 @@ def open_statutes() -> "Callable[[Path, Statutes], Retriever]":
         return Retriever.open(workspace, "main", load(workspace))
 
     return open_
+
+
+@pytest.fixture(scope="module")
+def laws(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    open_statutes: "Callable[[Path, Statutes], Retriever]",
+) -> "Iterator[Retriever]":
+    """The statutes that the module of a test has as ``LAWS``, open for searching."""
+    with open_statutes(tmp_path_factory.mktemp("laws"), request.module.LAWS) as retriever:
+        yield retriever

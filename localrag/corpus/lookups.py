@@ -199,9 +199,9 @@ class Lookups(Derived):
         return (key for (key,) in rows)
 
     def article_keys(self) -> Iterator[tuple[str, str, int]]:
-        """Yield law id, path and key of each article of the laws, of every state of its text.
+        """Yield law id, path and key of each article, in every state of its law.
 
-        The key is that by which indexes know it, once for all states that share it.
+        Indexes know the article by this key. States that share its text share the key.
         """
         yield from self._db.stream(
             "SELECT DISTINCT id, locator, coalesce(indexed_as, passages.key)"

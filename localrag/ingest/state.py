@@ -82,12 +82,9 @@ def opened_from(place: CorpusPaths) -> tuple[object, ...]:
     or replaced meanwhile, its layers were prepared, or another day has begun, with other states of
     laws in force.
     """
-    own = (place.bm25, place.questions, place.vectors)
-    return (
-        place.identity,
-        date.today(),
-        *map(current, (*own, place.layer_words, place.layer_vectors)),
-    )
+    layers = (place.layer_words, place.layer_vectors)
+    roots = (place.bm25, place.questions, place.vectors, *layers)
+    return place.identity, date.today(), *map(current, roots)
 
 
 def vector_state(

@@ -9,7 +9,7 @@ import re
 import tomllib
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -381,22 +381,21 @@ def names_near(word: str, names: LawNames) -> tuple[str, ...]:
 
 
 def matters_of_absent_laws(question: str, names: LawNames) -> Iterator[tuple[str, str]]:
-    """The matters in a question that a law governs which is not there: パスポート of 旅券法.
+    """The matters of a question whose law the corpus lacks: パスポート of 旅券法.
 
-    ``matters.tsv`` tells which law governs what: of well-known acts the title, and the words for
-    its matters, which mean nothing of another act.
+    ``matters.tsv`` has the titles of well-known acts. Beside each it has the words for its
+    matters, which mean nothing of another act.
 
     Yields:
         The matter as the file has it, and the title of the law; each law once.
     """
     letters = f" {' '.join(_LATIN.findall(normalize(question)))} {letters_of(question)}"
     for title, matters in _matters():
-        found = next((matter for matter in matters if _sought(matter) in letters), None)
+        found = next((word for sought, word in matters.items() if sought in letters), None)
         if found is not None and not names.lookup(title):
             yield found, title
 
 
-@cache
 def _sought(matter: str) -> str:
     """English words stand between blanks (nisa is none in "can I say"), Japanese ones anywhere."""
     words = _LATIN.findall(normalize(matter))
@@ -404,10 +403,11 @@ def _sought(matter: str) -> str:
 
 
 @cache
-def _matters() -> Sequence[tuple[str, Sequence[str]]]:
+def _matters() -> Sequence[tuple[str, Mapping[str, str]]]:
+    """By law its title, and each word for a matter by what is sought for it in a question."""
     text = files(__package__).joinpath("matters.tsv").read_text(encoding="utf-8")
     lines = (line.split("\t") for line in text.splitlines())
-    return [(title, words.split(" | ")) for title, words in lines]
+    return [(title, {_sought(word): word for word in words.split(" | ")}) for title, words in lines]
 
 
 def _is_slip(word: str, name: str) -> bool:

@@ -77,7 +77,7 @@ class Support:
 
 
 def heading_of(passage: Passage) -> str:
-    """Where a passage stands, and the questions that it answers, a line each."""
+    """The header of a passage and the questions that it answers, a line each."""
     return "\n".join((passage.header, *predicted_questions(passage.id)))
 
 

@@ -28,7 +28,7 @@ _DEPTH = 200
 _TERMS = 40
 # What the words of the law count that stand in for everyday ones: less than the user's own words.
 _STANDING_IN = 0.5
-# What it counts that a provision answers questions with the words asked for.
+# What a provision gains by questions that it answers and that have the words asked for.
 _PREDICTED = 2.5
 
 # What is captioned （存続期間） or titled with words of the question is about what is asked.
@@ -138,12 +138,13 @@ def open_index(place: CorpusPaths) -> BM25Index:
 
 
 def open_questions(place: CorpusPaths) -> BM25Index | None:
-    """Open the index of the questions that provisions answer; None where there is none.
+    """Open the index of the questions that provisions answer; None where there are none.
 
     Raises:
         IndexUnusable: it cannot be used; the cure is named.
     """
-    return _open(place, place.questions)
+    index = _open(place, place.questions)
+    return index if index is not None and index.count else None
 
 
 def _open(place: CorpusPaths, root: Path) -> BM25Index | None:

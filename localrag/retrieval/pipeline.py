@@ -117,8 +117,8 @@ def name_provisions(search: Search) -> None:
 def search_words(search: Search) -> None:
     """The units that share words with the question, or with what statutes say for them (BM25).
 
-    The questions that provisions answer are searched where provisions are sought: beside other
-    documents they would put laws before the page that was asked for.
+    The questions that provisions answer are searched only where provisions are sought. Beside
+    other documents they would put laws before the page that was asked for.
     """
     if not search.settings.lexical:
         search.trail.record(lexical.STAGE, {}, events=[Fact(FactKind.LEXICAL_OFF)])
@@ -129,9 +129,9 @@ def search_words(search: Search) -> None:
         matches = lexical.lexical(corpus.store, corpus.index, asked, everyday, questions)
         return lexical.weigh(matches, asked, corpus.names, everyday)
 
-    if not corpus.store.is_of_laws:
+    if corpus.questions is None or not corpus.store.is_of_laws:
         search.words = _searched(search.reading, partial(by_words, None))
-    if search.of_provisions:
+    if corpus.questions is not None and search.of_provisions:
         search.words = _searched(search.reading, partial(by_words, corpus.questions))
     search.trail.record(lexical.STAGE, search.words, wordings=everyday)
 

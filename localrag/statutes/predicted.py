@@ -3,8 +3,9 @@
 A statute speaks of 相続の放棄, its reader of a father who left nothing but debts. A provision is
 indexed with questions that people may ask of it, and is found by theirs (doc2query: Nogueira et
 al. 2019, Document Expansion by Query Prediction). ``predicted_questions.tsv`` has them, one a
-line: law id, article, question. A large language model wrote them from the provisions. It saw no
-question that judges the search. How well they serve: ``scripts/bench/lawyers.py``.
+line: law id, article, question. Large language models wrote them from the first 150 characters of
+each provision and what they know of the law; no lawyer has read them. They saw no question that
+judges the search. How well the questions serve: ``scripts/bench/lawyers.py``.
 """
 
 import hashlib

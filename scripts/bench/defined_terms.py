@@ -3,7 +3,7 @@
 Terms of three to twelve characters are drawn from those that the 327 laws define (``--seed``), and
 each is asked for as …とは何か. The crimes are all articles of the penal code that have a caption
 and a penalty, asked for as …罪の刑は. The first two quotations count. ``--without`` asks again with
-no look at definitions and captions, as a search by words would answer.
+no look at definitions, as a search by words would answer.
 """
 
 import random

@@ -45,14 +45,14 @@ def test_what_is_written_finds_the_provision(asked: Play) -> None:
 
 def test_each_search_is_asked_for_by_itself(asked: Play) -> None:
     both = searches("渡し守の資格", "水位 運航してはならない")
-    played = asked(both, NOTHING)
+    played = asked(both, NOTHING, query=Query("だれでもやっていいの"))
     found = {stage.subject: stage.hits for stage in played.trace.stages if stage.hits}
     assert found["search 1"][0].passage.id != found["search 2"][0].passage.id
     (fused,) = [stage.hits for stage in played.trace.stages if stage.stage == "written"]
     first, second = (found[name][0].passage.id for name in ("search 1", "search 2"))
     ranked = [hit.passage.id for hit in fused]
     assert ranked.index(first) < ranked.index(second)
-    assert first in ranked[:3], "beside what the question itself finds first"
+    assert first in ranked[:2], "beside what the question itself finds first"
 
 
 @pytest.mark.parametrize("law", ["存在しない法律", "", "渡し舟法第九十九条"])

@@ -40,6 +40,8 @@ from localrag_models.errors import ContextExceeded, ServerUnreachable
 from ...patience import PATIENCE
 
 ADVICE = "甲乙丙丁"
+# What fills in a provision is found a little later than once: references hand on one strength.
+LEAST_GAIN = {Objective.OVERLAP: 0.3, Objective.RECALL: 0.29}
 Toys = Callable[..., Any]
 
 
@@ -72,7 +74,7 @@ def test_it_climbs_to_the_best_instruction(
     best = outcome.candidates[outcome.best]
     assert all(piece in best.text for piece in ADVICE)
     assert outcome.candidates[0].score < 0.3
-    assert outcome.gain > 0.25
+    assert outcome.gain > LEAST_GAIN[objective]
     assert outcome.end == "calls"
     assert outcome.calls == plan.calls
     assert {type(event) for event in events} >= {Begun, OptimisationProgress, Accepted}
@@ -228,7 +230,7 @@ def test_another_model_can_propose(
     )
     events: list[Event] = []
     outcome = run(replace(plan, reflection="ollama:large"), on_event=events.append)
-    assert outcome.gain > 0.25
+    assert outcome.gain > 0.3
     assert isinstance(events[0], Begun)
     assert events[0].models == ("toy", "large")
     assert {"analysis" in str(request.schema) for request in large.requests} == {True}

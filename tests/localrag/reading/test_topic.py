@@ -1,7 +1,5 @@
 """Which of the provisions that share the words of a question is quoted for it."""
 
-from collections.abc import Callable, Iterator
-
 import pytest
 
 from localrag.reading.extractive import quotations
@@ -58,14 +56,6 @@ LAWS = {
         "7": ("書式", ["凧揚業者の登録の申請には、気球法の書式を用いることができる。"]),
     },
 }
-
-
-@pytest.fixture(scope="module")
-def laws(
-    tmp_path_factory: pytest.TempPathFactory, open_statutes: Callable[..., Retriever]
-) -> Iterator[Retriever]:
-    with open_statutes(tmp_path_factory.mktemp("laws"), LAWS) as retriever:
-        yield retriever
 
 
 def quoted(retriever: Retriever, question: str) -> list[str]:

@@ -1,6 +1,5 @@
 """What the law connects with what was found: the penalty of a breach, what an order fills in."""
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -137,14 +136,6 @@ LAWS = {
         ),
     },
 }
-
-
-@pytest.fixture(scope="module")
-def laws(
-    tmp_path_factory: pytest.TempPathFactory, open_statutes: Callable[..., Retriever]
-) -> Iterator[Retriever]:
-    with open_statutes(tmp_path_factory.mktemp("laws"), LAWS) as retriever:
-        yield retriever
 
 
 def quoted_from(retriever: Retriever, query: Query) -> Quotations:

@@ -1,7 +1,5 @@
 """A matter that another law governs is named, where that law is not there."""
 
-from collections.abc import Callable, Iterator
-
 import pytest
 
 from localrag.facts import FactKind
@@ -14,14 +12,6 @@ LAWS = {
         "2": ("届出", ["渡船場の管理者は、旅券の写しを添えて届け出なければならない。"]),
     },
 }
-
-
-@pytest.fixture(scope="module")
-def laws(
-    tmp_path_factory: pytest.TempPathFactory, open_statutes: Callable[..., Retriever]
-) -> Iterator[Retriever]:
-    with open_statutes(tmp_path_factory.mktemp("laws"), LAWS) as retriever:
-        yield retriever
 
 
 def told(retriever: Retriever, question: str) -> list[str]:

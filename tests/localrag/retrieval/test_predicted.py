@@ -1,7 +1,7 @@
 """Provisions are found by the questions that people ask of them."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -34,14 +34,6 @@ LAWS = {
         "5": ("掲示", ["渡船場の管理者は、見やすい場所に運賃を掲示しなければならない。"]),
     },
 }
-
-
-@pytest.fixture(scope="module")
-def laws(
-    tmp_path_factory: pytest.TempPathFactory, open_statutes: Callable[..., Retriever]
-) -> Iterator[Retriever]:
-    with open_statutes(tmp_path_factory.mktemp("laws"), LAWS) as retriever:
-        yield retriever
 
 
 @pytest.mark.parametrize("place", [Locator(article="5"), Locator(article="9")])
