@@ -2,7 +2,7 @@
 
 import sys
 
-from localrag.cli.start import run
+from localrag.doors.cli.start import run
 
 if __name__ == "__main__":
     sys.exit(run())

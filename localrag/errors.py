@@ -20,9 +20,9 @@ from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import ClassVar
 
-from localrag.facts import Fact, FactKind
-from localrag.harmless import one_line
 from localrag.language import N_, _
+from localrag.text.facts import Fact, FactKind
+from localrag.text.harmless import one_line
 from localrag_indexes.errors import IndexingError, WorkerNotStarted
 
 

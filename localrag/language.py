@@ -1,8 +1,8 @@
-"""The language of everything that is shown: gettext catalogues, one for each room.
+"""The language of everything that is shown: one gettext catalogue for each language.
 
 Messages are written in English. `_` translates one where it is shown; `N_` marks one that is shown
-later, an error's or a fact's. A catalogue lies in ``locale/<language>/LC_MESSAGES/<room>.po``;
-``scripts/catalogues.py`` collects the messages and compiles what is translated.
+later, such as the message of an error. ``scripts/catalogues.py`` collects the messages into
+``locale/<language>/LC_MESSAGES/localrag.po`` and compiles it.
 """
 
 import gettext
@@ -44,13 +44,11 @@ def using(code: str) -> Iterator[None]:
 
 @cache
 def _catalogue_in(folder: Path) -> gettext.NullTranslations:
-    found = gettext.NullTranslations()
-    for compiled in sorted(folder.joinpath("LC_MESSAGES").glob("*.mo")):
-        with compiled.open("rb") as file:
-            room = gettext.GNUTranslations(file)
-        room.add_fallback(found)
-        found = room
-    return found
+    compiled = folder / "LC_MESSAGES" / "localrag.mo"
+    if not compiled.exists():
+        return gettext.NullTranslations()
+    with compiled.open("rb") as file:
+        return gettext.GNUTranslations(file)
 
 
 def _in_use() -> gettext.NullTranslations:

@@ -1,18 +1,16 @@
 """Bring the translations up to date: collect the messages of the code, compile what they say.
 
-``scripts/catalogues.py`` writes the messages of every room, or of those that are named, into its
-catalogues (``localrag/locale/<language>/LC_MESSAGES/<room>.po``) and compiles them. A room is a
-folder of ``localrag`` or ``localrag_tui`` (``localrag.cli``), a package with what stands in no
-folder of it (``localrag``), or one of the other packages. ``--check`` writes nothing.
-Both fail where a message is missing, untranslated or no longer used, or where a compiled catalogue
-is behind.
+``scripts/catalogues.py`` writes every message into the catalogue of each language
+(``localrag/locale/<language>/LC_MESSAGES/localrag.po``) and compiles it. ``--check`` writes
+nothing. Both fail if a message is missing, untranslated or no longer used, or if the compiled
+catalogue is behind.
 """
 
 import argparse
 import ast
 import sys
 import tomllib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -23,18 +21,13 @@ from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po, write_po
 from jinja2.ext import babel_extract
 
-from localrag.cli.main import paragraphs
+from localrag.doors.cli.main import paragraphs
 from localrag.language import LANGUAGES
 
-Rooms = dict[str, list[Path]]
-
 REPOSITORY = Path(__file__).parents[1]
-DIVIDED = ("localrag", "tui/localrag_tui")
-"""Packages whose folders are rooms."""
-WHOLE = ("models/localrag_models", "indexes/localrag_indexes")
-"""Packages that are one room each."""
-HELP = "localrag.cli.help"
-"""The room of what the command line explains, which no mark names: verbs, options, settings."""
+PACKAGES = ("localrag", "tui/localrag_tui", "models/localrag_models", "indexes/localrag_indexes")
+HELP = ("localrag/doors/cli", "localrag/corpus/config.py")
+"""What explains the command line, in texts without a mark: verbs, options, settings."""
 WRITTEN_IN = "en"
 
 _HELP = {"help", "short", "about", "description", "metavar"}
@@ -60,34 +53,22 @@ _NO_DATE = datetime(2000, 1, 1, tzinfo=UTC)
 def main() -> None:
     """Update the catalogues, or check them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("rooms", nargs="*", help="such as localrag.cli; all where none is named")
     parser.add_argument("--check", action="store_true", help="write nothing; fail on a fault")
-    arguments = parser.parse_args()
-    chosen = rooms(arguments.rooms)
-    if not arguments.check:
-        update(chosen)
-    found = faults(chosen)
+    if not parser.parse_args().check:
+        update()
+    found = faults()
     print("\n".join(found) or "every message is translated")
     sys.exit(1 if found else 0)
 
 
-def rooms(named: Collection[str] = ()) -> Rooms:
-    """The files of every room, or of those named."""
-    found = {Path(package).name: _files(REPOSITORY / package) for package in WHOLE}
-    for package in DIVIDED:
-        folder = REPOSITORY / package
-        found[folder.name] = sorted(folder.glob("*.py"))
-        for path in sorted(folder.iterdir()):
-            if path.is_dir() and (files := _files(path)):
-                found[f"{folder.name}.{path.name}"] = files
-    found[HELP] = [*found.get("localrag.cli", ()), REPOSITORY / "localrag" / "config.py"]
-    found[HELP] = [path for path in found[HELP] if path.exists()]
-    return {room: files for room, files in found.items() if not named or room in named}
-
-
-def _files(folder: Path) -> list[Path]:
-    """What can hold messages: code, declarations and pages."""
-    return sorted(path for kind in ("py", "toml", "html") for path in folder.rglob(f"*.{kind}"))
+def _files() -> list[Path]:
+    """The files with messages: code, declarations and pages."""
+    return [
+        path
+        for package in PACKAGES
+        for path in sorted((REPOSITORY / package).rglob("*"))
+        if path.suffix in {".py", ".toml", ".html"}
+    ]
 
 
 def _declared(value: object, field: str = "") -> Iterator[str]:
@@ -127,79 +108,51 @@ def translations() -> list[str]:
     return [language for language in LANGUAGES if language != WRITTEN_IN]
 
 
-def update(chosen: Rooms) -> None:
-    """Write the messages of rooms into their catalogues, and compile them.
-
-    A message that another room has translated takes its words: code moves from room to room.
-    """
+def update() -> None:
+    """Write the messages of the code into the catalogues, and compile them."""
+    asked = _asked()
     for language in translations():
-        translated = _translated(language)
-        for room, files in chosen.items():
-            source = _path(language, room)
-            asked = _asked(room, files)
-            if not len(asked):
-                source.unlink(missing_ok=True)
-                source.with_suffix(".mo").unlink(missing_ok=True)
-                continue
-            known = _known(source)
-            known.update(asked, no_fuzzy_matching=True)
-            for message in _messages(known):
-                if not all(_forms(message.string)):
-                    message.string = translated.get(message.id, message.string)
-            source.parent.mkdir(parents=True, exist_ok=True)
-            source.write_bytes(_source(known, language))
-            source.with_suffix(".mo").write_bytes(_compiled(_known(source)))
+        source = _path(language)
+        known = _known(source)
+        known.update(asked, no_fuzzy_matching=True)
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_bytes(_source(known, language))
+        source.with_suffix(".mo").write_bytes(_compiled(_known(source)))
 
 
-def _translated(language: str) -> dict[object, str | tuple[str, ...] | list[str] | None]:
-    """What the catalogues of all rooms say, by message."""
-    catalogues = map(_known, sorted(_path(language, "").parent.glob("*.po")))
-    return {
-        message.id: message.string
-        for catalogue in catalogues
-        for message in _messages(catalogue)
-        if all(_forms(message.string))
-    }
-
-
-def faults(chosen: Rooms) -> list[str]:
-    """What is wrong with the catalogues of rooms, a line each."""
+def faults() -> list[str]:
+    """What is wrong with the catalogues, a line each."""
     found: list[str] = []
+    asked = _asked()
     for language in translations():
-        said: dict[object, tuple[str, object]] = {}
-        for room, files in chosen.items():
-            source = _path(language, room)
-            known = _known(source)
-            name = f"{language}/{room}"
-            found += (f"{name}: {fault}" for fault in _faults(_asked(room, files), known))
-            if len(known) and _stale(source, known):
-                found.append(f"{name}: the compiled catalogue is behind")
-            for message in _messages(known):
-                other, string = said.setdefault(message.id, (name, message.string))
-                if string != message.string:
-                    found.append(f"{name}: {message.id!r} is translated otherwise in {other}")
-        strays = {path.stem for path in _path(language, "").parent.glob("*.[pm]o")}
-        found += (f"{language}/{stray}: no room" for stray in sorted(strays - rooms().keys()))
+        source = _path(language)
+        known = _known(source)
+        found += (f"{language}: {fault}" for fault in _faults(asked, known))
+        if len(known) and _stale(source, known):
+            found.append(f"{language}: the compiled catalogue is behind")
     return found
 
 
-def _path(language: str, room: str) -> Path:
-    return REPOSITORY / "localrag" / "locale" / language / "LC_MESSAGES" / f"{room}.po"
+def _path(language: str) -> Path:
+    return REPOSITORY / "localrag" / "locale" / language / "LC_MESSAGES" / "localrag.po"
 
 
-def _asked(room: str, files: Iterable[Path]) -> Catalog:
-    """The messages that the code of a room shows."""
+def _asked() -> Catalog:
+    """The messages that the code shows."""
     catalog = Catalog()
-    for path in files:
+    for path in _files():
         code = path.read_text(encoding="utf-8")
+        name = path.relative_to(REPOSITORY).as_posix()
+        found: list[str | tuple[str, ...]] = []
         if path.suffix == ".toml":
-            found: Iterable[str | tuple[str, ...]] = _declared(tomllib.loads(code))
+            found += _declared(tomllib.loads(code))
         elif path.suffix == ".html":
-            found = _on_page(code)
+            found += _on_page(code)
         else:
-            found = _helped(code) if room == HELP else _marked(code)
+            found += _marked(code)
+            found += _helped(code) if name.startswith(HELP) else ()
         for message in found:
-            catalog.add(message, locations=[(path.relative_to(REPOSITORY).as_posix(), 1)])
+            catalog.add(message, locations=[(name, 1)])
     return catalog
 
 
@@ -225,7 +178,7 @@ def _on_page(template: str) -> Iterator[str | tuple[str, ...]]:
 
 
 def _known(source: Path) -> Catalog:
-    """The catalogue of a room; one without messages where there is none yet."""
+    """A catalogue; one without messages if there is no file."""
     if not source.exists():
         return read_po(BytesIO(_HEAD.format(language=source.parents[1].name).encode()))
     with source.open("rb") as file:

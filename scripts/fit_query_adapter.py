@@ -22,13 +22,13 @@ from bench.rates import rate
 from numpy.typing import NDArray
 from train_statute_lexical import folds
 
+from localrag.corpus.inference.opening import open_embedder
 from localrag.corpus.store import CorpusStore
-from localrag.inference.opening import open_embedder
-from localrag.retrieval.dense import ADAPTER, PROBE
+from localrag.search.dense import ADAPTER, PROBE
 from localrag_indexes.manifest import current
 from localrag_indexes.vectors import VectorIndex
 
-FILE = REPOSITORY / "localrag" / "retrieval" / ADAPTER
+FILE = REPOSITORY / "localrag" / "search" / ADAPTER
 TEMPERATURE, RIDGE = 0.03, 0.3
 STEPS, BATCH, RATE = 120, 128, 0.001
 FOLDS = 5

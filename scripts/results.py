@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from localrag.durable import replace_text
+from localrag.corpus.durable import replace_text
 from localrag.errors import LocalragError, StorageError
 from localrag.evaluation.datasets.declarations import declared
 from localrag.evaluation.datasets.loading import corpus_name

@@ -10,9 +10,9 @@ from pathlib import Path
 from textual.events import Paste
 from textual.pilot import Pilot
 
-from localrag.cli.main import run as localrag
+from localrag.corpus.workspace import Workspace
+from localrag.doors.cli.main import run as localrag
 from localrag.sample import QUESTION
-from localrag.workspace import Workspace
 from localrag_tui.app import Workbench
 
 FOLDER = Path(__file__).parents[1] / "docs" / "screenshots"

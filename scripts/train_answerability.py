@@ -1,4 +1,4 @@
-"""Fits the weights of ``localrag.reading.support``; writes them with their provenance.
+"""Fits the weights of ``localrag.answer.support``; writes them with their provenance.
 
 A logistic regression with a ridge penalty and no weight below zero: every sign is oriented so that
 more of it speaks for an answer. Provisions, passages searched by words and passages searched by
@@ -35,21 +35,21 @@ from bench.squad import JUDGES, Asked, is_paragraph, kept_from, questions
 from scipy.optimize import minimize
 from train_statute_lexical import folds
 
-from localrag.corpus.types import Passage
-from localrag.reading.extractive import quotations
-from localrag.reading.support import (
+from localrag.answer.extractive import quotations
+from localrag.answer.support import (
     PASSAGES_BY_VECTORS,
     PASSAGES_BY_WORDS,
     PROVISIONS,
     SIGNS,
     kind_of,
 )
-from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.reading import Retrieval
-from localrag.retrieval.scope import OrdersUnder
-from localrag.retrieval.types import Query
+from localrag.corpus.types import Passage
+from localrag.search.pipeline import Retriever
+from localrag.search.reading import Retrieval
+from localrag.search.scope import OrdersUnder
+from localrag.search.types import Query
 
-WEIGHTS = REPOSITORY / "localrag" / "reading" / "answerability.toml"
+WEIGHTS = REPOSITORY / "localrag" / "answer" / "answerability.toml"
 HITS = 10
 DEEP = 100
 """Hits from which those of a whole law are withheld."""

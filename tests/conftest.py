@@ -32,18 +32,18 @@ from .patience import PATIENCE
 if TYPE_CHECKING:
     from tiny_models.encoder import TinyEncoder
 
-    from localrag.retrieval.pipeline import Retriever
+    from localrag.search.pipeline import Retriever
 
 REPOSITORY = Path(__file__).parent.parent
 Statutes = Mapping[tuple[str, str, str], Mapping[str, tuple[str, Sequence[str]]]]
 
 # Where `tiny_encoder` is used; what is left out only takes longer.
 PYTORCH = (
-    "tests/localrag/cli/test_cli_models.py",
-    "tests/localrag/ingest/test_embedding.py",
+    "tests/localrag/doors/cli/test_cli_models.py",
+    "tests/localrag/corpus/ingest/test_embedding.py",
     "tests/localrag/methods/staged/test_staged_real_model.py",
     "tests/localrag/methods/test_methods_real_models.py",
-    "tests/localrag/retrieval/test_hybrid.py",
+    "tests/localrag/search/test_hybrid.py",
     "tests/localrag_tui/models/test_models_screen.py",
     "tests/models/embedding/",
     "tests/models/reranking/",
@@ -154,7 +154,7 @@ def shared_data() -> Path:
 
 def run_in_process(*arguments: str, stdin: str = "") -> Outcome:
     """Run a command line in this process."""
-    from localrag.cli.main import run
+    from localrag.doors.cli.main import run
 
     out, err = io.StringIO(), io.StringIO()
     before, sys.stdin = sys.stdin, io.StringIO(stdin)
@@ -210,9 +210,9 @@ def sample(sample_home: Path, home: Path) -> Path:
 @pytest.fixture
 def retriever(sample_home: Path) -> "Iterator[Retriever]":
     """The sample corpus, open for searching; never write to it."""
-    from localrag.config import load
-    from localrag.retrieval.pipeline import Retriever
-    from localrag.workspace import Workspace
+    from localrag.corpus.config import load
+    from localrag.corpus.workspace import Workspace
+    from localrag.search.pipeline import Retriever
 
     workspace = Workspace.locate(sample_home)
     with Retriever.open(workspace, "main", load(workspace)) as retriever:
@@ -320,11 +320,11 @@ def open_statutes() -> "Callable[[Path, Statutes], Retriever]":
     """
 
     def open_(home: Path, laws: Statutes) -> "Retriever":
-        from localrag.config import load
-        from localrag.ingest.add import add
-        from localrag.ingest.index import index
-        from localrag.retrieval.pipeline import Retriever
-        from localrag.workspace import Workspace
+        from localrag.corpus.config import load
+        from localrag.corpus.ingest.add import add
+        from localrag.corpus.workspace import Workspace
+        from localrag.search.indexing.index import index
+        from localrag.search.pipeline import Retriever
 
         workspace = Workspace.locate(home)
         workspace.init()

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from tiny_models.scripted import ScriptedChat
 
-from localrag.config import ChatConfig, Config, EmbeddingConfig
-from localrag.ingest.add import add
+from localrag.corpus.config import ChatConfig, Config, EmbeddingConfig
+from localrag.corpus.ingest.add import add
+from localrag.corpus.workspace import Workspace
 from localrag.prepare.categories import Category
 from localrag.prepare.layers import METADATA, MK_SUMMARIES, SYNTHETIC_QA
 from localrag.prepare.preparing import prepare
-from localrag.workspace import Workspace
 
 LAYERS = [METADATA, SYNTHETIC_QA, MK_SUMMARIES]
 

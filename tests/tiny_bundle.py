@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from localrag.bundle.make import Contents, make
-from localrag.bundle.wheels import Project
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
+from localrag.ops.bundle.make import Contents, make
+from localrag.ops.bundle.wheels import Project
 
 # Debian keeps it apart.
 _PLACES = (Path(ensurepip.__file__).parent / "_bundled", Path("/usr/share/python-wheels"))
@@ -32,8 +32,8 @@ def write_wheel(folder: Path, version: str) -> Path:
     files = {
         "localrag/__init__.py": "",
         "localrag/__main__.py": f"print('localrag {version}')",
-        "localrag/bundle/__init__.py": "",
-        "localrag/bundle/entering.py": ENTERING.replace("VERSION", version),
+        "localrag/ops/bundle/__init__.py": "",
+        "localrag/ops/bundle/entering.py": ENTERING.replace("VERSION", version),
         f"{told}/METADATA": "Metadata-Version: 2.4\nName: localrag\n"
         f"Version: {version}\nLicense-Expression: Apache-2.0\nProvides-Extra: docs\n",
         f"{told}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
@@ -64,6 +64,6 @@ def collect(project: Project, *given: Any) -> None:
 def make_bundle(folder: Path, contents: Contents) -> Path:
     """Make the bundle in a folder, with what the workspace in it, ``home``, has of the contents."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("localrag.bundle.wheels.collect", collect)
+        patch.setattr("localrag.ops.bundle.wheels.collect", collect)
         project = Project(write_wheel(folder, "1.0"))
         return make(Workspace(folder / "home"), folder / "bundle", contents, project).path

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from localrag.statutes.names import LawNames
+from localrag.law.names import LawNames
 
 _LAW_HEAD = "(?:根拠)?(?:法令|法律|法)(?:の?名称?)?"
 _ARTICLE_HEAD = "(?:根拠)?(?:該当)?(?:条文?|条項|条数|条名)(?:の?番号)?"

@@ -13,9 +13,8 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
-from localrag.check.words import letters
-from localrag.reading.checking import covers
-from localrag.reading.checking.particulars import (
+from localrag.answer.checking import covers
+from localrag.answer.checking.particulars import (
     Bound,
     Figure,
     Particulars,
@@ -23,7 +22,8 @@ from localrag.reading.checking.particulars import (
     particulars_of,
     same_figure,
 )
-from localrag.reading.folding import Folded, fold
+from localrag.check.words import letters
+from localrag.text.folding import Folded, fold
 from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_indexes.analysis.normalize import with_blanks
 

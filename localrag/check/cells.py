@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from localrag.answer.checking.particulars import particulars_of
 from localrag.check.laws import Cited, cited_within
-from localrag.reading.checking.particulars import particulars_of
-from localrag.reading.folding import fold
+from localrag.text.folding import fold
 from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_indexes.analysis.normalize import with_blanks
 

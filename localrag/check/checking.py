@@ -21,9 +21,9 @@ from localrag.check.source import Flow, Source
 from localrag.check.statements import check_statement, statements_of
 from localrag.check.types import CheckReport, Finding, Part, Verdict
 from localrag.corpus.store import CorpusStore
-from localrag.facts import Fact, FactKind
 from localrag.language import N_
-from localrag.progress import Phase, Progress, Stopwatch, ignore
+from localrag.text.facts import Fact, FactKind
+from localrag.text.progress import Phase, Progress, Stopwatch, ignore
 
 CHECKING = Phase(N_("checking"), N_("places"))
 

@@ -13,15 +13,15 @@ from localrag.check.laws import Cited
 from localrag.check.source import RUN_TOGETHER, Flow
 from localrag.check.types import Finding, Part, Verdict
 from localrag.check.words import bare, letters
-from localrag.contents import sections_called
 from localrag.corpus.types import PARAGRAPHS, Locator, Passage
-from localrag.facts import Fact, FactKind
-from localrag.provision import headings
-from localrag.retrieval.reading import around
-from localrag.statutes.citations import HEADING, unread_numbers
-from localrag.statutes.notation import COUNT, cite
-from localrag.statutes.resolver import Resolution, Target
-from localrag.statutes.typed import read_headings
+from localrag.law.citations import HEADING, unread_numbers
+from localrag.law.notation import COUNT, cite
+from localrag.law.resolver import Resolution, Target
+from localrag.law.typed import read_headings
+from localrag.search.contents import sections_called
+from localrag.search.provision import headings
+from localrag.search.reading import around
+from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_indexes.analysis.normalize import parse_numeral
 

@@ -7,11 +7,11 @@ code has found what it says, or something else in its place, in a sentence of th
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from localrag.answer.types import Answer, CheckedEvidence, Stance, Status, Unanswered, Veracity
 from localrag.check.laws import Cited, WrittenLaws, cited_within
 from localrag.check.source import Flow
 from localrag.check.types import Finding, Part, Place, Verdict
-from localrag.facts import Fact, FactKind
-from localrag.reading.types import Answer, CheckedEvidence, Stance, Status, Unanswered, Veracity
+from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.analyzer import split_sentences
 
 Judge = Callable[[str], Answer]

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from localrag.answer.checking.polarity import Force, closing_force
 from localrag.check.cases import Instead
 from localrag.check.differences import spelt
 from localrag.check.words import letters
-from localrag.reading.checking.polarity import Force, closing_force
 from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_indexes.analysis.normalize import normalize
 

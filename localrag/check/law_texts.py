@@ -10,12 +10,12 @@ from localrag.check.words import bare, letters
 from localrag.corpus.states import DocumentInfo
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Locator, Passage
-from localrag.history.comparing import Change, ChangeKind, compare
-from localrag.provision import citation_of, is_deleted
-from localrag.statutes.names import LawNames, former_titles
-from localrag.statutes.notation import caption_of
-from localrag.statutes.provisions import StoredProvisions, order_of
-from localrag.statutes.resolver import CitationResolver, Target
+from localrag.law.names import LawNames, former_titles
+from localrag.law.notation import caption_of
+from localrag.law.provisions import StoredProvisions, order_of
+from localrag.law.resolver import CitationResolver, Target
+from localrag.search.history.comparing import Change, ChangeKind, compare
+from localrag.search.provision import citation_of, is_deleted
 
 # A text that is so many years older than the day may have been amended.
 _YEARS_PAST = 5

@@ -16,12 +16,12 @@ from typing import NamedTuple
 from localrag.check.own_articles import OwnArticles
 from localrag.check.words import with_kanji_conjunctions
 from localrag.corpus.types import Locator
-from localrag.question.as_of import is_of_another_state, laws_in_any_state
-from localrag.question.laws import LawNamed
-from localrag.statutes.citations import LawKind, ProvisionCitation, find_citations
-from localrag.statutes.names import LawNames
-from localrag.statutes.places import Law, SpokenLaws, is_bylaw, names_itself
-from localrag.statutes.resolver import CitationResolver, Resolution, Target
+from localrag.law.citations import LawKind, ProvisionCitation, find_citations
+from localrag.law.names import LawNames
+from localrag.law.places import Law, SpokenLaws, is_bylaw, names_itself
+from localrag.law.resolver import CitationResolver, Resolution, Target
+from localrag.search.question.as_of import is_of_another_state, laws_in_any_state
+from localrag.search.question.laws import LawNamed
 from localrag_indexes.analysis.normalize import in_digits
 
 # Under Article 5, according to Article 5: no law, as "of" tells one (Article 5 of this agreement).

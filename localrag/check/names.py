@@ -8,8 +8,8 @@ from localrag.check.law_texts import LawTexts
 from localrag.check.laws import WrittenLaws
 from localrag.check.source import Flow
 from localrag.check.types import Finding, Part, Verdict
-from localrag.facts import Fact, FactKind
-from localrag.question.laws import LawNamed, is_known_title
+from localrag.search.question.laws import LawNamed, is_known_title
+from localrag.text.facts import Fact, FactKind
 
 _BRACKETS = re.compile(r"[」』]?[ 　]?[（(](?=明治|大正|昭和|平成|令和)")
 # A law of its own, not the one that amends or that is amended by another.

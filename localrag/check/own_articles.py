@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from localrag.corpus.types import Locator
-from localrag.statutes.citations import ProvisionCitation
-from localrag.statutes.notation import NUMBER, count, read_number
+from localrag.law.citations import ProvisionCitation
+from localrag.law.notation import NUMBER, count, read_number
 from localrag_indexes.analysis.normalize import in_digits
 
 _HEADING = re.compile(

@@ -24,8 +24,8 @@ from localrag.check.source import Flow
 from localrag.check.types import Finding, Part, Verdict
 from localrag.check.words import Likeness, bare, canon, letters, likeness
 from localrag.corpus.types import Passage
-from localrag.facts import Fact, FactKind
-from localrag.statutes.resolver import Target
+from localrag.law.resolver import Target
+from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_indexes.analysis.normalize import with_blanks
 

@@ -12,10 +12,10 @@ from localrag.check.types import CheckReport, Finding
 from localrag.check.wording import WORST_FIRST
 from localrag.corpus.readers.word import WORD_SUFFIXES
 from localrag.errors import UsageError
-from localrag.export.files import opened
-from localrag.export.markdown import markdown
-from localrag.harmless import harmless
 from localrag.language import N_, _
+from localrag.page.files import opened
+from localrag.page.markdown import markdown
+from localrag.text.harmless import harmless
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -19,15 +19,15 @@ from localrag.corpus.readers.text import decode
 from localrag.corpus.readers.types import Unread
 from localrag.corpus.types import Document, Omission, page_starts
 from localrag.errors import InputError, LocalragError, UsageError
-from localrag.facts import Fact
-from localrag.harmless import one_line
 from localrag.language import N_, _
-from localrag.question.english_citations import english_citations, english_places
-from localrag.question.laws import LawNamed, is_known_title, laws_named
-from localrag.reading.folding import Spelling
-from localrag.statutes.names import LawNames
-from localrag.statutes.notation import DASHES
-from localrag.statutes.typed import short_citations
+from localrag.law.names import LawNames
+from localrag.law.notation import DASHES
+from localrag.law.typed import short_citations
+from localrag.search.question.english_citations import english_citations, english_places
+from localrag.search.question.laws import LawNamed, is_known_title, laws_named
+from localrag.text.facts import Fact
+from localrag.text.folding import Spelling
+from localrag.text.harmless import one_line
 from localrag_indexes.analysis.normalize import FORMAL_NUMERALS, PlainText, original_span
 
 # Formats in which a line is a whole paragraph; in the others a sentence may go on in the next one.

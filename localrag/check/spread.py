@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from localrag.question.laws import is_known_title, laws_named
-from localrag.statutes.names import LawNames
+from localrag.law.names import LawNames
+from localrag.search.question.laws import is_known_title, laws_named
 
 _KANJI = "一-鿿々"
 _DIGIT = "0-9０-９"

@@ -1,6 +1,6 @@
 """What a text says of provisions, beside them: figures, periods, amounts, bounds, and polarity.
 
-Sentences are compared as the claims of answers are (`localrag.reading.checking`), but little is
+Sentences are compared as the claims of answers are (`localrag.answer.checking`), but little is
 called wrong: a memorandum also tells of its case, and of what courts made of the law. A figure is
 wrong where the provision is spoken of in its own words and has another figure of the same kind; a
 bound, where it has the same figure with the other bound; what is said to be so or not, where the
@@ -14,6 +14,23 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, pairwise
 
+from localrag.answer.checking import covers, mismatches
+from localrag.answer.checking.contradicting import denies
+from localrag.answer.checking.particulars import (
+    same_figure,
+)
+from localrag.answer.checking.polarity import (
+    Force,
+    Predicate,
+    carries,
+    closing_force,
+    is_content,
+    key_of,
+    sentences_of,
+    with_lists,
+    with_provisos,
+)
+from localrag.answer.types import Mismatch, MismatchKind
 from localrag.check.cases import (
     LONGEST_LAW,
     Instead,
@@ -40,28 +57,11 @@ from localrag.check.source import Flow
 from localrag.check.types import Finding, Part, Verdict
 from localrag.check.words import bare, letters
 from localrag.corpus.types import ITEMS, Locator, Passage
-from localrag.facts import Fact, FactKind
-from localrag.reading.checking import covers, mismatches
-from localrag.reading.checking.contradicting import denies
-from localrag.reading.checking.particulars import (
-    same_figure,
-)
-from localrag.reading.checking.polarity import (
-    Force,
-    Predicate,
-    carries,
-    closing_force,
-    is_content,
-    key_of,
-    sentences_of,
-    with_lists,
-    with_provisos,
-)
-from localrag.reading.folding import Folded, fold
-from localrag.reading.types import Mismatch, MismatchKind
-from localrag.statutes.applied import part_span
-from localrag.statutes.notation import case_numbers
-from localrag.statutes.resolver import Target
+from localrag.law.applied import part_span
+from localrag.law.notation import case_numbers
+from localrag.law.resolver import Target
+from localrag.text.facts import Fact, FactKind
+from localrag.text.folding import Folded, fold
 from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_indexes.analysis.normalize import normalize, with_blanks
 

@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from localrag.corpus.types import Omission
-from localrag.facts import Fact
 from localrag.language import N_
+from localrag.text.facts import Fact
 
 
 class Verdict(StrEnum):

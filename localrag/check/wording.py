@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from localrag.answer.wording import read_by_ocr
 from localrag.check.types import (
     NO_DIFFERENCE,
     PARTS,
@@ -13,7 +14,8 @@ from localrag.check.types import (
     Verdict,
 )
 from localrag.corpus.types import omission_notes
-from localrag.export.blocks import (
+from localrag.language import _, ngettext
+from localrag.page.blocks import (
     Block,
     Heading,
     Inline,
@@ -23,8 +25,6 @@ from localrag.export.blocks import (
     items,
     paragraph,
 )
-from localrag.language import _, ngettext
-from localrag.reading.wording import read_by_ocr
 
 WORST_FIRST = (Verdict.FAILS, Verdict.UNCHECKED, Verdict.HOLDS)
 """The order in which reports tell of findings."""

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple, TypeVar
 from unicodedata import is_normalized, normalize
 
 from localrag.corpus import links
+from localrag.corpus.database import Database, Row
 from localrag.corpus.facets import Facets, facets_of
 from localrag.corpus.links import REFERENCES, Connection, Definition, Reference
 from localrag.corpus.rows import locator_of, passage_id
 from localrag.corpus.states import INFO, OLD_AFTER, DocumentInfo, info
 from localrag.corpus.types import Locator
-from localrag.database import Database, Row
 from localrag.errors import NotFoundError
-from localrag.facts import Fact, FactKind
 from localrag.language import N_
+from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.normalize import without_blanks
 
 Asked = TypeVar("Asked", bound=Hashable)

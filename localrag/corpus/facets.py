@@ -20,6 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from localrag.corpus.database import Database
 from localrag.corpus.states import INFO, DocumentInfo, enacted, info
 from localrag.corpus.types import (
     ARTICLES,
@@ -32,7 +33,6 @@ from localrag.corpus.types import (
     spellings_of_facet,
     spellings_of_kind,
 )
-from localrag.database import Database
 from localrag.errors import NotFoundError, StoreError, UsageError
 from localrag.language import N_, _
 from localrag_indexes.analysis.normalize import common_year, compact, letters_of, parse_year

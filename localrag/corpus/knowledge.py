@@ -5,9 +5,9 @@ from itertools import islice
 from os.path import commonprefix
 from typing import NamedTuple
 
+from localrag.corpus.database import Database
 from localrag.corpus.rows import FoldedText, Rank, bare, fold
 from localrag.corpus.types import Passage, Triple
-from localrag.database import Database
 
 # Of a name in a text, in folded characters: bounds the cost of looking for one.
 _LONGEST = 60

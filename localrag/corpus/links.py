@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, Self
 
+from localrag.corpus.database import Database, Row, row_mark
 from localrag.corpus.types import LawRow, Locator
-from localrag.database import Database, Row, row_mark
 
 REFERS = "refers"
 APPLIES = "applies-mutatis-mutandis"
@@ -92,7 +92,7 @@ class Reference:
             tells which it is.
         target_end: the last provision of a range.
         detail: what else was found with it, as JSON: of ``reads`` the words, of what is left to
-            orders and fills it in the words that tell the point (`localrag.statutes.delegations`).
+            orders and fills it in the words that tell the point (`localrag.law.delegations`).
     """
 
     document_id: str

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from localrag.corpus.browsing import Derived
+from localrag.corpus.database import Database
 from localrag.corpus.knowledge import Knowledge
 from localrag.corpus.links import subtree
 from localrag.corpus.rows import (
@@ -19,7 +20,6 @@ from localrag.corpus.rows import (
 )
 from localrag.corpus.states import INFO, DocumentInfo, info, read_text, show
 from localrag.corpus.types import ARTICLES, Document, LawRow, Locator, Passage, Section
-from localrag.database import Database
 from localrag.language import _
 
 

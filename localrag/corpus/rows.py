@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from joyokanji import convert
 
+from localrag.corpus.database import Database, Row, checksum
 from localrag.corpus.types import (
     ALIAS,
     OMISSIONS,
@@ -26,7 +27,6 @@ from localrag.corpus.types import (
     Triple,
     stored_omissions,
 )
-from localrag.database import Database, Row, checksum
 from localrag.errors import InputError
 from localrag.language import N_, _
 from localrag_indexes.analysis.analyzer import segment

@@ -15,9 +15,9 @@ from datetime import date
 from itertools import pairwise
 from typing import NamedTuple
 
+from localrag.corpus.database import Database, Row
 from localrag.corpus.rows import DocumentRows, PassageRow, block_range, block_text, write_blocks
 from localrag.corpus.types import ARTICLES, PASSAGES, Omission, omissions_of
-from localrag.database import Database, Row
 from localrag_indexes.analysis.normalize import YEAR_BEFORE, common_year
 
 _STATES = (

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from localrag.corpus import links, states
+from localrag.corpus.database import Database, Schema, row_mark
 from localrag.corpus.links import Definition, Reference, ReferenceRow
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.rows import DocumentRows, block_range, prepare
 from localrag.corpus.states import DocumentInfo
 from localrag.corpus.types import PAGES_UNREADABLE, PAGES_WITHOUT_TEXT, Document, LawRow
-from localrag.database import Database, Schema, row_mark
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
 

@@ -21,7 +21,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
-from localrag.batch.rows import ROWS, AnsweredRow, FailedRow, StageSummary, WrittenRow
+from localrag.answer.types import Citation, Claim, Derivation, FactCheck
+from localrag.corpus.journal import Journal
 from localrag.errors import WorkspaceError
 from localrag.evaluation.measures import MEASURES, Measure
 from localrag.evaluation.recall import ranks
@@ -36,11 +37,10 @@ from localrag.evaluation.types import (
     in_dataset_order,
     rotated,
 )
-from localrag.journal import Journal
 from localrag.language import N_
 from localrag.methods.catalogue import Method
 from localrag.methods.extractive import EVIDENCE
-from localrag.reading.types import Citation, Claim, Derivation, FactCheck
+from localrag.ops.batch.rows import ROWS, AnsweredRow, FailedRow, StageSummary, WrittenRow
 
 
 def cause_of_error(

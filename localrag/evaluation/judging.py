@@ -25,9 +25,14 @@ from typing import Annotated, Literal, Protocol, TypeVar
 from pydantic import BaseModel, Field, TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from localrag.config import ChatConfig
+from localrag.answer.asking import ask
+from localrag.answer.evidence import element
+from localrag.answer.prompts import language_of, prompt
+from localrag.corpus.config import ChatConfig
+from localrag.corpus.durable import locked
+from localrag.corpus.inference.opening import open_chat
+from localrag.corpus.journal import Journal, Row
 from localrag.corpus.types import Triple
-from localrag.durable import locked
 from localrag.errors import BusyError, ModelUnusable, WorkspaceError
 from localrag.evaluation import places
 from localrag.evaluation.answers import Answered, read_rows
@@ -45,15 +50,10 @@ from localrag.evaluation.types import (
     Unjudged,
     Verdict,
 )
-from localrag.inference.opening import open_chat
-from localrag.journal import Journal, Row
 from localrag.language import N_, _
 from localrag.methods.catalogue import LONGEST_REASON
-from localrag.progress import Phase, Progress
-from localrag.prompts import language_of, prompt
-from localrag.reading.asking import ask
-from localrag.reading.evidence import element
-from localrag.retrieval.types import ModelCall
+from localrag.search.types import ModelCall
+from localrag.text.progress import Phase, Progress
 from localrag_models.chat import ChatModel
 
 _PHASE = Phase(N_("judging"), N_("answers"))

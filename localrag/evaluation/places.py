@@ -10,10 +10,10 @@
 import re
 from pathlib import Path
 
-from localrag.durable import make_folder
+from localrag.corpus.durable import make_folder
+from localrag.corpus.workspace import Workspace
 from localrag.errors import StorageError, UsageError
 from localrag.language import N_
-from localrag.workspace import Workspace
 
 # A plain name on every system: never hidden, `..`, an option or a path.
 _DATASET = N_("{name!r} cannot be the name of a dataset.")

@@ -9,23 +9,23 @@ from pathlib import Path
 from typing import get_args
 
 import localrag
-from localrag import prompts
-from localrag.batch.origin import Origin, origin_of, weights
-from localrag.config import Config, Stages
+from localrag.answer import prompts
+from localrag.corpus.config import Config, Stages
+from localrag.corpus.inference.opening import server_of
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.workspace import CorpusPaths, Workspace
 from localrag.errors import IndexUnusable, LocalragError, NotFoundError, UsageError
 from localrag.evaluation import places
 from localrag.evaluation.datasets.loading import corpus_name, parts_of_corpus
 from localrag.evaluation.measures import MEASURES, Measure
 from localrag.evaluation.recall import document_of, ranks
 from localrag.evaluation.types import MOST, Gold, Question, Questions
-from localrag.facts import Fact, FactKind
-from localrag.inference.opening import server_of
 from localrag.language import N_
 from localrag.methods.catalogue import NAMES, Method, method
+from localrag.ops.batch.origin import Origin, origin_of, weights
 from localrag.prepare.index import require_layers
-from localrag.retrieval.types import Query
-from localrag.workspace import CorpusPaths, Workspace
+from localrag.search.types import Query
+from localrag.text.facts import Fact, FactKind
 
 ALL = "all"
 """Stands for every method that can be run."""

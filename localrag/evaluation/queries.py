@@ -17,25 +17,25 @@ from typing import Annotated
 import tomli_w
 from pydantic import BaseModel, Field, TypeAdapter
 
-from localrag.config import Config
+from localrag.answer.asking import ask
+from localrag.answer.evidence import element
+from localrag.answer.prompts import language_of, prompt, template
+from localrag.corpus.config import Config
+from localrag.corpus.durable import replace_text, storing
+from localrag.corpus.inference.opening import open_chat
+from localrag.corpus.journal import Journal
 from localrag.corpus.store import CorpusStore
-from localrag.durable import replace_text, storing
+from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, ModelUnusable, UsageError
 from localrag.evaluation.judging import opened
-from localrag.facts import Fact, FactKind
-from localrag.inference.opening import open_chat
-from localrag.journal import Journal
 from localrag.language import N_
 from localrag.prepare.decontextualized import brings_particulars, pointing_words
 from localrag.prepare.index import LayerIndex, require_layers
 from localrag.prepare.layers import SYNTHETIC_QA, digest
 from localrag.prepare.texts import LayerText
-from localrag.progress import Phase, Progress, ignore
-from localrag.prompts import language_of, prompt, template
-from localrag.reading.asking import ask
-from localrag.reading.evidence import element
-from localrag.retrieval.types import Filters, ModelCall
-from localrag.workspace import Workspace
+from localrag.search.types import Filters, ModelCall
+from localrag.text.facts import Fact, FactKind
+from localrag.text.progress import Phase, Progress, ignore
 from localrag_indexes.analysis.normalize import letters_of
 from localrag_indexes.fusion import in_turn
 from localrag_models.chat import ChatModel, Message

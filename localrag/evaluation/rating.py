@@ -19,23 +19,23 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, Field, TypeAdapter
 
-from localrag.config import ChatConfig
+from localrag.answer.asking import ask
+from localrag.answer.evidence import element
+from localrag.answer.prompts import language_of, prompt
+from localrag.corpus.config import ChatConfig
+from localrag.corpus.inference.opening import open_chat
+from localrag.corpus.journal import Journal
 from localrag.errors import ModelUnusable, WorkspaceError
 from localrag.evaluation import places
 from localrag.evaluation.answers import Answered, read_rows
 from localrag.evaluation.judging import keep_each, opened
 from localrag.evaluation.planning import Plan, Setup, fingerprint
 from localrag.evaluation.types import Judging, Listener, PairRating, Scores, Spent
-from localrag.inference.opening import open_chat
-from localrag.journal import Journal
 from localrag.language import N_, _
 from localrag.methods.catalogue import LONGEST_REASON
 from localrag.prepare.layers import digest
-from localrag.progress import Phase
-from localrag.prompts import language_of, prompt
-from localrag.reading.asking import ask
-from localrag.reading.evidence import element
-from localrag.retrieval.types import ModelCall
+from localrag.search.types import ModelCall
+from localrag.text.progress import Phase
 from localrag_models.chat import ChatModel
 
 MEASURES = ("recall", "precision", "specificity", "breadth", "depth", "relevancy")

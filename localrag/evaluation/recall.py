@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from localrag.corpus.types import Locator
 from localrag.evaluation.types import Gold
-from localrag.statutes.notation import cite
+from localrag.law.notation import cite
 from localrag_indexes.analysis.normalize import without_blanks
 
 LAW_ID = re.compile(r"\d{3}[A-Z][A-Z0-9]\d{10}", re.ASCII)

@@ -12,14 +12,14 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from localrag.durable import listed, replace_text, storing
+from localrag.corpus.durable import listed, replace_text, storing
+from localrag.corpus.workspace import Workspace
 from localrag.errors import NotFoundError, UsageError
 from localrag.evaluation import places, report
 from localrag.evaluation.planning import Plan
 from localrag.evaluation.types import Evaluation
-from localrag.facts import Fact, FactKind
 from localrag.language import N_
-from localrag.workspace import Workspace
+from localrag.text.facts import Fact, FactKind
 
 FILE = "run.json"
 

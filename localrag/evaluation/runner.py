@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 
-from localrag import batch
-from localrag.batch.folder import BatchFolder
+from localrag.corpus.inference.opening import check_models
 from localrag.errors import BusyError, LocalragError, ModelUnusable
 from localrag.evaluation import places, rating, record, report, statistics
 from localrag.evaluation.answers import forget, results
@@ -31,11 +30,12 @@ from localrag.evaluation.types import (
     Result,
     rotated,
 )
-from localrag.inference.opening import check_models
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import labelled
-from localrag.progress import ignore
-from localrag.retrieval.types import Query
+from localrag.ops import batch
+from localrag.ops.batch.folder import BatchFolder
+from localrag.search.types import Query
+from localrag.text.progress import ignore
 
 Results = dict[int, Result]
 """What has become of the questions in one order, by row from 1."""

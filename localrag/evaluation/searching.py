@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
-from localrag.batch.rows import StageSummary
+from localrag.answer.types import Stage, Step
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import TRIPLES, Passage, Triple
 from localrag.evaluation import places
@@ -21,8 +21,8 @@ from localrag.evaluation.planning import Plan, Setup
 from localrag.evaluation.types import Question, Reading, Result, Search
 from localrag.methods.extractive import EVIDENCE
 from localrag.methods.staged.types import label_of
-from localrag.reading.types import Stage, Step
-from localrag.retrieval.predicates import likeness
+from localrag.ops.batch.rows import StageSummary
+from localrag.search.predicates import likeness
 from localrag_indexes.analysis.normalize import without_blanks
 
 Said = tuple[Passage, str]

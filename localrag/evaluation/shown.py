@@ -8,14 +8,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from localrag.batch.rows import StageSummary
 from localrag.corpus.store import CorpusStore
 from localrag.evaluation import places
 from localrag.evaluation.answers import Answered, read_rows
 from localrag.evaluation.planning import Plan, Setup
 from localrag.evaluation.types import GoldSentence, Result
 from localrag.methods.extractive import EVIDENCE
-from localrag.retrieval.types import TextSpan
+from localrag.ops.batch.rows import StageSummary
+from localrag.search.types import TextSpan
 from localrag_indexes.analysis.normalize import without_blanks
 
 

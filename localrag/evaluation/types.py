@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple, TypeVar
 
-from localrag.batch.types import Event as BatchEvent
+from localrag.answer.types import Citation, Claim, FactCheck, Stage
 from localrag.corpus.types import Triple
-from localrag.facts import Fact
 from localrag.methods.catalogue import LABELS
-from localrag.reading.types import Citation, Claim, FactCheck, Stage
-from localrag.retrieval.types import ModelCall, Query
+from localrag.ops.batch.types import Event as BatchEvent
+from localrag.search.types import ModelCall, Query
+from localrag.text.facts import Fact
 
 CONTAINS = "contains"
 """The measure of answers in free text where a dataset names no other one."""
@@ -299,7 +299,7 @@ class Result:
         lengths: by stage, how many hits the longest of its lists holds.
         notes: what the trace says was left out, switched off or stood in for something else.
         transient: whether the failure may be gone by itself; the next call asks again.
-        status: of the answer, as in `localrag.reading.types.Status`; "" for a failure.
+        status: of the answer, as in `localrag.answer.types.Status`; "" for a failure.
         measures: the figures of an answer in free text, 0 to 1, by name; of a failure all 0.
         verdicts: on answer and derivation, by who gave them (`DETERMINISTIC`, `JUDGE`).
         unjudged: why the judge gave no verdict; "" where it did, or there is none.

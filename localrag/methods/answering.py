@@ -1,6 +1,6 @@
 """Answering with a method, for `ask`, `batch`, `eval` and the workbench alike.
 
-A question that follows others is read behind them (`localrag.retrieval.written`). Where a model
+A question that follows others is read behind them (`localrag.search.written`). Where a model
 takes part, it makes the question whole instead (その罰則は); what it writes is taken only if it
 keeps the numbers of the question, and names no law or number that nobody has asked about.
 """
@@ -14,10 +14,11 @@ from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Self, cast
 
-from localrag.config import Config, MethodConfig
+from localrag.answer.types import UNWATCHED, Answer, Stage, Unanswered, Watch
+from localrag.corpus.config import Config, MethodConfig
+from localrag.corpus.inference.opening import open_chat
+from localrag.corpus.workspace import Workspace
 from localrag.errors import ModelUnusable, UsageError
-from localrag.facts import Fact, FactKind
-from localrag.inference.opening import open_chat
 from localrag.language import N_
 from localrag.methods.catalogue import (
     FEWEST,
@@ -36,21 +37,20 @@ from localrag.methods.extractive import (
     with_nearest,
     with_quotations,
 )
-from localrag.progress import ignore
-from localrag.question.as_of import state_asked
-from localrag.reading.types import UNWATCHED, Answer, Stage, Unanswered, Watch
-from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.query import check, checked
-from localrag.retrieval.reading import Retrieval
-from localrag.retrieval.types import FOLLOW_UP, STATE_ASKED, Query, Trace
-from localrag.retrieval.written import rewritten
-from localrag.workspace import Workspace
+from localrag.search.pipeline import Retriever
+from localrag.search.query import check, checked
+from localrag.search.question.as_of import state_asked
+from localrag.search.reading import Retrieval
+from localrag.search.types import FOLLOW_UP, STATE_ASKED, Query, Trace
+from localrag.search.written import rewritten
+from localrag.text.facts import Fact, FactKind
+from localrag.text.progress import ignore
 
 if TYPE_CHECKING:
+    from localrag.answer.prompts import OptimisedPrompt
     from localrag.methods.remembered import Remembered
     from localrag.methods.toolkit import Toolkit
     from localrag.prepare.index import LayerIndex
-    from localrag.prompts import OptimisedPrompt
     from localrag_models.chat import ChatModel
 
 
@@ -222,7 +222,7 @@ class MethodResources:
         """
         if not (name := self._config.method.query_prompt):
             return None
-        from localrag.prompts import OptimisedPrompt
+        from localrag.answer.prompts import OptimisedPrompt
 
         return OptimisedPrompt.load(self._workspace.prompts, name)
 
@@ -316,7 +316,7 @@ class MethodResources:
             BusyError: another process holds the journal.
         """
         if self._config.journal.questions:
-            from localrag.asked_journal import write_down
+            from localrag.corpus.asked_journal import write_down
 
             write_down(self._workspace, self._corpus, method, query.text, query.options)
 
@@ -352,7 +352,7 @@ class _ResourcesOfADay(MethodResources):
 
 
 class Answerer:
-    """Answers questions with one method; fulfils `localrag.batch.types.AnswerSource`.
+    """Answers questions with one method; fulfils `localrag.ops.batch.types.AnswerSource`.
 
     Args:
         method: the way to answer.

@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from pydantic import BaseModel, Field, create_model
 
-from localrag.config import ChatConfig, MethodConfig
+from localrag.answer.types import Answer, Stage
+from localrag.corpus.config import ChatConfig, MethodConfig
 from localrag.errors import UsageError
 from localrag.language import N_
-from localrag.reading.types import Answer, Stage
-from localrag.retrieval.types import Query
+from localrag.search.types import Query
 
 if TYPE_CHECKING:
     # The table of the methods needs none of these.
+    from localrag.answer.prompts import OptimisedPrompt
     from localrag.methods.remembered import Remembered
     from localrag.methods.toolkit import Toolkit
     from localrag.prepare.index import LayerIndex
-    from localrag.prompts import OptimisedPrompt
-    from localrag.retrieval.pipeline import Retriever
+    from localrag.search.pipeline import Retriever
     from localrag_models.chat import ChatModel
 
 LABELS = "abcdefgh"

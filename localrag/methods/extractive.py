@@ -15,13 +15,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from localrag.corpus.store import CorpusStore
-from localrag.corpus.types import Passage
-from localrag.facts import Fact, FactKind
-from localrag.language import N_
-from localrag.methods.catalogue import Case, Method, Resources, labelled
-from localrag.reading.extractive import Found, nearest, quotations
-from localrag.reading.types import (
+from localrag.answer.extractive import Found, nearest, quotations
+from localrag.answer.types import (
     UNWATCHED,
     Answer,
     Citation,
@@ -31,9 +26,14 @@ from localrag.reading.types import (
     located,
     verify,
 )
-from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.reading import Retrieval
-from localrag.retrieval.types import (
+from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import Passage
+from localrag.language import N_
+from localrag.law.applied import changed_by
+from localrag.methods.catalogue import Case, Method, Resources, labelled
+from localrag.search.pipeline import Retriever
+from localrag.search.reading import Retrieval
+from localrag.search.types import (
     STATE_ASKED,
     Hit,
     Query,
@@ -42,9 +42,9 @@ from localrag.retrieval.types import (
     Trace,
     WrittenSearch,
 )
-from localrag.retrieval.units import left, old_texts
-from localrag.retrieval.written import search_written
-from localrag.statutes.applied import changed_by
+from localrag.search.units import left, old_texts
+from localrag.search.written import search_written
+from localrag.text.facts import Fact, FactKind
 
 EVIDENCE = "evidence"
 """The stage that chooses what a model is shown."""
@@ -53,7 +53,7 @@ EVIDENCE = "evidence"
 class PlainToolkit:
     """What a method that calls no model answers one question with.
 
-    Every stage raises `localrag.reading.types.Cancelled` where the answer is no longer wanted.
+    Every stage raises `localrag.answer.types.Cancelled` where the answer is no longer wanted.
 
     Attributes:
         trace: every stage and every call of a model so far.

@@ -13,7 +13,7 @@
 5. **Second reading**, where the settings switch it on (``chat.second_reading``): the same model
    says with one token whether the sentences say the claim; its probability decides.
 6. **No answer.** Where the model finds none, the quotations that come nearest are shown, if they
-   answer almost certainly (`localrag.reading.support`); they are `quoted`, not `supported`.
+   answer almost certainly (`localrag.answer.support`); they are `quoted`, not `supported`.
 """
 
 from collections.abc import Sequence
@@ -24,29 +24,29 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BaseModel, Field, create_model
 from pydantic_core import from_json
 
+from localrag.answer.checking import ENOUGH, CandidateSentence, carriers, covers, mismatches
+from localrag.answer.evidence import Sentence, element, passages_of
+from localrag.answer.extractive import quoted
+from localrag.answer.pieces import with_context
+from localrag.answer.prompts import language_of
+from localrag.answer.types import Answer, Citation, Claim, Mismatch, MismatchKind, Status
 from localrag.corpus.store import CorpusStore
-from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.methods.catalogue import Calls, Case, Method
 from localrag.methods.extractive import EVIDENCE
 from localrag.methods.searches import searches_of
 from localrag.methods.toolkit import Toolkit
-from localrag.prompts import language_of
-from localrag.question.asked import gives, repeats
-from localrag.reading.checking import ENOUGH, CandidateSentence, carriers, covers, mismatches
-from localrag.reading.evidence import Sentence, element, passages_of
-from localrag.reading.extractive import quoted
-from localrag.reading.pieces import with_context
-from localrag.reading.types import Answer, Citation, Claim, Mismatch, MismatchKind, Status
-from localrag.retrieval.query import full_text
-from localrag.retrieval.reading import Retrieval
-from localrag.retrieval.types import Query
+from localrag.search.query import full_text
+from localrag.search.question.asked import gives, repeats
+from localrag.search.reading import Retrieval
+from localrag.search.types import Query
+from localrag.text.facts import Fact, FactKind
 from localrag_models.chat import Message
 
 _LONGEST_CLAIM = 300
 _MOST_CLAIMS, _MOST_CITED = 4, 3
 # How probably the sentences of a claim answer the question where it is supported, and quotations
-# where they are shown against the model's word (`localrag.reading.support`). The first is a
+# where they are shown against the model's word (`localrag.answer.support`). The first is a
 # little less than one half, for that a model chose the sentences speaks for them as well.
 _ANSWERS = 0.45
 _SURE = 0.9

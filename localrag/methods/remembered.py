@@ -10,8 +10,8 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from localrag.config import ChatConfig
-from localrag.durable import make_folder, replace_text
+from localrag.corpus.config import ChatConfig
+from localrag.corpus.durable import make_folder, replace_text
 from localrag_models.chat import Message
 
 MOST = 10_000

@@ -9,16 +9,16 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from localrag.answer.evidence import element
+from localrag.answer.prompts import language_of
 from localrag.errors import ModelUnusable
-from localrag.facts import Fact, FactKind
+from localrag.law.names import LawNames
 from localrag.methods.toolkit import Toolkit
-from localrag.prompts import language_of
-from localrag.question.laws import laws_named
-from localrag.reading.evidence import element
-from localrag.retrieval.query import analyzer
-from localrag.retrieval.types import FOLLOW_UP, Query
-from localrag.retrieval.written import plain_end
-from localrag.statutes.names import LawNames
+from localrag.search.query import analyzer
+from localrag.search.question.laws import laws_named
+from localrag.search.types import FOLLOW_UP, Query
+from localrag.search.written import plain_end
+from localrag.text.facts import Fact, FactKind
 
 LONGEST_QUESTION = 300
 """Characters of a question that a model rewrites, at most."""

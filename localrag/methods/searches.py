@@ -12,13 +12,13 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from localrag.answer.evidence import element
+from localrag.answer.prompts import Language, language_of, prompt
 from localrag.errors import ModelUnusable
-from localrag.facts import Fact, FactKind
 from localrag.methods.catalogue import labelled
 from localrag.methods.toolkit import Toolkit
-from localrag.prompts import Language, language_of, prompt
-from localrag.reading.evidence import element
-from localrag.retrieval.types import Query, WrittenSearch
+from localrag.search.types import Query, WrittenSearch
+from localrag.text.facts import Fact, FactKind
 from localrag_models.chat import Message
 
 STAGE = "query"

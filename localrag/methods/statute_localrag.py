@@ -28,23 +28,23 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
 
+from localrag.answer.evidence import Sentence, element, passages_of
+from localrag.answer.extractive import quoted
+from localrag.answer.prompts import Language, language_of
+from localrag.answer.types import Answer, Citation, Claim, Status
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Passage
-from localrag.facts import Fact, FactKind
 from localrag.language import N_
+from localrag.law.citations import find_citations
 from localrag.methods.agreement.evidence import LawText, provisions_found
 from localrag.methods.agreement.judging import is_held_out, judge
 from localrag.methods.catalogue import Calls, Case, Method, labelled
 from localrag.methods.extractive import EVIDENCE
 from localrag.methods.polarity import Polarity, affirmed, polarity_of
 from localrag.methods.toolkit import Toolkit
-from localrag.prompts import Language, language_of
-from localrag.reading.evidence import Sentence, element, passages_of
-from localrag.reading.extractive import quoted
-from localrag.reading.types import Answer, Citation, Claim, Status
-from localrag.retrieval.reading import RESOLVE, Retrieval
-from localrag.retrieval.types import Hit, Query
-from localrag.statutes.citations import find_citations
+from localrag.search.reading import RESOLVE, Retrieval
+from localrag.search.types import Hit, Query
+from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.normalize import compact
 from localrag_indexes.fusion import reciprocal_rank_fusion
 from localrag_models.chat import Message

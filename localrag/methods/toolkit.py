@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pydantic import ValidationError
 
-from localrag.config import ChatConfig
-from localrag.corpus.types import Passage
-from localrag.facts import Fact, FactKind
-from localrag.inference.opening import named
-from localrag.language import N_
-from localrag.methods.extractive import EVIDENCE, PlainToolkit
-from localrag.methods.remembered import key_of
-from localrag.prepare.layers import MK_SUMMARIES
-from localrag.prepare.texts import FoundText, LayerText, source_of
-from localrag.prompts import OptimisedPrompt, language_of, prompt
-from localrag.reading.asking import Shape, ask
-from localrag.reading.evidence import (
+from localrag.answer.asking import Shape, ask
+from localrag.answer.evidence import (
     LONGEST,
     ChosenSentences,
     NumberedPassage,
@@ -30,17 +20,27 @@ from localrag.reading.evidence import (
     sentences_that_may_answer,
     sources_of,
 )
-from localrag.reading.support import answers
-from localrag.reading.types import Cancelled
-from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.query import check, full_text
-from localrag.retrieval.reading import Retrieval
-from localrag.retrieval.types import (
+from localrag.answer.prompts import OptimisedPrompt, language_of, prompt
+from localrag.answer.support import answers
+from localrag.answer.types import Cancelled
+from localrag.corpus.config import ChatConfig
+from localrag.corpus.inference.opening import named
+from localrag.corpus.types import Passage
+from localrag.language import N_
+from localrag.methods.extractive import EVIDENCE, PlainToolkit
+from localrag.methods.remembered import key_of
+from localrag.prepare.layers import MK_SUMMARIES
+from localrag.prepare.texts import FoundText, LayerText, source_of
+from localrag.search.pipeline import Retriever
+from localrag.search.query import check, full_text
+from localrag.search.reading import Retrieval
+from localrag.search.types import (
     Hit,
     ModelCall,
     Query,
     TextSpan,
 )
+from localrag.text.facts import Fact, FactKind
 from localrag_models.chat import Message
 from localrag_models.errors import ContextExceeded
 
@@ -54,7 +54,7 @@ _SHORTEST_SHARE = 200
 class Toolkit(PlainToolkit):
     """What a method that calls a model, or searches derived layers, answers one question with.
 
-    Every call of the model raises `localrag.reading.types.Cancelled`, too.
+    Every call of the model raises `localrag.answer.types.Cancelled`, too.
     """
 
     @property
@@ -142,7 +142,7 @@ class Toolkit(PlainToolkit):
         return self.settings.write_searches and bool(laws)
 
     def answers(self, retrieval: Retrieval, cited: Sequence[Sentence]) -> float:
-        """How probably sentences answer the question; see `localrag.reading.support`."""
+        """How probably sentences answer the question; see `localrag.answer.support`."""
         places = [(sentence.passage, sentence.piece) for sentence in cited]
         every = retrieval.searches or (retrieval,)
         with self._resources.reading:

@@ -14,9 +14,9 @@ from localrag.language import N_
 from localrag.prepare.index import LayerIndex
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS
 from localrag.prepare.texts import LayerText
-from localrag.progress import Phase, Stopwatch
-from localrag.question.asked import interrogative_of
-from localrag.retrieval.types import Filters
+from localrag.search.question.asked import interrogative_of
+from localrag.search.types import Filters
+from localrag.text.progress import Phase, Stopwatch
 
 SAMPLE = 200
 """Prepared questions that are looked at, where no others are given."""

@@ -22,18 +22,18 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
-from localrag.config import ChatConfig
+from localrag.answer.asking import ask
+from localrag.answer.evidence import element
+from localrag.answer.prompts import language_of, prompt
+from localrag.corpus.config import ChatConfig
+from localrag.corpus.durable import replace_text, storing
 from localrag.corpus.facets import FIELD, TOLD_BY_CODE
 from localrag.corpus.store import CorpusStore
-from localrag.durable import replace_text, storing
+from localrag.corpus.workspace import CorpusPaths
 from localrag.errors import InputError, StoreError, UsageError
 from localrag.language import N_, _
 from localrag.prepare.layers import digest
-from localrag.progress import ignore
-from localrag.prompts import language_of, prompt
-from localrag.reading.asking import ask
-from localrag.reading.evidence import element
-from localrag.workspace import CorpusPaths
+from localrag.text.progress import ignore
 from localrag_indexes.analysis.normalize import letters_of
 from localrag_models.chat import ChatModel, Message
 

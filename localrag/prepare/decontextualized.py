@@ -15,21 +15,21 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
 
-from localrag.config import ChatConfig
+from localrag.answer.asking import ask
+from localrag.answer.checking import covers, mismatches
+from localrag.answer.evidence import element
+from localrag.answer.prompts import language_of, prompt, template
+from localrag.answer.types import MismatchKind
+from localrag.corpus.config import ChatConfig
 from localrag.corpus.links import DELEGATES, Reference
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Document
 from localrag.errors import ModelUnusable
+from localrag.law.notation import SUPPLEMENT, cite
+from localrag.law.provisions import LABEL
 from localrag.prepare.layers import DerivedText, Job, Made, Outcome, Span, digest, unreadable
 from localrag.prepare.parts import Parts, prose_spans, sentence_spans, statute_sentences
-from localrag.prompts import language_of, prompt, template
-from localrag.reading.asking import ask
-from localrag.reading.checking import covers, mismatches
-from localrag.reading.evidence import element
-from localrag.reading.types import MismatchKind
-from localrag.retrieval.types import ModelCall
-from localrag.statutes.notation import SUPPLEMENT, cite
-from localrag.statutes.provisions import LABEL
+from localrag.search.types import ModelCall
 from localrag_indexes.analysis.analyzer import morphemes, split_sentences
 from localrag_indexes.analysis.normalize import letters_of
 from localrag_models.chat import ChatModel, Message

@@ -16,24 +16,24 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Self, cast
 
-from localrag.config import Config
+from localrag.corpus.config import Config
+from localrag.corpus.durable import locked
+from localrag.corpus.inference.opening import embedder_id, named, open_embedder
+from localrag.corpus.ingest.events import Listener
 from localrag.corpus.store import CorpusStore
-from localrag.durable import locked
+from localrag.corpus.workspace import CorpusPaths, Workspace
 from localrag.errors import BusyError, IndexUnusable, NoWorkers, StorageError, UsageError
-from localrag.facts import Fact, FactKind
-from localrag.inference.opening import embedder_id, named, open_embedder
-from localrag.ingest.embedding import PlannedEntry, Window, embed_planned, windows_of
-from localrag.ingest.events import Listener
-from localrag.ingest.state import ATTRIBUTES, IndexState
 from localrag.language import N_
 from localrag.prepare.layers import LAYERS, QUESTIONS, SEARCHED, SYNTHETIC_QA, DerivedLayer
 from localrag.prepare.summaries import Summary, summaries
 from localrag.prepare.texts import WORD, FoundText, LayerReading, LayerText, as_text, lines_of
-from localrag.progress import Phase, Stopwatch
-from localrag.retrieval.query import analyzer
-from localrag.retrieval.types import Filters
-from localrag.retrieval.units import between, where
-from localrag.workspace import CorpusPaths, Workspace
+from localrag.search.indexing.embedding import PlannedEntry, Window, embed_planned, windows_of
+from localrag.search.indexing.state import ATTRIBUTES, IndexState
+from localrag.search.query import analyzer
+from localrag.search.types import Filters
+from localrag.search.units import between, where
+from localrag.text.facts import Fact, FactKind
+from localrag.text.progress import Phase, Stopwatch
 from localrag_indexes.bm25 import BM25Index
 from localrag_indexes.bm25.build import TextEntry, build
 from localrag_indexes.errors import IndexingError, IndexVersionError, WorkerNotStarted

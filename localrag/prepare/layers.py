@@ -18,14 +18,14 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
+from localrag.corpus.durable import locked
+from localrag.corpus.journal import Journal
 from localrag.corpus.types import Label
-from localrag.durable import locked
+from localrag.corpus.workspace import CorpusPaths
 from localrag.errors import BusyError, ModelUnusable, StorageError, StoreError, UsageError
-from localrag.facts import Fact, FactKind
-from localrag.journal import Journal
 from localrag.language import N_
-from localrag.retrieval.types import ModelCall
-from localrag.workspace import CorpusPaths
+from localrag.search.types import ModelCall
+from localrag.text.facts import Fact, FactKind
 from localrag_models.errors import ReplyInvalid
 
 SENTENCES = "sentences"
@@ -70,7 +70,7 @@ class DerivedText(NamedTuple):
     Attributes:
         text: a rewritten sentence, a question, or a summary.
         answer: of a question.
-        word: what a question asks with, see `localrag.question.asked`.
+        word: what a question asks with, see `localrag.search.question.asked`.
         start, end: of a synthetic question, the span of the document where its answer stands; -1
             of every other text.
     """

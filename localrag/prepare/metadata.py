@@ -10,16 +10,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, create_model
 
-from localrag.config import ChatConfig
+from localrag.answer.asking import ask
+from localrag.answer.evidence import element
+from localrag.answer.prompts import language_of, prompt, template
+from localrag.corpus.config import ChatConfig
 from localrag.corpus.facets import labels_of
 from localrag.corpus.types import Document, Label
 from localrag.errors import ModelUnusable
 from localrag.prepare.categories import Categories, digest_of
 from localrag.prepare.layers import Job, Made, Outcome, Span, digest, unreadable
-from localrag.prompts import language_of, prompt, template
-from localrag.reading.asking import ask
-from localrag.reading.evidence import element
-from localrag.retrieval.types import ModelCall
+from localrag.search.types import ModelCall
 from localrag_models.chat import ChatModel, Message
 
 PROMPT = "metadata"

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
+from localrag.answer.pieces import Piece, sentences_of
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, PASSAGES, Document, Passage
 from localrag.prepare.layers import Span
-from localrag.reading.pieces import Piece, sentences_of
 from localrag_indexes.analysis.analyzer import split_sentences
 
 

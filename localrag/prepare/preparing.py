@@ -8,15 +8,15 @@ from random import Random
 from time import perf_counter
 from typing import Literal, NamedTuple, Protocol, Self
 
-from localrag.config import Config
+from localrag.corpus.config import Config
+from localrag.corpus.durable import replace_text, storing
 from localrag.corpus.facets import as_told
+from localrag.corpus.inference.opening import open_chat
+from localrag.corpus.ingest.events import Event
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Document
-from localrag.durable import replace_text, storing
+from localrag.corpus.workspace import CorpusPaths, Workspace
 from localrag.errors import UsageError
-from localrag.facts import Fact, FactKind
-from localrag.inference.opening import open_chat
-from localrag.ingest.events import Event
 from localrag.language import N_
 from localrag.prepare import layers as kinds
 from localrag.prepare.categories import SHIPPED, Categories, keep, kept, propose
@@ -40,8 +40,8 @@ from localrag.prepare.metadata import Sorter
 from localrag.prepare.questions import Questioner
 from localrag.prepare.summaries import LEAST, Summariser
 from localrag.prepare.synthetic import AnswerWriter
-from localrag.progress import Phase, Progress, ignore
-from localrag.workspace import CorpusPaths, Workspace
+from localrag.text.facts import Fact, FactKind
+from localrag.text.progress import Phase, Progress, ignore
 from localrag_indexes.parallel import map_threads
 from localrag_models.chat import ChatModel
 

@@ -12,7 +12,11 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from localrag.config import ChatConfig
+from localrag.answer.asking import ask
+from localrag.answer.checking import covers
+from localrag.answer.evidence import element
+from localrag.answer.prompts import language_of, prompt, template
+from localrag.corpus.config import ChatConfig
 from localrag.corpus.types import Document
 from localrag.errors import ModelUnusable
 from localrag.prepare.decontextualized import curly, pointing_words
@@ -26,12 +30,8 @@ from localrag.prepare.layers import (
     digest,
     unreadable,
 )
-from localrag.prompts import language_of, prompt, template
-from localrag.question.asked import interrogative_of
-from localrag.reading.asking import ask
-from localrag.reading.checking import covers
-from localrag.reading.evidence import element
-from localrag.retrieval.types import ModelCall
+from localrag.search.question.asked import interrogative_of
+from localrag.search.types import ModelCall
 from localrag_indexes.analysis.normalize import letters_of
 from localrag_models.chat import ChatModel
 

@@ -15,9 +15,14 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from localrag.config import ChatConfig
+from localrag.answer.asking import ask
+from localrag.answer.checking import covers
+from localrag.answer.evidence import element
+from localrag.answer.prompts import language_of, prompt, template
+from localrag.corpus.config import ChatConfig
 from localrag.corpus.facets import FIELD, KIND, Facets
 from localrag.corpus.types import Label
+from localrag.corpus.workspace import CorpusPaths
 from localrag.errors import ModelUnusable, UsageError
 from localrag.language import N_
 from localrag.prepare.decontextualized import brings_particulars
@@ -34,12 +39,7 @@ from localrag.prepare.layers import (
     digest,
     unreadable,
 )
-from localrag.prompts import language_of, prompt, template
-from localrag.reading.asking import ask
-from localrag.reading.checking import covers
-from localrag.reading.evidence import element
-from localrag.retrieval.types import ModelCall
-from localrag.workspace import CorpusPaths
+from localrag.search.types import ModelCall
 from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_indexes.analysis.normalize import letters_of
 from localrag_models.chat import ChatModel, Message

@@ -14,18 +14,18 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, Field, create_model
 
-from localrag.config import ChatConfig
+from localrag.answer.asking import ask
+from localrag.answer.evidence import element
+from localrag.answer.prompts import language_of, prompt, template
+from localrag.corpus.config import ChatConfig
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Document
 from localrag.errors import ModelUnusable
 from localrag.prepare.decontextualized import brings_particulars, curly, pointing_words
 from localrag.prepare.layers import DerivedText, Job, Made, Outcome, Span, digest, unreadable
 from localrag.prepare.parts import Parts, sentence_spans
-from localrag.prompts import language_of, prompt, template
-from localrag.question.asked import interrogative_of
-from localrag.reading.asking import ask
-from localrag.reading.evidence import element
-from localrag.retrieval.types import ModelCall
+from localrag.search.question.asked import interrogative_of
+from localrag.search.types import ModelCall
 from localrag_indexes.analysis.normalize import letters_of
 from localrag_models.chat import ChatModel, Message
 

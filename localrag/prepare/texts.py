@@ -6,12 +6,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from localrag.answer.pieces import Piece, joined, sentences_of
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, PASSAGES, Document, Passage
 from localrag.errors import NotFoundError
-from localrag.ingest.state import attributes
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, SYNTHETIC_QA, DerivedRow, digest
-from localrag.reading.pieces import Piece, joined, sentences_of
+from localrag.search.indexing.state import attributes
 
 WORD = "word"
 """The attribute of a text that tells what a question asks with."""

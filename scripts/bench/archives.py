@@ -82,9 +82,9 @@ def passes(name: str) -> bool:
 
 def child(home: Path, files: Path) -> None:
     """Add the files in one process, and tell how that went."""
+    from localrag.corpus.ingest.add import add
     from localrag.corpus.store import CorpusStore
-    from localrag.ingest.add import add
-    from localrag.workspace import Workspace
+    from localrag.corpus.workspace import Workspace
 
     # What grows without bounds shall not take the machine with it.
     resource.setrlimit(resource.RLIMIT_AS, (_MOST, _MOST))

@@ -21,14 +21,14 @@ from bench.own_process import carry_out, killed_once, noting, told
 from bench.rates import rate
 
 from localrag import sample
-from localrag.batch import run
-from localrag.config import Config, load
-from localrag.ingest.add import add
-from localrag.ingest.index import index
+from localrag.answer.types import UNWATCHED, Answer, Watch
+from localrag.corpus.config import Config, load
+from localrag.corpus.ingest.add import add
+from localrag.corpus.workspace import Workspace
 from localrag.methods.answering import Answerer, open_answers
-from localrag.reading.types import UNWATCHED, Answer, Watch
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.ops.batch import run
+from localrag.search.indexing.index import index
+from localrag.search.types import Query
 
 _SUBJECTS = (
     "渡し舟",

@@ -12,9 +12,9 @@ from bench.rates import rate
 from bench.references import statutes
 
 from localrag.corpus.links import CHANGES, Reference
-from localrag.statutes.names import LawNames
-from localrag.statutes.notation import cite
-from localrag.statutes.references import extract_references
+from localrag.law.names import LawNames
+from localrag.law.notation import cite
+from localrag.law.references import extract_references
 
 _FOR_NOW = "当分の間"
 

@@ -18,10 +18,10 @@ from bench.lawyers import ASKED, locator_of, place_of, query_of, same_article
 from bench.options import parser
 from bench.rates import latency, rate
 
-from localrag.config import load
-from localrag.inference.opening import open_chat
-from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.types import Hit
+from localrag.corpus.config import load
+from localrag.corpus.inference.opening import open_chat
+from localrag.search.pipeline import Retriever
+from localrag.search.types import Hit
 from localrag_models.chat import ChatModel, Message
 
 # Characters of a provision that the model reads.

@@ -30,8 +30,8 @@ from bench.corpora import LAWS, open_laws
 from bench.options import parser
 
 import localrag
-from localrag.serve.holders import Tokens
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
+from localrag.doors.serve.holders import Tokens
 
 SHAPES = {
     "quotations in each other": "「民法」第一条「第二条」",

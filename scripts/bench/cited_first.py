@@ -11,12 +11,12 @@ from bench.corpora import LAWS, open_corpus
 from bench.options import parser
 from bench.rates import rate
 
+from localrag.answer.extractive import quotations
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PARAGRAPHS
-from localrag.reading.extractive import quotations
-from localrag.retrieval.types import Query
-from localrag.statutes.names import LawNames
-from localrag.statutes.notation import cite
+from localrag.law.names import LawNames
+from localrag.law.notation import cite
+from localrag.search.types import Query
 
 FORMS = ("", "の趣旨は", "について教えて", "は何を定めているか", "に違反するとどうなるか")
 

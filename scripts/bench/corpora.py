@@ -5,17 +5,17 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from localrag.config import Config, load
 from localrag.corpus import readers
+from localrag.corpus.config import Config, load
+from localrag.corpus.inference.opening import OFF, open_embedder
+from localrag.corpus.ingest.add import add
 from localrag.corpus.types import ARTICLES, Document
+from localrag.corpus.workspace import Workspace
 from localrag.evaluation.datasets.acquiring import as_documents
 from localrag.evaluation.datasets.readers import Sources, read
 from localrag.evaluation.types import Question
-from localrag.inference.opening import OFF, open_embedder
-from localrag.ingest.add import add
-from localrag.ingest.index import index_as_set
-from localrag.retrieval.pipeline import Retriever
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index_as_set
+from localrag.search.pipeline import Retriever
 from localrag_models.embedding import Embedder
 from localrag_models.store import ModelStore
 from localrag_models.store.manifest import Kind

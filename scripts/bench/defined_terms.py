@@ -16,13 +16,13 @@ from bench.corpora import LAWS, open_corpus
 from bench.options import parser
 from bench.rates import rate
 
+from localrag.answer.extractive import quotations
+from localrag.answer.types import Citation
 from localrag.corpus.types import Locator
-from localrag.reading.extractive import quotations
-from localrag.reading.types import Citation
-from localrag.retrieval.edges import NO_MEANING
-from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.types import Query
-from localrag.statutes.notation import caption_of
+from localrag.law.notation import caption_of
+from localrag.search.edges import NO_MEANING
+from localrag.search.pipeline import Retriever
+from localrag.search.types import Query
 
 FIRST = 2
 PENAL_CODE = "刑法"
@@ -46,7 +46,7 @@ def main() -> None:
         tell("definitions", retriever, terms, is_defined, shown=arguments.misses)
         tell("crimes", retriever, crimes, partial(is_punished, crimes), shown=arguments.misses)
         if arguments.without:
-            with patch("localrag.retrieval.reading.meaning_asked", lambda *_: NO_MEANING):
+            with patch("localrag.search.reading.meaning_asked", lambda *_: NO_MEANING):
                 tell("definitions, by words", retriever, terms, is_defined, shown=False)
 
 

@@ -21,14 +21,14 @@ from bench.corpora import open_corpus
 from bench.options import parser
 from bench.rates import rate
 
+from localrag.answer.extractive import Quotations, quotations
 from localrag.corpus.links import DELEGATED_BY, Reference
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Locator
-from localrag.reading.extractive import Quotations, quotations
-from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.types import Query
-from localrag.statutes.names import LawNames
-from localrag.statutes.notation import cite
+from localrag.law.names import LawNames
+from localrag.law.notation import cite
+from localrag.search.pipeline import Retriever
+from localrag.search.types import Query
 
 SEEN, COUNTED = HALVES = ("looked-at", "counted")
 SEED = 15

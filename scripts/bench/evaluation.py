@@ -28,15 +28,15 @@ from bench.options import parser
 from bench.own_process import noting, told
 from bench.rates import rate
 
-from localrag.config import load
+from localrag.answer.types import UNWATCHED, Answer, Watch
+from localrag.corpus.config import load
+from localrag.corpus.workspace import Workspace
 from localrag.evaluation import runner
 from localrag.evaluation.datasets import loading
 from localrag.evaluation.planning import Plan, plan
 from localrag.methods.answering import Answerer
 from localrag.methods.catalogue import LABELS, NAMES, method
-from localrag.reading.types import UNWATCHED, Answer, Watch
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.types import Query
 from localrag_models.store import ModelStore
 
 _CHAT = "bench"

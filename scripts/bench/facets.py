@@ -26,8 +26,8 @@ from bench.rates import latency
 from localrag.corpus.facets import CHAPTER, ERA, FIELD, KIND, MINISTRY, YEAR, Where, labels
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Label
-from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.types import Filters, Query
+from localrag.search.pipeline import Retriever
+from localrag.search.types import Filters, Query
 from localrag_indexes.analysis.normalize import YEAR_BEFORE
 
 FILTERS: Mapping[str, Where] = {

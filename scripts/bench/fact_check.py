@@ -23,7 +23,11 @@ from bench.peak_memory import PeakMemory
 from bench.rates import rate
 from tiny_models.scripted import ScriptedChat
 
-from localrag.config import ChatConfig, Config
+from localrag.answer.checking.contradicting import contradictions
+from localrag.answer.types import MismatchKind, Stance, Veracity
+from localrag.corpus.config import ChatConfig, Config
+from localrag.corpus.ingest.add import add
+from localrag.corpus.workspace import Workspace
 from localrag.evaluation import places, report
 from localrag.evaluation.answers import Answered, read_rows
 from localrag.evaluation.datasets.readers import Sources, read
@@ -31,14 +35,10 @@ from localrag.evaluation.planning import fingerprint
 from localrag.evaluation.report.measured import Answers, answers_of
 from localrag.evaluation.statistics import difference, mcnemar, score
 from localrag.evaluation.types import Question
-from localrag.ingest.add import add
-from localrag.ingest.index import index
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
-from localrag.reading.checking.contradicting import contradictions
-from localrag.reading.types import MismatchKind, Stance, Veracity
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.types import Query
 from localrag_indexes.analysis.analyzer import split_sentences
 
 DATASET = "averitec"

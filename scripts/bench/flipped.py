@@ -36,13 +36,13 @@ from bench.own_process import Died, result_of
 from bench.rates import rate
 from bench.sockets import without_times
 
-from localrag.cli.main import run
-from localrag.conversations.store import Conversations
+from localrag.corpus.workspace import Workspace
+from localrag.doors.cli.main import run
 from localrag.errors import LocalragError
-from localrag.retrieval.types import Query
+from localrag.ops.conversations.store import Conversations
+from localrag.ops.session import open as open_workspace
 from localrag.sample import QUESTION
-from localrag.session import open as open_workspace
-from localrag.workspace import Workspace
+from localrag.search.types import Query
 from localrag_models.store import ModelStore
 
 PARTS = {

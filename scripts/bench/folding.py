@@ -19,10 +19,10 @@ from bench.options import parser
 from bench.rates import rate
 from bench.typed_citations import NOTATIONS, OF_TWO, Cited, provisions_of, read_as_typed
 
-from localrag.statutes.names import LawNames
-from localrag.statutes.notation import cite
-from localrag.statutes.provisions import StoredProvisions
-from localrag.statutes.resolver import Target
+from localrag.law.names import LawNames
+from localrag.law.notation import cite
+from localrag.law.provisions import StoredProvisions
+from localrag.law.resolver import Target
 
 INVISIBLE = (
     "\u00ad\u034f\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e"

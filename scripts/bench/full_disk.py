@@ -32,12 +32,12 @@ from bench.rates import rate
 from tiny_models.chat import write_chat_gguf
 
 from localrag import sample
-from localrag.conversations.store import Conversations
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.workspace import Workspace
 from localrag.errors import LocalragError
-from localrag.retrieval.types import Query
-from localrag.session import open as open_workspace
-from localrag.workspace import Workspace
+from localrag.ops.conversations.store import Conversations
+from localrag.ops.session import open as open_workspace
+from localrag.search.types import Query
 from localrag_models.store import ModelStore
 
 JOBS = (

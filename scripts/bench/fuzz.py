@@ -32,16 +32,16 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from localrag import sample
-from localrag.config import load
 from localrag.corpus import readers
+from localrag.corpus.config import load
 from localrag.corpus.readers.types import ReadFailure
 from localrag.corpus.rows import prepare
 from localrag.corpus.types import Document, LawRow
+from localrag.corpus.workspace import Workspace
 from localrag.errors import ConfigError, InputError
-from localrag.statutes.citations import find_citations
-from localrag.statutes.names import LawNames
-from localrag.statutes.typed import read_headings, read_typed, short_citations, written_out
-from localrag.workspace import Workspace
+from localrag.law.citations import find_citations
+from localrag.law.names import LawNames
+from localrag.law.typed import read_headings, read_typed, short_citations, written_out
 from localrag_models.errors import ModelError
 from localrag_models.gguf import read_header
 
@@ -390,9 +390,8 @@ def _gguf() -> list[bytes]:
 
 
 def _settings() -> list[bytes]:
-    template = (
-        Path(sys.modules["localrag"].__file__ or "").with_name("localrag.en.toml").read_text()
-    )
+    package = Path(sys.modules["localrag"].__file__ or "").parent
+    template = (package / "corpus" / "localrag.en.toml").read_text()
     used = "\n".join(line.removeprefix("#") for line in template.splitlines() if " = " in line)
     return [template.encode(), used.encode(), b'language = "ja"\n[retrieval]\nk = 5\n']
 

@@ -40,7 +40,7 @@ def count(frame, event, _):
             above = above.f_back
 
 
-from localrag.cli.start import run
+from localrag.doors.cli.start import run
 
 sys.setprofile(count)
 with contextlib.redirect_stdout(io.StringIO()):

@@ -15,13 +15,13 @@ from typing import NamedTuple
 from bench.options import parser
 from bench.rates import rate
 
-from localrag.config import load
-from localrag.ingest.add import add
-from localrag.ingest.index import index
+from localrag.answer.types import Status
+from localrag.corpus.config import load
+from localrag.corpus.ingest.add import add
+from localrag.corpus.workspace import Workspace
 from localrag.methods.answering import open_answers
-from localrag.reading.types import Status
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.types import Query
 from localrag_models.store import ModelStore
 
 

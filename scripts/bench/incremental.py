@@ -30,8 +30,8 @@ from bench.options import parser
 import localrag
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Locator
-from localrag.ingest.state import IndexState, index_state
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
+from localrag.search.indexing.state import IndexState, index_state
 
 OLD, NEW = "。", "。特別標識灯具を掲げる。"
 """What is changed; the words that come stand in no law."""

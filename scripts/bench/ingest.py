@@ -23,9 +23,9 @@ from bench.peak_memory import PeakMemory
 from bench.rates import latency
 
 import localrag
-from localrag.ingest.add import AddReport, add
-from localrag.ingest.index import IndexReport, index
-from localrag.workspace import Workspace
+from localrag.corpus.ingest.add import AddReport, add
+from localrag.corpus.workspace import Workspace
+from localrag.search.indexing.index import IndexReport, index
 
 Result = TypeVar("Result")
 

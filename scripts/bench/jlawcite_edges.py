@@ -24,9 +24,9 @@ from bench.references import statutes
 
 from localrag.corpus.links import APPLIES, DELEGATED_BY, REFERS
 from localrag.corpus.types import Document, Locator
-from localrag.statutes.names import LawNames
-from localrag.statutes.notation import cite
-from localrag.statutes.references import extract_references
+from localrag.law.names import LawNames
+from localrag.law.notation import cite
+from localrag.law.references import extract_references
 
 _THEIR_ARTICLE = re.compile(r"(\w+?)_a(\d[\d-]*)(?:_p.*)?")
 _AROUND = 160

@@ -18,9 +18,9 @@ from bench.options import parser
 from bench.rates import latency, rate
 from bench.squad import JUDGES, Asked, is_paragraph, kept_from, questions
 
-from localrag.reading.extractive import quotations
-from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.types import Query
+from localrag.answer.extractive import quotations
+from localrag.search.pipeline import Retriever
+from localrag.search.types import Query
 
 HITS = 10
 

@@ -115,13 +115,13 @@ def ask(child: subprocess.Popen[str], question: Mapping[str, Any]) -> dict[str, 
 
 def answer_questions(arguments: argparse.Namespace) -> None:
     """Answer the questions that come, a line each, with the code this process has imported."""
-    from localrag.config import load
+    from localrag.corpus.config import load
+    from localrag.corpus.ingest.add import add
+    from localrag.corpus.workspace import Workspace
     from localrag.errors import ModelUnusable
-    from localrag.ingest.add import add
-    from localrag.ingest.index import index
     from localrag.methods.answering import open_answers
-    from localrag.retrieval.types import Query
-    from localrag.workspace import Workspace
+    from localrag.search.indexing.index import index
+    from localrag.search.types import Query
     from localrag_models.store import ModelStore
 
     workspace = Workspace(arguments.work.resolve() / "jsquad-claims" / f"home-{arguments.child}")
@@ -173,7 +173,7 @@ def withhold(context: Any) -> None:
 
     from bench.squad import is_paragraph
 
-    from localrag.retrieval.pipeline import Retriever
+    from localrag.search.pipeline import Retriever
 
     search = Retriever.search
 

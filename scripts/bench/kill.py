@@ -19,15 +19,15 @@ from pathlib import Path
 from bench.options import law_files, parser
 from bench.own_process import carry_out, killed_after, noting, told
 
+from localrag.corpus.ingest.add import add
+from localrag.corpus.ingest.events import DocumentsStored, Event
 from localrag.corpus.readers import read
 from localrag.corpus.readers.types import ReadFailure
 from localrag.corpus.rows import prepare
 from localrag.corpus.store import CorpusStore
-from localrag.ingest.add import add
-from localrag.ingest.events import DocumentsStored, Event
-from localrag.ingest.index import IndexState, index, index_state
-from localrag.progress import Progress
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
+from localrag.search.indexing.index import IndexState, index, index_state
+from localrag.text.progress import Progress
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.bm25 import BM25Index
 from localrag_indexes.manifest import current

@@ -19,14 +19,14 @@ from bench.own_process import killed_after
 from bench.rates import rate
 
 from localrag import sample
-from localrag.conversations.store import CONVERSATIONS, Conversations
-from localrag.conversations.types import TurnState
-from localrag.database import Database
-from localrag.ingest.add import add
-from localrag.ingest.index import index
-from localrag.retrieval.types import Query
-from localrag.session import open as open_workspace
-from localrag.workspace import Workspace
+from localrag.corpus.database import Database
+from localrag.corpus.ingest.add import add
+from localrag.corpus.workspace import Workspace
+from localrag.ops.conversations.store import CONVERSATIONS, Conversations
+from localrag.ops.conversations.types import TurnState
+from localrag.ops.session import open as open_workspace
+from localrag.search.indexing.index import index
+from localrag.search.types import Query
 
 QUESTIONS = ("渡し守の資格は何か。", sample.QUESTION)
 

@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING, Any
 from bench.options import law_files, parser
 from bench.own_process import carry_out, killed_once, noting, told
 
+from localrag.corpus.ingest.add import add
+from localrag.corpus.ingest.events import EMBEDDING, Event
 from localrag.corpus.store import CorpusStore
-from localrag.ingest.add import add
-from localrag.ingest.events import EMBEDDING, Event
-from localrag.ingest.index import IndexState, index
-from localrag.ingest.state import vector_state
-from localrag.progress import Progress
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
+from localrag.search.indexing.index import IndexState, index
+from localrag.search.indexing.state import vector_state
+from localrag.text.progress import Progress
 from localrag_indexes.errors import IndexingError
 from localrag_indexes.manifest import current
 from localrag_indexes.vectors import Scored, VectorIndex, layout

@@ -20,16 +20,16 @@ from bench.own_process import carry_out, killed_once, noting, told
 from bench.rates import rate
 
 from localrag import sample
-from localrag.config import load
+from localrag.answer.types import UNWATCHED, Answer, Watch
+from localrag.corpus.config import load
+from localrag.corpus.ingest.add import add
+from localrag.corpus.workspace import Workspace
 from localrag.evaluation import runner, statistics
 from localrag.evaluation.datasets import loading
 from localrag.evaluation.planning import Plan, plan
-from localrag.ingest.add import add
-from localrag.ingest.index import index
 from localrag.methods.answering import Answerer
-from localrag.reading.types import UNWATCHED, Answer, Watch
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.types import Query
 
 METHOD = "statute-lexical"
 _MOMENT = 0.05

@@ -25,15 +25,20 @@ from bench.rates import rate
 from tiny_models.chat import write_chat_gguf
 
 from localrag import sample
-from localrag.config import load
+from localrag.corpus.config import load
+from localrag.corpus.ingest.add import add
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, Locator
-from localrag.ingest.add import add
-from localrag.ingest.index import index
-from localrag.optimize.folder import RunFolder
-from localrag.optimize.optimise import optimise
-from localrag.optimize.types import Event, OptimisationPlan, OptimisationProgress, Outcome
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
+from localrag.evaluation.optimize.folder import RunFolder
+from localrag.evaluation.optimize.optimise import optimise
+from localrag.evaluation.optimize.types import (
+    Event,
+    OptimisationPlan,
+    OptimisationProgress,
+    Outcome,
+)
+from localrag.search.indexing.index import index
 from localrag_models.store import ModelStore
 
 MODEL = "tiny-random"

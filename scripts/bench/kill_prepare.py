@@ -30,18 +30,18 @@ from typing import TYPE_CHECKING, Any
 from bench.options import parser
 from bench.own_process import carry_out, killed_once, noting, told
 
-from localrag.config import Config
+from localrag.corpus.config import Config
+from localrag.corpus.ingest.add import add
 from localrag.corpus.store import CorpusStore
-from localrag.ingest.add import add
-from localrag.ingest.index import index
+from localrag.corpus.workspace import Workspace
 from localrag.prepare.categories import Category
 from localrag.prepare.index import LayerIndex
 from localrag.prepare.layers import LAYERS, SEARCHED, DerivedLayer, DerivedRow
 from localrag.prepare.preparing import PHASES, LayerReport, Listener, prepare
 from localrag.prepare.texts import FoundText
-from localrag.progress import Progress, ignore
-from localrag.retrieval.types import Filters
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.types import Filters
+from localrag.text.progress import Progress, ignore
 
 if TYPE_CHECKING:
     from tiny_models.scripted import ScriptedChat

@@ -21,16 +21,16 @@ from bench.own_process import carry_out, killed_after
 from bench.rates import rate
 
 from localrag import sample
-from localrag.backup import back_up, restore
-from localrag.bundle.entering import enter
-from localrag.bundle.installer import FORMAT, MANIFEST
-from localrag.conversations.store import Conversations
+from localrag.corpus.ingest.add import add
 from localrag.corpus.store import CorpusStore
-from localrag.ingest.add import add
-from localrag.ingest.index import IndexState, index, index_state
-from localrag.progress import ignore
-from localrag.session import open as open_workspace
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
+from localrag.ops.backup import back_up, restore
+from localrag.ops.bundle.entering import enter
+from localrag.ops.bundle.installer import FORMAT, MANIFEST
+from localrag.ops.conversations.store import Conversations
+from localrag.ops.session import open as open_workspace
+from localrag.search.indexing.index import IndexState, index, index_state
+from localrag.text.progress import ignore
 
 LAW = "599AC0000000001"
 Examine = Callable[[Path], str]

@@ -22,13 +22,13 @@ from bench.options import law_files, parser
 from bench.own_process import killed_after
 from bench.rates import rate
 
+from localrag.corpus.ingest.add import add
+from localrag.corpus.ingest.update import undo_update, update
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.workspace import Workspace
 from localrag.errors import NotFoundError
-from localrag.ingest.add import add
-from localrag.ingest.index import IndexState, index, index_state
-from localrag.ingest.update import undo_update, update
-from localrag.session import open as open_workspace
-from localrag.workspace import Workspace
+from localrag.ops.session import open as open_workspace
+from localrag.search.indexing.index import IndexState, index, index_state
 
 OLD, NEW = "。</Sentence>", "。特別標識灯具を掲げる。</Sentence>"
 Content = dict[str, str]

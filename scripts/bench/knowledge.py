@@ -20,16 +20,16 @@ from bench.options import parser
 from bench.peak_memory import PeakMemory
 from bench.rates import latency, rate
 
+from localrag.corpus.ingest.add import add
 from localrag.corpus.knowledge import Knowledge
 from localrag.corpus.readers.triples import triple
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Triple
-from localrag.ingest.add import add
-from localrag.ingest.index import index
-from localrag.retrieval.predicates import triples_of
-from localrag.retrieval.types import Filters
-from localrag.retrieval.units import Admission
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.predicates import triples_of
+from localrag.search.types import Filters
+from localrag.search.units import Admission
 
 SEED = 20
 FIRST = 10

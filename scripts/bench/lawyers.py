@@ -30,15 +30,15 @@ from bench.corpora import open_corpus
 from bench.options import REPOSITORY, parser
 from bench.rates import latency, rate
 
+from localrag.answer.extractive import Quotations, quotations
 from localrag.corpus.types import Locator
-from localrag.reading.extractive import Quotations, quotations
-from localrag.retrieval import written as follow_up
-from localrag.retrieval.lexical import lexical
-from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.reading import Retrieval
-from localrag.retrieval.scope import NO_LAWS, OrdersUnder
-from localrag.retrieval.types import Query, WrittenSearch
-from localrag.retrieval.written import Rewritten, search_written
+from localrag.search import written as follow_up
+from localrag.search.lexical import lexical
+from localrag.search.pipeline import Retriever
+from localrag.search.reading import Retrieval
+from localrag.search.scope import NO_LAWS, OrdersUnder
+from localrag.search.types import Query, WrittenSearch
+from localrag.search.written import Rewritten, search_written
 
 QUESTIONS = REPOSITORY / "tests" / "localrag" / "lawyers" / "questions"
 ASKED = QUESTIONS.parent / "asked"
@@ -47,30 +47,30 @@ HITS = 10
 FIRST = 2
 # What can be left out: its name, where it is looked up, and what stands there instead.
 PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
-    ("laws named", "localrag.retrieval.reading.scope_of", lambda *_: NO_LAWS),
-    ("everyday words", "localrag.retrieval.reading.wordings", lambda *_: ()),
+    ("laws named", "localrag.search.reading.scope_of", lambda *_: NO_LAWS),
+    ("everyday words", "localrag.search.reading.wordings", lambda *_: ()),
     (
         "predicted questions, searched",
-        "localrag.retrieval.lexical.lexical",
+        "localrag.search.lexical.lexical",
         lambda store, index, query, wordings=(), _=None: lexical(store, index, query, wordings),
     ),
-    ("the same, read", "localrag.reading.support.predicted_questions", lambda _: ()),
-    ("penalties", "localrag.retrieval.reading.penalty_asked", lambda *_: None),
-    ("what fills in", "localrag.retrieval.orders.Filler.links", lambda *_: []),
-    ("figures", "localrag.retrieval.reading.figure_asked", lambda *_: None),
-    ("references", "localrag.retrieval.edges.neighbours", lambda *_: {}),
-    ("another provision second", "localrag.reading.extractive._spread", list),
+    ("the same, read", "localrag.answer.support.predicted_questions", lambda _: ()),
+    ("penalties", "localrag.search.reading.penalty_asked", lambda *_: None),
+    ("what fills in", "localrag.search.orders.Filler.links", lambda *_: []),
+    ("figures", "localrag.search.reading.figure_asked", lambda *_: None),
+    ("references", "localrag.search.edges.neighbours", lambda *_: {}),
+    ("another provision second", "localrag.answer.extractive._spread", list),
     (
         "questions before",
-        "localrag.retrieval.written.rewritten",
+        "localrag.search.written.rewritten",
         lambda text, *_: Rewritten(text),
     ),
     (
         "captions weighed",
-        "localrag.retrieval.lexical.weigh",
+        "localrag.search.lexical.weigh",
         lambda matches, *_: {unit: match.score for unit, match in matches.items()},
     ),
-    ("meaning", "localrag.retrieval.dense.Dense.search", lambda *_: {}),
+    ("meaning", "localrag.search.dense.Dense.search", lambda *_: {}),
 )
 
 

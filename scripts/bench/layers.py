@@ -32,10 +32,12 @@ from bench.corpora import installed, make_searchable
 from bench.options import parser
 from bench.rates import rate
 
-from localrag.config import Config, MethodConfig
-from localrag.config import load as load_settings
+from localrag.answer.pieces import Piece, sentences_of
+from localrag.corpus.config import Config, MethodConfig
+from localrag.corpus.config import load as load_settings
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Passage
+from localrag.corpus.workspace import Workspace
 from localrag.evaluation.datasets.loading import load
 from localrag.evaluation.measures.multihop import measure
 from localrag.evaluation.statistics import score
@@ -50,10 +52,8 @@ from localrag.prepare.index import index_layers
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, SENTENCES, DerivedLayer, digest
 from localrag.prepare.preparing import prepare
 from localrag.prepare.texts import LayerText
-from localrag.progress import ignore
-from localrag.reading.pieces import Piece, sentences_of
-from localrag.retrieval.types import Filters, Query
-from localrag.workspace import Workspace
+from localrag.search.types import Filters, Query
+from localrag.text.progress import ignore
 
 Record = dict[str, Any]
 """A question as its dataset has it."""

@@ -22,14 +22,14 @@ from bench.options import parser
 from bench.rates import rate
 
 from localrag.check import CheckReport, Verdict, check, given
+from localrag.corpus.ingest.add import add
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, PARAGRAPHS, Locator, Passage
-from localrag.ingest.add import add
-from localrag.provision import is_deleted
+from localrag.corpus.workspace import Workspace
+from localrag.law.names import LawNames, customary
+from localrag.law.notation import cite
 from localrag.sample import FOLDER
-from localrag.statutes.names import LawNames, customary
-from localrag.statutes.notation import cite
-from localrag.workspace import Workspace
+from localrag.search.provision import is_deleted
 from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_indexes.analysis.normalize import letters_of, parse_numeral, to_kanji
 

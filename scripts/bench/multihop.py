@@ -13,9 +13,9 @@ from bench.corpora import open_corpus
 from bench.options import parser
 from bench.rates import rate
 
-from localrag.config import RetrievalConfig
-from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.types import Query
+from localrag.corpus.config import RetrievalConfig
+from localrag.search.pipeline import Retriever
+from localrag.search.types import Query
 
 CUTOFF = 10
 

@@ -20,14 +20,14 @@ from bench.options import parser
 from bench.rates import rate
 from bench.squad import JUDGES, Asked, questions
 
-from localrag.config import Config, load
+from localrag.corpus.config import Config, load
+from localrag.corpus.workspace import Workspace
 from localrag.prepare.index import LayerIndex
 from localrag.prepare.layers import SYNTHETIC_QA
 from localrag.prepare.preparing import prepare
-from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.reading import Retrieval
-from localrag.retrieval.types import Filters, Query
-from localrag.workspace import Workspace
+from localrag.search.pipeline import Retriever
+from localrag.search.reading import Retrieval
+from localrag.search.types import Filters, Query
 from localrag_indexes.fusion import reciprocal_rank_fusion
 
 HITS = 10

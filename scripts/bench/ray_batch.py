@@ -26,14 +26,14 @@ from bench.batch import essence, made_up, prepare
 from bench.own_process import noting, told
 from bench.rates import rate
 
-from localrag.batch import run
-from localrag.cluster.running import RemoteAnswers, on_workers
-from localrag.cluster.workers import LOCAL, Cluster, Errand
-from localrag.config import Config, load
+from localrag.answer.types import Answer, Status
+from localrag.corpus.config import Config, load
+from localrag.corpus.workspace import Workspace
 from localrag.methods.answering import Answerer, open_answers
-from localrag.reading.types import Answer, Status
-from localrag.retrieval.types import Query, Trace
-from localrag.workspace import Workspace
+from localrag.ops.batch import run
+from localrag.ops.cluster.running import RemoteAnswers, on_workers
+from localrag.ops.cluster.workers import LOCAL, Cluster, Errand
+from localrag.search.types import Query, Trace
 
 # A worker is killed, then the driver, and so on.
 _VICTIMS = ("worker", "driver")

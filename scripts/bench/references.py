@@ -15,10 +15,10 @@ from bench.rates import rate
 from localrag.corpus.links import APPLIES, DELEGATED_BY, REFERS, Reference
 from localrag.corpus.readers import ReadFailure, read, supported
 from localrag.corpus.types import Document, Locator
-from localrag.statutes.definitions import extract_definitions
-from localrag.statutes.names import LawNames
-from localrag.statutes.provisions import appendices, label_of
-from localrag.statutes.references import extract_references
+from localrag.law.definitions import extract_definitions
+from localrag.law.names import LawNames
+from localrag.law.provisions import appendices, label_of
+from localrag.law.references import extract_references
 
 _SOURCES = ("cited in main provisions", "cited in supplements and appendices")
 _APPENDICES = "appendices and forms cited"

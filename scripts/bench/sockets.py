@@ -27,9 +27,9 @@ from bench.options import law_files, parser
 from bench.terminal import Terminal
 from bench.tui import BAR, COLUMNS, ENVIRONMENT, FIELD, ROWS
 
-from localrag.offline import NAMESPACE
+from localrag.corpus.workspace import Workspace
+from localrag.ops.offline import NAMESPACE
 from localrag.sample import QUESTION
-from localrag.workspace import Workspace
 from localrag_models.store import ModelStore
 
 STEPS = ("add", "index", "search", "ask", "batch", "tui")

@@ -21,9 +21,9 @@ from pathlib import Path
 from bench.options import parser
 from bench.rates import latency, rate
 
+from localrag.answer.checking import ENOUGH, covers, mismatches
 from localrag.corpus.readers import ReadFailure, read
 from localrag.corpus.types import PARAGRAPHS
-from localrag.reading.checking import ENOUGH, covers, mismatches
 from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_indexes.analysis.normalize import common_year, normalize, parse_numeral, to_kanji
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from localrag.corpus.types import Passage
-from localrag.retrieval.reading import Retrieval
-from localrag.retrieval.types import Hit, Trace
+from localrag.search.reading import Retrieval
+from localrag.search.types import Hit, Trace
 
 JUDGES = 200
 """Questions that judge, those whose ids hash lowest: nothing is fitted or chosen on them."""

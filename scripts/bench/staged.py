@@ -19,11 +19,11 @@ from bench.evaluation import prepare
 from bench.options import parser
 from bench.rates import latency, rate
 
-from localrag.config import Stages, load
+from localrag.answer.types import Answer, Stage, Status, Step, Unanswered
+from localrag.corpus.config import Stages, load
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
-from localrag.reading.types import Answer, Stage, Status, Step, Unanswered
-from localrag.retrieval.types import ModelCall, Query
+from localrag.search.types import ModelCall, Query
 
 _CORPUS = "jemhopqa-jsquad"
 

@@ -27,17 +27,17 @@ from bench.corpora import json_lines, open_corpus
 from bench.options import REPOSITORY, parser
 from bench.rates import latency, rate
 
-from localrag.config import load
+from localrag.answer.types import Answer, Status
+from localrag.corpus.config import load
 from localrag.corpus.knowledge import Knowledge, KnownTriple, SubjectMention
+from localrag.corpus.workspace import Workspace
 from localrag.evaluation.datasets.readers import Sources, read
 from localrag.evaluation.measures.answers import exact
 from localrag.evaluation.types import Question
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
-from localrag.reading.types import Answer, Status
-from localrag.retrieval.predicates import likeness
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.predicates import likeness
+from localrag.search.types import Query
 
 _NAME = "staged-symbolic"
 _ALIKE = 0.6

@@ -21,18 +21,18 @@ from bench.corpora import LAWS, law_questions, open_laws
 from bench.options import parser
 from bench.rates import rate
 
-from localrag.config import load
+from localrag.corpus.config import load
+from localrag.corpus.workspace import Workspace
 from localrag.evaluation.recall import all_at, any_at, ranks
 from localrag.evaluation.types import Question
-from localrag.facts import FactKind
 from localrag.methods.answering import MethodResources
 from localrag.methods.catalogue import labelled
 from localrag.methods.lawqa_study.options import RERANKED, K, search
 from localrag.methods.statute_localrag import gather
 from localrag.methods.toolkit import Toolkit
-from localrag.retrieval.query import full_text
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.query import full_text
+from localrag.search.types import Query
+from localrag.text.facts import FactKind
 
 CUTOFFS = (5, 10)
 DEPTH = max(CUTOFFS)

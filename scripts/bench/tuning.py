@@ -20,7 +20,7 @@ from bench.squad import JUDGES, questions
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES
-from localrag.tuning import Tuning, tune
+from localrag.evaluation.tuning import Tuning, tune
 
 ASKED = 200
 CORPORA = ("statutes", "jsquad-alone", "hotpotqa", "musique")

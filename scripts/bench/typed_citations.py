@@ -17,11 +17,11 @@ from bench.rates import rate
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Locator
-from localrag.statutes.names import LawNames, short_names
-from localrag.statutes.notation import IROHA, cite
-from localrag.statutes.provisions import StoredProvisions, container
-from localrag.statutes.resolver import CitationResolver, Target, parse_target
-from localrag.statutes.typed import written_out
+from localrag.law.names import LawNames, short_names
+from localrag.law.notation import IROHA, cite
+from localrag.law.provisions import StoredProvisions, container
+from localrag.law.resolver import CitationResolver, Target, parse_target
+from localrag.law.typed import written_out
 from localrag_indexes.analysis.normalize import to_kanji
 
 _WIDE = str.maketrans("0123456789 ", "０１２３４５６７８９　")

@@ -23,11 +23,11 @@ from pathlib import Path
 
 from bench.peak_memory import PeakMemory
 
+from localrag.corpus.ingest.add import AddReport, add
+from localrag.corpus.ingest.events import DocumentsStored, Event, FileResumed
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, TRIPLES
-from localrag.ingest.add import AddReport, add
-from localrag.ingest.events import DocumentsStored, Event, FileResumed
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
 
 WORDS = (
     "港", "灯台", "渡し舟", "運河", "岬", "潮流", "船頭", "桟橋", "漁村", "航路", "石垣", "水門",

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from bench.peak_memory import PeakMemory
 
-from localrag.batch.table import open_table
-from localrag.export.sheets import Column, write_csv, write_xlsx
+from localrag.ops.batch.table import open_table
+from localrag.page.sheets import Column, write_csv, write_xlsx
 
 _COLUMNS = [Column("番号"), Column("質問"), Column("選択肢1"), Column("選択肢2")]
 

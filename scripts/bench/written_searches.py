@@ -24,14 +24,14 @@ from bench.lawyers import ASKED, answered, print_groups, query_of
 from bench.options import parser
 from bench.rates import latency
 
-from localrag.config import load
+from localrag.answer.prompts import language_of
+from localrag.corpus.config import load
 from localrag.errors import ModelUnusable
 from localrag.methods.answering import MethodResources
 from localrag.methods.searches import built_in, write_searches
 from localrag.methods.toolkit import Toolkit
-from localrag.prompts import language_of
-from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.types import ModelCall, WrittenSearch
+from localrag.search.pipeline import Retriever
+from localrag.search.types import ModelCall, WrittenSearch
 
 # Of the questions that --first and --last take.
 CHANCE = 0

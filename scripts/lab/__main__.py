@@ -12,7 +12,7 @@ from pathlib import Path
 from lab import e5, packages
 from lab.packages import LabError, Wheels
 
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
 from localrag_models.errors import ModelError
 from localrag_models.store import ModelStore
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import localrag
-from localrag.conversations.store import Conversations
-from localrag.durable import readers
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.corpus.durable import readers
+from localrag.corpus.workspace import Workspace
+from localrag.ops.conversations.store import Conversations
+from localrag.search.types import Query
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from localrag.citing import looked_up_blocks
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.workspace import Workspace
 from localrag.errors import NotFoundError
-from localrag.export.markdown import markdown
-from localrag.provision import LookedUp, show
-from localrag.workspace import Workspace
+from localrag.page.citing import looked_up_blocks
+from localrag.page.markdown import markdown
+from localrag.search.provision import LookedUp, show
 
 LAW = "598AC0000000008"
 

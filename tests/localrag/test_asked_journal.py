@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import localrag
-from localrag.asked_journal import checked, journal_of, write_down
+from localrag.corpus.asked_journal import checked, journal_of, write_down
+from localrag.corpus.workspace import Workspace
 from localrag.errors import StorageError, StoreError
-from localrag.workspace import Workspace
 
 Cli = Callable[..., Any]
 

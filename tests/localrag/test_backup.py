@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 
-from localrag.backup import back_up, restore, restore_corpus
-from localrag.conversations.store import Conversations
+from localrag.corpus.durable import locked
 from localrag.corpus.store import CorpusStore
-from localrag.durable import locked
+from localrag.corpus.workspace import Workspace, writing
 from localrag.errors import BusyError, InputError, StorageError, UsageError
-from localrag.ingest.state import writing
-from localrag.workspace import Workspace
+from localrag.ops.backup import back_up, restore, restore_corpus
+from localrag.ops.conversations.store import Conversations
 
 Cli = Callable[..., Any]
 Members = list[tuple[str, bytes]]

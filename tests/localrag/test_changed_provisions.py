@@ -11,8 +11,8 @@ import pytest
 import localrag
 from localrag.corpus.links import CHANGES
 from localrag.corpus.readers.statutes_jsonl import statute_document
-from localrag.statutes.names import LawNames
-from localrag.statutes.references import extract_references
+from localrag.law.names import LawNames
+from localrag.law.references import extract_references
 
 Cli = Callable[..., Any]
 LAW = "599AC0000000001"

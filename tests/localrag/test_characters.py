@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import localrag
-from localrag.batch.options import plain_label, read_options
 from localrag.corpus.rows import FoldedText, fold
 from localrag.corpus.types import LawRow
-from localrag.question.as_of import state_asked
-from localrag.question.english_citations import english_citations, english_places
-from localrag.question.laws import laws_named
-from localrag.reading import dates, quantities
-from localrag.retrieval.search import Titles
-from localrag.statutes.citations import find_citations
-from localrag.statutes.names import LawNames, may_be_same_number
-from localrag.statutes.typed import read_headings, read_part, short_citations, written_out
+from localrag.law.citations import find_citations
+from localrag.law.names import LawNames
+from localrag.law.typed import read_headings, read_part, short_citations, written_out
+from localrag.ops.batch.options import plain_label, read_options
+from localrag.search.question.as_of import state_asked
+from localrag.search.question.english_citations import english_citations, english_places
+from localrag.search.question.laws import laws_named
+from localrag.search.search import Titles
+from localrag.text import dates, quantities
+from localrag.text.dates import may_be_same_number
 from localrag_indexes.analysis import Analyzer
 from localrag_indexes.analysis.normalize import letters_of, normalize, parse_numeral, without_blanks
 

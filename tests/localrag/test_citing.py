@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 import localrag
-from localrag.citing import cited, looked_up_blocks, places
+from localrag.answer.types import Citation
+from localrag.corpus.workspace import Workspace
 from localrag.errors import FileExistsAlready, UsageError
-from localrag.export.blocks import (
+from localrag.page.blocks import (
     Block,
     Code,
     Heading,
@@ -26,10 +27,9 @@ from localrag.export.blocks import (
     Strong,
     paragraph,
 )
-from localrag.export.files import write_blocks
-from localrag.export.markdown import markdown
-from localrag.reading.types import Citation
-from localrag.workspace import Workspace
+from localrag.page.citing import cited, looked_up_blocks, places
+from localrag.page.files import write_blocks
+from localrag.page.markdown import markdown
 
 from ..patience import PATIENCE
 
@@ -117,8 +117,8 @@ def test_no_file_is_replaced_unasked(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from localrag.export.blocks import Heading
-from localrag.export.files import write_blocks
+from localrag.page.blocks import Heading
+from localrag.page.files import write_blocks
 
 def blocks():
     yield Heading(1, "half of it")

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from localrag import config, language
+from localrag import language
+from localrag.corpus import config
+from localrag.corpus.workspace import Workspace, change_setting
 from localrag.errors import ConfigError, UsageError
-from localrag.workspace import Workspace, change_setting
 
 
 @pytest.fixture
@@ -131,7 +132,7 @@ def test_the_template_shows_every_setting_with_its_default(
 
 
 def test_loading_does_not_import_the_heavy_libraries() -> None:
-    code = "import sys, localrag.config, localrag.workspace; print(*sys.modules)"
+    code = "import sys, localrag.corpus.config, localrag.corpus.workspace; print(*sys.modules)"
     modules = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from localrag.durable import replace_text, replacing
+from localrag.corpus.durable import replace_text, replacing
 
 from ..patience import PATIENCE
 
 LOOP = """
 import sys
 from pathlib import Path
-from localrag.durable import replace_text
+from localrag.corpus.durable import replace_text
 
 path, text = Path(sys.argv[1]), sys.argv[2] * 50_000
 for _ in range(150):

@@ -18,14 +18,14 @@ import pytest
 from mcp import Client
 
 import localrag
-from localrag.as_json.checks import check_as_json
-from localrag.config import ServeConfig
+from localrag.corpus.config import ServeConfig
+from localrag.doors.as_json.checks import check_as_json
+from localrag.doors.serve.desk import Desk
+from localrag.doors.serve.guarding import GuardedDesk
+from localrag.doors.serve.holders import Tokens
+from localrag.doors.serve.http import application
+from localrag.doors.serve.mcp import server_of
 from localrag.errors import NotFoundError
-from localrag.serve.desk import Desk
-from localrag.serve.guarding import GuardedDesk
-from localrag.serve.holders import Tokens
-from localrag.serve.http import application
-from localrag.serve.mcp import server_of
 
 from ..conftest import Outcome
 

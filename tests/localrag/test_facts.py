@@ -10,7 +10,7 @@ from catalogues import translations
 from pydantic import TypeAdapter, ValidationError
 
 from localrag import language
-from localrag.facts import Fact, FactKind, facts_of, told
+from localrag.text.facts import Fact, FactKind, facts_of, told
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import localrag
-from localrag.conversations.store import Conversations
+from localrag.corpus.workspace import Workspace
+from localrag.doors.forgetting import forget_conversation, forget_documents, forget_run
 from localrag.errors import NotFoundError, UsageError
-from localrag.forgetting import forget_conversation, forget_documents, forget_run
 from localrag.methods.remembered import Remembered
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.ops.conversations.store import Conversations
+from localrag.search.types import Query
 
 from ..prepared import prepared_texts
 
@@ -162,7 +162,7 @@ def test_a_run_half_forgotten(home: Path, monkeypatch: pytest.MonkeyPatch) -> No
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("localrag.forgetting.shutil.rmtree", killed)
+        patch.setattr("localrag.doors.forgetting.shutil.rmtree", killed)
         with pytest.raises(KeyboardInterrupt):
             forget_run(workspace, "eval/lawqa/first")
     forget_run(workspace, "eval/lawqa/first")

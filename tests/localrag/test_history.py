@@ -12,9 +12,9 @@ import pytest
 import localrag
 from localrag.corpus.readers.statutes_jsonl import statute_document
 from localrag.errors import NotFoundError, UsageError
-from localrag.facts import Fact, FactKind
-from localrag.history import Comparison
-from localrag.history.comparing import Change, ChangeKind, compare
+from localrag.search.history import Comparison
+from localrag.search.history.comparing import Change, ChangeKind, compare
+from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.normalize import to_kanji
 
 FERRIES = "599AC0000000001"
@@ -103,7 +103,7 @@ def test_what_stays_open_shows_the_law_of_the_new_day(
         def today(cls) -> date:
             return days[-1]
 
-    for module in ("localrag.corpus.lookups", "localrag.ingest.state"):
+    for module in ("localrag.corpus.lookups", "localrag.search.indexing.state"):
         monkeypatch.setattr(f"{module}.date", Clock)
 
     def states() -> set[str]:

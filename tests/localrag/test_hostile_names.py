@@ -13,11 +13,11 @@ import openpyxl
 import pytest
 
 from localrag import language
-from localrag.cli import terminal
-from localrag.conversations.export import export
-from localrag.conversations.store import Conversations
-from localrag.harmless import harmless, json_text, one_line
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
+from localrag.doors.cli import terminal
+from localrag.ops.conversations.export import export
+from localrag.ops.conversations.store import Conversations
+from localrag.text.harmless import harmless, json_text, one_line
 
 Cli = Callable[..., Any]
 

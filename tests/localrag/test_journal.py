@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
+from localrag.corpus.journal import Journal
 from localrag.errors import StorageError, WorkspaceError
-from localrag.journal import Journal
 from localrag.language import N_
 
 from ..patience import PATIENCE
@@ -141,7 +141,7 @@ CHILD = """
 import sys
 from pathlib import Path
 from pydantic import TypeAdapter
-from localrag.journal import Journal
+from localrag.corpus.journal import Journal
 
 with Journal(Path(sys.argv[1]), TypeAdapter(dict[str, int]), lambda line: None) as journal:
     for number in range(1_000_000):

@@ -17,8 +17,8 @@ ngettext("{n} law", "{n} laws", 2)
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
-    """A project with two rooms with messages, in the place of the real one."""
-    for package in (*catalogues.DIVIDED, *catalogues.WHOLE):
+    """A project of two files with messages, in place of the real one."""
+    for package in catalogues.PACKAGES:
         (tmp_path / package).mkdir(parents=True)
     bench = tmp_path / "tui" / "localrag_tui"
     (bench / "ask").mkdir()
@@ -29,8 +29,8 @@ def repository(tmp_path, monkeypatch):
     return tmp_path
 
 
-def translate(repository, room, **strings):
-    path = repository / "localrag" / "locale" / "ja" / "LC_MESSAGES" / f"{room}.po"
+def translate(repository, **strings):
+    path = repository / "localrag" / "locale" / "ja" / "LC_MESSAGES" / "localrag.po"
     text = path.read_text()
     for message, string in strings.items():
         head, found, rest = text.partition(f'"{message}"\n')
@@ -41,14 +41,13 @@ def translate(repository, room, **strings):
 
 
 def test_everything_is_translated():
-    assert catalogues.faults(catalogues.rooms()) == []
+    assert catalogues.faults() == []
 
 
 def test_messages_are_collected_compiled_and_spoken(repository):
-    rooms = catalogues.rooms()
-    assert catalogues.faults(rooms)[0] == "ja/localrag_tui: missing: 'Quit'"
-    catalogues.update(rooms)
-    assert "ja/localrag_tui: untranslated: 'Quit'" in catalogues.faults(rooms)
+    assert "ja: missing: 'Ask {model}'" in catalogues.faults()
+    catalogues.update()
+    assert "ja: untranslated: 'Quit'" in catalogues.faults()
     ask = {
         "Ask {model}": "{model}に質問",
         "Quit": "終了",
@@ -56,17 +55,13 @@ def test_messages_are_collected_compiled_and_spoken(repository):
         "a line": "行",
         "{n} laws": "{n} 件の法令",
     }
-    translate(repository, "localrag_tui.ask", **ask)
-    translate(repository, "localrag_tui", Quit="終了")
-    assert catalogues.faults(rooms) == [
-        "ja/localrag_tui: the compiled catalogue is behind",
-        "ja/localrag_tui.ask: the compiled catalogue is behind",
-    ]
-    catalogues.update(rooms)
-    assert catalogues.faults(rooms) == []
-    compiled = repository / "localrag/locale/ja/LC_MESSAGES/localrag_tui.ask.mo"
+    translate(repository, **ask)
+    assert catalogues.faults() == ["ja: the compiled catalogue is behind"]
+    catalogues.update()
+    assert catalogues.faults() == []
+    compiled = repository / "localrag/locale/ja/LC_MESSAGES/localrag.mo"
     before = compiled.read_bytes()
-    catalogues.update(rooms)
+    catalogues.update()
     assert compiled.read_bytes() == before
     language.use("ja")
     assert language._("Ask {model}") == "{model}に質問"
@@ -77,16 +72,12 @@ def test_messages_are_collected_compiled_and_spoken(repository):
 
 
 def test_faults_are_told(repository):
-    catalogues.update(catalogues.rooms())
-    translate(repository, "localrag_tui.ask", **{"Ask {model}": "{name}に質問", "Quit": "終了"})
-    translate(repository, "localrag_tui", Quit="やめる")
+    catalogues.update()
+    translate(repository, **{"Ask {model}": "{name}に質問", "Quit": "終了"})
     (repository / "tui/localrag_tui/ask" / "screen.py").write_text('_("Ask {model}")\n_("Quit")')
-    (repository / "localrag/locale/ja/LC_MESSAGES/gone.po").touch()
-    told = catalogues.faults(catalogues.rooms())
-    assert "ja/localrag_tui.ask: no longer used: ('{n} law', '{n} laws')" in told
-    assert "ja/localrag_tui.ask: other placeholders than the original: 'Ask {model}'" in told
-    assert "ja/localrag_tui.ask: 'Quit' is translated otherwise in ja/localrag_tui" in told
-    assert "ja/gone: no room" in told
+    found = catalogues.faults()
+    assert "ja: no longer used: ('{n} law', '{n} laws')" in found
+    assert "ja: other placeholders than the original: 'Ask {model}'" in found
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 import localrag
 from localrag.errors import LocalragError, UsageError
-from localrag.session import Corpus
+from localrag.ops.session import Corpus
 
 from ..growth import assert_linear
 

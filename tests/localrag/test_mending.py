@@ -9,12 +9,12 @@ from typing import Any
 import apsw
 import pytest
 
-from localrag.conversations.store import Conversations
+from localrag.corpus.database import version
 from localrag.corpus.store import CORPUS, CorpusStore
 from localrag.corpus.types import Document
-from localrag.database import version
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
+from localrag.ops.conversations.store import Conversations
+from localrag.search.types import Query
 
 Cli = Callable[..., Any]
 

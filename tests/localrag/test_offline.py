@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from localrag import offline
-from localrag.offline import STEPS, prove
+from localrag.ops import offline
+from localrag.ops.offline import STEPS, prove
 
 Cli = Callable[..., Any]
 

@@ -13,13 +13,13 @@ from tiny_models.scripted import ScriptedChat
 from tiny_models.servers import OpenAIDouble
 
 import localrag
-from localrag.config import Config, EmbeddingConfig
+from localrag.corpus.config import Config, EmbeddingConfig
+from localrag.corpus.workspace import Workspace
 from localrag.errors import UsageError
-from localrag.ingest.index import index
 from localrag.prepare.layers import METADATA, MK_SUMMARIES, SYNTHETIC_QA, DerivedLayer
 from localrag.prepare.preparing import prepare
 from localrag.prepare.redundancy import Redundancy, redundancy
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
 
 from ..prepared import prepared_texts
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from localrag.conversations.export import export
-from localrag.conversations.store import Conversations
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
+from localrag.ops.conversations.export import export
+from localrag.ops.conversations.store import Conversations
 
 Cli = Callable[..., Any]
 

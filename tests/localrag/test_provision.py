@@ -8,13 +8,13 @@ from unicodedata import normalize
 
 import pytest
 
-from localrag.contents import Part
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Locator
+from localrag.corpus.workspace import Workspace
 from localrag.errors import NotFoundError, UsageError
-from localrag.provision import Provision, citation_of, look_up, show
-from localrag.statutes.delegations import filled_in
-from localrag.workspace import Workspace
+from localrag.law.delegations import filled_in
+from localrag.search.contents import Part
+from localrag.search.provision import Provision, citation_of, look_up, show
 
 LAW = "598AC0000000007"
 

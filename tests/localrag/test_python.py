@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import localrag
-from localrag import api, language
+from localrag import language
+from localrag.doors import api
 
 from ..patience import PATIENCE
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from localrag import config, tuning
+from localrag.corpus import config
+from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, NotFoundError, UsageError
-from localrag.workspace import Workspace
+from localrag.evaluation import tuning
 
 ACT, ORDER = "599AC0000000001", "599CO0000000002"
 GOOD = [

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from localrag.corpus.workspace import Workspace
 from localrag.errors import StorageError, UsageError, WorkspaceError
-from localrag.workspace import Workspace
 
 
 def test_home_argument_wins_over_environment(tmp_path: Path, home: Path) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from localrag.harmless import NARROWEST, Layout, cells, cut, shorten
+from localrag.text.harmless import NARROWEST, Layout, cells, cut, shorten
 
 TEXTS = st.text(
     st.one_of(

@@ -22,12 +22,12 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, TextArea
 
 from localrag import language
-from localrag.config import Config
+from localrag.answer.types import Answer, Cancelled
+from localrag.corpus.config import Config
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.workspace import Workspace
 from localrag.errors import LocalragError
-from localrag.reading.types import Answer, Cancelled
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.types import Query
 from localrag_tui.app import Workbench
 from localrag_tui.work.answering import AnswerEvent
 from localrag_tui.work.engine import TimedAnswer

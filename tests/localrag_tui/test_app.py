@@ -188,7 +188,7 @@ def test_it_ends_with_its_terminal_though_that_takes_nothing_more(bench_home):
         "from localrag_tui.shell import base\n"
         "base._FAREWELL = 0.5\n"
         "WriterThread.stop = lambda self: threading.Event().wait()\n"
-        "from localrag.cli.start import run\n"
+        "from localrag.doors.cli.start import run\n"
         "sys.exit(run(['--home', sys.argv[1], 'tui']))\n"
     )
     terminal = Terminal(bench_home, program=["-c", hang, str(bench_home)], LANG="C.UTF-8")
@@ -211,4 +211,4 @@ def test_settings_that_are_not_valid_are_told_once_the_terminal_is_as_it_was(ben
 def test_the_first_paint_needs_no_library_that_validates():
     code = "import sys, localrag_tui.app, localrag_tui.ask.screen; print(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"pydantic", "localrag.config", "apsw"} & set(found.stdout.split())
+    assert not {"pydantic", "localrag.corpus.config", "apsw"} & set(found.stdout.split())

@@ -5,7 +5,7 @@ from dataclasses import replace
 from textual.widgets import Input
 
 from localrag.corpus.store import CorpusStore
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
 from localrag_tui.search.results import Results
 from localrag_tui.search.screen import SearchField
 from localrag_tui.source.pane import SourcePane

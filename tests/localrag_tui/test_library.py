@@ -6,10 +6,10 @@ from functools import partial
 
 import pytest
 
-from localrag.config import load
+from localrag.corpus.config import load
+from localrag.corpus.workspace import Workspace
 from localrag.errors import LocalragError
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.types import Query
 from localrag_tui.library import Library
 
 from ..patience import PATIENCE

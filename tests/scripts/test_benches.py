@@ -12,7 +12,7 @@ import pytest
 from printed_pages import PrintedPages
 from tiny_models.full_size import Shape
 
-from localrag.bundle.make import Contents
+from localrag.ops.bundle.make import Contents
 
 from ..patience import PATIENCE
 from ..tiny_bundle import make_bundle

@@ -13,9 +13,9 @@ from textual.screen import Screen
 from textual.widget import AwaitMount
 
 from localrag import language
+from localrag.corpus.workspace import Workspace
 from localrag.errors import ConfigError
 from localrag.language import N_, _, ngettext
-from localrag.workspace import Workspace
 from localrag_tui.screen import Dialogue, Kept, WorkbenchScreen
 from localrag_tui.screens import SCREENS
 from localrag_tui.shell.base import TOAST_WIDTH, BaseApp, abridged
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     # What stands here is imported when it is needed: the first paint needs none of it.
     from textual.command import Provider
 
-    from localrag.config import Config
+    from localrag.corpus.config import Config
     from localrag_tui.library import Keeper, Library
     from localrag_tui.memory import Memory
     from localrag_tui.shell.settings import Settings

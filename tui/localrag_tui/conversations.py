@@ -16,9 +16,9 @@ from textual.message import Message
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from localrag.conversations.types import Conversation, TurnState
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _, ngettext
+from localrag.ops.conversations.types import Conversation, TurnState
 from localrag_tui.screen import Dialogue
 from localrag_tui.shell.bars import KeyBar
 from localrag_tui.shown import cut, one_line
@@ -29,8 +29,8 @@ from localrag_tui.widgets.text_field import TextField
 from localrag_tui.work.latest import Latest
 
 if TYPE_CHECKING:
-    from localrag.conversations.store import Conversations
-    from localrag.workspace import Workspace
+    from localrag.corpus.workspace import Workspace
+    from localrag.ops.conversations.store import Conversations
     from localrag_tui.app import Workbench
 
 _MARKS = {
@@ -238,13 +238,13 @@ class _Exported:
         self._conversation = conversation
 
     def proposed(self) -> Path:
-        from localrag.conversations.export import file_name
+        from localrag.ops.conversations.export import file_name
 
         return working_folder() / f"{file_name(self._conversation.title)}.md"
 
     def write(self, path: Path, replace: bool) -> None:
-        from localrag.conversations.export import export
-        from localrag.conversations.store import Conversations
+        from localrag.ops.conversations.export import export
+        from localrag.ops.conversations.store import Conversations
 
         # A connection of its own: the keeper's belongs to another thread.
         with Conversations.open(self._workspace) as conversations:

@@ -15,8 +15,8 @@ from textual.widgets import Input, OptionList, Static
 
 from localrag.corpus.types import Locator, Passage
 from localrag.errors import LocalragError
-from localrag.facts import FactKind
 from localrag.language import N_, _
+from localrag.text.facts import FactKind
 from localrag_tui.screen import Dialogue, bench_of
 from localrag_tui.shell.keys import bench_key
 from localrag_tui.shown import harmless, one_line
@@ -28,8 +28,8 @@ from localrag_tui.wording import cure_of
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
-    from localrag.statutes.names import LawNames
-    from localrag.statutes.resolver import Resolution, Target
+    from localrag.law.names import LawNames
+    from localrag.law.resolver import Resolution, Target
     from localrag_tui.source.pane import SourcePane
 
 _LIMIT = 20
@@ -105,8 +105,8 @@ def look_up(store: "CorpusStore", names: "LawNames", typed: str, law_id: str = "
 
 
 def _resolutions(store: "CorpusStore", names: "LawNames", written: str) -> "tuple[Resolution, ...]":
-    from localrag.statutes.provisions import StoredProvisions
-    from localrag.statutes.resolver import parse_target
+    from localrag.law.provisions import StoredProvisions
+    from localrag.law.resolver import parse_target
 
     return parse_target(written, names, StoredProvisions(store, names))
 
@@ -143,8 +143,8 @@ def _branches(
 
 def _parts(store: "CorpusStore", names: "LawNames", written: str) -> Iterator[Offer]:
     """The parts of a law under the headings that are written: 民法 第三編第五章."""
-    from localrag.contents import sections_called, titled
-    from localrag.statutes.typed import read_part
+    from localrag.law.typed import read_part
+    from localrag.search.contents import sections_called, titled
 
     law, headings = read_part(written, names)
     for law_id, section in sections_called(store, names.lookup(law), headings)[:_LIMIT]:
@@ -153,7 +153,7 @@ def _parts(store: "CorpusStore", names: "LawNames", written: str) -> Iterator[Of
 
 
 def _laws(store: "CorpusStore", names: "LawNames", typed: str) -> Iterator[Offer]:
-    from localrag.finding import suggest
+    from localrag.search.finding import suggest
 
     for law in suggest(names, typed, _LIMIT):
         number = names.rows[law.law_id].law_num
@@ -176,7 +176,7 @@ def _known(store: "CorpusStore", names: "LawNames", typed: str) -> Iterator[Offe
 
 def _missing(store: "CorpusStore", names: "LawNames", missing: "list[Resolution]") -> PlacesFound:
     """Say what is missing, and offer what there is around it."""
-    from localrag.retrieval.reading import around
+    from localrag.search.reading import around
 
     nearest = [target for resolution in missing for target in around(store, resolution)]
     return PlacesFound(tuple(_provisions(store, names, nearest)), cause=_cause(store, missing[0]))

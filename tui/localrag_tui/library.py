@@ -5,21 +5,21 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
+from localrag.corpus.workspace import Workspace
 from localrag.errors import NotFoundError, StoreError
 from localrag.language import _
-from localrag.session import Session
-from localrag.workspace import Workspace
+from localrag.ops.session import Session
 from localrag_tui.wording import palette
 
 if TYPE_CHECKING:
     # The threads import what they need: nothing of it is there before the first paint.
-    from localrag.config import Config
-    from localrag.conversations.store import Conversations
+    from localrag.corpus.config import Config
     from localrag.corpus.store import CorpusStore
-    from localrag.retrieval.reading import Retrieval
-    from localrag.retrieval.types import Query
-    from localrag.session import Corpus
-    from localrag.statutes.names import LawNames
+    from localrag.law.names import LawNames
+    from localrag.ops.conversations.store import Conversations
+    from localrag.ops.session import Corpus
+    from localrag.search.reading import Retrieval
+    from localrag.search.types import Query
 
 T = TypeVar("T")
 
@@ -28,8 +28,8 @@ class Library:
     """One corpus, open for reading; every call is awaited, and none of them blocks the loop.
 
     Reading and searching do not wait for each other. Whatever cannot be opened is told by the
-    first call that needs it, as the errors of `localrag.session.Corpus`; of a corpus that is not
-    there, with what to do about it in the workbench.
+    first call that needs it, as the errors of `localrag.ops.session.Corpus`; of a corpus that is
+    not there, with what to do about it in the workbench.
 
     Args:
         workspace: where the corpus is.
@@ -116,7 +116,7 @@ class Library:
             raise NotFoundError(error.cause, cure) from error
 
     def _known_names(self, store: "CorpusStore") -> "LawNames":
-        from localrag.statutes.names import LawNames
+        from localrag.law.names import LawNames
 
         generation = store.generation
         if self._names is None or self._names[:2] != (store, generation):
@@ -168,7 +168,7 @@ class Keeper:
             self._open.close()
             self._open = None  # There may be room by now.
         if self._open is None:
-            from localrag.conversations.store import Conversations
+            from localrag.ops.conversations.store import Conversations
 
             self._open = Conversations.open(self._workspace)
         return self._open

@@ -7,10 +7,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from localrag.durable import replace_text
+from localrag.corpus.durable import replace_text
 from localrag.errors import StorageError
 from localrag.language import _
-from localrag.retrieval.types import Filters
+from localrag.search.types import Filters
 from localrag_tui.shown import harmless
 
 # A file of another hand may hold anything: what no user can have chosen counts as damaged. A path

@@ -13,10 +13,10 @@ from textual.widgets.option_list import Option
 
 from localrag.corpus.facets import CHAPTER
 from localrag.corpus.types import Label
+from localrag.corpus.workspace import Workspace
 from localrag.errors import LocalragError
 from localrag.language import N_, _, ngettext
-from localrag.session import Session
-from localrag.workspace import Workspace
+from localrag.ops.session import Session
 from localrag_tui.screen import Dialogue, WorkbenchScreen
 from localrag_tui.search.facets import facet_title, value_title
 from localrag_tui.shown import content, one_line
@@ -24,8 +24,8 @@ from localrag_tui.widgets.listing import Listing, Valued
 from localrag_tui.widgets.paragraph import BrokenText, Paragraph
 
 if TYPE_CHECKING:
-    from localrag.config import Config
-    from localrag.overview import Overview
+    from localrag.corpus.config import Config
+    from localrag.ops.overview import Overview
     from localrag_tui.app import Workbench
 
 # Values of a facet that are shown, the most frequent first; the filters of a search offer all.

@@ -4,7 +4,7 @@ import re
 
 from textual.content import Content
 
-from localrag.harmless import cut, harmless, one_line
+from localrag.text.harmless import cut, harmless, one_line
 
 __all__ = ["content", "cut", "flat", "harmless", "one_line"]
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from localrag.answer.types import Citation
     from localrag.corpus.types import Passage
-    from localrag.reading.types import Citation
     from localrag_tui.library import Library
 
 

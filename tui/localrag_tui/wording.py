@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from localrag.answer import wording
+from localrag.answer.types import Citation
 from localrag.errors import LocalragError
-from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
-from localrag.question.everyday import EverydayWord
-from localrag.reading import wording
-from localrag.reading.types import Citation
-from localrag.retrieval.types import FOLLOW_UP
+from localrag.search.question.everyday import EverydayWord
+from localrag.search.types import FOLLOW_UP
+from localrag.text.facts import Fact, FactKind
 from localrag_tui.shown import one_line
 
 _STAGES = {

@@ -54,8 +54,8 @@ from localrag.corpus.readers.word import WORD_SUFFIXES, read_docx
 from localrag.corpus.readers.zip_archive import read_zip
 from localrag.corpus.types import Document
 from localrag.errors import InputError
-from localrag.harmless import one_line
 from localrag.language import N_
+from localrag.text.harmless import one_line
 
 __all__ = [
     "DOUBTFUL",

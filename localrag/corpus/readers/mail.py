@@ -28,8 +28,8 @@ from localrag.corpus.readers.text import brief, decode_terse, drop_controls, ste
 from localrag.corpus.readers.types import Limits, Omission, PassedOver, ReadFailure
 from localrag.corpus.types import Document
 from localrag.errors import InputError
-from localrag.harmless import one_line
 from localrag.language import N_
+from localrag.text.harmless import one_line
 
 PartReader = Callable[[str, bytes], Iterator[Document | ReadFailure | Omission | PassedOver]]
 """Reads an attachment from its name, behind that of the message, and its bytes."""

@@ -14,10 +14,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from localrag.corpus.durable import make_folder, replace_text
 from localrag.corpus.readers.ocr import Engine, Line
 from localrag.corpus.readers.text import drop_controls
-from localrag.durable import make_folder, replace_text
-from localrag.progress import ignore
+from localrag.text.progress import ignore
 
 if TYPE_CHECKING:
     from localrag.corpus.readers.ocr import Image

@@ -38,7 +38,7 @@ NOT_CALCULATED = N_("formulas that were never calculated")
 OTHER_FORMATS = N_("numbers shown without their format")
 EMBEDDED = N_("embedded files")
 
-# So many empty rows may follow each other, as in `localrag.batch.workbook`.
+# So many empty rows may follow each other, as in `localrag.ops.batch.workbook`.
 _EMPTY = 65_536
 # Cells that are looked at, empty ones too: a million rows of twenty columns have fewer.
 _CELLS = 30_000_000

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from localrag.corpus.readers.text import bounded, brief
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator, Passage, Section
 from localrag.errors import InputError
-from localrag.harmless import shorten
 from localrag.language import N_
+from localrag.text.harmless import shorten
 
 _DIGITS = "〇一二三四五六七八九"
 _UNITS = {"十": 10, "百": 100, "千": 1000}

@@ -10,8 +10,8 @@ from pathlib import PurePosixPath
 from unicodedata import normalize
 
 from localrag.errors import InputError
-from localrag.harmless import shorten
 from localrag.language import N_, _
+from localrag.text.harmless import shorten
 
 # Document text is kept verbatim because quotes are checked against it. Control characters are the
 # one exception: they print as nothing, so no reader can quote them, and an escape sequence kept in

@@ -19,11 +19,11 @@ from typing import Any, Self
 
 import apsw
 
+from localrag.corpus.database import scratch
 from localrag.corpus.readers.jsonl import Lines, complete, element, json_object
 from localrag.corpus.readers.triples import triple, triples_document
 from localrag.corpus.readers.types import Limits, Mark, Omission, ReadFailure
 from localrag.corpus.types import ALIAS, Document, Triple
-from localrag.database import scratch
 from localrag.errors import InputError
 from localrag.language import N_
 

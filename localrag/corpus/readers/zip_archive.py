@@ -13,8 +13,8 @@ from localrag.corpus.readers.converting import LIST_OF_LAWS
 from localrag.corpus.readers.types import Limits, Omission, PassedOver, ReadFailure
 from localrag.corpus.types import Document
 from localrag.errors import InputError
-from localrag.harmless import one_line
 from localrag.language import N_
+from localrag.text.harmless import one_line
 
 MemberReader = Callable[[str, bytes], Iterator[Document | ReadFailure | Omission | PassedOver]]
 """Reads one member from its name and its bytes."""

@@ -1,8 +1,7 @@
 """Bringing a dataset into the workspace from a folder: its questions and their corpus.
 
 The folder is laid out as the dataset declares. What is done is not done again: the questions are
-compared by hash, and the corpus is added and indexed as `localrag.ingest` does it, which goes on
-where it was stopped.
+compared by hash. `localrag.corpus.ingest` adds and indexes the corpus, and continues after a stop.
 
 Gold passages that the corpus lacks become documents of their own. A file of such excerpts holds a
 JSON object a line: ``law_id`` (null for what is no statute), ``law_title``, ``article`` and
@@ -15,8 +14,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from localrag.config import Config
+from localrag.corpus.config import Config
+from localrag.corpus.ingest.add import AddReport
+from localrag.corpus.ingest.add import add as add_files
+from localrag.corpus.ingest.events import Listener
+from localrag.corpus.ingest.reading import limits_of
 from localrag.corpus.types import Locator
+from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, LocalragError, NotFoundError, UsageError
 from localrag.evaluation.datasets.keeping import (
     DECLARATION,
@@ -31,15 +35,10 @@ from localrag.evaluation.datasets.readers import Sources, read
 from localrag.evaluation.datasets.readers.entries import Fields, entries, required, text
 from localrag.evaluation.recall import JOINT
 from localrag.evaluation.types import Dataset, Split
-from localrag.ingest.add import AddReport
-from localrag.ingest.add import add as add_files
-from localrag.ingest.events import Listener
-from localrag.ingest.index import IndexReport, index_as_set
-from localrag.ingest.reading import limits_of
 from localrag.language import N_, _
-from localrag.progress import ignore
-from localrag.statutes.notation import cite
-from localrag.workspace import Workspace
+from localrag.law.notation import cite
+from localrag.search.indexing.index import IndexReport, index_as_set
+from localrag.text.progress import ignore
 
 
 @dataclass(frozen=True, slots=True)

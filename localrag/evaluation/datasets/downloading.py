@@ -10,14 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localrag.durable import make_folder, open_file
+from localrag.corpus.durable import make_folder, open_file
+from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, UsageError
 from localrag.evaluation.datasets.acquiring import Brought, missing_of, take
 from localrag.evaluation.datasets.keeping import DOWNLOAD, LARGEST, Shelf, content_of, digest
 from localrag.evaluation.datasets.loading import find
 from localrag.evaluation.types import Dataset, Split
 from localrag.language import N_
-from localrag.workspace import Workspace
 
 if TYPE_CHECKING:
     import httpx

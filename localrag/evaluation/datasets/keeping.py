@@ -16,10 +16,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from localrag.durable import locked, make_folder, replace_text, replacing, storing
+from localrag.corpus.durable import locked, make_folder, replace_text, replacing, storing
+from localrag.corpus.workspace import Workspace
 from localrag.errors import BusyError, InputError, NotFoundError, WorkspaceError
 from localrag.language import N_
-from localrag.workspace import Workspace
 
 DECLARATION = "dataset.toml"
 LARGEST = 200_000_000

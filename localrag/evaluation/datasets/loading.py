@@ -12,6 +12,7 @@ from typing import NamedTuple
 from localrag.corpus.readers.knowledge_store import CLAIM_OF, STORE
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import LawRow
+from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, NotFoundError, UsageError
 from localrag.evaluation.datasets.declarations import declared, read_declaration
 from localrag.evaluation.datasets.keeping import (
@@ -27,9 +28,8 @@ from localrag.evaluation.datasets.readers.entries import Stored, Titled
 from localrag.evaluation.recall import excerpted_law
 from localrag.evaluation.types import ANSWERABLE, Dataset, Question, Questions, Split
 from localrag.language import N_
-from localrag.retrieval.types import Filters
-from localrag.statutes.names import LawNames
-from localrag.workspace import Workspace
+from localrag.law.names import LawNames
+from localrag.search.types import Filters
 from localrag_indexes.analysis.normalize import without_blanks
 
 _TABLES = (".json", ".jsonl", ".ndjson")

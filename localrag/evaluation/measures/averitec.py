@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from localrag.answer.types import FactCheck
 from localrag.corpus.types import Triple
 from localrag.evaluation.measures.meteor import EXTRA, Meteor
 from localrag.evaluation.types import Measure, Question
-from localrag.facts import Fact, FactKind
-from localrag.reading.types import FactCheck
+from localrag.text.facts import Fact, FactKind
 
 LEVELS = (0.1, 0.2, 0.25)
 """The levels λ of evidence at which verdicts are counted."""

@@ -7,11 +7,11 @@ said well or badly they do not see. They are localrag's own.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from localrag.answer.types import Citation, Claim
 from localrag.corpus.types import Triple
 from localrag.evaluation.recall import document_of, place_of
 from localrag.evaluation.types import GoldSentence, Measure, Question
-from localrag.reading.types import Citation, Claim
-from localrag.retrieval.query import analyzer
+from localrag.search.query import analyzer
 from localrag_indexes.analysis.normalize import without_blanks
 
 SAME = 0.8

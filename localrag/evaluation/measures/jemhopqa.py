@@ -19,7 +19,7 @@ from localrag.evaluation.measures.similarity import (
     read_synonyms,
 )
 from localrag.evaluation.types import Measure, Question, Verdict
-from localrag.facts import Fact, FactKind
+from localrag.text.facts import Fact, FactKind
 
 if TYPE_CHECKING:
     import numpy as np

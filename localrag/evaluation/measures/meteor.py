@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from localrag.facts import Fact, FactKind
+from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.analyzer import split_sentences
 
 if TYPE_CHECKING:

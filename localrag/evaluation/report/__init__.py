@@ -9,7 +9,7 @@ from typing import TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from localrag.durable import make_folder, replace_text, storing
+from localrag.corpus.durable import make_folder, replace_text, storing
 from localrag.errors import InputError, NotFoundError, WorkspaceError, to_install
 from localrag.evaluation.report.document import Block, Picture, ReportSection, ReportText, markdown
 from localrag.evaluation.report.figures import Figures, figures

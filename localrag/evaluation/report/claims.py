@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from localrag.answer.types import Veracity
+from localrag.answer.wording import VERACITIES
 from localrag.evaluation.report.document import DASH, Block, ReportText, Table, estimate, percent
 from localrag.evaluation.report.measured import Answers, Baseline
 from localrag.evaluation.statistics import Estimate, score, share
 from localrag.evaluation.types import Question
 from localrag.language import _
-from localrag.reading.types import Veracity
-from localrag.reading.wording import VERACITIES
 
 NONE = ""
 """Stands for the verdict of a claim that was given none."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from localrag import harmless
 from localrag.evaluation.statistics import Estimate
+from localrag.text import harmless
 
 if TYPE_CHECKING:
     from jinja2 import Template

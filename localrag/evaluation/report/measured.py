@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean, median
 from string import Formatter
 
+from localrag.answer.types import Stage, Status
 from localrag.errors import InputError
 from localrag.evaluation.statistics import Estimate, score, share
 from localrag.evaluation.types import (
@@ -23,10 +24,9 @@ from localrag.evaluation.types import (
     Verdict,
     in_dataset_order,
 )
-from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
 from localrag.methods.catalogue import LABELS
-from localrag.reading.types import Stage, Status
+from localrag.text.facts import Fact, FactKind
 
 AGAIN = N_("Give the command of the evaluation again: answers that are there are kept.")
 

@@ -5,15 +5,15 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from localrag.answer.wording import VERACITIES
 from localrag.evaluation.report.claims import NONE, Verdicts
 from localrag.evaluation.report.document import one_line
 from localrag.evaluation.report.figures import Figures
 from localrag.evaluation.report.measured import CHANCE
 from localrag.evaluation.report.retrieved import DEPTHS, Recall
 from localrag.evaluation.statistics import Estimate
-from localrag.harmless import shorten
 from localrag.language import _
-from localrag.reading.wording import VERACITIES
+from localrag.text.harmless import shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

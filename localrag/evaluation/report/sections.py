@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from localrag.answer.wording import FAILURES, VERACITIES
 from localrag.evaluation.report import claims, free_text, rated
 from localrag.evaluation.report.document import (
     DASH,
@@ -23,7 +24,6 @@ from localrag.evaluation.report.retrieved import DEPTHS
 from localrag.evaluation.statistics import FEW, RESAMPLES
 from localrag.evaluation.types import Cause, Evaluation, NotMeasured, Published
 from localrag.language import N_, _, ngettext
-from localrag.reading.wording import FAILURES, VERACITIES
 
 _CAUSES = {
     Cause.CORPUS: (

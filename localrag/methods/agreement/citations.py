@@ -7,6 +7,8 @@ from functools import cache, lru_cache
 from math import sqrt
 
 from localrag.corpus.types import Locator
+from localrag.law.citations import find_citations
+from localrag.law.names import customary
 from localrag.methods.agreement.evidence import LawText, content_terms
 from localrag.methods.agreement.types import Observation, ObservationKind, Signs
 from localrag.methods.agreement.wording import (
@@ -16,8 +18,6 @@ from localrag.methods.agreement.wording import (
     ngrams,
     states_quantity,
 )
-from localrag.statutes.citations import find_citations
-from localrag.statutes.names import customary
 from localrag_indexes.analysis.normalize import compact
 
 SIGNS = ("likeness", "kind", "at_hand", "new")

@@ -7,11 +7,11 @@ from functools import lru_cache
 
 from localrag.corpus.lookups import Lookups
 from localrag.corpus.types import ITEMS, PARAGRAPHS, PASSAGES, Locator, Passage
+from localrag.law.citations import find_citations
+from localrag.law.notation import IROHA, cite
 from localrag.methods.agreement.wording import ngrams
-from localrag.retrieval.query import analyzer
-from localrag.retrieval.types import Hit
-from localrag.statutes.citations import find_citations
-from localrag.statutes.notation import IROHA, cite
+from localrag.search.query import analyzer
+from localrag.search.types import Hit
 from localrag_indexes.analysis.normalize import NUMERAL_CHARACTERS, compact
 
 _HEADING = re.compile(r"(?P<level>#{1,6})[ 　]*(?P<title>.*)")

@@ -15,14 +15,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from localrag.facts import Fact, FactKind
+from localrag.answer.types import Answer, Citation, Claim
 from localrag.language import N_
 from localrag.methods.agreement.evidence import content_terms, provisions_found
 from localrag.methods.agreement.judging import choose, is_held_out, judge
 from localrag.methods.agreement.types import OptionJudgement, in_words
 from localrag.methods.catalogue import Case, Method, labelled
 from localrag.methods.extractive import PlainToolkit
-from localrag.reading.types import Answer, Citation, Claim
+from localrag.text.facts import Fact, FactKind
 
 _HITS = 10
 # From here on nested cross-validation finds the option right in nine of ten answers.

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from localrag.answer.checking import mismatches
+from localrag.answer.types import MismatchKind
 from localrag.methods.agreement.evidence import (
     ComparableProvision,
     LawText,
@@ -20,8 +22,6 @@ from localrag.methods.agreement.wording import (
     hedge,
     ngrams,
 )
-from localrag.reading.checking import mismatches
-from localrag.reading.types import MismatchKind
 
 SIGNS = ("backed", "strength", "contradicted", "excepted")
 """Names of the signs, in the order of the weights, and why each tells:

@@ -17,10 +17,10 @@ from localrag.methods.comparison.types import (
     statement,
 )
 from localrag.methods.comparison.values import Address, Text, Value, folded, items, read
-from localrag.reading import dates, quantities
-from localrag.reading.dates import Date, Day, Interval, Period, periods
-from localrag.reading.folding import COUNT, ORDINAL
-from localrag.reading.quantities import Quantity
+from localrag.text import dates, quantities
+from localrag.text.dates import Date, Day, Interval, Period, periods
+from localrag.text.folding import COUNT, ORDINAL
+from localrag.text.quantities import Quantity
 from localrag_indexes.analysis.normalize import normalize
 
 _ORDERS: dict[ComparisonKind, tuple[Callable[[Sequence[Side], bool], Decision | None], bool]] = {

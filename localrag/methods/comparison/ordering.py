@@ -6,12 +6,12 @@ from functools import reduce
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from localrag.harmless import shorten
 from localrag.methods.comparison.types import SHOWN, Decision, Side
-from localrag.reading import dates, quantities
-from localrag.reading.dates import Date, Day, Interval, Period
-from localrag.reading.folding import COUNT, ORDINAL, UNITS
-from localrag.reading.quantities import Quantity
+from localrag.text import dates, quantities
+from localrag.text.dates import Date, Day, Interval, Period
+from localrag.text.folding import COUNT, ORDINAL, UNITS
+from localrag.text.harmless import shorten
+from localrag.text.quantities import Quantity
 
 _AGE = UNITS["歳"].dimension
 _SPEED = UNITS["ノット"].dimension

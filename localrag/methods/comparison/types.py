@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from localrag.harmless import shorten
+from localrag.text.harmless import shorten
 
 
 class ComparisonKind(StrEnum):

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, pairwise
 
-from localrag.reading import dates, quantities
-from localrag.reading.dates import Date, Period
-from localrag.reading.folding import LONGEST, NOTE, UNITS
-from localrag.reading.quantities import Quantity
+from localrag.text import dates, quantities
+from localrag.text.dates import Date, Period
+from localrag.text.folding import LONGEST, NOTE, UNITS
+from localrag.text.quantities import Quantity
 from localrag_indexes.analysis.normalize import normalize
 
 _REGIONS = {

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from localrag.answer.checking import covers, mismatches
+from localrag.answer.checking.contradicting import contradictions, denies
+from localrag.answer.extractive import quoted
+from localrag.answer.pieces import with_context
+from localrag.answer.types import CheckedEvidence, Mismatch, MismatchKind, Stance, Veracity
 from localrag.methods.fact_check.finding import FoundSentence
 from localrag.methods.toolkit import Toolkit
-from localrag.reading.checking import covers, mismatches
-from localrag.reading.checking.contradicting import contradictions, denies
-from localrag.reading.extractive import quoted
-from localrag.reading.pieces import with_context
-from localrag.reading.types import CheckedEvidence, Mismatch, MismatchKind, Stance, Veracity
 
 # Share of the claim that a sentence speaks of where the word of a model counts.
 _SPEAKS_OF = 0.3

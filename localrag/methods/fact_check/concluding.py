@@ -7,7 +7,16 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
 
-from localrag.facts import Fact, FactKind
+from localrag.answer.evidence import element
+from localrag.answer.prompts import Language, language_of
+from localrag.answer.types import (
+    Answer,
+    Citation,
+    Claim,
+    FactCheck,
+    Status,
+    Veracity,
+)
 from localrag.methods.catalogue import LONGEST_REASON, Case
 from localrag.methods.fact_check.comparing import (
     by_code,
@@ -18,16 +27,7 @@ from localrag.methods.fact_check.comparing import (
 from localrag.methods.fact_check.finding import FoundSentence, by_question, shown
 from localrag.methods.generative import ClaimChecker
 from localrag.methods.toolkit import Toolkit
-from localrag.prompts import Language, language_of
-from localrag.reading.evidence import element
-from localrag.reading.types import (
-    Answer,
-    Citation,
-    Claim,
-    FactCheck,
-    Status,
-    Veracity,
-)
+from localrag.text.facts import Fact, FactKind
 from localrag_models.chat import Message
 
 PURPOSE = "verdict"

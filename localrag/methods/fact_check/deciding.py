@@ -1,7 +1,7 @@
 """Step 5 of `fact-check-localrag`: the verdict follows from single sentences, by code.
 
 1. **Code compares first.** Every sentence is held against the claim: its figures, dates, names and
-   what it affirms or denies (`localrag.reading.checking.contradicting`).
+   what it affirms or denies (`localrag.answer.checking.contradicting`).
 2. **A model reads.** One call names the sentences that support or refute the claim, and what they
    say of it; supplementary contexts stand beside the sentences, as notes that are no evidence.
 3. **Code decides.** A sentence refutes the claim where code finds that it says otherwise. Where
@@ -20,7 +20,15 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
 
-from localrag.facts import Fact, FactKind
+from localrag.answer.prompts import Language, language_of
+from localrag.answer.types import (
+    Answer,
+    CheckedEvidence,
+    Claim,
+    FactCheck,
+    Stance,
+    Veracity,
+)
 from localrag.methods.catalogue import Case
 from localrag.methods.fact_check.comparing import (
     Compared,
@@ -37,15 +45,7 @@ from localrag.methods.fact_check.concluding import (
 from localrag.methods.fact_check.finding import FoundSentence, shown
 from localrag.methods.generative import ClaimChecker
 from localrag.methods.toolkit import Toolkit
-from localrag.prompts import Language, language_of
-from localrag.reading.types import (
-    Answer,
-    CheckedEvidence,
-    Claim,
-    FactCheck,
-    Stance,
-    Veracity,
-)
+from localrag.text.facts import Fact, FactKind
 from localrag_models.chat import Message
 
 _MOST_FINDINGS = 6

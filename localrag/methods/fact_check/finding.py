@@ -7,16 +7,16 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, Field, create_model
 
+from localrag.answer.evidence import Sentence, element
+from localrag.answer.pieces import sentences_of
+from localrag.answer.support import SupportScorer
 from localrag.errors import ModelUnusable
-from localrag.facts import Fact, FactKind
 from localrag.methods.catalogue import Case
 from localrag.methods.toolkit import Toolkit, spans_of
-from localrag.reading.evidence import Sentence, element
-from localrag.reading.pieces import sentences_of
-from localrag.reading.support import SupportScorer
-from localrag.retrieval import rerank
-from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.types import Hit
+from localrag.search import rerank
+from localrag.search.pipeline import Retriever
+from localrag.search.types import Hit
+from localrag.text.facts import Fact, FactKind
 from localrag_models.chat import Message
 from localrag_models.errors import ReplyInvalid
 

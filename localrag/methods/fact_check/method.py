@@ -27,6 +27,7 @@ and a small model asks of other things.
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from localrag.answer.types import Answer
 from localrag.language import N_
 from localrag.methods.catalogue import Calls, Case, Method
 from localrag.methods.fact_check import finding
@@ -35,7 +36,6 @@ from localrag.methods.fact_check.deciding import decided
 from localrag.methods.fact_check.finding import FoundSentence, Step, reranked
 from localrag.methods.fact_check.supplementing import put_before, supplemented
 from localrag.methods.toolkit import Toolkit
-from localrag.reading.types import Answer
 
 _Conclude = Callable[[Case, Toolkit, Sequence[str], Sequence[FoundSentence]], Answer]
 

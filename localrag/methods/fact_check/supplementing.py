@@ -12,14 +12,14 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, Field, create_model
 
+from localrag.answer.evidence import Sentence, element
+from localrag.answer.prompts import Language, language_of
 from localrag.corpus.store import CorpusStore
 from localrag.errors import ModelUnusable
-from localrag.facts import Fact, FactKind
 from localrag.methods.catalogue import Case
 from localrag.methods.fact_check.finding import FoundSentence
 from localrag.methods.toolkit import Toolkit
-from localrag.prompts import Language, language_of
-from localrag.reading.evidence import Sentence, element
+from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.analyzer import split_sentences
 
 PURPOSE = "supplement"

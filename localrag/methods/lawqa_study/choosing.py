@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from localrag.answer.evidence import NumberedPassage, element
+from localrag.answer.types import Answer, Claim
 from localrag.errors import UsageError
-from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.methods.catalogue import (
     LABELS,
@@ -28,10 +29,9 @@ from localrag.methods.catalogue import (
 from localrag.methods.extractive import EVIDENCE
 from localrag.methods.searches import write_query
 from localrag.methods.toolkit import Toolkit
-from localrag.reading.evidence import NumberedPassage, element
-from localrag.reading.types import Answer, Claim
-from localrag.retrieval.query import full_text
-from localrag.retrieval.types import Hit, Query
+from localrag.search.query import full_text
+from localrag.search.types import Hit, Query
+from localrag.text.facts import Fact, FactKind
 from localrag_models.chat import Message
 
 _HITS = 5

@@ -20,17 +20,17 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from localrag.facts import Fact, FactKind
+from localrag.answer.evidence import NumberedPassage, element
+from localrag.answer.prompts import language_of
+from localrag.answer.types import Answer, Claim
 from localrag.language import N_
+from localrag.law.citations import LawKind, find_citations
 from localrag.methods.catalogue import LONGEST_REASON, Calls, Case, Method, choice_among, labelled
 from localrag.methods.extractive import EVIDENCE
 from localrag.methods.searches import built_in, instruction, write_query
 from localrag.methods.toolkit import Toolkit
-from localrag.prompts import language_of
-from localrag.reading.evidence import NumberedPassage, element
-from localrag.reading.types import Answer, Claim
-from localrag.retrieval.types import Hit, Query
-from localrag.statutes.citations import LawKind, find_citations
+from localrag.search.types import Hit, Query
+from localrag.text.facts import Fact, FactKind
 from localrag_models.chat import Message
 
 SECOND_SEARCH = "second search"

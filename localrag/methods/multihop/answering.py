@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from localrag.answer.evidence import Sentence
+from localrag.answer.types import Answer, Status
 from localrag.methods.generative import (
     ClaimChecker,
     answer_of,
@@ -20,10 +22,8 @@ from localrag.methods.generative import (
 )
 from localrag.methods.toolkit import Toolkit
 from localrag.prepare.texts import LayerText
-from localrag.reading.evidence import Sentence
-from localrag.reading.types import Answer, Status
-from localrag.retrieval.query import full_text
-from localrag.retrieval.types import Hit, Query
+from localrag.search.query import full_text
+from localrag.search.types import Hit, Query
 from localrag_indexes import fusion
 from localrag_models.chat import Message
 

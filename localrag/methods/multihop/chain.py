@@ -28,6 +28,9 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, Field
 
+from localrag.answer.evidence import Sentence, element
+from localrag.answer.pieces import Piece
+from localrag.answer.types import Answer, Status
 from localrag.language import N_
 from localrag.methods.catalogue import Calls, Case, Method
 from localrag.methods.generative import numbered_prompt
@@ -41,10 +44,7 @@ from localrag.methods.multihop.answering import (
 from localrag.methods.toolkit import Toolkit
 from localrag.prepare.layers import SENTENCES
 from localrag.prepare.texts import LayerText
-from localrag.reading.evidence import Sentence, element
-from localrag.reading.pieces import Piece
-from localrag.reading.types import Answer, Status
-from localrag.retrieval.types import Query
+from localrag.search.types import Query
 
 # Sentences that a sub-question is answered from, and those added where they are not enough.
 _SHOWN, _ADDED = 7, 5

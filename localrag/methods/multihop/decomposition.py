@@ -8,13 +8,13 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from localrag.answer.evidence import element
 from localrag.errors import ModelUnusable
-from localrag.facts import Fact, FactKind
 from localrag.methods.catalogue import Calls
 from localrag.methods.toolkit import Toolkit
-from localrag.reading.evidence import element
-from localrag.retrieval.query import full_text
-from localrag.retrieval.types import Query
+from localrag.search.query import full_text
+from localrag.search.types import Query
+from localrag.text.facts import Fact, FactKind
 from localrag_models.errors import ReplyInvalid
 
 STAGE, NEED = "decomposition", "decomposition need"

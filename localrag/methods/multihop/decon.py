@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from localrag.facts import Fact, FactKind
+from localrag.answer.types import Answer, Status
 from localrag.language import N_
 from localrag.methods.catalogue import Calls, Case, Method
 from localrag.methods.multihop import decomposition
@@ -31,10 +31,10 @@ from localrag.methods.multihop.answering import answer_from_texts
 from localrag.methods.toolkit import Toolkit
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS
 from localrag.prepare.texts import FoundText, LayerText
-from localrag.question.asked import AnswerKind, Expectation, interrogative_of
-from localrag.reading.types import Answer, Status
-from localrag.retrieval.query import MAX_CHARACTERS, full_text
-from localrag.retrieval.types import Query
+from localrag.search.query import MAX_CHARACTERS, full_text
+from localrag.search.question.asked import AnswerKind, Expectation, interrogative_of
+from localrag.search.types import Query
+from localrag.text.facts import Fact, FactKind
 from localrag_indexes.fusion import convex_combination
 
 # A sentence has this many completion questions at most.

@@ -5,11 +5,11 @@
 2. **Answer.** One call, on all their sentences.
 """
 
+from localrag.answer.types import Answer
 from localrag.language import N_
 from localrag.methods.catalogue import Calls, Case, Method
 from localrag.methods.multihop.answering import answer_from
 from localrag.methods.toolkit import Toolkit
-from localrag.reading.types import Answer
 
 
 def answer(case: Case, toolkit: Toolkit) -> Answer:

@@ -9,13 +9,13 @@
 
 from dataclasses import replace
 
+from localrag.answer.types import Answer
 from localrag.language import N_
 from localrag.methods.catalogue import Calls, Case, Method
 from localrag.methods.multihop import decomposition
 from localrag.methods.multihop.answering import answer_from, in_turn
 from localrag.methods.toolkit import Toolkit
-from localrag.reading.types import Answer
-from localrag.retrieval.types import Hit
+from localrag.search.types import Hit
 
 
 def answer(case: Case, toolkit: Toolkit) -> Answer:

@@ -14,14 +14,14 @@ from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from localrag.facts import Fact, FactKind
+from localrag.answer.checking.polarity import is_statement
+from localrag.answer.evidence import Sentence, ShownSentences, element
+from localrag.answer.types import Answer, Status
 from localrag.methods.generative import ClaimChecker, answer_of, drafted, reply_shape
 from localrag.methods.toolkit import Toolkit
-from localrag.reading.checking.polarity import is_statement
-from localrag.reading.evidence import Sentence, ShownSentences, element
-from localrag.reading.types import Answer, Status
-from localrag.retrieval.query import full_text
-from localrag.retrieval.types import Query
+from localrag.search.query import full_text
+from localrag.search.types import Query
+from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.normalize import letters_of
 from localrag_models.chat import Message
 

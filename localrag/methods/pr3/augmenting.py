@@ -6,14 +6,14 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from localrag.answer.evidence import element
 from localrag.errors import ModelUnusable
-from localrag.facts import Fact, FactKind
 from localrag.methods.toolkit import Toolkit
 from localrag.prepare.summaries import Place, Summary, named, summaries_for
-from localrag.reading.evidence import element
-from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.query import analyzer, full_text
-from localrag.retrieval.types import Query
+from localrag.search.pipeline import Retriever
+from localrag.search.query import analyzer, full_text
+from localrag.search.types import Query
+from localrag.text.facts import Fact, FactKind
 from localrag_models.chat import Message
 from localrag_models.errors import ReplyInvalid
 

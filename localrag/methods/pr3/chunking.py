@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import NamedTuple
 
+from localrag.answer.evidence import Sentence
+from localrag.answer.pieces import Piece, sentences_of
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Passage
 from localrag.methods.toolkit import Toolkit, spans_of
-from localrag.reading.evidence import Sentence
-from localrag.reading.pieces import Piece, sentences_of
-from localrag.retrieval.types import Hit, Query
+from localrag.search.types import Hit, Query
 from localrag_indexes.fusion import reciprocal_rank_fusion
 
 STAGE = "chunks"

@@ -34,6 +34,8 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
+from localrag.answer.evidence import Sentence
+from localrag.answer.types import Answer
 from localrag.corpus.types import Passage
 from localrag.language import N_
 from localrag.methods.catalogue import Calls, Case, Method
@@ -44,9 +46,7 @@ from localrag.methods.toolkit import Toolkit
 from localrag.prepare.layers import MK_SUMMARIES, SYNTHETIC_QA
 from localrag.prepare.summaries import Summary
 from localrag.prepare.texts import LayerText
-from localrag.reading.evidence import Sentence
-from localrag.reading.types import Answer
-from localrag.retrieval.types import Hit, Query
+from localrag.search.types import Hit, Query
 from localrag_indexes.fusion import reciprocal_rank_fusion
 
 # Synthetic questions that are taken for a query.

@@ -6,13 +6,13 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from localrag.facts import Fact, FactKind
+from localrag.answer.evidence import element
 from localrag.methods.comparison.types import ComparisonKind
 from localrag.methods.staged.types import SubQuery
 from localrag.methods.staged.wording import as_written, is_same
 from localrag.methods.toolkit import Toolkit
-from localrag.reading.evidence import element
-from localrag.retrieval.types import Query
+from localrag.search.types import Query
+from localrag.text.facts import Fact, FactKind
 
 STAGE = "decomposition"
 

@@ -26,8 +26,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from localrag.answer.evidence import element
+from localrag.answer.types import Answer, Citation, Derivation, Stage, Status, Step
 from localrag.corpus.types import Triple
-from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.methods.catalogue import Calls, Case, Method
 from localrag.methods.comparison.comparing import compare
@@ -44,10 +45,9 @@ from localrag.methods.staged.stages import ask
 from localrag.methods.staged.types import LONGEST_OBJECT, AskedQuery, filled
 from localrag.methods.staged.wording import as_written, holds, is_found, is_same, names
 from localrag.methods.toolkit import Toolkit
-from localrag.reading.evidence import element
-from localrag.reading.types import Answer, Citation, Derivation, Stage, Status, Step
-from localrag.retrieval.query import full_text
-from localrag.retrieval.types import Query
+from localrag.search.query import full_text
+from localrag.search.types import Query
+from localrag.text.facts import Fact, FactKind
 
 
 def answer(case: Case, toolkit: Toolkit) -> Answer:

@@ -7,17 +7,17 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field, create_model
 
+from localrag.answer.evidence import NumberedPassage, element
+from localrag.answer.pieces import pieces_of
+from localrag.answer.types import Citation, Stage
 from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Passage, Triple
-from localrag.facts import Fact, FactKind
 from localrag.methods.extractive import EVIDENCE
 from localrag.methods.staged.types import LONGEST_OBJECT, AskedQuery, FoundTriple, SubQuery
 from localrag.methods.staged.wording import WrittenTriple, holds, is_not_found, is_same, names
 from localrag.methods.toolkit import Toolkit
-from localrag.reading.evidence import NumberedPassage, element
-from localrag.reading.pieces import pieces_of
-from localrag.reading.types import Citation, Stage
-from localrag.retrieval.query import MAX_CHARACTERS
-from localrag.retrieval.types import Hit, Query
+from localrag.search.query import MAX_CHARACTERS
+from localrag.search.types import Hit, Query
+from localrag.text.facts import Fact, FactKind
 from localrag_models.chat import Message
 
 FOUND, SHOWN = 30, 10

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from localrag.answer.types import Citation, Stage
 from localrag.corpus.types import Triple
-from localrag.reading.types import Citation, Stage
 
 LONGEST_OBJECT = 100
 """Characters of an object, and of an answer, that a model writes, at most."""

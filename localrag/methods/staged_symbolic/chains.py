@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from localrag.corpus.knowledge import KnownTriple, SubjectMention
-from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.values import narrowed
 from localrag.methods.staged_symbolic.lookups import (
     TripleAnswer,
@@ -29,7 +28,8 @@ from localrag.methods.staged_symbolic.wording import (
     masked,
     unframed,
 )
-from localrag.retrieval.predicates import SAID, Term, alike, best, heard, terms
+from localrag.search.predicates import SAID, Term, alike, best, heard, terms
+from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.normalize import normalize
 
 _STEPS = 3

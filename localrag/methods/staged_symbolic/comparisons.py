@@ -15,7 +15,6 @@ from itertools import chain, combinations, product
 from typing import NamedTuple
 
 from localrag.corpus.knowledge import KnownTriple, SubjectMention
-from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.comparing import compare
 from localrag.methods.comparison.types import ComparisonKind, Decision, Side
 from localrag.methods.staged_symbolic.lookups import (
@@ -42,7 +41,8 @@ from localrag.methods.staged_symbolic.wording import (
     masked,
     unframed,
 )
-from localrag.retrieval.predicates import SAID, Term, best, heard, likeness, terms
+from localrag.search.predicates import SAID, Term, best, heard, likeness, terms
+from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.normalize import normalize
 
 # Predicates of the two things that are less alike say different things of them.

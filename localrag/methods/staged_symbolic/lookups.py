@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from localrag.corpus.knowledge import MOST_TRIPLES, Knowledge, KnownTriple, SubjectMention
-from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.types import ComparisonKind, Decision, Side
 from localrag.methods.comparison.values import contradictory, items
-from localrag.retrieval.predicates import Term, terms
+from localrag.search.predicates import Term, terms
+from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.normalize import normalize
 
 # A name with more meanings than this says little; they come the likeliest first.

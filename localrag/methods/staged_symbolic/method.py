@@ -18,8 +18,9 @@ from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import NamedTuple
 
+from localrag.answer.prompts import language_of
+from localrag.answer.types import Answer, Citation, Derivation, Stage, Status, Step
 from localrag.corpus.knowledge import KnownTriple
-from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.methods.catalogue import Case, Method
 from localrag.methods.extractive import PlainToolkit
@@ -33,9 +34,8 @@ from localrag.methods.staged_symbolic.wording import (
     masked,
     read,
 )
-from localrag.prompts import language_of
-from localrag.reading.types import Answer, Citation, Derivation, Stage, Status, Step
-from localrag.retrieval.types import Filters, Hit, Query
+from localrag.search.types import Filters, Hit, Query
+from localrag.text.facts import Fact, FactKind
 
 ANALYSIS = "analysis"
 """The stage that reads the question against the store."""

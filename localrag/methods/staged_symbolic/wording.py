@@ -11,10 +11,10 @@ from typing import NamedTuple
 from localrag.corpus.knowledge import SubjectMention
 from localrag.corpus.rows import stands_alone, words_of
 from localrag.corpus.types import Triple
-from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.types import ComparisonKind
 from localrag.methods.staged_symbolic.lookups import TripleLookups
-from localrag.reading.folding import UNITS
+from localrag.text.facts import Fact, FactKind
+from localrag.text.folding import UNITS
 from localrag_indexes.analysis.normalize import (
     NUMERAL_CHARACTERS,
     normalize,

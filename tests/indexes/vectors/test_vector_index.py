@@ -180,7 +180,7 @@ def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     script = (
-        "import sys, localrag_indexes.vectors, localrag.ingest.index\n"
+        "import sys, localrag_indexes.vectors, localrag.search.indexing.index\n"
         "print({'numpy', 'hnswlib', 'torch'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)

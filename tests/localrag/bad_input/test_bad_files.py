@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from localrag.ingest.reading import _describe
+from localrag.corpus.ingest.reading import _describe
 
 Cli = Callable[..., Any]
 LAW = "599AC0000000009.xml"
@@ -161,7 +161,7 @@ def test_a_file_that_vanishes_while_adding(
             path.unlink()
         return found
 
-    monkeypatch.setattr("localrag.ingest.reading._describe", describe_and_delete)
+    monkeypatch.setattr("localrag.corpus.ingest.reading._describe", describe_and_delete)
     outcome = cli("add", str(folder))
     assert outcome.code == 4
     assert "failed: a.md: The file cannot be read (No such file" in outcome.err

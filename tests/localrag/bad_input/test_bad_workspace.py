@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from localrag.database import connect
+from localrag.corpus.database import connect
 
 from ...patience import PATIENCE
 
@@ -311,7 +311,7 @@ def test_a_read_only_workspace(
 FULL = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
-from localrag.cli.main import run
+from localrag.doors.cli.main import run
 if __name__ == "__main__":
     sys.exit(run(sys.argv[2:]))
 """

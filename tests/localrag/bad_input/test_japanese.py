@@ -11,7 +11,7 @@ import pytest
 
 import localrag
 from localrag import language
-from localrag.reading import wording
+from localrag.answer import wording
 
 from .test_bad_files import BAD_FILES
 

@@ -12,10 +12,10 @@ from typing import Any
 import apsw
 import pytest
 
-from localrag.conversations.store import Conversations
-from localrag.database import Schema
+from localrag.corpus.database import Schema
+from localrag.corpus.workspace import Workspace
 from localrag.errors import StorageError
-from localrag.workspace import Workspace
+from localrag.ops.conversations.store import Conversations
 
 Cli = Callable[..., Any]
 

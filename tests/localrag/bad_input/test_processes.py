@@ -162,9 +162,9 @@ def _workers(parent: int) -> list[int]:
 REMOVER = """
 import sys, time
 from pathlib import Path
-from localrag.ingest.remove import remove_corpus
-from localrag.workspace import Workspace
-import localrag.ingest.remove as module
+from localrag.corpus.ingest.remove import remove_corpus
+from localrag.corpus.workspace import Workspace
+import localrag.corpus.ingest.remove as module
 
 removed = module._remove_folder
 def slowly(folder):
@@ -182,9 +182,9 @@ def test_remove_all_lets_no_two_write(sample: Path, tmp_path: Path) -> None:
     """Whoever has the lock file open when it is removed gets no right to write by it."""
     from filelock import FileLock, Timeout
 
+    from localrag.corpus.workspace import Workspace
+    from localrag.corpus.workspace import writing as hold
     from localrag.errors import BusyError
-    from localrag.ingest.state import writing as hold
-    from localrag.workspace import Workspace
 
     place = Workspace.locate().corpus("main")
     lock = place.store.with_name("writer.lock")

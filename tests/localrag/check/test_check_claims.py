@@ -7,10 +7,7 @@ from typing import Any
 import pytest
 
 import localrag
-from localrag.check import CheckReport, check, given
-from localrag.errors import ModelUnusable, UsageError
-from localrag.language import N_
-from localrag.reading.types import (
+from localrag.answer.types import (
     Answer,
     CheckedEvidence,
     Citation,
@@ -22,7 +19,10 @@ from localrag.reading.types import (
     Unanswered,
     Veracity,
 )
-from localrag.retrieval.types import Trace
+from localrag.check import CheckReport, check, given
+from localrag.errors import ModelUnusable, UsageError
+from localrag.language import N_
+from localrag.search.types import Trace
 
 TEXT = (
     "# 見出しは何も主張しない。\n\n霧ノ瀬川の長さは七百キロメートルである。舟は多いのでしょうか。\n"

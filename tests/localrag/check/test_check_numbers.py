@@ -5,8 +5,8 @@ from itertools import product
 
 import pytest
 
-from localrag.as_json.checks import check_as_json
 from localrag.check import Verdict
+from localrag.doors.as_json.checks import check_as_json
 
 from ...growth import assert_linear
 from .conftest import Check, of_part, wrong

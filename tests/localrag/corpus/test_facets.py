@@ -12,9 +12,9 @@ from localrag.corpus import readers
 from localrag.corpus.facets import heading_name, labels, ministries, read_label, read_labels
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Document, Label
+from localrag.corpus.workspace import Workspace
 from localrag.errors import NotFoundError, StoreError, UsageError
-from localrag.retrieval.types import Filters, Query
-from localrag.workspace import Workspace
+from localrag.search.types import Filters, Query
 
 
 @pytest.mark.parametrize(

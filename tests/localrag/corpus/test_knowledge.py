@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from localrag.corpus.database import connect
 from localrag.corpus.readers.triples import triples_document
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ALIAS, TRIPLES, Document, Triple
-from localrag.database import connect
 from localrag.errors import InputError
 
 ACTRESS = Triple("凪 (女優)", "生年月日", ("1986年4月14日",), "Wikidata Q1", "2021-08-23")

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from localrag.contents import OutlineEntry, outline
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, PASSAGES, Document, Locator, Passage, Section
 from localrag.errors import NotFoundError
+from localrag.search.contents import OutlineEntry, outline
 
 Shape = list[object]
 

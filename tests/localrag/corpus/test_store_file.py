@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from localrag import database
+from localrag.corpus import database
 from localrag.corpus.store import CORPUS, CorpusStore
 from localrag.corpus.types import Document, Locator
 from localrag.errors import BusyError, NotFoundError, StorageError, StoreError

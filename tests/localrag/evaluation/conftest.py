@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from localrag.corpus.workspace import Workspace
 from localrag.evaluation.datasets.declarations import declared
 from localrag.evaluation.types import (
     Cause,
@@ -20,9 +21,8 @@ from localrag.evaluation.types import (
     Result,
     Spent,
 )
-from localrag.facts import Fact, FactKind
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.types import Query
+from localrag.text.facts import Fact, FactKind
 
 LABELS = "abcd"
 

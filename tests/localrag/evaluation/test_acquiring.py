@@ -12,14 +12,14 @@ import pytest
 from filelock import FileLock
 
 from localrag import sample
-from localrag.config import Config, load
+from localrag.corpus.config import Config, load
+from localrag.corpus.workspace import Workspace
 from localrag.errors import BusyError, InputError, NotFoundError, StorageError, UsageError
 from localrag.evaluation.datasets import loading
 from localrag.evaluation.datasets.acquiring import Brought, add
 from localrag.evaluation.datasets.keeping import digest
-from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.pipeline import Retriever
+from localrag.search.types import Query
 
 from ...patience import PATIENCE
 
@@ -217,10 +217,10 @@ def test_a_full_disk(workspace: Workspace, config: Config, folder: Path, name: s
 SCRIPT = """
 import os, signal, sys
 from pathlib import Path
-from localrag.config import load
+from localrag.corpus.config import load
 from localrag.evaluation.datasets.acquiring import add
-from localrag.ingest.events import FileRead
-from localrag.workspace import Workspace
+from localrag.corpus.ingest.events import FileRead
+from localrag.corpus.workspace import Workspace
 
 def die(event):
     if isinstance(event, FileRead):

@@ -9,12 +9,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from localrag.config import load as load_config
+from localrag.corpus.config import load as load_config
+from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, StorageError, UsageError
 from localrag.evaluation.datasets import acquiring, downloading, loading
 from localrag.evaluation.datasets.downloading import download
 from localrag.evaluation.datasets.keeping import Shelf, digest
-from localrag.workspace import Workspace
 
 QUESTION = '{"id": "q1", "question": "櫂は要るか", "options": ["はい", "いいえ"], "answer": "a"}\n'
 CONTENT = QUESTION.encode()

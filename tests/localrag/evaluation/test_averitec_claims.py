@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 from tiny_models.scripted import ScriptedChat
 
-from localrag.config import ChatConfig, Config
+from localrag.answer.types import Veracity
+from localrag.corpus.config import ChatConfig, Config
+from localrag.corpus.ingest.add import AddReport, add
+from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, UsageError
 from localrag.evaluation import report
 from localrag.evaluation.datasets.loading import load
@@ -17,11 +20,8 @@ from localrag.evaluation.report.claims import NONE, always, are_claims
 from localrag.evaluation.runner import evaluate
 from localrag.evaluation.statistics import McNemar
 from localrag.evaluation.types import Gold, Question, Questions
-from localrag.ingest.add import AddReport, add
-from localrag.ingest.index import index
-from localrag.reading.types import Veracity
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.types import Query
 from localrag_models.store import ModelStore
 
 CONFIG = Config(chat=ChatConfig(model="tiny", max_tokens=200))

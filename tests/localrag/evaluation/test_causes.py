@@ -2,9 +2,9 @@
 
 import pytest
 
-from localrag.batch.rows import StageSummary
 from localrag.evaluation.answers import cause_of_error
 from localrag.evaluation.types import Cause, Gold
+from localrag.ops.batch.rows import StageSummary
 
 GOLD = (Gold("599AC0000000001", "5"), Gold("599AC0000000001", "7"))
 RIGHT, SUB, WRONG = "599AC0000000001#5", "599AC0000000001#7.1", "599AC0000000001#6"

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from localrag.config import load as load_config
+from localrag.corpus.config import load as load_config
+from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, LocalragError, NotFoundError, UsageError, WorkspaceError
 from localrag.evaluation.datasets import acquiring
 from localrag.evaluation.datasets.declarations import declared
 from localrag.evaluation.datasets.keeping import Shelf, digest
 from localrag.evaluation.datasets.loading import corpus_name, damaged, find, known, load
-from localrag.workspace import Workspace
 
 QUESTION = '{"id": "q1", "question": "櫂は要るか", "options": ["はい", "いいえ"], "answer": "a"}\n'
 DECLARATION = """

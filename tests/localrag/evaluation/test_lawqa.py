@@ -14,7 +14,7 @@ from localrag.evaluation.datasets.keeping import digest
 from localrag.evaluation.datasets.readers import Sources, read
 from localrag.evaluation.datasets.readers.lawqa import derived_gold
 from localrag.evaluation.types import Gold, Question
-from localrag.statutes.names import LawNames
+from localrag.law.names import LawNames
 
 ACT, ORDER, ORDINANCE = "599AC0000000001", "599CO0000000002", "599M60000800003"
 PAGE = "https://laws.e-gov.go.jp/law/"

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from localrag.config import load as load_config
+from localrag.corpus.config import load as load_config
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError
 from localrag.evaluation.datasets import acquiring
 from localrag.evaluation.datasets.declarations import declared
@@ -16,7 +17,6 @@ from localrag.evaluation.datasets.loading import load
 from localrag.evaluation.datasets.readers import Sources, read
 from localrag.evaluation.recall import ranks
 from localrag.evaluation.types import Gold, Question
-from localrag.workspace import Workspace
 
 MUSIQUE: dict[str, Any] = {
     "id": "2hop__1_2",

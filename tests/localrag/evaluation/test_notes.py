@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from localrag.evaluation.report.measured import Note, common, counts
 from localrag.evaluation.types import Evaluation
-from localrag.facts import Fact, FactKind
+from localrag.text.facts import Fact, FactKind
 
 
 def test_what_the_model_was_not_shown_is_said_without_the_provision(

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from localrag.evaluation.types import MOST, in_dataset_order, rotated
 from localrag.methods.catalogue import LABELS
-from localrag.retrieval.types import Query
+from localrag.search.types import Query
 
 options = st.lists(st.text(min_size=1), min_size=2, max_size=8, unique=True)
 

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from tiny_models.scripted import ScriptedChat
 
-from localrag.config import load as load_config
+from localrag.corpus.config import load as load_config
+from localrag.corpus.ingest.add import add
+from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, NotFoundError, UsageError
 from localrag.evaluation import record
 from localrag.evaluation.datasets.loading import load
@@ -19,10 +21,8 @@ from localrag.evaluation.report import MARKDOWN, read, retrieved
 from localrag.evaluation.report.measured import answers_of
 from localrag.evaluation.runner import Finished, evaluate
 from localrag.evaluation.types import Evaluation, Gold, Questions
-from localrag.ingest.add import add
-from localrag.ingest.index import index
 from localrag.methods.extractive import EVIDENCE
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
 from localrag_models.chat import ChatRequest, Reply, ignore, never, overlook
 from localrag_models.store import ModelStore
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from localrag.corpus.workspace import Workspace
 from localrag.evaluation.datasets.loading import load
-from localrag.workspace import Workspace
 
 DECLARATION = """\
 title = "渡し舟の問題集"

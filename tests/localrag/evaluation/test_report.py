@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from localrag.errors import InputError, NotFoundError, StorageError, WorkspaceError
 from localrag.evaluation import report
 from localrag.evaluation.types import Cause, Entry, Evaluation, Gold, NotMeasured, Result
-from localrag.facts import Fact, FactKind
+from localrag.text.facts import Fact, FactKind
 
 Evaluated = Callable[..., Evaluation]
 NOTES = "What stood in, was switched off or left out"

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from tiny_models.scripted import ScriptedChat, searches
 
-from localrag.config import load
+from localrag.answer.prompts import OptimisedPrompt
+from localrag.corpus.config import load
+from localrag.corpus.workspace import Workspace
 from localrag.errors import ModelUnusable, NotFoundError, UsageError, WorkspaceError
 from localrag.evaluation import record
 from localrag.evaluation.answers import results
@@ -27,9 +29,7 @@ from localrag.evaluation.types import (
     Questions,
 )
 from localrag.methods.catalogue import NAMES, mark, method
-from localrag.prompts import OptimisedPrompt
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.types import Query
 from localrag_models.chat import ChatRequest, Reply, ignore, never, overlook
 from localrag_models.errors import ServerUnreachable
 from localrag_models.store import ModelStore

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from tiny_models.scripted import ScriptedChat
 
-from localrag.config import load as load_config
+from localrag.corpus.config import load as load_config
+from localrag.corpus.ingest.add import add
+from localrag.corpus.workspace import Workspace
 from localrag.evaluation.datasets.loading import load
 from localrag.evaluation.datasets.readers import Sources, read
 from localrag.evaluation.planning import plan
@@ -16,10 +18,8 @@ from localrag.evaluation.report import read as read_report
 from localrag.evaluation.runner import evaluate
 from localrag.evaluation.shown import shown
 from localrag.evaluation.types import GoldSentence
-from localrag.ingest.add import add
-from localrag.ingest.index import index
-from localrag.retrieval.types import TextSpan
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.types import TextSpan
 from localrag_models.store import ModelStore
 
 FERRIES: dict[str, Any] = {

@@ -1,18 +1,18 @@
 import json
 from pathlib import Path
 
-from localrag.config import load
+from localrag.corpus.config import load
+from localrag.corpus.ingest.add import add
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, Locator
-from localrag.ingest.add import add
+from localrag.corpus.workspace import Workspace
 from localrag.methods.agreement.evidence import (
     provisions_found,
     provisions_in,
     provisions_of,
 )
-from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.types import Hit
-from localrag.workspace import Workspace
+from localrag.search.pipeline import Retriever
+from localrag.search.types import Hit
 
 CONTEXT = """## 貸本業法
 ### 第３条

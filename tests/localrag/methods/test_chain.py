@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from localrag.config import Config
-from localrag.ingest.add import add
-from localrag.ingest.index import index
+from localrag.answer.types import Status
+from localrag.corpus.config import Config
+from localrag.corpus.ingest.add import add
+from localrag.corpus.workspace import Workspace
 from localrag.methods.catalogue import method
 from localrag.prepare.preparing import prepare
-from localrag.reading.types import Status
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.types import Query
 
 PAGES = {
     "Tarn Ferries": "Tarn Ferries is a company with nine boats. It was founded by Ada Moss.",

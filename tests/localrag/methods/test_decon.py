@@ -13,20 +13,20 @@ from tiny_models.hashing import HashingEmbedder
 from tiny_models.scripted import ScriptedChat, rewriting
 from tiny_models.servers import OpenAIDouble
 
-from localrag import batch
-from localrag.config import ChatConfig, Config, EmbeddingConfig, MethodConfig
+from localrag.answer.types import Status
+from localrag.corpus.config import ChatConfig, Config, EmbeddingConfig, MethodConfig
+from localrag.corpus.ingest.add import add
+from localrag.corpus.ingest.remove import remove_documents
+from localrag.corpus.workspace import Workspace
 from localrag.errors import UsageError
-from localrag.facts import FactKind
-from localrag.ingest.add import add
-from localrag.ingest.index import index
-from localrag.ingest.remove import remove_documents
 from localrag.methods.answering import Answerer
 from localrag.methods.catalogue import method
+from localrag.ops import batch
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, DerivedLayer
 from localrag.prepare.preparing import prepare
-from localrag.reading.types import Status
-from localrag.retrieval.types import Filters, Query, Trace
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.types import Filters, Query, Trace
+from localrag.text.facts import FactKind
 
 pytestmark = pytest.mark.usefixtures("loopback")
 

@@ -2,16 +2,16 @@ from pathlib import Path
 
 import pytest
 
-from localrag.config import load
-from localrag.ingest.add import add
-from localrag.ingest.index import index
+from localrag.answer.extractive import QUOTES, quotations
+from localrag.answer.types import Answer, Status
+from localrag.corpus.config import load
+from localrag.corpus.ingest.add import add
+from localrag.corpus.workspace import Workspace
 from localrag.methods.answering import open_answers
-from localrag.reading.extractive import QUOTES, quotations
-from localrag.reading.types import Answer, Status
-from localrag.retrieval.pipeline import Retriever
-from localrag.retrieval.types import Query
 from localrag.sample import QUESTION
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.pipeline import Retriever
+from localrag.search.types import Query
 
 ACT, ORDER = "599AC0000000001", "599CO0000000002"
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from tiny_models.scripted import ScriptedChat
 
-from localrag.config import ChatConfig, Config
+from localrag.answer.types import Cancelled, Watch
+from localrag.corpus.config import ChatConfig, Config
+from localrag.corpus.workspace import Workspace
 from localrag.methods.answering import Answerer, MethodResources, read_question
 from localrag.methods.catalogue import method
 from localrag.methods.rewriting import LONGEST_QUESTION
-from localrag.reading.types import Cancelled, Watch
-from localrag.retrieval.types import FOLLOW_UP, Query, StageRecord
-from localrag.workspace import Workspace
+from localrag.search.types import FOLLOW_UP, Query, StageRecord
 
 BEFORE = "凧揚げ規制法で大凧の許可の有効期間は何年か"
 FOLLOWING = Query("その罰則は", history=(BEFORE,))

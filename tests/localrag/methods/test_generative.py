@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from tiny_models.scripted import ScriptedChat
 
-from localrag.config import ChatConfig, Config
-from localrag.ingest.add import add
-from localrag.ingest.index import index
+from localrag.answer.checking import MismatchKind
+from localrag.answer.types import Status, Watch
+from localrag.corpus.config import ChatConfig, Config
+from localrag.corpus.ingest.add import add
+from localrag.corpus.workspace import Workspace
 from localrag.methods.answering import Answerer
 from localrag.methods.catalogue import method
-from localrag.reading.checking import MismatchKind
-from localrag.reading.types import Status, Watch
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.types import Query
 from localrag_models.errors import ServerUnreachable
 
 ACT, ORDER = "599AC0000000001", "599CO0000000002"

@@ -9,16 +9,16 @@ import pytest
 from tiny_models.chat import write_chat_gguf
 from tiny_models.scripted import searches
 
-from localrag.config import Config, load
+from localrag.answer.types import Answer
+from localrag.corpus.config import Config, load
+from localrag.corpus.inference.opening import open_embedder
+from localrag.corpus.workspace import Workspace
 from localrag.errors import ModelUnusable
-from localrag.facts import FactKind
-from localrag.inference.opening import open_embedder
-from localrag.ingest.index import index
 from localrag.methods.answering import Answerer, MethodResources, open_answers
 from localrag.methods.catalogue import NAMES, method
-from localrag.reading.types import Answer
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.types import Query
+from localrag.text.facts import FactKind
 from localrag_models.store import ModelStore
 
 if TYPE_CHECKING:

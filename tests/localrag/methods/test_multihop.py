@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from localrag.config import ChatConfig, Config, RetrievalConfig
-from localrag.facts import FactKind
-from localrag.ingest.add import add
-from localrag.ingest.index import index
+from localrag.answer.checking import MismatchKind
+from localrag.answer.types import Status
+from localrag.corpus.config import ChatConfig, Config, RetrievalConfig
+from localrag.corpus.ingest.add import add
+from localrag.corpus.workspace import Workspace
 from localrag.methods.catalogue import method
-from localrag.reading.checking import MismatchKind
-from localrag.reading.types import Status
-from localrag.retrieval.types import Query, Trace
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.types import Query, Trace
+from localrag.text.facts import FactKind
 from localrag_models.errors import ServerUnreachable
 
 PAGES = {

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from localrag.config import load
+from localrag.answer.extractive import MOST, nearest
+from localrag.answer.types import Answer, Citation, Nearest, Status
+from localrag.corpus.config import load
 from localrag.corpus.types import Locator, Passage
-from localrag.facts import Fact, FactKind
+from localrag.corpus.workspace import Workspace
 from localrag.methods.answering import open_answers
-from localrag.reading.extractive import MOST, nearest
-from localrag.reading.types import Answer, Citation, Nearest, Status
-from localrag.retrieval.types import Hit, Query
 from localrag.sample import QUESTION
-from localrag.workspace import Workspace
+from localrag.search.types import Hit, Query
+from localrag.text.facts import Fact, FactKind
 
 ASKED = Query("定員は")
 

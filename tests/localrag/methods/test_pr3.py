@@ -13,21 +13,21 @@ from tiny_models.hashing import HashingEmbedder
 from tiny_models.scripted import ScriptedChat
 from tiny_models.servers import OpenAIDouble
 
-from localrag.config import ChatConfig, Config, EmbeddingConfig
+from localrag.answer.checking.polarity import is_statement
+from localrag.answer.types import Status
+from localrag.corpus.config import ChatConfig, Config, EmbeddingConfig
+from localrag.corpus.ingest.add import add
+from localrag.corpus.ingest.remove import remove_documents
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Label
-from localrag.facts import FactKind
-from localrag.ingest.add import add
-from localrag.ingest.index import index_as_set
-from localrag.ingest.remove import remove_documents
+from localrag.corpus.workspace import Workspace
 from localrag.methods.catalogue import method
 from localrag.methods.pr3.chunking import chunks_of
 from localrag.prepare.layers import MK_SUMMARIES, SYNTHETIC_QA, DerivedLayer, DerivedText
 from localrag.prepare.preparing import prepare
-from localrag.reading.checking.polarity import is_statement
-from localrag.reading.types import Status
-from localrag.retrieval.types import Filters, Query, Trace
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index_as_set
+from localrag.search.types import Filters, Query, Trace
+from localrag.text.facts import FactKind
 from localrag_models.errors import ServerUnreachable
 
 pytestmark = pytest.mark.usefixtures("loopback")

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from tiny_models.scripted import searches
 
-from localrag.config import ChatConfig, Config
-from localrag.forgetting import forget_searches
+from localrag.corpus.config import ChatConfig, Config
+from localrag.corpus.workspace import Workspace
+from localrag.doors.forgetting import forget_searches
 from localrag.methods.remembered import Remembered, key_of
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.types import Query
 from localrag_models.chat import Message
 
 ASKED = Query("お客さんを向こう岸に渡す仕事は、だれでもやっていいの")

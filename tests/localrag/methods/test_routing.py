@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from tiny_models.scripted import searches
 
+from localrag.corpus.ingest.add import add
 from localrag.corpus.types import ARTICLES, Locator, Passage
-from localrag.ingest.add import add
-from localrag.ingest.index import index
+from localrag.corpus.workspace import Workspace
 from localrag.methods.lawqa_study.options import Route, merged, route
-from localrag.retrieval.types import Hit, Query
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.types import Hit, Query
 
 WORDS, MEANING, BOTH = Route(True, False), Route(False, True), Route(True, True)
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from tiny_models.scripted import searches
 
-from localrag.config import ChatConfig, Config
+from localrag.answer.types import Status
+from localrag.corpus.config import ChatConfig, Config
 from localrag.methods.searches import LONGEST_WORDS
-from localrag.reading.types import Status
-from localrag.retrieval.types import Query
+from localrag.search.types import Query
 from localrag_models.errors import ServerUnreachable
 
 ACT, ORDER = "599AC0000000001", "599CO0000000002"

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from tiny_models.scripted import searches
 
+from localrag.answer.types import Status, Unanswered
 from localrag.errors import UsageError
 from localrag.methods.catalogue import Calls, method
 from localrag.methods.searches import LONGEST_WORDS, built_in
-from localrag.reading.types import Status, Unanswered
-from localrag.retrieval.types import Filters, Query
+from localrag.search.types import Filters, Query
 from localrag_models.errors import ContextExceeded, ServerUnreachable
 
 Play = Callable[..., Any]

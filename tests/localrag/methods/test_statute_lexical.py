@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from localrag.config import load
+from localrag.answer.types import Status
+from localrag.corpus.config import load
+from localrag.corpus.workspace import Workspace
 from localrag.errors import UsageError
-from localrag.facts import told
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import Calls, method
-from localrag.reading.types import Status
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.types import Query
+from localrag.text.facts import told
 
 Play = Callable[..., Any]
 NAME = "statute-lexical"

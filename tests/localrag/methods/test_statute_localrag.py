@@ -12,14 +12,14 @@ import pytest
 from tiny_models.chat import write_chat_gguf
 from tiny_models.scripted import ScriptedChat
 
-from localrag.config import ChatConfig, Config, RuntimeConfig
-from localrag.facts import FactKind, told
+from localrag.answer.types import Answer, Status, Unanswered
+from localrag.corpus.config import ChatConfig, Config, RuntimeConfig
+from localrag.corpus.workspace import Workspace
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
 from localrag.methods.statute_localrag import METHOD
-from localrag.reading.types import Answer, Status, Unanswered
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.types import Query
+from localrag.text.facts import FactKind, told
 from localrag_models.chat import ChatRequest, Reply
 from localrag_models.store import ModelStore
 

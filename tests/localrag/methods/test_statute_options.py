@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from tiny_models.scripted import searches
 
+from localrag.answer.types import Status, Unanswered
 from localrag.methods.catalogue import method
 from localrag.methods.searches import built_in
-from localrag.reading.types import Status, Unanswered
-from localrag.retrieval.types import Filters, Query, StageRecord
+from localrag.search.types import Filters, Query, StageRecord
 
 Play = Callable[..., Any]
 ACT, ORDER, MILLS = "598AC0000000001", "598CO0000000002", "598AC0000000003"

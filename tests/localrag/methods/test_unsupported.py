@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from tiny_models.scripted import ScriptedChat
 
-from localrag.as_json.found import answer_as_json
-from localrag.config import ChatConfig, Config
-from localrag.facts import FactKind
+from localrag.answer import wording
+from localrag.answer.checking import MismatchKind
+from localrag.answer.types import Answer, Cancelled, Nearest, Status, Watch
+from localrag.corpus.config import ChatConfig, Config
+from localrag.doors.as_json.found import answer_as_json
 from localrag.methods.answering import Answerer
 from localrag.methods.catalogue import method
-from localrag.reading import wording
-from localrag.reading.checking import MismatchKind
-from localrag.reading.types import Answer, Cancelled, Nearest, Status, Watch
-from localrag.retrieval.types import Query
+from localrag.search.types import Query
+from localrag.text.facts import FactKind
 
 NOTICE = Query("凧師は、事故が生じたときは何日以内に届け出なければならないか。")
 RULE = "十日以内に都道府県知事に届け出なければならない"

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from tiny_models.scripted import ScriptedChat
 
-from localrag.config import ChatConfig, Config, MethodConfig, RuntimeConfig
+from localrag.answer.types import Answer, Cancelled, Watch
+from localrag.corpus.config import ChatConfig, Config, MethodConfig, RuntimeConfig
+from localrag.corpus.workspace import Workspace
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
-from localrag.reading.types import Answer, Cancelled, Watch
-from localrag.retrieval.types import Query, StageRecord
-from localrag.workspace import Workspace
+from localrag.search.types import Query, StageRecord
 from localrag_models.store import ModelStore
 
 QUESTION = Query("渡し舟を運航してはならない水位の基準は何か。")

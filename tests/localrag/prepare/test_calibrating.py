@@ -9,15 +9,15 @@ import pytest
 from tiny_models.hashing import HashingEmbedder
 from tiny_models.scripted import ScriptedChat, rewriting
 
-from localrag.config import ChatConfig, Config
+from localrag.corpus.config import ChatConfig, Config
+from localrag.corpus.ingest.add import add
 from localrag.corpus.store import CorpusStore
+from localrag.corpus.workspace import Workspace
 from localrag.errors import IndexUnusable, UsageError
-from localrag.ingest.add import add
 from localrag.prepare import index as layer_index
 from localrag.prepare.calibrating import NEAREST, SAME_WORD, SENTENCE, UNRELATED, distributions
 from localrag.prepare.index import LayerIndex
 from localrag.prepare.preparing import prepare
-from localrag.workspace import Workspace
 
 SENTENCES = ("Ada Frost built a mill.", "She sold it to Bram Tully.", "He painted it red.")
 REWRITTEN = (

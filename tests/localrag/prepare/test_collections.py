@@ -11,20 +11,20 @@ from tiny_models.scripted import ScriptedChat
 from tiny_models.servers import OpenAIDouble
 
 import localrag
-from localrag.config import ChatConfig, Config
+from localrag.corpus.config import ChatConfig, Config
+from localrag.corpus.ingest.add import add
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Label
+from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, ModelUnusable, UsageError
-from localrag.facts import Fact, FactKind
-from localrag.ingest.add import add
-from localrag.ingest.index import index
 from localrag.prepare.categories import SHIPPED, Categories, as_toml, kept, load
 from localrag.prepare.index import LayerIndex
 from localrag.prepare.layers import METADATA, MK_SUMMARIES, SYNTHETIC_QA, DerivedLayer, Outcome
 from localrag.prepare.preparing import LayerReport, prepare, propose_categories
 from localrag.prepare.summaries import summaries, summary_for
-from localrag.retrieval.types import Filters
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.types import Filters
+from localrag.text.facts import Fact, FactKind
 from localrag_models.errors import ContextExceeded
 
 MILL = "The Otter Mill was built in 1871. Ada Frost sold it to Bram Tully. It burnt in 1902."

@@ -14,20 +14,20 @@ from tiny_models.hashing import HashingEmbedder
 from tiny_models.scripted import ScriptedChat, rewriting
 from tiny_models.servers import OpenAIDouble
 
-from localrag.config import ChatConfig, Config, EmbeddingConfig
+from localrag.corpus.config import ChatConfig, Config, EmbeddingConfig
+from localrag.corpus.durable import locked
+from localrag.corpus.ingest.add import add
+from localrag.corpus.ingest.events import EMBEDDING
+from localrag.corpus.ingest.remove import remove_documents
 from localrag.corpus.store import CorpusStore
-from localrag.durable import locked
+from localrag.corpus.workspace import Workspace
 from localrag.errors import BusyError, IndexUnusable, ModelUnusable, UsageError
-from localrag.ingest.add import add
-from localrag.ingest.events import EMBEDDING
-from localrag.ingest.remove import remove_documents
-from localrag.ingest.state import opened_from
 from localrag.prepare.index import INDEXING, LayerIndex
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, SENTENCES
 from localrag.prepare.preparing import prepare
-from localrag.progress import Progress
-from localrag.retrieval.types import Filters
-from localrag.workspace import Workspace
+from localrag.search.indexing.state import opened_from
+from localrag.search.types import Filters
+from localrag.text.progress import Progress
 from localrag_indexes.manifest import current
 
 from ...patience import PATIENCE

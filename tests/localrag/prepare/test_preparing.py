@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from tiny_models.scripted import ScriptedChat, rewriting
 
-from localrag.config import ChatConfig, Config
-from localrag.durable import locked
+from localrag.corpus.config import ChatConfig, Config
+from localrag.corpus.durable import locked
+from localrag.corpus.ingest.add import add
+from localrag.corpus.workspace import Workspace
 from localrag.errors import BusyError, ModelUnusable, StoreError, UsageError
-from localrag.ingest.add import add
-from localrag.ingest.index import index
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, DerivedLayer, Outcome
 from localrag.prepare.preparing import LayerReport, prepare
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
 
 from ...patience import PATIENCE
 

@@ -9,7 +9,7 @@ from lxml import etree
 from localrag import sample as sample_corpus
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ITEMS, Locator
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
 
 ACT, ORDER, ORDINANCE = "599AC0000000001", "599CO0000000002", "599M60000800003"
 LAWS = sorted((sample_corpus.FOLDER / "laws").glob("*.xml"))

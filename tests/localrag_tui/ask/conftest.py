@@ -10,14 +10,14 @@ from textual.app import App
 from textual.events import Paste
 from textual.pilot import Pilot
 
-from localrag.conversations.store import Conversations
+from localrag.answer.checking import Mismatch, MismatchKind
+from localrag.answer.types import Answer, Citation, Claim, Derivation, Stage, Status, Step, verify
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PARAGRAPHS, Locator, Triple
-from localrag.facts import Fact, FactKind
-from localrag.reading.checking import Mismatch, MismatchKind
-from localrag.reading.types import Answer, Citation, Claim, Derivation, Stage, Status, Step, verify
-from localrag.retrieval.types import Hit, ModelCall, StageRecord, Trace
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
+from localrag.ops.conversations.store import Conversations
+from localrag.search.types import Hit, ModelCall, StageRecord, Trace
+from localrag.text.facts import Fact, FactKind
 from localrag_tui.ask.transcript import TurnView
 
 _LAW, _ORDER = "599AC0000000001", "599CO0000000002"

@@ -4,10 +4,10 @@ import asyncio
 
 from textual.widgets import Static
 
-from localrag.conversations.store import Conversations
-from localrag.conversations.types import TurnState
 from localrag.errors import StoreError
-from localrag.retrieval.types import Query
+from localrag.ops.conversations.store import Conversations
+from localrag.ops.conversations.types import TurnState
+from localrag.search.types import Query
 from localrag_tui.ask.transcript import Transcript, TurnView
 from localrag_tui.ask.typing_area import QuestionArea
 from localrag_tui.work.answering import Drafted

@@ -1,9 +1,9 @@
 """The dialogue "Answer with"."""
 
 from localrag import language
+from localrag.corpus.workspace import Workspace
 from localrag.language import _
 from localrag.methods.catalogue import NAMES, method
-from localrag.workspace import Workspace
 from localrag_tui.ask.chooser import Chooser, not_prepared, ways
 
 

@@ -4,9 +4,9 @@ import asyncio
 from dataclasses import replace
 from shutil import copytree
 
-from localrag.conversations.export import conversation_blocks
-from localrag.export.markdown import markdown
-from localrag.retrieval.types import FOLLOW_UP, StageRecord
+from localrag.ops.conversations.export import conversation_blocks
+from localrag.page.markdown import markdown
+from localrag.search.types import FOLLOW_UP, StageRecord
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.work.answering import StageEnded
 from localrag_tui.work.engine import ProcessEngine

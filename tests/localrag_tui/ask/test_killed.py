@@ -7,7 +7,7 @@ import subprocess
 import sys
 from threading import Thread
 
-from localrag.conversations.types import TurnState
+from localrag.ops.conversations.types import TurnState
 
 from ...patience import wait_for
 
@@ -15,7 +15,7 @@ from ...patience import wait_for
 _APPLICATION = """
 import asyncio, sys
 from pathlib import Path
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
 from localrag_tui.app import Workbench
 from localrag_tui.work.answering import Drafted
 

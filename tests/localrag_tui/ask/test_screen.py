@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 from textual.events import Paste
 
-from localrag.conversations.types import TurnState
+from localrag.answer.checking import MismatchKind
+from localrag.answer.types import Nearest
+from localrag.answer.wording import MISMATCHES
 from localrag.errors import LocalragError
-from localrag.facts import Fact, FactKind
-from localrag.reading.checking import MismatchKind
-from localrag.reading.types import Nearest
-from localrag.reading.wording import MISMATCHES
-from localrag.retrieval.types import Filters, Query, Trace
+from localrag.ops.conversations.types import TurnState
+from localrag.search.types import Filters, Query, Trace
+from localrag.text.facts import Fact, FactKind
 from localrag_tui.app import Workbench
 from localrag_tui.ask.composer import Composer
 from localrag_tui.ask.evidence import SourceSide
@@ -560,8 +560,8 @@ async def test_a_conversation_is_there_again(
 async def test_a_turn_that_was_interrupted_is_asked_again(
     workbench, engine, answers, until, shown, bench_home
 ):
-    from localrag.conversations.store import Conversations
-    from localrag.workspace import Workspace
+    from localrag.corpus.workspace import Workspace
+    from localrag.ops.conversations.store import Conversations
 
     with Conversations.open(Workspace.locate(bench_home)) as conversations:
         conversation = conversations.new().id

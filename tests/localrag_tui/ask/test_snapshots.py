@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from localrag.reading.types import Nearest
+from localrag.answer.types import Nearest
 from localrag_tui.ask.asking import AnswerProgress
 from localrag_tui.ask.chooser import Chooser
 from localrag_tui.source.pane import SourcePane

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from localrag.corpus.store import CorpusStore
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
 from localrag_tui.browse.screen import Panes
 from localrag_tui.browse.tree import PlaceTree
 

@@ -174,7 +174,7 @@ async def test_without_documents_it_says_what_to_do(
 ) -> None:
     if made:
         from localrag.corpus.store import CorpusStore
-        from localrag.workspace import Workspace
+        from localrag.corpus.workspace import Workspace
 
         path = Workspace.locate(bench_home).corpus(corpus).store
         CorpusStore.open(path, create=True).close()

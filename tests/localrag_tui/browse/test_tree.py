@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from localrag import language
-from localrag.database import row_mark
+from localrag.corpus.database import row_mark
 from localrag.errors import NotFoundError
-from localrag.statutes.names import LawNames
+from localrag.law.names import LawNames
 from localrag_tui.browse.screen import Panes
 from localrag_tui.browse.tree import DocumentShelf, PlaceTree, titles
 from localrag_tui.spot import OpenSpot, Spot

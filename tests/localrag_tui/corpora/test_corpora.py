@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
 from localrag_tui.corpora import actions
 from localrag_tui.corpora.actions import CorporaDialogue, CorporaList, Welcome
 from localrag_tui.corpora.work import add_documents, index_corpus, overview
@@ -28,7 +28,7 @@ def unwrapped(screen: str) -> str:
 
 
 async def test_from_the_welcome_to_a_first_search(workbench, empty_home, shown, until):
-    from localrag.retrieval.types import Query
+    from localrag.search.types import Query
 
     app = workbench(home=empty_home)
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
@@ -48,7 +48,7 @@ async def test_from_the_welcome_to_a_first_search(workbench, empty_home, shown, 
 async def test_beside_documents_the_sample_gets_a_corpus_of_its_own(
     workbench, empty_home, shown, until, tmp_path
 ):
-    from localrag.config import load
+    from localrag.corpus.config import load
 
     workspace = Workspace.locate(empty_home)
     page = tmp_path / "page.md"
@@ -195,7 +195,7 @@ async def test_settings_that_are_not_valid_are_told(workbench, bench_home, shown
 
 
 def test_work_is_told_in_steps_and_reported(bench_home: Path, tmp_path: Path):
-    from localrag.config import load
+    from localrag.corpus.config import load
 
     workspace = Workspace.locate(bench_home)
     page = tmp_path / "page.md"

@@ -2,13 +2,13 @@
 
 import pytest
 
-from localrag.batch.types import ANSWERING
+from localrag.corpus.ingest.add import AddReport
+from localrag.corpus.ingest.events import INDEXING, READING, FileFailed
 from localrag.errors import InputError, StorageError
-from localrag.ingest.add import AddReport
-from localrag.ingest.events import INDEXING, READING, FileFailed
-from localrag.ingest.index import IndexReport
 from localrag.language import _
-from localrag.progress import Phase, Progress, Stopwatch
+from localrag.ops.batch.types import ANSWERING
+from localrag.search.indexing.index import IndexReport
+from localrag.text.progress import Phase, Progress, Stopwatch
 from localrag_tui.app import Workbench
 from localrag_tui.corpora.work import Added, Indexed
 from localrag_tui.jobs.step import Steps, described, details, share, told

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
 from localrag.corpus.store import CorpusStore
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
 from localrag_tui.app import Workbench
 from localrag_tui.jump import Finder, JumpDialogue, PlacesFound
 from localrag_tui.source.pane import SourcePane

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from localrag.corpus.store import CorpusStore
-from localrag.statutes.names import LawNames
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
+from localrag.law.names import LawNames
 from localrag_tui.jump import PlacesFound, look_up
 
 ACT = "599AC0000000001"

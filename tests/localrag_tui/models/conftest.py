@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tiny_models.servers.hub import TinyHub
 
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
 from localrag_models.store import ModelStore
 from localrag_tui.models import screen
 from localrag_tui.models.stock import MemoryUsage

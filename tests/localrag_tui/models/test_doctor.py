@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from localrag.doctor import Finding, Health
-from localrag.facts import Fact, FactKind
+from localrag.ops.doctor import Finding, Health
+from localrag.text.facts import Fact, FactKind
 from localrag_tui.models import doctor
 from localrag_tui.models.doctor import DoctorDialogue, Examined, Findings
 from localrag_tui.work.jobs import State

@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from localrag import batch
-from localrag.batch.registry import KnownBatch
-from localrag.config import load
+from localrag.answer.types import UNWATCHED, Answer, Citation, Status, Watch
+from localrag.corpus.config import load
+from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError
 from localrag.evaluation import record, report
 from localrag.evaluation.datasets import loading
 from localrag.evaluation.planning import plan
 from localrag.evaluation.runner import evaluate
-from localrag.facts import Fact, FactKind
-from localrag.reading.types import UNWATCHED, Answer, Citation, Status, Watch
-from localrag.retrieval.types import Query, Trace
-from localrag.workspace import Workspace
+from localrag.ops import batch
+from localrag.ops.batch.registry import KnownBatch
+from localrag.search.types import Query, Trace
+from localrag.text.facts import Fact, FactKind
 
 HOSTILE = "[red]\x1b[2J\u202e悪い[/red] 問"
 BEGUN = "2026-11-22T01:00:00+00:00"
@@ -86,7 +86,7 @@ def done_batch(
 
         out = questions.with_name(f"{name}.out.jsonl")
         for module in ("registry", "running"):
-            monkeypatch.setattr(f"localrag.batch.{module}.now", lambda: BEGUN)
+            monkeypatch.setattr(f"localrag.ops.batch.{module}.now", lambda: BEGUN)
         batch.run(workspace, "main", load(workspace), questions, out, opener=opener)
         return next(one for one in batch.known(workspace) if one.out == out.resolve())
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from localrag.batch.rows import ROWS
-from localrag.batch.types import ANSWERING
-from localrag.facts import Fact, FactKind
-from localrag.progress import Progress
+from localrag.ops.batch.rows import ROWS
+from localrag.ops.batch.types import ANSWERING
+from localrag.text.facts import Fact, FactKind
+from localrag.text.progress import Progress
 from localrag_tui.runs import work
 from localrag_tui.runs.answer import AnswerDialogue
 from localrag_tui.runs.detail import Live

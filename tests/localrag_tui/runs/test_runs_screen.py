@@ -8,9 +8,9 @@ import pytest
 from textual.containers import VerticalScroll
 from textual.widgets import OptionList, TabbedContent
 
-from localrag import batch
-from localrag.batch.folder import BatchFolder
-from localrag.batch.rows import ROWS
+from localrag.ops import batch
+from localrag.ops.batch.folder import BatchFolder
+from localrag.ops.batch.rows import ROWS
 from localrag_tui.runs.answer import AnswerDialogue
 from localrag_tui.runs.lines import Runs, RunState
 from localrag_tui.runs.report import ReportView

@@ -12,10 +12,10 @@ import psutil
 import pytest
 from textual.widgets import Input
 
-from localrag import batch
-from localrag.batch.folder import BatchFolder
-from localrag.batch.origin import read
 from localrag.evaluation import record
+from localrag.ops import batch
+from localrag.ops.batch.folder import BatchFolder
+from localrag.ops.batch.origin import read
 from localrag_tui.runs.starting import BatchDialogue, EvaluationDialogue
 from localrag_tui.widgets.listing import CheckList
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 _BEGIN = """
 import asyncio, sys
 from pathlib import Path
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
 from localrag_tui.app import Workbench
 
 async def main():

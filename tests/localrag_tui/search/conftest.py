@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from localrag.retrieval.types import Hit, Trace
+from localrag.search.types import Hit, Trace
 from localrag_tui.library import Library
 from localrag_tui.search.results import Results
 from localrag_tui.search.screen import SearchField

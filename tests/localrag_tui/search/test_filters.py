@@ -4,7 +4,7 @@ from textual.widgets import Input
 
 from localrag.corpus.types import Label
 from localrag.errors import NotFoundError
-from localrag.retrieval.types import Filters
+from localrag.search.types import Filters
 from localrag_tui.search.facets import FilterChips
 from localrag_tui.search.filters import FilterDialogue, LabelChoice, LawChoice
 from localrag_tui.search.results import Results

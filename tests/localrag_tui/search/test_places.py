@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from localrag.corpus.types import LawRow, Locator, Passage
-from localrag.statutes.names import LawNames
+from localrag.law.names import LawNames
 from localrag_tui.search.results import fitted, short_place
 from localrag_tui.shown import cut
 

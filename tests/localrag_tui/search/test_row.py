@@ -3,8 +3,8 @@
 from rich.cells import cell_len
 
 from localrag.corpus.types import Label, Locator, Passage
-from localrag.facts import Fact, FactKind
-from localrag.retrieval.types import Hit, StageRecord
+from localrag.search.types import Hit, StageRecord
+from localrag.text.facts import Fact, FactKind
 from localrag_tui.search.results import HitRow, found_by
 from localrag_tui.search.stages import StageRow, journey
 

@@ -6,7 +6,7 @@ from textual.events import Paste
 from textual.widgets import Static
 
 from localrag.errors import IndexUnusable
-from localrag.facts import Fact, FactKind
+from localrag.text.facts import Fact, FactKind
 from localrag_tui.browse.screen import Panes
 from localrag_tui.corpora.actions import Welcome
 from localrag_tui.library import Library

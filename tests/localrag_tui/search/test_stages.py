@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from textual.containers import HorizontalScroll
 
-from localrag.facts import Fact, FactKind
-from localrag.retrieval.types import Trace
+from localrag.search.types import Trace
+from localrag.text.facts import Fact, FactKind
 from localrag_tui.library import Library
 from localrag_tui.search.stages import Ranking
 from localrag_tui.source.pane import SourcePane

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from localrag.conversations.store import Conversations
-from localrag.reading.types import Answer, Citation, Claim, Status
-from localrag.retrieval.types import Query, Trace
-from localrag.workspace import Workspace
+from localrag.answer.types import Answer, Citation, Claim, Status
+from localrag.corpus.workspace import Workspace
+from localrag.ops.conversations.store import Conversations
+from localrag.search.types import Query, Trace
 from localrag_tui.conversations import ConversationList, ConversationsDialogue
 
 HOSTILE = "[red]赤[/red] \x1b[31m\u202e[@click=app.bell]x"

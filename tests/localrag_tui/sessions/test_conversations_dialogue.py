@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from localrag.conversations.store import Conversations
 from localrag.errors import FileExistsAlready
-from localrag.harmless import one_line
-from localrag.retrieval.types import Query
+from localrag.ops.conversations.store import Conversations
+from localrag.search.types import Query
+from localrag.text.harmless import one_line
 from localrag_tui.conversations import (
     PAGE,
     ConversationList,

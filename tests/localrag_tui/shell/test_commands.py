@@ -5,7 +5,7 @@ from functools import partial
 from textual.command import CommandList
 
 from localrag import language
-from localrag.workspace import change_setting
+from localrag.corpus.workspace import change_setting
 from localrag_tui.models.doctor import DoctorDialogue
 from localrag_tui.shell.commands import Palette
 from localrag_tui.shell.preferences import use_language

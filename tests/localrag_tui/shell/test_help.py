@@ -4,7 +4,7 @@ from pathlib import Path
 
 from textual.widgets import Input
 
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
 from localrag_tui.screen import Dialogue
 from localrag_tui.screens import SCREENS
 from localrag_tui.shell.help import Help

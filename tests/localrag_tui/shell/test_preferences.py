@@ -2,7 +2,7 @@
 
 from textual.widgets import Input, Select
 
-from localrag.config import load
+from localrag.corpus.config import load
 from localrag_tui.shell.preferences import use_theme
 from localrag_tui.widgets.form import Form
 

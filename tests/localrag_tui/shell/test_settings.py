@@ -1,6 +1,6 @@
 """Settings that change, and break, while the application runs."""
 
-from localrag.config import load
+from localrag.corpus.config import load
 
 
 async def test_a_broken_file_is_told_once_and_ends_nothing(plain, shown, until, monkeypatch):

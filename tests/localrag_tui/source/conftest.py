@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES, Document, Locator, Passage
-from localrag.workspace import Workspace
+from localrag.corpus.workspace import Workspace
 from localrag_tui.app import Workbench
 from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.source.pane import SourcePane

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from localrag.corpus.store import CorpusStore
-from localrag.provision import citation_of
+from localrag.search.provision import citation_of
 from localrag_tui.source.links import quotation
 from localrag_tui.source.sheet import load
 

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
 from localrag.corpus.store import CorpusStore
-from localrag.harmless import Layout
+from localrag.text.harmless import Layout
 from localrag_tui.app import Workbench
 from localrag_tui.source.page import DocumentPage
 from localrag_tui.source.pane import SourcePane

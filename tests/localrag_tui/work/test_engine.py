@@ -8,10 +8,10 @@ from contextlib import suppress
 import pytest
 
 from localrag import language
-from localrag.config import load
-from localrag.reading.types import Cancelled
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.answer.types import Cancelled
+from localrag.corpus.config import load
+from localrag.corpus.workspace import Workspace
+from localrag.search.types import Query
 from localrag_models.store import ModelStore
 from localrag_tui.work.answering import Opened, Opening, Read, StageEnded
 from localrag_tui.work.engine import ProcessEngine

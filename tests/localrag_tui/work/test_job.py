@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from localrag import language
-from localrag.config import load
-from localrag.workspace import Workspace
+from localrag.corpus.config import load
+from localrag.corpus.workspace import Workspace
 from localrag_tui.corpora.work import index_corpus
 from localrag_tui.work import process as process_module
 from localrag_tui.work.jobs import Job, Jobs, State

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-from localrag.config import Config
-from localrag.conversations.types import Turn, TurnState
+from localrag.answer.types import Answer, Cancelled, Nearest
+from localrag.corpus.config import Config
 from localrag.errors import LocalragError, NotFoundError
 from localrag.language import _
-from localrag.reading.types import Answer, Cancelled, Nearest
-from localrag.retrieval.types import FOLLOW_UP, Query, StageRecord, Trace
+from localrag.ops.conversations.types import Turn, TurnState
+from localrag.search.types import FOLLOW_UP, Query, StageRecord, Trace
 from localrag_tui.wording import cure_of, duration
 from localrag_tui.work.answering import (
     AnswerEvent,
@@ -26,7 +26,7 @@ from localrag_tui.work.answering import (
 )
 
 if TYPE_CHECKING:
-    from localrag.conversations.store import Conversations
+    from localrag.ops.conversations.store import Conversations
     from localrag_tui.app import Workbench
 
 
@@ -217,7 +217,7 @@ class Record:
 
 
 def _title(conversations: "Conversations", conversation: int) -> str:
-    from localrag.conversations.store import title_of
+    from localrag.ops.conversations.store import title_of
 
     found = conversations.get(conversation)
     if found.turns == 1 and found.title == title_of(conversations.turns(conversation)[0].query):

@@ -14,10 +14,10 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from localrag.config import Config, load
+from localrag.corpus.config import Config, load
+from localrag.corpus.workspace import CorpusPaths, Workspace
 from localrag.errors import LocalragError
 from localrag.language import N_, _, ngettext
-from localrag.workspace import CorpusPaths, Workspace
 from localrag_tui.ask.composer import DEFAULT_READER
 from localrag_tui.corpora.work import STATES, CorpusRow, overview
 from localrag_tui.screen import Dialogue
@@ -90,7 +90,7 @@ def not_prepared(place: CorpusPaths, way: Way) -> str:
 
 def chat_models(workspace: Workspace, *named: str) -> list[ModelChoice]:
     """No model, those that are installed, and those of these names: of a server, or not here."""
-    from localrag.inference.opening import as_ours
+    from localrag.corpus.inference.opening import as_ours
     from localrag_models.store import ModelStore
 
     store = ModelStore(workspace.models)

@@ -18,14 +18,14 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
-from localrag.durable import replace_text
+from localrag.corpus.durable import replace_text
 from localrag.errors import BusyError, StorageError
 from localrag.language import N_, _
 from localrag_tui.ask.typing_area import OptionsArea, QuestionArea
 from localrag_tui.shown import cut, one_line
 
 if TYPE_CHECKING:
-    from localrag.retrieval.types import Query
+    from localrag.search.types import Query
 
 
 class Unsent(NamedTuple):
@@ -87,7 +87,7 @@ class UnsentFile:
     def _claim(self, paths: Iterable[Path]) -> None:
         """Take the first of these that no other workbench has."""
         for path in paths:
-            from localrag.durable import locked
+            from localrag.corpus.durable import locked
 
             with suppress(BusyError):
                 self._held.enter_context(locked(path.with_suffix(".lock"), BusyError(path.name)))
@@ -225,7 +225,7 @@ class Composer(Vertical):
 
     @property
     def _query(self) -> "Query":
-        from localrag.retrieval.types import Query
+        from localrag.search.types import Query
 
         options = self._options.options if self.choosing else ()
         return Query(self.question.typed.strip(), options)
@@ -234,7 +234,7 @@ class Composer(Vertical):
         """How long a long question is, as it would be sent; "" of others."""
         if len(self.question.typed) + len(self._options.typed) < _LONG:
             return ""
-        from localrag.retrieval.query import characters
+        from localrag.search.query import characters
 
         return _("{n:,} characters").format(n=characters(self._query))
 

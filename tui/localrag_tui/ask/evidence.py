@@ -14,12 +14,12 @@ from textual.message import Message
 from textual.widgets import OptionList, TabbedContent, TabPane, Tabs
 from textual.widgets.option_list import Option
 
-from localrag.conversations.types import Turn
+from localrag.answer.types import Answer, Citation
+from localrag.answer.wording import beside, by_model, of_passage
 from localrag.errors import LocalragError, NotFoundError
 from localrag.language import N_, _, ngettext
-from localrag.reading.types import Answer, Citation
-from localrag.reading.wording import beside, by_model, of_passage
-from localrag.retrieval.types import Hit, StageRecord
+from localrag.ops.conversations.types import Turn
+from localrag.search.types import Hit, StageRecord
 from localrag_tui.screen import bench_of
 from localrag_tui.shown import content, one_line
 from localrag_tui.source.links import cited, quotation
@@ -435,7 +435,7 @@ class SourceSide(Vertical):
     @work(group="copy")
     async def _copy(self, place: EvidencePlace) -> None:
         from localrag.corpus.rows import state_id
-        from localrag.provision import citation_of
+        from localrag.search.provision import citation_of
 
         citation = place.citation
 

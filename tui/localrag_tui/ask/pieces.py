@@ -6,13 +6,13 @@ from typing import NamedTuple
 from textual.content import Content
 from textual.style import Style
 
-from localrag.conversations.types import Turn, TurnState
-from localrag.facts import FactKind
+from localrag.answer import wording as in_words
+from localrag.answer.types import Answer, Citation, Claim, Derivation, Nearest, Status, Step
 from localrag.language import _
 from localrag.methods.catalogue import LABELS
-from localrag.reading import wording as in_words
-from localrag.reading.types import Answer, Citation, Claim, Derivation, Nearest, Status, Step
-from localrag.retrieval.types import Filters, Query, StageRecord
+from localrag.ops.conversations.types import Turn, TurnState
+from localrag.search.types import Filters, Query, StageRecord
+from localrag.text.facts import FactKind
 from localrag_tui.ask.asking import AnswerProgress
 from localrag_tui.ask.evidence import hits_of_matter
 from localrag_tui.shown import content, one_line

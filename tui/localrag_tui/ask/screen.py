@@ -24,9 +24,9 @@ from localrag_tui.wording import palette
 
 if TYPE_CHECKING:
     # The first paint shows nothing of what stands here: it is imported once that is done.
-    from localrag.config import Config
-    from localrag.conversations.types import Turn
-    from localrag.retrieval.types import Filters, Query
+    from localrag.corpus.config import Config
+    from localrag.ops.conversations.types import Turn
+    from localrag.search.types import Filters, Query
     from localrag_tui.ask.asking import OpenQuestion, Record
     from localrag_tui.ask.chooser import Way
     from localrag_tui.ask.evidence import SourceSide
@@ -149,7 +149,7 @@ class AskScreen(WorkbenchScreen):
 
     def on_examples_asked(self, event: "Examples.Asked") -> None:
         """Ask what is offered where nothing was asked yet."""
-        from localrag.retrieval.types import Query
+        from localrag.search.types import Query
 
         self._ask(Query(event.question, filters=self.bench.memory.choices.asked_of))
 
@@ -199,7 +199,7 @@ class AskScreen(WorkbenchScreen):
         return await OpenQuestion.begin(bench, self._record, query, config, self._end)
 
     async def _show_asked(self, asking: "OpenQuestion") -> None:
-        from localrag.retrieval.types import Filters
+        from localrag.search.types import Filters
 
         self.query_one(Composer).sent(replace(asking.turn.query, history=(), filters=Filters()))
         self.remove_class("-empty", "-over")
@@ -210,7 +210,7 @@ class AskScreen(WorkbenchScreen):
 
     def _check(self, query: "Query", config: "Config") -> None:
         """Refuse what cannot be asked, while it can still be changed."""
-        from localrag.retrieval.query import MAX_CHARACTERS, characters, check
+        from localrag.search.query import MAX_CHARACTERS, characters, check
         from localrag_tui.ask.chooser import fault_of_options
 
         try:
@@ -314,7 +314,7 @@ class AskScreen(WorkbenchScreen):
     @work(group="limiting", exclusive=True)
     async def action_limit(self) -> None:
         """Choose the laws that the next questions are limited to, or other filters."""
-        from localrag.retrieval.types import Filters
+        from localrag.search.types import Filters
         from localrag_tui.search.facets import facets
         from localrag_tui.search.filters import FilterDialogue
 
@@ -333,7 +333,7 @@ class AskScreen(WorkbenchScreen):
     @work(group="limit", exclusive=True)
     async def _say_limit(self) -> None:
         """Say what the next question is limited to; what the corpus does not hold is dropped."""
-        from localrag.retrieval.types import Filters
+        from localrag.search.types import Filters
         from localrag_tui.search.facets import facets, kept
 
         memory = self.bench.memory
@@ -350,7 +350,7 @@ class AskScreen(WorkbenchScreen):
 
     async def _name_limits(self, turns: "Sequence[Turn]") -> None:
         """Find words for what questions were limited to."""
-        from localrag.retrieval.types import Filters
+        from localrag.search.types import Filters
         from localrag_tui.search.facets import facets
 
         names = self._transcript.limits
@@ -494,7 +494,7 @@ class AskScreen(WorkbenchScreen):
         self._side.open_spot(event.spot)
 
     def _show_cost(self, turn: "Turn") -> None:
-        from localrag.conversations.types import TurnState
+        from localrag.ops.conversations.types import TurnState
         from localrag_tui.ask.asking import cost
 
         if turn.state is TurnState.ANSWERED and turn.answer is not None:

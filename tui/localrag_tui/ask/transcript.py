@@ -11,9 +11,9 @@ from textual.events import Click
 from textual.message import Message
 from textual.widgets import Static
 
-from localrag.conversations.types import Turn
 from localrag.language import N_, ngettext
-from localrag.retrieval.types import Filters
+from localrag.ops.conversations.types import Turn
+from localrag.search.types import Filters
 from localrag_tui.ask.asking import AnswerProgress
 from localrag_tui.ask.pieces import TurnPiece, live, pieces, question
 from localrag_tui.shell.base import finish

@@ -35,7 +35,7 @@ async def questions_for(bench: "Workbench", corpus: str) -> tuple[str, ...]:
     Raises:
         LocalragError: the corpus cannot be read.
     """
-    from localrag.overview import starting_questions
+    from localrag.ops.overview import starting_questions
     from localrag.sample import ANSWERED_BY, QUESTION
 
     library, place = bench.library_of(corpus), bench.workspace.corpus(corpus)

@@ -275,7 +275,7 @@ class ReadScreen(WorkbenchScreen):
     @on(PlaceTree.Unwanted)
     def _remove(self, event: PlaceTree.Unwanted) -> None:
         """Ask whether a document is to be removed; what is left is indexed anew."""
-        from localrag.ingest.remove import remove_documents
+        from localrag.corpus.ingest.remove import remove_documents
         from localrag_tui.corpora.actions import index
 
         bench, title = self.bench, event.title

@@ -25,9 +25,9 @@ from localrag_tui.spot import Spot
 from localrag_tui.wording import called
 
 if TYPE_CHECKING:
-    from localrag.contents import OutlineEntry
     from localrag.corpus.store import CorpusStore
-    from localrag.statutes.names import LawNames
+    from localrag.law.names import LawNames
+    from localrag.search.contents import OutlineEntry
 
 
 PAGE = 200
@@ -410,7 +410,7 @@ def _first_shown(
 
 
 def _outline(store: "CorpusStore", document_id: str) -> list["OutlineEntry"]:
-    from localrag.contents import outline
+    from localrag.search.contents import outline
 
     return outline(store, document_id)
 

@@ -14,8 +14,8 @@ from textual.widgets.option_list import Option
 from localrag import language
 from localrag.check import wording
 from localrag.check.types import NO_DIFFERENCE, VERDICTS, Finding, Verdict
-from localrag.harmless import shorten
 from localrag.language import N_, _
+from localrag.text.harmless import shorten
 from localrag_tui.shown import content, cut, flat
 from localrag_tui.widgets.listing import AdaptiveList, AdaptiveRow
 

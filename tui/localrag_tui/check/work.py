@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from localrag.check import wording
 from localrag.check.types import CheckReport, Finding
-from localrag.config import Config
+from localrag.corpus.config import Config
 from localrag.corpus.states import DocumentInfo
-from localrag.finding import find
+from localrag.corpus.workspace import Workspace
 from localrag.language import N_, _
-from localrag.workspace import Workspace
+from localrag.search.finding import find
 from localrag_tui.jobs.step import Steps
 from localrag_tui.shown import harmless
 from localrag_tui.source.sheet import Sheet
@@ -21,7 +21,7 @@ from localrag_tui.widgets.text_field import as_path
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
-    from localrag.statutes.names import LawNames
+    from localrag.law.names import LawNames
 
 NOTHING_CITED = N_("The text cites no provision and names no law with its number.")
 
@@ -67,7 +67,7 @@ def check_text(
 ) -> Checked:
     """Check a text, or the file that it names, as ``localrag check`` does."""
     from localrag.check import named_file
-    from localrag.session import Session
+    from localrag.ops.session import Session
 
     path = named_file(str(as_path(text)))
     with Session(workspace).corpus(corpus) as opened:

@@ -87,7 +87,7 @@ class CorporaDialogue(Dialogue):
 
     @work
     async def action_remove(self) -> None:
-        from localrag.ingest.remove import remove_corpus
+        from localrag.corpus.ingest.remove import remove_corpus
 
         row, bench = self._row, self.bench
         if row is None:

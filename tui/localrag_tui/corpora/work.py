@@ -5,20 +5,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localrag.config import Config
+from localrag.corpus.config import Config
 from localrag.corpus.types import part_name
+from localrag.corpus.workspace import Workspace
 from localrag.errors import LocalragError
 from localrag.language import N_, _, ngettext
-from localrag.progress import Progress
-from localrag.workspace import Workspace
+from localrag.text.progress import Progress
 from localrag_tui.jobs.step import Steps
 from localrag_tui.wording import cure_of
 from localrag_tui.work.jobs import Job
 
 if TYPE_CHECKING:
-    from localrag.ingest.add import AddReport
-    from localrag.ingest.events import Event, FileFailed
-    from localrag.ingest.index import IndexReport
+    from localrag.corpus.ingest.add import AddReport
+    from localrag.corpus.ingest.events import Event, FileFailed
+    from localrag.search.indexing.index import IndexReport
 
 
 STATES = {
@@ -28,7 +28,7 @@ STATES = {
     "outdated": N_("of another version"),
     "damaged": N_("damaged"),
 }
-"""How an index can be, by `localrag.ingest.state.IndexState`."""
+"""How an index can be, by `localrag.search.indexing.state.IndexState`."""
 
 SAMPLE = "sample"
 """Name of the corpus that the sample gets beside one with documents."""
@@ -57,7 +57,7 @@ def overview(workspace: Workspace) -> list[CorpusRow]:
 
 def _look(workspace: Workspace, name: str) -> CorpusRow:
     from localrag.corpus.store import CorpusStore
-    from localrag.ingest.state import state
+    from localrag.search.indexing.state import state
 
     place = workspace.corpus(name)
     try:
@@ -156,8 +156,8 @@ def add_documents(
     follow_links: bool = False,
 ) -> Added:
     """Read files into a corpus and make it searchable; the arguments are those of `add`."""
-    from localrag.ingest.add import add
-    from localrag.ingest.reading import limits_of
+    from localrag.corpus.ingest.add import add
+    from localrag.corpus.ingest.reading import limits_of
 
     report = add(
         workspace,
@@ -182,7 +182,7 @@ def index_corpus(
     tell: Tell, workspace: Workspace, corpus: str, config: Config, rebuild: bool = False
 ) -> Indexed:
     """Make a corpus searchable, as ``localrag index`` does."""
-    from localrag.ingest.index import index_as_set
+    from localrag.search.indexing.index import index_as_set
 
     report = index_as_set(workspace, corpus, config, rebuild=rebuild, on_event=_following(tell))
     return Indexed(corpus, report)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 from localrag.language import N_, _
-from localrag.progress import BYTES, Phase, Progress
+from localrag.text.progress import BYTES, Phase, Progress
 from localrag_tui.shown import one_line
 from localrag_tui.wording import cure_of, duration, size
 from localrag_tui.work.jobs import Job, State

@@ -9,10 +9,10 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets.option_list import Option
 
+from localrag.corpus.workspace import Workspace
 from localrag.errors import LocalragError
-from localrag.facts import Fact, FactKind
 from localrag.language import N_, _, ngettext
-from localrag.workspace import Workspace
+from localrag.text.facts import Fact, FactKind
 from localrag_tui.corpora.actions import index
 from localrag_tui.jobs.view import JobView
 from localrag_tui.screen import Dialogue
@@ -24,7 +24,7 @@ from localrag_tui.wording import remedy
 from localrag_tui.work.jobs import Job, State
 
 if TYPE_CHECKING:
-    from localrag.doctor import Finding
+    from localrag.ops.doctor import Finding
 
 _GROUPS = {
     "broken": (N_("broken"), "$text-error"),
@@ -32,7 +32,7 @@ _GROUPS = {
     "good": (N_("in order"), "$text-success"),
     "absent": (N_("not installed (optional)"), "$foreground-muted"),
 }
-"""By `localrag.doctor.Health`, in the order in which they are shown."""
+"""By `localrag.ops.doctor.Health`, in the order in which they are shown."""
 
 _INDEXING = (FactKind.TO_INDEX, FactKind.TO_REBUILD)
 """Cures that are run from here."""
@@ -45,7 +45,7 @@ def examine(
     tell: Callable[[object], None], workspace: Workspace, overrides: dict[str, object]
 ) -> "Examined":
     """Look at everything, as ``localrag doctor``; tells every `Finding`."""
-    from localrag.doctor import examine as findings
+    from localrag.ops.doctor import examine as findings
 
     wrong = 0
     for finding in findings(workspace, overrides):

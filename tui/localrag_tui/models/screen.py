@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from localrag.config import Config
+from localrag.corpus.config import Config
 from localrag.errors import LocalragError, NotFoundError, StorageError, UsageError
 from localrag.language import N_, _
 from localrag_tui.jobs.view import JobView
@@ -146,7 +146,7 @@ def remove_form(row: ModelRow) -> Form:
 
 
 def _check_wanted(values: dict[str, str]) -> None:
-    from localrag.inference.opening import named
+    from localrag.corpus.inference.opening import named
     from localrag_models.pull import Wish
 
     if not values["wanted"]:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
-from localrag.config import Config
-from localrag.inference.opening import as_ours, models_in_use
+from localrag.corpus.config import Config
+from localrag.corpus.inference.opening import as_ours, models_in_use
+from localrag.corpus.workspace import Workspace
 from localrag.language import N_, _
-from localrag.workspace import Workspace
 from localrag_models.runtimes import named_runtime
 from localrag_tui.shown import content, one_line
 from localrag_tui.wording import size

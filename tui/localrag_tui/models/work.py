@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localrag.config import Config
+from localrag.corpus.config import Config
+from localrag.corpus.workspace import Workspace
 from localrag.language import _
-from localrag.progress import BYTES, Phase, Stopwatch
-from localrag.workspace import Workspace
+from localrag.text.progress import BYTES, Phase, Stopwatch
 from localrag_tui.jobs.step import Steps
 from localrag_tui.models.stock import advice
 from localrag_tui.wording import size
@@ -85,7 +85,7 @@ class Verified:
 
 def pull_model(tell: Tell, workspace: Workspace, wanted: str, endpoint: str) -> Installed:
     """Fetch a model, as ``localrag models pull``; what a stopped one has left is gone on with."""
-    from localrag.inference.opening import named
+    from localrag.corpus.inference.opening import named
     from localrag_models.hub import Hub
     from localrag_models.pull import pull
     from localrag_models.store import ModelStore
@@ -98,7 +98,7 @@ def pull_model(tell: Tell, workspace: Workspace, wanted: str, endpoint: str) -> 
 
 def add_model(tell: Tell, workspace: Workspace, path: Path, name: str) -> Installed:
     """Install a model from a file or folder, as ``localrag models add``."""
-    from localrag.inference.opening import named
+    from localrag.corpus.inference.opening import named
     from localrag_models.store import ModelStore
 
     with named():
@@ -108,7 +108,7 @@ def add_model(tell: Tell, workspace: Workspace, path: Path, name: str) -> Instal
 
 def import_model(tell: Tell, workspace: Workspace, archive: Path, name: str) -> Installed:
     """Install a model that was exported elsewhere, as ``localrag models import``."""
-    from localrag.inference.opening import named
+    from localrag.corpus.inference.opening import named
     from localrag_models.store import ModelStore
 
     with named():
@@ -119,7 +119,7 @@ def import_model(tell: Tell, workspace: Workspace, archive: Path, name: str) -> 
 
 def export_model(tell: Tell, workspace: Workspace, name: str, archive: Path) -> Exported:
     """Write a model to one file, as ``localrag models export``."""
-    from localrag.inference.opening import named
+    from localrag.corpus.inference.opening import named
     from localrag_models.store import ModelStore
 
     with named():
@@ -129,7 +129,7 @@ def export_model(tell: Tell, workspace: Workspace, name: str, archive: Path) -> 
 
 def verify_models(tell: Tell, workspace: Workspace, names: Sequence[str]) -> Verified:
     """Read models through and compare them with their hashes."""
-    from localrag.inference.opening import as_ours
+    from localrag.corpus.inference.opening import as_ours
     from localrag_models.errors import ModelError
     from localrag_models.store import ModelStore
 
@@ -147,7 +147,7 @@ def verify_models(tell: Tell, workspace: Workspace, names: Sequence[str]) -> Ver
 
 def remove_model(workspace: Workspace, name: str) -> None:
     """Remove a model, or what a stopped pull has left; raises as `named` says."""
-    from localrag.inference.opening import named
+    from localrag.corpus.inference.opening import named
     from localrag_models.store import ModelStore
 
     with named():
@@ -278,7 +278,7 @@ def try_model(
     Raises:
         ModelUnusable: it cannot be used; the cure is named.
     """
-    from localrag.inference.opening import named
+    from localrag.corpus.inference.opening import named
 
     tell(Writing(""))
     section = {"chat": "chat", "embedder": "embedding", "reranker": "reranking"}[kind]
@@ -291,7 +291,7 @@ def try_model(
 
 
 def _chat(tell: Tell, workspace: Workspace, config: Config, question: str) -> ChatTrial:
-    from localrag.inference.opening import open_chat
+    from localrag.corpus.inference.opening import open_chat
     from localrag_models.chat import ChatRequest, Message
 
     began = time.monotonic()
@@ -324,7 +324,7 @@ def _chat(tell: Tell, workspace: Workspace, config: Config, question: str) -> Ch
 
 
 def _embedder(workspace: Workspace, config: Config) -> EmbedderTrial:
-    from localrag.inference.opening import open_embedder
+    from localrag.corpus.inference.opening import open_embedder
 
     began = time.monotonic()
     model = open_embedder(workspace, config)
@@ -341,7 +341,7 @@ def _embedder(workspace: Workspace, config: Config) -> EmbedderTrial:
 
 
 def _reranker(workspace: Workspace, config: Config) -> RerankerTrial:
-    from localrag.inference.opening import open_reranker
+    from localrag.corpus.inference.opening import open_reranker
 
     began = time.monotonic()
     model = open_reranker(workspace, config)

@@ -10,12 +10,12 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from localrag.answer import wording
+from localrag.answer.types import Citation, Claim, Status
+from localrag.answer.wording import FAILURES, STATUSES
 from localrag.errors import LocalragError
-from localrag.facts import told
 from localrag.language import N_, _
-from localrag.reading import wording
-from localrag.reading.types import Citation, Claim, Status
-from localrag.reading.wording import FAILURES, STATUSES
+from localrag.text.facts import told
 from localrag_tui.screen import Dialogue
 from localrag_tui.search.facets import facet_title, value_title
 from localrag_tui.shown import content, flat, harmless, one_line
@@ -23,7 +23,7 @@ from localrag_tui.widgets.paragraph import BrokenText, Paragraph
 from localrag_tui.wording import called, provenance
 
 if TYPE_CHECKING:
-    from localrag.batch.rows import WrittenRow
+    from localrag.ops.batch.rows import WrittenRow
 
 _STATUS_STYLES = {"supported": "$text-success", "quoted": "$text-accent"}
 
@@ -116,8 +116,8 @@ class AnswerDialogue(Dialogue):
 
 
 def _parts(row: "WrittenRow") -> Iterator[Content]:
-    from localrag.batch.options import as_called
-    from localrag.batch.rows import FailedRow
+    from localrag.ops.batch.options import as_called
+    from localrag.ops.batch.rows import FailedRow
 
     parts = [_("row {n}").format(n=row.row), _("id {id}").format(id=row.id) if row.id else ""]
     name = " · ".join(filter(None, parts))

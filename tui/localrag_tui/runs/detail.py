@@ -15,11 +15,11 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import DataTable, ProgressBar, Static, TabbedContent, TabPane, Tabs
 
+from localrag.answer.wording import FAILURES, STATUSES
 from localrag.errors import LocalragError, StorageError
-from localrag.facts import Fact, FactKind
 from localrag.language import N_, _
-from localrag.progress import Progress
-from localrag.reading.wording import FAILURES, STATUSES
+from localrag.text.facts import Fact, FactKind
+from localrag.text.progress import Progress
 from localrag_tui.runs.answer import AnswerDialogue
 from localrag_tui.runs.lines import RunLine, Runs, RunState, problem, state
 from localrag_tui.runs.report import ReportView, Shown, read
@@ -31,7 +31,7 @@ from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.wording import called, duration, note, when
 
 if TYPE_CHECKING:
-    from localrag.batch.rows import WrittenRows
+    from localrag.ops.batch.rows import WrittenRows
     from localrag_tui.app import Workbench
 
 Places = tuple[list[RowPlace], list[RowPlace]]
@@ -275,7 +275,7 @@ class RunDetail(Vertical):
 
     @work(exclusive=True, group="open")
     async def _open(self, line: RunLine, place: RowPlace) -> None:
-        from localrag.batch.rows import ROWS
+        from localrag.ops.batch.rows import ROWS
 
         path = line.parts[place.part].path
         try:

@@ -6,14 +6,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from localrag.corpus.workspace import Workspace
 from localrag.language import N_, _
-from localrag.workspace import Workspace
 from localrag_tui.runs.work import BatchOrder, EvaluationOrder
 
 if TYPE_CHECKING:
-    from localrag.batch import KnownBatch
-    from localrag.batch.rows import WrittenRows
     from localrag.evaluation.record import Run
+    from localrag.ops.batch import KnownBatch
+    from localrag.ops.batch.rows import WrittenRows
 
 
 class RunState(StrEnum):
@@ -135,8 +135,8 @@ class Runs:
         return sorted(found, key=lambda line: line.started, reverse=True)
 
     def forget(self, batch: "KnownBatch") -> None:
-        """Take a batch off the list; see `localrag.batch.forget` for the errors."""
-        from localrag.batch import forget
+        """Take a batch off the list; see `localrag.ops.batch.forget` for the errors."""
+        from localrag.ops.batch import forget
 
         forget(self.workspace, batch)
 
@@ -146,21 +146,21 @@ class Runs:
         Raises:
             OSError: it cannot be read.
         """
-        from localrag.batch.rows import WrittenRows
+        from localrag.ops.batch.rows import WrittenRows
 
         book = self._books.setdefault(path, WrittenRows(path))
         book.refresh()
         return book
 
     def _batches(self) -> Iterator[RunLine]:
-        from localrag.batch import known, registry
+        from localrag.ops.batch import known, registry
 
         yield from map(self._batch, known(self.workspace))
         yield from map(_damaged, registry.damaged(self.workspace))
 
     def _batch(self, batch: "KnownBatch") -> RunLine:
-        from localrag.batch.folder import BatchFolder
-        from localrag.batch.origin import read
+        from localrag.ops.batch.folder import BatchFolder
+        from localrag.ops.batch.origin import read
 
         folder = BatchFolder(batch.out)
         missing = batch.missing()
@@ -191,7 +191,7 @@ class Runs:
         )
 
     def _batch_order(self, batch: "KnownBatch", origin: Mapping[str, object]) -> BatchOrder | None:
-        from localrag.batch.origin import settings_of
+        from localrag.ops.batch.origin import settings_of
 
         if batch.questions is None:
             return None
@@ -213,7 +213,7 @@ class Runs:
         yield from map(_damaged, record.damaged(self.workspace))
 
     def _evaluation(self, folder: Path, run: "Run") -> RunLine:
-        from localrag.batch.folder import BatchFolder
+        from localrag.ops.batch.folder import BatchFolder
 
         parts = tuple(
             self._part(entry.name, order, self.workspace.home / path, run.n, entry.stopped)
@@ -241,7 +241,7 @@ class Runs:
         )
 
     def _evaluation_order(self, folder: Path, run: "Run") -> EvaluationOrder:
-        from localrag.batch.origin import settings_of
+        from localrag.ops.batch.origin import settings_of
 
         overrides = dict(self.overrides)
         for entry in run.entries:

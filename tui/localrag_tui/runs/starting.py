@@ -15,10 +15,10 @@ from textual.content import Content
 from textual.widgets import Button, Input, Select, SelectionList, Static
 from textual.widgets.selection_list import Selection
 
-from localrag.config import Config
+from localrag.corpus.config import Config
+from localrag.corpus.workspace import Workspace
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _, ngettext
-from localrag.workspace import Workspace
 from localrag_tui.runs import work as functions
 from localrag_tui.runs.work import BatchOrder, EvaluationOrder
 from localrag_tui.screen import Dialogue
@@ -31,9 +31,9 @@ from localrag_tui.wording import duration
 from localrag_tui.work.jobs import Job, State
 
 if TYPE_CHECKING:
-    from localrag.batch import BatchEstimate
     from localrag.evaluation.runner import Forecast
     from localrag.methods.catalogue import Method
+    from localrag.ops.batch import BatchEstimate
 
 _NONE = {
     "method": N_("(the default reader)"),
@@ -352,10 +352,10 @@ class BatchDialogue(RunForm):
 
     def check(self, order: Order, *, starts: bool) -> Order | Wrong:
         """The questions can be read, and the answers go with what is written already."""
-        from localrag.batch.folder import BatchFolder
-        from localrag.batch.origin import origin_of
-        from localrag.batch.table import open_table
-        from localrag.config import load
+        from localrag.corpus.config import load
+        from localrag.ops.batch.folder import BatchFolder
+        from localrag.ops.batch.origin import origin_of
+        from localrag.ops.batch.table import open_table
 
         del starts
         assert isinstance(order, BatchOrder)

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localrag.config import Config, load
-from localrag.facts import Fact, FactKind
+from localrag.corpus.config import Config, load
+from localrag.corpus.workspace import Workspace
 from localrag.language import _
-from localrag.progress import Progress
-from localrag.workspace import Workspace
+from localrag.text.facts import Fact, FactKind
+from localrag.text.progress import Progress
 from localrag_tui.jobs.step import Steps
 
 if TYPE_CHECKING:
-    from localrag.batch import BatchEstimate, BatchReport
     from localrag.evaluation.planning import Plan
     from localrag.evaluation.runner import Forecast
     from localrag.evaluation.types import Questions
+    from localrag.ops.batch import BatchEstimate, BatchReport
 
 Tell = Callable[[object], None]
 
@@ -45,7 +45,7 @@ class BatchOrder:
     @property
     def key(self) -> str:
         """What tells it from other runs; see `RunLine`."""
-        from localrag.batch.document import rows_beside
+        from localrag.ops.batch.document import rows_beside
 
         return str(rows_beside(self.out))
 
@@ -178,8 +178,8 @@ class EvaluationEnded:
 
 
 def batch(tell: Tell, order: BatchOrder) -> BatchEnded:
-    """Run a batch, or go on with it; errors are those of `localrag.batch.run`."""
-    from localrag.batch import run
+    """Run a batch, or go on with it; errors are those of `localrag.ops.batch.run`."""
+    from localrag.ops.batch import run
 
     workspace, config = _place(order)
     report: BatchReport = run(
@@ -196,8 +196,8 @@ def batch(tell: Tell, order: BatchOrder) -> BatchEnded:
 
 
 def estimate(tell: Tell, order: BatchOrder) -> "BatchEstimate":
-    """What a batch would take; errors are those of `localrag.batch.estimate`."""
-    from localrag.batch import estimate
+    """What a batch would take; errors are those of `localrag.ops.batch.estimate`."""
+    from localrag.ops.batch import estimate
 
     workspace, config = _place(order)
     return estimate(

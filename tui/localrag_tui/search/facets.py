@@ -16,13 +16,13 @@ from localrag.corpus.facets import KIND
 from localrag.corpus.types import FACETS, KINDS, Label
 from localrag.errors import NotFoundError, UsageError
 from localrag.language import N_, _
-from localrag.retrieval.types import Filters
+from localrag.search.types import Filters
 from localrag_tui.shown import cut, one_line
 from localrag_tui.wording import called
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
-    from localrag.statutes.names import LawNames
+    from localrag.law.names import LawNames
 
 
 _NONE = Filters()
@@ -97,7 +97,7 @@ def facets(store: "CorpusStore", names: "LawNames", filters: Filters = _NONE) ->
     """Look what a corpus holds, and what it lacks of that by which filters tell it apart."""
     from collections import Counter
 
-    from localrag.ingest.state import LAYERS
+    from localrag.search.indexing.state import LAYERS
 
     types = Counter(row.law_type for row in names.rows.values() if row.law_type)
     titles = {law_id: row.title for law_id, row in names.rows.items()}

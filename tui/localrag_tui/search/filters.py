@@ -15,7 +15,7 @@ from textual.widgets.selection_list import Selection
 from localrag.corpus.types import Label as CorpusLabel
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
-from localrag.retrieval.types import Filters
+from localrag.search.types import Filters
 from localrag_tui.library import Library
 from localrag_tui.screen import Dialogue
 from localrag_tui.search.facets import (
@@ -35,7 +35,7 @@ from localrag_tui.work.latest import Latest
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
-    from localrag.statutes.names import LawNames
+    from localrag.law.names import LawNames
 
 
 _OFFERED = 30
@@ -146,7 +146,7 @@ class LawChoice(Choice):
         """The laws that a part of a name fits."""
 
         def suggested(_: "CorpusStore", names: "LawNames") -> list[str]:
-            from localrag.finding import suggest
+            from localrag.search.finding import suggest
 
             return [found.law_id for found in suggest(names, typed, _OFFERED)]
 

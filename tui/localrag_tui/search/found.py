@@ -12,9 +12,9 @@ from textual.message import Message
 from textual.widgets import ContentSwitcher, OptionList, Static
 
 from localrag.errors import LocalragError, StoreError
-from localrag.facts import Fact
 from localrag.language import _, ngettext
-from localrag.retrieval.types import Filters, Hit, Query, Trace
+from localrag.search.types import Filters, Hit, Query, Trace
+from localrag.text.facts import Fact
 from localrag_tui.library import Library
 from localrag_tui.search.results import Results, explain, short_place
 from localrag_tui.search.stages import StageColumns, journey, left_out
@@ -26,13 +26,13 @@ from localrag_tui.work.latest import Latest
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
-    from localrag.statutes.names import LawNames
-    from localrag.workspace import CorpusPaths
+    from localrag.corpus.workspace import CorpusPaths
+    from localrag.law.names import LawNames
 
 
 def index_notice(store: "CorpusStore", place: "CorpusPaths") -> str:
     """What a user has to know of the index before searching; "" where it is as it should be."""
-    from localrag.ingest.state import IndexState, state
+    from localrag.search.indexing.state import IndexState, state
 
     found = state(place, store)
     if found is IndexState.FRESH:

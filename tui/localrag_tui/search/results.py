@@ -10,17 +10,17 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets.option_list import Option
 
+from localrag.answer.wording import beside, by_model, of_passage
 from localrag.corpus.types import Passage
 from localrag.language import _
-from localrag.reading.wording import beside, by_model, of_passage
-from localrag.retrieval.types import Hit, Query, StageRecord
+from localrag.search.types import Hit, Query, StageRecord
 from localrag_tui.shown import cut, harmless, one_line
 from localrag_tui.widgets.listing import AdaptiveList, AdaptiveRow
 from localrag_tui.wording import stage
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
-    from localrag.statutes.names import LawNames
+    from localrag.law.names import LawNames
 
 
 _NAMING = "resolve"
@@ -34,7 +34,7 @@ _LEAST_CUT = 4
 
 def short_place(passage: Passage, names: "LawNames") -> str:
     """The place of a passage in short: 金商法 27条の2; of other documents the headings."""
-    from localrag.statutes.notation import cite
+    from localrag.law.notation import cite
 
     locator = passage.locator
     if not locator.path:
@@ -130,8 +130,8 @@ def explain(
 
 
 def _explained(store: "CorpusStore", query: Query, phrases: Sequence[str], hit: Hit) -> Explained:
-    from localrag.provision import headings
-    from localrag.retrieval.query import snippet
+    from localrag.search.provision import headings
+    from localrag.search.query import snippet
 
     text = hit.passage.text
     # The header of another document is made of its headings.
@@ -147,7 +147,7 @@ def _explained(store: "CorpusStore", query: Query, phrases: Sequence[str], hit: 
 
 def _standing(query: Query, phrases: Sequence[str], text: str) -> tuple[str, ...]:
     """What of a query, and of the phrases looked up besides, a text holds."""
-    from localrag.retrieval.query import snippet
+    from localrag.search.query import snippet
 
     marked = [text[start:end] for start, end in snippet(query, text, len(text)).highlights]
     every = dict.fromkeys([*marked, *(phrase for phrase in phrases if phrase in text)])

@@ -15,7 +15,7 @@ from textual.widgets import Input
 from localrag.corpus.types import Label
 from localrag.errors import LocalragError
 from localrag.language import N_, _
-from localrag.retrieval.types import Filters, Query
+from localrag.search.types import Filters, Query
 from localrag_tui.library import Library
 from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.search.facets import Facets, FilterChips, facets, in_words, kept
@@ -219,7 +219,7 @@ class SearchScreen(WorkbenchScreen):
     @work(exclusive=True, group="copy")
     async def action_copy(self) -> None:
         """Copy the citation of the hit under the cursor."""
-        from localrag.provision import citation_of
+        from localrag.search.provision import citation_of
 
         hit = self._found.chosen
         if hit is None:

@@ -13,9 +13,9 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from localrag.facts import Fact
 from localrag.language import N_, _
-from localrag.retrieval.types import Hit, StageRecord
+from localrag.search.types import Hit, StageRecord
+from localrag.text.facts import Fact
 from localrag_tui.search.results import fitted
 from localrag_tui.shell.base import finish
 from localrag_tui.shown import one_line

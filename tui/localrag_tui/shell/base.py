@@ -27,7 +27,7 @@ from textual.worker import Worker, WorkerCancelled, WorkerFailed
 from textual.worker_manager import WorkerManager
 
 from localrag.errors import LocalragError
-from localrag.harmless import NARROWEST, Layout
+from localrag.text.harmless import NARROWEST, Layout
 from localrag_tui.shown import cut, harmless
 from localrag_tui.wording import cure_of
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from textual.theme import Theme
 
-from localrag.workspace import HasSettings, collect
+from localrag.corpus.workspace import HasSettings, collect
 
 # Textual's own are too faint to be read: what is quiet here is quiet, and legible.
 _QUIET = {"text-disabled": "auto 60%"}

@@ -10,10 +10,10 @@ from textual.widget import Widget
 from textual.widgets import Button, Select
 
 from localrag import language
-from localrag.config import explain
+from localrag.corpus.config import explain
+from localrag.corpus.workspace import FLAG, change_setting
 from localrag.errors import UsageError
 from localrag.language import LANGUAGES, N_, _
-from localrag.workspace import FLAG, change_setting
 from localrag_indexes.analysis.normalize import unified
 from localrag_tui.shell.keys import bench_key, key_of
 from localrag_tui.shell.look import THEMES

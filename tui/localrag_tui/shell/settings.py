@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from localrag.config import Config, load
+from localrag.corpus.config import Config, load
+from localrag.corpus.workspace import Workspace
 from localrag.errors import ConfigError
-from localrag.workspace import Workspace
 
 _Stamp = tuple[tuple[int, int] | None, ...]
 

@@ -13,13 +13,13 @@ from localrag_tui.spot import Spot
 from localrag_tui.wording import palette
 
 if TYPE_CHECKING:
+    from localrag.answer.types import Citation
     from localrag.corpus.browsing import Stand
     from localrag.corpus.links import Reference
     from localrag.corpus.store import CorpusStore
     from localrag.corpus.types import Passage
-    from localrag.provision import Provision
-    from localrag.reading.types import Citation
-    from localrag.statutes.applied import ReadText
+    from localrag.law.applied import ReadText
+    from localrag.search.provision import Provision
     from localrag_tui.source.sheet import Sheet
 
 
@@ -69,7 +69,7 @@ def destination(store: "CorpusStore", reference: "Reference") -> Spot:
     it in. Raises what `spot_at` does.
     """
     from localrag.corpus.links import DELEGATES
-    from localrag.statutes.delegations import filled_in
+    from localrag.law.delegations import filled_in
 
     if reference.kind == DELEGATES and not reference.target.path:
         order = filled_in(store, reference)
@@ -90,7 +90,7 @@ def spot_at(store: "CorpusStore", law_id: str, name: str, locator: Locator) -> S
     Raises:
         NotFoundError: the corpus has no such law, or no such provision in it.
     """
-    from localrag.statutes.notation import cite
+    from localrag.law.notation import cite
 
     if not law_id:
         raise NotFoundError(
@@ -159,7 +159,7 @@ def cited(store: "CorpusStore", citation: "Citation") -> Spot | None:
 
 def described(store: "CorpusStore", passage_id: str) -> "Provision":
     """A passage and what is tied to it; raises `gone` where the corpus has lost it."""
-    from localrag.provision import describe
+    from localrag.search.provision import describe
 
     passage = store.by_id(passage_id)
     if passage is None:
@@ -185,7 +185,7 @@ def quotation(store: "CorpusStore", document_id: str, start: int, end: int) -> s
     Raises:
         NotFoundError: there is no such document.
     """
-    from localrag.provision import citation_of
+    from localrag.search.provision import citation_of
 
     text = store.text(document_id, start, end).strip()
     passage = _around(store, document_id, start, end)
@@ -195,8 +195,8 @@ def quotation(store: "CorpusStore", document_id: str, start: int, end: int) -> s
 
 def read_otherwise(store: "CorpusStore", passage: "Passage", by: Spot) -> "AsRead":
     """A provision as another one has it read, with the citations of both; raises `gone`."""
-    from localrag.provision import citation_of
-    from localrag.statutes.applied import as_read
+    from localrag.law.applied import as_read
+    from localrag.search.provision import citation_of
 
     reading = store.by_id(by.passage_id)
     text = as_read(store, passage, reading) if reading else None
@@ -210,7 +210,7 @@ def read_otherwise(store: "CorpusStore", passage: "Passage", by: Spot) -> "AsRea
 
 def _with_state(store: "CorpusStore", document_id: str, source: str) -> str:
     """What is cited; of a wording that may not be the one in force, from which day it is."""
-    from localrag.reading.wording import state_of
+    from localrag.answer.wording import state_of
 
     document = store.document(document_id)
     if not (document.followed or document.not_yet or document.before_first):

@@ -21,8 +21,8 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
-from localrag.harmless import NARROWEST, Layout, Row, cells
 from localrag.language import N_
+from localrag.text.harmless import NARROWEST, Layout, Row, cells
 from localrag_tui.source.sheet import CAPTION, HEADING, NUMBER, MarkedSpan, Sheet
 
 Span = tuple[int, int]

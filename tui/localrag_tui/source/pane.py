@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from localrag.corpus.browsing import Stand
     from localrag.corpus.store import CorpusStore
     from localrag.corpus.types import Passage
-    from localrag.provision import Provision
+    from localrag.search.provision import Provision
     from localrag_tui.app import Workbench
 
 
@@ -216,7 +216,7 @@ class SourcePane(Widget):
 
     async def jump(self, target: str) -> None:
         """Show what a person wrote: a citation in any spelling, or the id of a passage."""
-        from localrag.finding import find
+        from localrag.search.finding import find
 
         library = self.library or self.bench.library
         try:
@@ -282,7 +282,7 @@ class SourcePane(Widget):
 
     async def action_states(self) -> None:
         """Show what changed in the article that is read, from state to state of its law."""
-        from localrag.history import history
+        from localrag.search.history import history
         from localrag_tui.source.states import StatesDialogue
 
         sheet = self.page.sheet

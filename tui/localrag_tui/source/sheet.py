@@ -12,9 +12,9 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 
+from localrag.answer.wording import read_by_ocr, state_of
 from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Section, has_pages
 from localrag.language import _
-from localrag.reading.wording import read_by_ocr, state_of
 from localrag_tui.shown import cut, harmless, one_line
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from localrag.harmless import Layout
-from localrag.history import History, headline
-from localrag.history.comparing import Difference
+from localrag.answer import wording
 from localrag.language import N_, _
-from localrag.reading import wording
+from localrag.search.history import History, headline
+from localrag.search.history.comparing import Difference
+from localrag.text.harmless import Layout
 from localrag_tui.screen import Dialogue
 from localrag_tui.shown import content, harmless, one_line
 from localrag_tui.source.links import AsRead

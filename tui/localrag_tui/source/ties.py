@@ -10,10 +10,10 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from localrag.answer import wording
 from localrag.errors import NotFoundError
-from localrag.harmless import NARROWEST, Layout, shorten
 from localrag.language import N_, _
-from localrag.reading import wording
+from localrag.text.harmless import NARROWEST, Layout, shorten
 from localrag_tui.shown import one_line
 from localrag_tui.source.links import gone, spot_at
 from localrag_tui.spot import Spot
@@ -21,7 +21,7 @@ from localrag_tui.widgets.listing import Valued
 
 if TYPE_CHECKING:
     from localrag.corpus.store import CorpusStore
-    from localrag.provision import Provision, ProvisionLink, ProvisionReadings
+    from localrag.search.provision import Provision, ProvisionLink, ProvisionReadings
 
 TITLES = {
     "changed": N_("for the time being changed by"),

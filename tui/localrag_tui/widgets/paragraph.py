@@ -11,7 +11,7 @@ from textual.style import Style
 from textual.visual import RenderOptions, Visual
 from textual.widgets import Static
 
-from localrag.harmless import NARROWEST, Layout
+from localrag.text.harmless import NARROWEST, Layout
 
 if TYPE_CHECKING:
     from textual.css.styles import RulesMap

@@ -94,7 +94,7 @@ def as_day(typed: str) -> str:
     """
     if not typed.strip():
         return ""
-    from localrag.reading.dates import read_day
+    from localrag.text.dates import read_day
 
     if day := read_day(typed):
         return day.isoformat()

@@ -6,11 +6,11 @@ from time import monotonic, perf_counter
 from typing import TYPE_CHECKING
 
 from localrag import language
-from localrag.config import Config, MethodConfig
+from localrag.answer.types import Answer, Cancelled, Nearest, Watch
+from localrag.corpus.config import Config, MethodConfig
+from localrag.corpus.workspace import Workspace
 from localrag.errors import LocalragError
-from localrag.reading.types import Answer, Cancelled, Nearest, Watch
-from localrag.retrieval.types import Query, StageRecord
-from localrag.workspace import Workspace
+from localrag.search.types import Query, StageRecord
 from localrag_tui.work.child import Channel, Raised
 
 if TYPE_CHECKING:
@@ -189,8 +189,8 @@ class _Service:
 
     def _open(self, ask: Ask, tell: Callable[[AnswerEvent], None]) -> "MethodResources":
         """The resources for a question; those of the last one where nothing has changed."""
-        from localrag.ingest.state import opened_from
         from localrag.methods.answering import MethodResources
+        from localrag.search.indexing.state import opened_from
 
         method = MethodConfig(query_prompt=ask.config.method.query_prompt)
         config = ask.config.model_copy(update={"method": method})

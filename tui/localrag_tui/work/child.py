@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from localrag import language
 from localrag.errors import LocalragError
-from localrag.facts import Fact
+from localrag.text.facts import Fact
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

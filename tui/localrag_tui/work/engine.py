@@ -6,11 +6,11 @@ from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from localrag import language
-from localrag.config import Config
+from localrag.answer.types import Answer, Cancelled
+from localrag.corpus.config import Config
+from localrag.corpus.workspace import Workspace
 from localrag.errors import LocalragError
-from localrag.reading.types import Answer, Cancelled
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.types import Query
 from localrag_tui.work.answering import (
     AnswerEnd,
     AnswerEvent,

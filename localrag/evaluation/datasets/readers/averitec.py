@@ -7,6 +7,7 @@ the file, from 0, stands for it, by which the files of the knowledge store are c
 
 from collections.abc import Mapping
 
+from localrag.answer.types import Veracity
 from localrag.corpus.readers.averitec import (
     answer_text,
     claim_questions,
@@ -18,9 +19,8 @@ from localrag.evaluation.datasets.readers.entries import Fields, Sources, checke
 from localrag.evaluation.types import Gold, GoldEvidence, Question
 from localrag.language import N_
 from localrag.methods.fact_check.concluding import Label
-from localrag.reading.types import Veracity
-from localrag.retrieval.query import check
-from localrag.retrieval.types import Filters, Query
+from localrag.search.query import check
+from localrag.search.types import Filters, Query
 
 _VERACITIES: Mapping[str, Veracity] = {label.value: Veracity[label.name] for label in Label}
 

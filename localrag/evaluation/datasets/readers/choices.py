@@ -14,12 +14,12 @@ from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required, text
 from localrag.evaluation.recall import place_of
 from localrag.evaluation.types import Gold, Question
-from localrag.harmless import shorten
 from localrag.language import N_
 from localrag.methods.catalogue import LABELS
 from localrag.methods.polarity import polarity_of
-from localrag.retrieval.query import check
-from localrag.retrieval.types import Query
+from localrag.search.query import check
+from localrag.search.types import Query
+from localrag.text.harmless import shorten
 from localrag_indexes.analysis.normalize import normalize
 
 

@@ -12,8 +12,8 @@ from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, required
 from localrag.evaluation.types import Gold, GoldSentence, Question
 from localrag.language import N_
-from localrag.retrieval.query import check
-from localrag.retrieval.types import Query
+from localrag.search.query import check
+from localrag.search.types import Query
 
 
 def read_collection(fields: Fields, known: Sources) -> Question:

@@ -11,7 +11,7 @@ from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError
 from localrag.language import N_, _
-from localrag.statutes.names import LawNames
+from localrag.law.names import LawNames
 from localrag_indexes.analysis.normalize import without_blanks
 
 Fields = Mapping[str, Any]

@@ -13,8 +13,8 @@ from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required
 from localrag.evaluation.types import Question
 from localrag.language import N_
-from localrag.retrieval.query import check
-from localrag.retrieval.types import Query
+from localrag.search.query import check
+from localrag.search.types import Query
 
 _YES_NO = ("YES", "NO")
 _CHANGES = {True: "yes", False: "no", None: ""}

@@ -19,8 +19,8 @@ from localrag.evaluation.datasets.readers.entries import Fields, Sources, checke
 from localrag.evaluation.recall import APPENDIX, SUPPLEMENT
 from localrag.evaluation.types import Gold, Question
 from localrag.language import N_
+from localrag.law.citations import find_citations
 from localrag.methods.catalogue import LABELS
-from localrag.statutes.citations import find_citations
 
 _NAME = re.compile(r"(?P<law>[^_]+)_(?P<chapter>.+)_選択式_(?P<kind>[^_]+)_問題番号\d+")
 _LAW_PAGE = re.compile(r"laws\.e-gov\.go\.jp/(?:law|document\?lawid=)/?([0-9A-Z]{15})")

@@ -20,8 +20,8 @@ from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required, text
 from localrag.evaluation.types import ANSWERABLE, Gold, GoldSentence, Question
 from localrag.language import N_
-from localrag.retrieval.query import check
-from localrag.retrieval.types import Filters, Query
+from localrag.search.query import check
+from localrag.search.types import Filters, Query
 
 _YES_OR_NO = {True: "yes", False: "no", None: ""}
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from localrag.corpus.ingest.add import add
 from localrag.corpus.readers import Limits, ReadFailure
 from localrag.corpus.readers.bounds import MARKUP, check_memory
+from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError
-from localrag.ingest.add import add
-from localrag.workspace import Workspace
 
 LAW = "501AC0000000001.xml"
 

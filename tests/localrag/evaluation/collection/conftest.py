@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from tiny_models.scripted import ScriptedChat
 
-from localrag.config import ChatConfig, Config, EmbeddingConfig
-from localrag.ingest.add import add
-from localrag.ingest.index import index
+from localrag.corpus.config import ChatConfig, Config, EmbeddingConfig
+from localrag.corpus.ingest.add import add
+from localrag.corpus.workspace import Workspace
 from localrag.prepare.layers import SYNTHETIC_QA
 from localrag.prepare.preparing import prepare
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
 from localrag_models.chat import ChatRequest, Reply, ignore, never, overlook
 
 PAGES = {

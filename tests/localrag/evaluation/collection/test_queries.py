@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from tiny_models.scripted import ScriptedChat
 
-from localrag.config import ChatConfig, Config, EmbeddingConfig
+from localrag.corpus.config import ChatConfig, Config, EmbeddingConfig
+from localrag.corpus.workspace import Workspace
 from localrag.errors import InputError, ModelUnusable, NotFoundError, UsageError
 from localrag.evaluation.datasets.loading import load
 from localrag.evaluation.queries import QueriesReport, make_queries
 from localrag.evaluation.types import Gold, GoldSentence
-from localrag.progress import Progress
-from localrag.workspace import Workspace
+from localrag.text.progress import Progress
 from localrag_models.errors import ServerUnreachable
 
 CONFIG = Config(chat=ChatConfig(max_tokens=100), embedding=EmbeddingConfig(model="off"))

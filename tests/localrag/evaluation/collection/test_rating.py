@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from tiny_models.scripted import ScriptedChat
 
-from localrag.config import ChatConfig, load
+from localrag.answer.types import Citation, Claim, Mismatch, MismatchKind
+from localrag.corpus.config import ChatConfig, load
+from localrag.corpus.workspace import Workspace
 from localrag.errors import ModelUnusable, UsageError, WorkspaceError
 from localrag.evaluation import report
 from localrag.evaluation.measures.collection import measure
@@ -28,9 +30,7 @@ from localrag.evaluation.types import (
     Spent,
     Unjudged,
 )
-from localrag.reading.types import Citation, Claim, Mismatch, MismatchKind
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.types import Query
 from localrag_models.errors import ServerUnreachable
 
 SETTINGS = ChatConfig(max_tokens=300)

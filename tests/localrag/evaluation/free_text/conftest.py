@@ -21,15 +21,15 @@ from typing import Any
 import pytest
 from tiny_models.scripted import ScriptedChat
 
-from localrag.config import load
+from localrag.corpus.config import load
+from localrag.corpus.ingest.add import add
 from localrag.corpus.types import Triple
+from localrag.corpus.workspace import Workspace
 from localrag.evaluation.planning import Plan, plan
 from localrag.evaluation.runner import Finished, evaluate
 from localrag.evaluation.types import Dataset, Event, Question, Questions
-from localrag.ingest.add import add
-from localrag.ingest.index import index
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.types import Query
 from localrag_models.chat import ChatRequest, Reply, ignore, never, overlook
 from localrag_models.store import ModelStore
 

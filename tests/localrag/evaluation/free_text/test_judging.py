@@ -13,7 +13,7 @@ from localrag.evaluation import record, report
 from localrag.evaluation.judging import read_verdicts
 from localrag.evaluation.runner import Finished, forecast
 from localrag.evaluation.types import DETERMINISTIC, JUDGE, Halted, Judging, Result, Spent, Unjudged
-from localrag.progress import Progress
+from localrag.text.progress import Progress
 from localrag_models.errors import ServerUnreachable
 
 WRONG = json.dumps({"reason": "so", "verdict": "wrong"})

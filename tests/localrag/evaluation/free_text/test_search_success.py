@@ -2,13 +2,13 @@
 
 import pytest
 
-from localrag.batch.rows import StageSummary
+from localrag.answer.types import Derivation, Stage, Step
 from localrag.corpus.types import PASSAGES, TRIPLES, Locator, Passage, Triple
 from localrag.evaluation.answers import Answered
 from localrag.evaluation.searching import searches
 from localrag.evaluation.types import Question, Reading, Search
-from localrag.reading.types import Derivation, Stage, Step
-from localrag.retrieval.types import Query
+from localrag.ops.batch.rows import StageSummary
+from localrag.search.types import Query
 
 K, D, M = Stage.KNOWLEDGE, Stage.DOCUMENTS, Stage.MODEL
 BORN = Triple("黒潮レン", "生年月日", ("1981年12月24日",))

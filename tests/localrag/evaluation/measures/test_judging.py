@@ -5,13 +5,13 @@ import json
 import pytest
 from tiny_models.scripted import ScriptedChat
 
-from localrag.config import ChatConfig
+from localrag.corpus.config import ChatConfig
 from localrag.corpus.types import Triple
 from localrag.errors import ModelUnusable
 from localrag.evaluation.judging import Judged, judge
 from localrag.evaluation.measures import Verdict
 from localrag.evaluation.types import Question
-from localrag.retrieval.types import Query
+from localrag.search.types import Query
 from localrag_models.errors import ContextExceeded, ServerUnreachable
 
 GOLD = (Triple("青凪鉄道", "終着駅", ("灯台前駅",)), Triple("灯台前駅", "開業", ("1911年5月2日",)))

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from localrag.answer.types import CheckedEvidence, Citation, FactCheck, Veracity
 from localrag.evaluation.measures import MEASURES, Measure, meteor
 from localrag.evaluation.measures.averitec import assigned
 from localrag.evaluation.measures.meteor import Meteor
 from localrag.evaluation.types import GoldEvidence, Question
-from localrag.facts import FactKind
-from localrag.reading.types import CheckedEvidence, Citation, FactCheck, Veracity
-from localrag.retrieval.types import Query
+from localrag.search.types import Query
+from localrag.text.facts import FactKind
 
 pytest.importorskip("nltk")
 pytest.importorskip("scipy")

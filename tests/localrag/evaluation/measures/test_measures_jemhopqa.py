@@ -14,7 +14,7 @@ import pytest
 from localrag.corpus.types import Triple
 from localrag.evaluation.measures import MEASURES, Measure, Verdict
 from localrag.evaluation.types import Question
-from localrag.retrieval.types import Query
+from localrag.search.types import Query
 
 OFFICIAL: dict[str, Any] = json.loads(
     Path(__file__).with_name("official.json").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ import pytest
 from localrag.evaluation.measures import MEASURES
 from localrag.evaluation.measures.multihop import exact, normalised, word_f1
 from localrag.evaluation.types import Question
-from localrag.retrieval.types import Query
+from localrag.search.types import Query
 
 OFFICIAL = Path(__file__).with_name("official_multihop.json")
 _WHOLE = ("yes", "no", "noanswer")

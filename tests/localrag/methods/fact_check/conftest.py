@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from localrag.config import ChatConfig, Config, EmbeddingConfig, MethodConfig
-from localrag.ingest.add import add
-from localrag.ingest.index import index
+from localrag.corpus.config import ChatConfig, Config, EmbeddingConfig, MethodConfig
+from localrag.corpus.ingest.add import add
+from localrag.corpus.workspace import Workspace
 from localrag.methods.answering import MethodResources
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.types import Query
 
 PAGES = {
     "Clock Tower": (

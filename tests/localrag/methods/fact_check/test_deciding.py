@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from localrag.facts import FactKind
-from localrag.reading.types import MismatchKind, Stance, Status, Veracity
+from localrag.answer.types import MismatchKind, Stance, Status, Veracity
+from localrag.text.facts import FactKind
 
 METHOD = "fact-check-localrag"
 NOTE = {"context": "About the town of Tarn."}

@@ -8,14 +8,14 @@ import pytest
 from tiny_models.hashing import HashingEmbedder
 from tiny_models.servers import OpenAIDouble
 
-from localrag.config import Config, EmbeddingConfig
-from localrag.facts import Fact, FactKind
-from localrag.ingest.add import add
-from localrag.ingest.index import index_as_set
+from localrag.answer.types import Stance, Status, Veracity
+from localrag.answer.wording import supplement
+from localrag.corpus.config import Config, EmbeddingConfig
+from localrag.corpus.ingest.add import add
+from localrag.corpus.workspace import Workspace
 from localrag.methods.catalogue import NAMES, method
-from localrag.reading.types import Stance, Status, Veracity
-from localrag.reading.wording import supplement
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index_as_set
+from localrag.text.facts import Fact, FactKind
 
 CLAIM = "Johan Reed built the clock tower in 1604."
 QUESTIONS = {"questions": ["When did Johan Reed build the clock tower?", "Who paid the tower?"]}

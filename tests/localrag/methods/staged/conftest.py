@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from localrag.config import ChatConfig, Config, MethodConfig
-from localrag.ingest.add import add
-from localrag.ingest.index import index
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.corpus.config import ChatConfig, Config, MethodConfig
+from localrag.corpus.ingest.add import add
+from localrag.corpus.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.types import Query
 
 Triples = Iterable[tuple[str, str, list[str]]]
 MakeHome = Callable[[Triples, Mapping[str, str]], Path]

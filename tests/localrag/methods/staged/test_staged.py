@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from localrag.answer.types import Stage, Status, Unanswered
 from localrag.errors import ModelUnusable
-from localrag.facts import Fact, FactKind, told
 from localrag.methods.catalogue import method
-from localrag.reading.types import Stage, Status, Unanswered
-from localrag.retrieval.types import Filters, Query
+from localrag.search.types import Filters, Query
+from localrag.text.facts import Fact, FactKind, told
 from localrag_models.errors import OutOfMemory
 
 Staged = Callable[..., Any]

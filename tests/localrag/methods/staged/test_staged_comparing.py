@@ -6,11 +6,11 @@ from typing import Any, get_args
 
 import pytest
 
-from localrag.facts import told
+from localrag.answer.prompts import Language, prompt
+from localrag.answer.types import Status
 from localrag.methods.comparison.types import ComparisonKind
-from localrag.prompts import Language, prompt
-from localrag.reading.types import Status
-from localrag.retrieval.types import Query
+from localrag.search.types import Query
+from localrag.text.facts import told
 
 Staged = Callable[..., Any]
 Split = Callable[..., dict[str, Any]]

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from localrag.facts import told
-from localrag.reading.types import Status
-from localrag.retrieval.query import MAX_CHARACTERS
+from localrag.answer.types import Status
+from localrag.search.query import MAX_CHARACTERS
+from localrag.text.facts import told
 
 Staged = Callable[..., Any]
 Split = Callable[..., dict[str, Any]]

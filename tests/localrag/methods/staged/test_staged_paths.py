@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from localrag.reading.types import Stage, Status
+from localrag.answer.types import Stage, Status
 
 SUPPORTED, UNSUPPORTED, NOT_FOUND = Status.SUPPORTED, Status.UNSUPPORTED, Status.NOT_FOUND
 

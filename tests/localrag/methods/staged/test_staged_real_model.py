@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tiny_models.chat import write_chat_gguf
 
-from localrag.config import MethodConfig, load
-from localrag.inference.opening import open_embedder
-from localrag.ingest.index import index
+from localrag.answer.types import Answer, Stage, Status, Unanswered
+from localrag.corpus.config import MethodConfig, load
+from localrag.corpus.inference.opening import open_embedder
+from localrag.corpus.workspace import Workspace
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
-from localrag.reading.types import Answer, Stage, Status, Unanswered
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.types import Query
 from localrag_models.store import ModelStore
 
 if TYPE_CHECKING:

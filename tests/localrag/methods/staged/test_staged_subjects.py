@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from localrag.facts import told
-from localrag.reading.types import Status
+from localrag.answer.types import Status
+from localrag.text.facts import told
 
 Staged = Callable[..., Any]
 Split = Callable[..., dict[str, Any]]

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from localrag.config import load
-from localrag.ingest.add import add
-from localrag.ingest.index import index
+from localrag.answer.types import Answer
+from localrag.corpus.config import load
+from localrag.corpus.ingest.add import add
+from localrag.corpus.workspace import Workspace
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
-from localrag.reading.types import Answer
-from localrag.retrieval.types import Query
-from localrag.workspace import Workspace
+from localrag.search.indexing.index import index
+from localrag.search.types import Query
 
 Ask = Callable[..., Answer]
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from localrag.facts import Fact, FactKind, told
-from localrag.reading.types import Answer, Status
+from localrag.answer.types import Answer, Status
+from localrag.text.facts import Fact, FactKind, told
 
 Ask = Callable[..., Answer]
 

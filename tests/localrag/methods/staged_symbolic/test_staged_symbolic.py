@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from localrag.facts import told
+from localrag.answer.types import Answer, Stage, Status
 from localrag.methods.catalogue import Calls, method
-from localrag.reading.types import Answer, Stage, Status
-from localrag.retrieval.types import Filters
+from localrag.search.types import Filters
+from localrag.text.facts import told
 
 Ask = Callable[..., Answer]
 

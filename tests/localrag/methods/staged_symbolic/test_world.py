@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
+from localrag.answer.types import Answer, Status
 from localrag.evaluation.measures.answers import exact
-from localrag.reading.types import Answer, Status
 
 _QUESTIONS = Path(__file__).with_name("world_questions.jsonl")
 

@@ -1,0 +1,107 @@
+"""Whether a sentence says otherwise than a claim, and not merely leaves unsaid what it says.
+
+`mismatches` finds everything in a claim that a sentence does not say. A sentence contradicts the
+claim where it speaks of the same matter and has something else in the place of what does not agree:
+another figure of the same kind, another date, a denial for what the claim affirms. A name that is
+missing tells little, for most sentences call the same thing otherwise: there must be another name,
+and the sentence must say all the rest of the claim.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from localrag.answer.checking import covers, mismatches
+from localrag.answer.checking.particulars import Figure, Particulars, names_of, particulars_of
+from localrag.answer.checking.polarity import sentences_of
+from localrag.answer.types import Mismatch, MismatchKind
+from localrag.text.folding import fold
+from localrag_indexes.analysis.normalize import normalize
+
+# Share of the rest of a claim that a sentence speaks of which denies it, has another value, has
+# another name in its place. Chosen on claims of AVeriTeC and the answers to their questions.
+_DENIED, _ANOTHER_VALUE, _ANOTHER_NAME = 0.6, 0.8, 1.0
+# What is a contradiction wherever it is found: it compares what both have.
+_OPPOSED = (
+    MismatchKind.NEGATION,
+    MismatchKind.COUNTERPART,
+    MismatchKind.ROLE,
+    MismatchKind.BOUND,
+)
+_FIGURES = (
+    MismatchKind.FIGURE,
+    MismatchKind.PERIOD,
+    MismatchKind.SHARE,
+    MismatchKind.AMOUNT,
+)
+# Figures that differ by less, relative to the claim's, are the same one, rounded.
+_ROUNDED = Fraction(1, 20)
+
+
+def contradictions(
+    claim: str, sentence: str, *, headings: Sequence[str] = ()
+) -> tuple[Mismatch, ...]:
+    """What of a claim a sentence says otherwise; empty where it does not, or speaks of others.
+
+    Args:
+        claim: one statement, Japanese or English.
+        sentence: that may contradict it, with its stem where it is an item.
+        headings: under which it stands.
+
+    Returns:
+        Names only where nothing else is said otherwise: these alone are a hint, no proof, for one
+        thing has many names.
+    """
+    folded = fold(sentence)
+    said = particulars_of(folded)
+    found = mismatches(claim, [sentence], headings=headings)
+    names = [one for one in found if one.kind is MismatchKind.NAME]
+    opposed = [one for one in found if one.kind in _OPPOSED]
+    values = [one for one in found if _has_another_value(said, one)]
+
+    def speaks_of_all_but(some: Sequence[Mismatch], least: float) -> bool:
+        rest = claim
+        for one in some:
+            rest = rest.replace(one.written, " ")
+        return covers(rest, [sentence], headings=headings) >= least
+
+    # Who denies a deed often names it in other words; a figure of something else tells nothing.
+    if opposed and speaks_of_all_but([*opposed, *values, *names], _DENIED):
+        return (*opposed, *values)
+    if values and speaks_of_all_but(values, _ANOTHER_VALUE):
+        return tuple(values)
+    others = any(name.text not in normalize(claim) for name in names_of(folded))
+    if names and others and len(names) == len(found) and speaks_of_all_but(names, _ANOTHER_NAME):
+        return tuple(names)
+    return ()
+
+
+def denies(sentence: str) -> bool:
+    """Whether a sentence denies anything at all: it may say of a claim, word for word, "not so"."""
+    return any(
+        one.denies or any(predicate.force.is_negative for predicate in one.predicates)
+        for one in sentences_of(fold(sentence))
+    )
+
+
+def _has_another_value(said: Particulars, missing: Mismatch) -> bool:
+    """Whether a sentence has another date, or another figure of the kind, than a claim has."""
+    claimed = particulars_of(fold(missing.written))
+    if missing.kind is MismatchKind.DATE:
+        years, others = (
+            {one.date.year for one in text.dates if one.date.year} for text in (claimed, said)
+        )
+        return bool(years and others) and not years & others
+    return missing.kind in _FIGURES and any(
+        one.dimension and one.dimension == other.dimension and not _nearly(one, other)
+        for one in claimed.figures
+        for other in said.figures
+    )
+
+
+def _nearly(one: Figure, other: Figure) -> bool:
+    """Whether two figures may be the same one, rounded in one of the places."""
+    return any(
+        abs(value - another) <= abs(value) * _ROUNDED
+        for value in one.values
+        for another in other.values
+    )

@@ -1,0 +1,410 @@
+"""An answer in words, the same for command line, workbench and exported conversations."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from localrag.answer.types import Answer, Citation, MismatchKind, Stage, Status, Step, Veracity
+from localrag.corpus.types import Passage
+from localrag.language import N_, _, ngettext
+from localrag.search.question.everyday import EverydayWord
+from localrag.search.types import FOLLOW_UP, STATE_ASKED, Hit, Trace
+from localrag.text.facts import Fact, FactKind, told
+
+if TYPE_CHECKING:
+    # The first paint of the workbench needs words, and no store.
+    from localrag.corpus.store import DocumentInfo
+    from localrag.law.applied import ReadText, ReadWords
+
+STATUSES: Mapping[str, str] = {
+    Status.SUPPORTED: N_("supported"),
+    Status.QUOTED: N_("quoted"),
+    Status.UNSUPPORTED: N_("unsupported"),
+    Status.NOT_FOUND: N_("not found"),
+}
+"""How far an answer is carried by its citations, in short."""
+
+VERACITIES: Mapping[str, str] = {
+    Veracity.SUPPORTED: N_("supported"),
+    Veracity.REFUTED: N_("refuted"),
+    Veracity.NOT_ENOUGH: N_("not enough evidence"),
+    Veracity.CONFLICTING: N_("conflicting evidence"),
+}
+"""What evidence says of a claim, in short."""
+
+FAILURES: Mapping[str, str] = {
+    "InputError": N_("unreadable"),
+    "UsageError": N_("malformed question"),
+    "ModelUnusable": N_("unusable model"),
+    "ReplyInvalid": N_("unusable reply"),
+    "ContextExceeded": N_("too long"),
+    "OutOfMemory": N_("out of memory"),
+    "ServerRefused": N_("refused by server"),
+    "ServerTrouble": N_("server in trouble"),
+    "ServerUnreachable": N_("server unreachable"),
+}
+"""Why a question has no answer, in short, by the name of the error; others have no other name."""
+
+MISMATCHES: Mapping[str, str] = {
+    MismatchKind.FIGURE: N_("this figure is not in what it cites"),
+    MismatchKind.DATE: N_("this date is not in what it cites"),
+    MismatchKind.PERIOD: N_("this period is not in what it cites"),
+    MismatchKind.SHARE: N_("this share is not in what it cites"),
+    MismatchKind.AMOUNT: N_("this amount is not in what it cites"),
+    MismatchKind.PROVISION: N_("this provision is not in what it cites"),
+    MismatchKind.NAME: N_("this name is not in what it cites"),
+    MismatchKind.COUNTERPART: N_("what it cites says another word of the same kind"),
+    MismatchKind.ROLE: N_("in what it cites this is whom it is done to"),
+    MismatchKind.NEGATION: N_("its negation is not that of what it cites"),
+    MismatchKind.EXCEPTION: N_("its exception is not that of what it cites"),
+    MismatchKind.BOUND: N_("its bound is not that of what it cites"),
+    MismatchKind.MODALITY: N_("its may or must is not that of what it cites"),
+    MismatchKind.WORDS: N_("what it cites speaks of other things"),
+    MismatchKind.SUBJECT: N_("it does not speak of what was asked about"),
+    MismatchKind.ANSWER: N_("it is not the kind of answer that was asked for"),
+    MismatchKind.REPEATS: N_("it only repeats the question"),
+    MismatchKind.READING: N_("reading it again, the model does not find it in what it cites"),
+}
+"""What is wrong with a claim."""
+
+_UNSUPPORTED = {
+    MismatchKind.WORDS: N_("an answer was made, but what it cites speaks of other things"),
+    MismatchKind.SUBJECT: N_(
+        "an answer was made, but what it cites does not speak of what was asked about"
+    ),
+    MismatchKind.READING: N_(
+        "an answer was made, but reading it again, the model does not find it in what it cites"
+    ),
+    MismatchKind.REPEATS: N_("an answer was made, but it only repeats the question"),
+    MismatchKind.ANSWER: N_(
+        "an answer was made, but it is not the kind of answer that was asked for"
+    ),
+}
+"""Why an answer is unsupported although its citations say all of it, the gravest first."""
+
+_STEPS = {
+    FOLLOW_UP: N_("follow-up"),
+    STATE_ASKED: N_("state of the law"),
+    "resolve": N_("resolve"),
+    "lexical": N_("lexical"),
+    "dense": N_("dense"),
+    "fuse": N_("fuse"),
+    "rerank": N_("rerank"),
+    "expand": N_("expand"),
+    "triples": N_("triples"),
+    "query": N_("query"),
+    "search": N_("search"),
+    "written": N_("written searches"),
+    "query-prompt": N_("query-prompt"),
+    "decomposition": N_("decomposition"),
+    "decomposition need": N_("need of decomposition"),
+    "sub-question": N_("sub-question"),
+    "comparison": N_("comparison"),
+    "subject": N_("subject"),
+    "agreement": N_("agreement"),
+    "knowledge": N_("knowledge"),
+    "documents": N_("documents"),
+    "model": N_("model"),
+    "question": N_("question"),
+    "findings": N_("findings"),
+    "verdict": N_("verdict"),
+    "knock-out": N_("knock-out"),
+    "choice": N_("choice"),
+    "answer": N_("answer"),
+    "second reading": N_("second reading"),
+    "second search": N_("second search"),
+    "evidence": N_("evidence"),
+    "merge": N_("merge"),
+    "decide": N_("decide"),
+    "triple": N_("triple"),
+    "ask": N_("ask"),
+    "claim": N_("claim"),
+    "claim questions": N_("questions about the claim"),
+    "sentences": N_("sentences"),
+    "supplement": N_("supplementary context"),
+    "analysis": N_("analysis"),
+    "augmentation": N_("augmentation"),
+    "chunks": N_("chunks"),
+    "aspects": N_("aspects"),
+}
+"""Stages, what they are about, and what models are called for; of some there are several."""
+
+_LACKING = (FactKind.NO_SUCH_LAW, FactKind.CITED_LAW_LACKING)
+"""The events that tell of a law that the corpus lacks."""
+
+_SOURCES = {
+    Stage.KNOWLEDGE: N_("triples"),
+    Stage.DOCUMENTS: N_("documents"),
+    Stage.MODEL: N_("the model alone"),
+}
+
+
+def step(name: str) -> str:
+    """What a trace calls a stage or a call of a model, in words: "fuse", "verdict b"."""
+    if name in _STEPS:
+        return _(_STEPS[name])
+    kind, blank, which = name.partition(" ")
+    return f"{_(_STEPS.get(kind, kind))}{blank}{which}"
+
+
+def verdict(answer: Answer, shown: int | None = None) -> str:
+    """Why an answer has its status.
+
+    Args:
+        answer: the answer.
+        shown: passages that a model was shown, where the trace of the answer no longer tells.
+    """
+    if answer.doubts and answer.status in (Status.NOT_FOUND, Status.UNSUPPORTED):
+        return told(answer.doubts)
+    if answer.status is Status.NOT_FOUND and answer.trace.calls:
+        if shown is None:
+            shown = len(answer.trace.stages[-1].hits) if answer.trace.stages else 0
+        return ngettext(
+            "the model finds no answer in the {n} passage it was shown",
+            "the model finds no answer in the {n} passages it was shown",
+            shown,
+        ).format(n=shown)
+    if answer.status is Status.NOT_FOUND:
+        told_of = {event.kind: event for event in answer.trace.events}
+        left = told_of.get(FactKind.FILTERS_LEAVE)
+        # Earlier versions told of nothing as of 0 passages.
+        if FactKind.FILTERS_LEAVE_NOTHING in told_of or (left and not left.fields["n"]):
+            return _("the filters leave nothing of this corpus to answer from")
+        if left:
+            return _("nothing in what the filters leave of this corpus supports an answer")
+        return _("nothing in this corpus supports an answer")
+    if answer.status is Status.UNSUPPORTED:
+        kinds = {one.kind for claim in answer.claims for one in claim.mismatches}
+        if kinds and kinds <= _UNSUPPORTED.keys():
+            return _(next(words for kind, words in _UNSUPPORTED.items() if kind in kinds))
+        return _("an answer was made, but what it cites does not say all of it")
+    if answer.status is Status.QUOTED and answer.trace.calls:
+        return _(
+            "the model finds no answer; this comes nearest, word for word; whether it answers is "
+            "for you to judge"
+        )
+    if answer.status is Status.QUOTED:
+        return _("this comes nearest, word for word; whether it answers is for you to judge")
+    quotations = sum(citation.verified for citation in answer.citations)
+    if answer.claims and not answer.label:
+        return ngettext(
+            "all that it claims stands in {n} quotation, found word for word in the source",
+            "all that it claims stands in {n} quotations, found word for word in the source",
+            quotations,
+        ).format(n=quotations)
+    found = ngettext(
+        "{n} quotation, found word for word in the source",
+        "{n} quotations, found word for word in the source",
+        quotations,
+    ).format(n=quotations)
+    rejected = len(answer.citations) - quotations
+    return _("{found}; {n} rejected").format(found=found, n=rejected) if rejected else found
+
+
+def events(trace: Trace, absent: Collection[str] = ()) -> Iterator[Fact]:
+    """What stages left out or switched off, each once.
+
+    Args:
+        trace: of a search or an answer.
+        absent: the laws of which it is told already that the corpus lacks them.
+    """
+    for event in dict.fromkeys(trace.events):
+        if event.kind not in _LACKING or event.fields["name"] not in absent:
+            yield event
+
+
+def looked_up(words: Iterable[EverydayWord]) -> Iterator[Fact]:
+    """What statutes say instead of everyday words, which was looked up as well."""
+    for word in words:
+        if word.others:
+            yield Fact(FactKind.LOOKED_UP, said=word.said, phrases=word.others)
+
+
+def nearest(status: str) -> str:
+    """What is said above the passages that come near a question and are not quoted.
+
+    Args:
+        status: of the answer, a `Status`.
+    """
+    if status in (Status.SUPPORTED, Status.QUOTED):
+        return _("Also near in this corpus; they may not answer")
+    return _("Nearest in this corpus; they may not answer")
+
+
+def instead() -> str:
+    """What is said above the quotations that answer in the place of unsupported claims."""
+    return _("What the texts say, word for word; check whether it answers")
+
+
+def by_unsupported_model() -> str:
+    """What is said above the claims of a model that code could not support."""
+    return _("Written by the model, not supported")
+
+
+def supplement(answer: Answer, citation: Citation) -> str:
+    """What a model wrote of the text around a sentence cited, told as such; empty for nothing."""
+    found = answer.checked.evidence if answer.checked else ()
+    written = next((one.supplement for one in found if one.citation == citation), "")
+    return _("written by a model, no quotation: {text}").format(text=written) if written else ""
+
+
+def mismatch(kind: str, written: str, claim: str) -> str:
+    """What is wrong with a claim, and the words of it that are, unless it is the whole claim."""
+    problem = _(MISMATCHES[kind]) if kind in MISMATCHES else kind
+    if written == claim:
+        return problem
+    return _("{problem}: {words}").format(problem=problem, words=written)
+
+
+def moved() -> str:
+    """What is said of a claim for which code cites other sentences than the model did."""
+    return _("code cites these sentences: those of the model do not say it")
+
+
+def state(
+    date: str,
+    followed: str = "",
+    *,
+    not_yet: bool = False,
+    before_first: bool = False,
+    old: bool = False,
+) -> str:
+    """What is said of the wording of a law that is quoted.
+
+    Args:
+        date: the day whose wording it is.
+        followed: the day from which the corpus has another one; "" for none.
+        not_yet: it is not in force on the day whose law was asked for.
+        before_first: the corpus lacks the wording of that day.
+        old: it is from long before that day, and it is to be told here.
+    """
+    if old:
+        told = state(date, followed, not_yet=not_yet, before_first=before_first)
+        return _("{state}; later amendments may be missing").format(state=told)
+    if before_first:
+        return _("the corpus has no state of this day; this one is in force from {date}").format(
+            date=date
+        )
+    if not_yet:
+        return _("not yet in force: from {date}").format(date=date)
+    if followed:
+        return _("as of {date}, until {followed}").format(date=date, followed=followed)
+    return _("as of {date}").format(date=date)
+
+
+def state_of(law: "DocumentInfo") -> str:
+    """What is said of the text that the corpus shows of a law; "" where its day is not known."""
+    date = law.metadata.get("date", "")
+    if not date:
+        return ""
+    return state(
+        date,
+        law.followed,
+        not_yet=law.not_yet,
+        before_first=law.before_first,
+        old=law.old,
+    )
+
+
+def remarks(citation: Citation) -> list[str]:
+    """What is said of a quotation beside its place."""
+    told = []
+    if citation.state:
+        told.append(
+            state(
+                citation.state,
+                citation.followed,
+                not_yet=citation.not_yet,
+                before_first=citation.before_first,
+            )
+        )
+    if citation.beside:
+        told.append(beside())
+    if citation.changes:
+        told.append(changes(citation.changes))
+    if citation.confidence is not None:
+        told.append(read_by_ocr(citation.confidence))
+    return told
+
+
+def read_by_ocr(confidence: float) -> str:
+    """What is said of the text of a page that is an image, and how sure its characters are."""
+    return _("read by OCR, confidence {confidence:.2f}").format(confidence=confidence)
+
+
+def of_passage(passage: Passage) -> str:
+    """What is said of the text of a passage beside its place; "" for nothing."""
+    confidence = passage.locator.confidence
+    return "" if confidence is None else read_by_ocr(confidence)
+
+
+def changed() -> str:
+    """What stands before the provision that has the one above it read otherwise."""
+    return _("For the time being it is read or applied otherwise, by: ")
+
+
+def changes(label: str) -> str:
+    """What is said of a provision that has another one read otherwise for the time being."""
+    return _("changes for the time being how {provision} applies").format(provision=label)
+
+
+def beside() -> str:
+    """What is said of a quotation or a hit of another law than those the question names."""
+    return _("of a law that the question does not name")
+
+
+def by_model(hit: Hit) -> str:
+    """Which of the labels asked for a hit has from a model; empty where it has none."""
+    from localrag.corpus.types import facet_name
+
+    labels = _(", ").join(f"{facet_name(key)}={value}" for key, value in hit.by_model)
+    return _("told by a model: {labels}").format(labels=labels) if labels else ""
+
+
+def made_by_code(text: "ReadText") -> str:
+    """What is said above a text as another provision has it read."""
+    told = _(
+        "Made by code, no text of a law: as {by} has it read. 【 】 is read in the place of 〔 〕."
+    )
+    return told.format(by=text.by.header)
+
+
+def as_read(text: "ReadText") -> Iterator[tuple[str, str]]:
+    """Its pieces: what is read and, behind it, the words of the law; "" where these are read."""
+    for piece in text.pieces:
+        yield (f"【{piece.text}】", f"〔{piece.replaced}〕") if piece.replaced else (piece.text, "")
+
+
+def not_made() -> str:
+    """What is said above the readings that code could not make."""
+    return _("Readings that were not made")
+
+
+def replacement(words: "ReadWords") -> tuple[str, str]:
+    """Words that are read otherwise, and what is said of them where they stand nowhere."""
+    note = ""
+    if words.times == 0:
+        note = _("  (these words are not found there)")
+    elif words.times is None:
+        note = _("  (not checked: code cannot tell where these words stand)")
+    return f"「{words.replaced}」→「{words.replacing}」", note
+
+
+def untold() -> str:
+    """What is said of provisions whose words are read otherwise, where code cannot tell them."""
+    return _("  (code cannot tell which provisions these are)")
+
+
+def origin(step: Step) -> str:
+    """What a step of a derivation was taken from, or what was asked in vain."""
+    if step.stage is not None:
+        return _(_SOURCES[step.stage])
+    if not step.tried:
+        return _("not asked")
+    return _(", ").join(_(_SOURCES[tried]) for tried in step.tried)
+
+
+def mark(answer: Answer, number: int) -> str:
+    """The mark of a citation, from 1; a rejected one says so."""
+    if answer.citations[number - 1].verified:
+        return f"[{number}]"
+    return _("[{number} rejected]").format(number=number)

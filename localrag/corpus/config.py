@@ -1,0 +1,438 @@
+"""Settings: one typed tree, filled from defaults, localrag.toml, environment and flags.
+
+`localrag.corpus.workspace` says where the values come from, and which of them wins.
+"""
+
+import difflib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from localrag.corpus.durable import Readers
+from localrag.corpus.workspace import FLAG, HasSettings, collect
+from localrag.errors import ConfigError, LocalragError, UsageError
+from localrag.language import N_, _
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+Switch = Literal["auto", "on", "off"]
+"""Whether something takes part; auto: wherever it can."""
+
+Provisions = Literal["openings", "whole"]
+"""What is embedded of the provisions of statutes."""
+
+Stages = Literal[
+    "1", "2", "3", "1-2", "1-3", "2-1", "2-3", "3-1", "3-2",
+    "1-2-3", "1-3-2", "2-1-3", "2-3-1", "3-1-2", "3-2-1",
+]  # fmt: skip
+"""The stages of the method `staged`, in the order in which they are asked."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class WorkspaceConfig(_Section):
+    """The folder that holds everything."""
+
+    readers: Readers = Field(
+        "owner",
+        description="who may read corpora, indexes and models besides: group, everyone; of "
+        "conversations and runs their owner alone",
+    )
+
+
+class JournalConfig(_Section):
+    """What is written down of its use."""
+
+    questions: bool = Field(
+        False, description="write down who asked what, in asked.jsonl of the workspace"
+    )
+
+
+class IngestConfig(_Section):
+    """Reading files and indexing."""
+
+    workers: int = Field(0, ge=0, le=256, description="processes; 0: one for each processor")
+    max_file_mb: int = Field(200, ge=1, description="larger files are refused, in megabytes")
+    ocr: Literal["auto", "off"] = Field(
+        "auto", description="read pages that are images; auto: where localrag[ocr] is installed"
+    )
+
+    @property
+    def processes(self) -> int:
+        """The number of processes to use, at least 1."""
+        return self.workers or os.cpu_count() or 1
+
+
+class RetrievalConfig(_Section):
+    """Finding passages."""
+
+    k: int = Field(10, ge=1, le=1000, description="passages given back for a question")
+    lexical: bool = Field(True, description="search by words (BM25)")
+    dense: Switch = Field("auto", description="search by meaning; auto: if there are vectors")
+    rerank: Switch = Field("auto", description="rerank the best; auto: if reranking.model is set")
+    lexical_weight: float = Field(1.0, ge=0, description="weight of the words when fused")
+    dense_weight: float = Field(
+        1.0,
+        ge=0,
+        description="weight of the meaning when fused; three quarters of it for provisions",
+    )
+    fusion: Literal["scores", "ranks"] = Field(
+        "scores", description="what words and meaning are fused by"
+    )
+    fusion_k: int = Field(60, ge=1, description="k of reciprocal rank fusion, for fusion = ranks")
+    follow_titles: bool = Field(
+        True, description="add documents whose titles stand in the text of the best hits"
+    )
+    rerank_depth: int = Field(30, ge=1, le=1000, description="hits a reranker reads")
+    as_of: str = Field("", description="day (ISO) whose law is searched and shown; empty: today")
+    where: str = Field(
+        "", description="only such documents: kind=府省令; ministry=総務省; see `localrag overview`"
+    )
+
+    @field_validator("as_of")
+    @classmethod
+    def _is_a_day(cls, value: str) -> str:
+        return date.fromisoformat(value).isoformat() if value else ""
+
+    @property
+    def day(self) -> date | None:
+        """The day of `as_of`; None for today."""
+        return date.fromisoformat(self.as_of) if self.as_of else None
+
+
+class ChatConfig(_Section):
+    """The model that writes answers."""
+
+    model: str = Field("", description="installed model, ollama:NAME or openai:NAME; empty: none")
+    server: str = Field(
+        "", description="address of the model server; several that have the model: a list of them"
+    )
+    context: int = Field(0, ge=0, description="tokens of prompt and reply; 0: what the model has")
+    max_tokens: int = Field(1024, ge=1, description="tokens of a reply at most")
+    temperature: float = Field(0.0, ge=0, le=2, description="0 takes the likeliest token")
+    seed: int = Field(0, ge=0, description="of the sampling")
+    timeout: float = Field(300.0, gt=0, description="seconds without a sign of life of a server")
+    parallel: int = Field(1, ge=1, le=256, description="requests a server gets at the same time")
+    write_searches: bool = Field(
+        True,
+        description="before it answers from laws, the model puts the question into their words",
+    )
+    second_reading: bool = Field(
+        False, description="ask the model once more whether what it cites says what it claims"
+    )
+
+    @field_validator("server", mode="before")
+    @classmethod
+    def _as_one_text(cls, value: object) -> object:
+        # As the environment and a flag have it, too: http://a:8080/v1, http://b:8080/v1
+        listed = value.split(",") if isinstance(value, str) else value
+        if isinstance(listed, list) and all(isinstance(one, str) for one in listed):
+            return ", ".join(filter(None, (one.strip() for one in listed)))
+        return value
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The addresses of `server`."""
+        return tuple(filter(None, self.server.split(", ")))
+
+
+class MethodConfig(_Section):
+    """What answers."""
+
+    name: str = Field(
+        "", description="`localrag methods`; empty: generative with chat.model, else extractive"
+    )
+    query_prompt: str = Field("", description="optimised prompt that writes queries; empty: none")
+    stages: Stages = Field(
+        "1-2-3", description="what staged asks in turn: 1 triples, 2 documents, 3 the model alone"
+    )
+    sentences: int = Field(
+        3,
+        ge=1,
+        le=100,
+        description="sentences for a sub-question, of methods that search layers or check claims",
+    )
+    threshold: float = Field(
+        0.8,
+        ge=-1,
+        le=1,
+        description="cosine from which a prepared question is taken for the one asked; see "
+        "`localrag calibrate`",
+    )
+    documents: int = Field(
+        50,
+        ge=1,
+        le=200,
+        description="passages nearest to a claim, in which sentences are looked for",
+    )
+    questions: int = Field(
+        3, ge=1, le=10, description="questions that a claim is split into at most"
+    )
+    candidates: int = Field(
+        10, ge=1, le=100, description="sentences for a question that a reranker chooses from"
+    )
+    around: int = Field(
+        5,
+        ge=1,
+        le=50,
+        description="sentences on either side that a supplementary context is made of",
+    )
+    supplement: int = Field(
+        768, ge=16, le=4096, description="tokens of a supplementary context at most"
+    )
+    slightest_sign: bool = Field(
+        True, description="tell the model that the slightest sign against a claim refutes it"
+    )
+
+
+class EmbeddingConfig(_Section):
+    """The model behind search by meaning."""
+
+    model: str = Field(
+        "",
+        description="installed model, ollama:NAME or openai:NAME; empty: the installed embedder, "
+        "if there is exactly one; off: none",
+    )
+    server: str = Field("", description="address of the model server")
+    provisions: Provisions = Field(
+        "openings",
+        description="of a provision of a statute its heading and first words, or all of it, which "
+        "takes ten times as long",
+    )
+
+
+class RerankingConfig(_Section):
+    """The model that rereads the best hits."""
+
+    model: str = Field("", description="installed model; empty: none")
+
+
+class RuntimeConfig(_Section):
+    """Models that run in this process."""
+
+    threads: int = Field(0, ge=0, le=256, description="threads of a model; 0: one for each core")
+    gpu_layers: int = Field(-1, ge=-1, description="layers on a GPU, if there is one; -1: all")
+
+
+class TuiConfig(_Section):
+    """The terminal workbench."""
+
+    theme: Literal["auto", "dark", "light"] = Field(
+        "auto", description="colours; auto: as chosen there, else dark"
+    )
+    keys: dict[str, str] = Field(
+        default_factory=dict, description="other keys, by the name of the action (docs/tui.md)"
+    )
+
+
+class ServeConfig(_Section):
+    """The HTTP server (localrag serve)."""
+
+    host: str = Field("127.0.0.1", min_length=1, description="address that is listened on")
+    port: int = Field(8080, ge=0, le=65535, description="port; 0: any that is free")
+    names: str = Field(
+        "",
+        description="names by which clients may call it besides that of the address, separated by "
+        "commas",
+    )
+    certificate: str = Field("", description="file of the TLS certificate (PEM); empty: no TLS")
+    key: str = Field("", description="file of its private key (PEM)")
+    proxy: str = Field(
+        "", description="address of a proxy in front that speaks TLS, whose headers are believed"
+    )
+    processes: int = Field(
+        0, ge=0, le=64, description="processes that search; 0: one for each processor, at most 4"
+    )
+    queue: int = Field(32, ge=0, le=10_000, description="calls that wait; more are refused (429)")
+    connections: int = Field(256, ge=1, le=100_000, description="connections at the same time")
+    max_body_kb: int = Field(1000, ge=1, description="larger requests are refused, in kilobytes")
+    patience: float = Field(
+        30.0, gt=0, description="seconds in which a client has to send a request, or take a piece"
+    )
+    log_questions: bool = Field(False, description="write what is asked into the log")
+
+
+class Config(_Section):
+    """Every setting of localrag."""
+
+    corpus: str = Field("main", min_length=1, description="corpus used where none is named")
+    language: Literal["auto", "en", "ja"] = Field(
+        "auto",
+        description="of everything shown; auto: in the workbench as chosen there, else as the "
+        "environment says",
+    )
+    workspace: WorkspaceConfig = WorkspaceConfig()
+    journal: JournalConfig = JournalConfig()
+    ingest: IngestConfig = IngestConfig()
+    retrieval: RetrievalConfig = RetrievalConfig()
+    method: MethodConfig = MethodConfig()
+    chat: ChatConfig = ChatConfig()
+    embedding: EmbeddingConfig = EmbeddingConfig()
+    reranking: RerankingConfig = RerankingConfig()
+    runtime: RuntimeConfig = RuntimeConfig()
+    tui: TuiConfig = TuiConfig()
+    serve: ServeConfig = ServeConfig()
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One value and where it comes from.
+
+    Attributes:
+        key: with dots, ``retrieval.k``.
+        source: ``default``, ``localrag.toml``, the environment variable, or ``flag``.
+        help: what the setting does.
+    """
+
+    key: str
+    value: object
+    source: str
+    help: str
+
+
+def load(
+    workspace: HasSettings,
+    overrides: Mapping[str, object] | None = None,
+    corpus: HasSettings | None = None,
+) -> Config:
+    """Read the settings.
+
+    Args:
+        workspace: whose ``localrag.toml`` to read, if it exists.
+        overrides: flags, by dotted key; None stands for "not given".
+        corpus: whose own settings to read as well, if it has any.
+
+    Raises:
+        ConfigError: a key is unknown or a value invalid; names the source and the nearest key.
+        UsageError: the same of a flag.
+    """
+    return _load(collect(workspace, overrides or {}, corpus))
+
+
+def require_valid(overrides: Mapping[str, object]) -> None:
+    """Make sure that flags are settings, whatever the files say.
+
+    Raises:
+        UsageError: a key is unknown or a value invalid.
+    """
+    _load({key: (value, FLAG) for key, value in overrides.items()})
+
+
+def explain(
+    workspace: HasSettings,
+    overrides: Mapping[str, object] | None = None,
+    corpus: HasSettings | None = None,
+) -> list[Setting]:
+    """List every setting with its value and source; arguments and errors as for `load`."""
+    sources = collect(workspace, overrides or {}, corpus)
+    config = _load(sources)
+    return [
+        Setting(
+            key,
+            _value(config, key),
+            sources[key][1] if key in sources else "default",
+            description,
+        )
+        for key, description in _keys(Config)
+    ]
+
+
+def _load(sources: Mapping[str, tuple[object, str]]) -> Config:
+    known = [key for key, _about in _keys(Config)]
+    for key, (_given, source) in sources.items():
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+            raise _error_of(source)(
+                N_("{source}: there is no setting {key!r}."),
+                N_("Did you mean {near!r}?") if near else N_("Settings: {known}."),
+                source=_(source),
+                key=key,
+                near=near[0] if near else "",
+                known=", ".join(known),
+            )
+    try:
+        return Config.model_validate(_nest(sources))
+    except ValidationError as error:
+        first = error.errors()[0]
+        loc = ".".join(map(str, first["loc"]))
+        # What is wrong inside a table or a list has a longer name than its setting.
+        key = next(key for key in sources if f"{loc}.".startswith(f"{key}."))
+        _given, source = sources[key]
+        raise _error_of(source)(
+            N_("{source}: {key} = {value!r} is not valid ({problem})."),
+            N_("See all settings: localrag config"),
+            source=_(source),
+            key=loc,
+            value=first["input"],
+            problem=_problem(first),
+        ) from error
+
+
+def _error_of(source: str) -> type[LocalragError]:
+    """The error of a setting: what is typed is a malformed request, not a damaged workspace."""
+    return UsageError if source == FLAG else ConfigError
+
+
+_PROBLEMS = {
+    "int_parsing": N_("no whole number"),
+    "int_parsing_size": N_("no whole number"),
+    "int_from_float": N_("no whole number"),
+    "int_type": N_("no whole number"),
+    "float_parsing": N_("no number"),
+    "float_type": N_("no number"),
+    "bool_parsing": N_("neither true nor false"),
+    "bool_type": N_("neither true nor false"),
+    "dict_type": N_("no table"),
+    "string_type": N_("no text"),
+    "greater_than": N_("it has to be above {gt:g}"),
+    "greater_than_equal": N_("it has to be {ge:g} or more"),
+    "less_than_equal": N_("it has to be {le:g} or less"),
+    "value_error": N_("no day; write it as 2024-04-01"),
+    "literal_error": N_("it has to be one of {expected}"),
+}
+"""What can be wrong with a value, by the name that Pydantic gives it."""
+
+
+def _problem(error: "ErrorDetails") -> str:
+    """What is wrong with a value, in the language in use; Pydantic's words for what is rare."""
+    if error["type"] not in _PROBLEMS:
+        return error["msg"]
+    limits = dict(error.get("ctx", {}))
+    if "expected" in limits:
+        limits["expected"] = str(limits["expected"]).replace(" or ", ", ")
+    return _(_PROBLEMS[error["type"]]).format(**limits)
+
+
+def _keys(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every dotted key of a tree with its description."""
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from _keys(kind, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", field.description or ""
+
+
+def _value(config: BaseModel, key: str) -> object:
+    found: object = config
+    for name in key.split("."):
+        found = getattr(found, name)
+    return found
+
+
+def _nest(sources: Mapping[str, tuple[object, str]]) -> dict[str, object]:
+    tree: dict[str, Any] = {}
+    for key, (value, _source) in sources.items():
+        *parents, name = key.split(".")
+        section = tree
+        for parent in parents:
+            section = section.setdefault(parent, {})
+        section[name] = value
+    return tree

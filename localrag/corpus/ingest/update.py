@@ -1,0 +1,402 @@
+"""Bringing the laws of a corpus up to date by an archive: all of it, or nothing, and undone again.
+
+An archive is what `add` reads: e-Gov's zip, a folder of its files, a single one. Everything is
+entered in one transaction of the store, so that a process that is killed leaves the corpus as it
+was; what undoing takes is on the disk before the transaction ends.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from time import perf_counter, time_ns
+
+from localrag.corpus.durable import storing
+from localrag.corpus.ingest.entering import contradiction
+from localrag.corpus.ingest.events import (
+    COMPARING,
+    READING,
+    FileFailed,
+    LeftOut,
+    Listener,
+    PartsLeftOut,
+)
+from localrag.corpus.ingest.reading import FileToRead, Reader, Walk, contents, walk
+from localrag.corpus.ingest.undo import (
+    LawChange,
+    LawChangeKind,
+    Step,
+    keeping_steps,
+    steps,
+    sweep,
+    undo_file,
+)
+from localrag.corpus.readers import Limits, Mark, Omission, PassedOver, ReadFailure, supported
+from localrag.corpus.rows import DocumentRows, prepare
+from localrag.corpus.states import DocumentInfo
+from localrag.corpus.store import CorpusStore, FileRecord
+from localrag.corpus.workspace import CorpusPaths, Workspace, writing
+from localrag.errors import InputError, NotFoundError, UsageError
+from localrag.language import N_
+from localrag.text.progress import Stopwatch, ignore
+
+# Of each kind in a report; events name the others too.
+_NAMED = 1_000
+
+
+@dataclass(slots=True)
+class UpdateReport(LeftOut):
+    """What an update did, or would do, or what was undone of one.
+
+    Attributes:
+        changes: a state of a law each, in the order of the archive; those that went come last.
+        unchanged: states that the corpus has as the archive does.
+        no_laws: documents of the archive that are no laws.
+        failures: how many parts of the archive could not be read.
+        failed: the first of them, and why.
+        applied: whether the corpus was changed.
+        undo_bytes: what undoing it takes on the disk until the next update.
+        made: of an update that is undone, when it was applied (ISO, UTC); "" for any other.
+        seconds: wall time.
+    """
+
+    changes: list[LawChange] = field(default_factory=list)
+    unchanged: int = 0
+    no_laws: int = 0
+    failures: int = 0
+    failed: list[FileFailed] = field(default_factory=list)
+    applied: bool = False
+    undo_bytes: int = 0
+    made: str = ""
+    seconds: float = 0.0
+
+    def laws(self, kind: LawChangeKind) -> list[LawChange]:
+        """What became of this kind, a law each."""
+        first: dict[str, LawChange] = {}
+        for change in self.changes:
+            if change.kind is kind:
+                first.setdefault(change.law_id, change)
+        return list(first.values())
+
+
+class _Left(Exception):  # noqa: N818 - no error
+    """Leaves a transaction without having changed anything."""
+
+
+def update(
+    workspace: Workspace,
+    corpus: str,
+    paths: Sequence[Path],
+    *,
+    whole: bool = False,
+    dry_run: bool = False,
+    follow_links: bool = False,
+    workers: int = 1,
+    limits: Limits = Limits(),  # noqa: B008 - immutable
+    before: Callable[[UpdateReport], object] = ignore,
+    on_event: Listener = ignore,
+) -> UpdateReport:
+    """Take the laws of an archive into a corpus, in one step that `undo_update` takes back.
+
+    A law that the corpus lacks is added, a further state of one too, and a state whose text is
+    another one in the archive gets that text. Documents that are no laws stay as they are. Indexes
+    are brought up to date by `index`.
+
+    Args:
+        workspace: where the corpus lies.
+        corpus: its name.
+        paths: the archive: files and folders, as for `add`.
+        whole: the archive has all laws in force: those that it lacks are removed with all their
+            states, and so is a state not in force yet that it lacks.
+        dry_run: tell what would change, and leave all as it is.
+        follow_links: follow links inside the folders, as for `add`.
+        workers: processes that read, as for `add`.
+        limits: what a file may hold.
+        before: told what changes before it does; what it raises leaves all as it was.
+        on_event: told `Progress` and `FileFailed`.
+
+    Raises:
+        NotFoundError: there is no such corpus, or a path does not exist.
+        UsageError: the corpus has no laws.
+        InputError: the archive has no law, or is to be whole and cannot be read as a whole.
+        BusyError: another process is writing to the corpus.
+        StorageError: the disk is full or read-only; nothing was changed.
+        StoreError: the store is damaged.
+    """
+    started = perf_counter()
+    place = workspace.corpus(corpus)
+    place.require()
+    found = walk(paths, supported, follow_links=follow_links)
+    reader = Reader(replace(limits, aside=place.store.parent))
+    number = time_ns()
+    with writing(place), CorpusStore.open(place.store) as store, storing(place.store):
+        _require_laws(store, corpus)
+        sweep(place, store.last_update)
+        report = UpdateReport()
+        with suppress(_Left), store.transaction(), keeping_steps(place, number) as keep:
+            made = _Update(store, found, report, keep, on_event)
+            made.enter(reader, workers)
+            if whole:
+                made.remove_lacking()
+            before(report)
+            if dry_run or not report.changes:
+                raise _Left
+            store.note_update(number)
+        report.applied = store.last_update == number
+        if report.applied:
+            _settle(place, store, number)
+            report.undo_bytes = undo_file(place, number).stat().st_size
+    report.seconds = perf_counter() - started
+    return report
+
+
+def undo_update(workspace: Workspace, corpus: str, *, dry_run: bool = False) -> UpdateReport:
+    """Take back the last update of a corpus, all of it: its laws are as they were before.
+
+    Args:
+        workspace: where the corpus lies.
+        corpus: its name.
+        dry_run: tell what would be taken back, and leave all as it is.
+
+    Raises:
+        NotFoundError: there is no such corpus, or no update that could be undone.
+        UsageError: a law of the update was changed since; nothing was undone.
+        BusyError: another process is writing to the corpus.
+        StorageError: the disk is full or read-only; nothing was undone.
+        StoreError: the store, or what undoing takes, is damaged.
+    """
+    started = perf_counter()
+    place = workspace.corpus(corpus)
+    place.require()
+    with writing(place), CorpusStore.open(place.store) as store, storing(place.store):
+        number = store.last_update
+        sweep(place, number)
+        if not number:
+            raise NotFoundError(
+                N_("There is no update of corpus {name!r} that could be undone."),
+                N_("The last one can be, once. See what it holds: localrag list {name}"),
+                name=corpus,
+            )
+        made = datetime.fromtimestamp(number / 1e9, UTC).isoformat(timespec="seconds")
+        report = UpdateReport(made=made)
+        with suppress(_Left), store.transaction():
+            # All are looked at before the first is undone: damage is met before anything changes.
+            for step in steps(place, number):
+                _require_as_left(store, step)
+                report.changes.append(step.change)
+            if dry_run:
+                raise _Left
+            entered = {_undo(store, step) for step in steps(place, number)}
+            for path in filter(None, entered):
+                if not store.files.count(path):
+                    store.files.drop(path)
+            store.note_update(0)
+            report.applied = True
+        if report.applied:
+            _settle(place, store, 0)
+    report.seconds = perf_counter() - started
+    return report
+
+
+class _Update:
+    """One run of `update`, within a transaction."""
+
+    def __init__(
+        self,
+        store: CorpusStore,
+        found: Walk,
+        report: UpdateReport,
+        keep: Callable[[Step], None],
+        on_event: Listener,
+    ) -> None:
+        self._store = store
+        self._walk = found
+        self._report = report
+        self._keep = keep
+        self._tell = on_event
+        self._watch = Stopwatch(on_event)
+        # Fingerprints of the states of the archive, its laws, and those that the corpus lacked.
+        self._met: dict[str, str] = {}
+        self._laws = set[str]()
+        self._new = set[str]()
+        self._unread = 0
+
+    def enter(self, reader: Reader, workers: int) -> None:
+        """Enter what is new or another text.
+
+        Raises:
+            InputError: there is no law.
+        """
+        for source, problem in self._walk.problems():
+            self._fail_to_read(source, problem)
+        for one in self._walk.passed_over:
+            self._report.count_left_out(one)
+        # What a link leads to may be a law that the archive only seems not to have.
+        self._unread += sum(1 for _ in self._walk.links())
+        tasks = [FileToRead(file, None) for file in self._walk.files]
+        total, done = sum(task.file.bytes for task in tasks), 0
+        for task, content in contents(reader, tasks, workers, self._tell_check):
+            file = task.file
+            record = FileRecord(
+                file.path.as_posix(), file.bytes, file.modified, content.digest, complete=False
+            )
+            begun = False
+            for outcome in content.outcomes:
+                match outcome:
+                    case ReadFailure(source, problem):
+                        self._fail_to_read(source, problem)
+                    case Omission():
+                        self._report.count_left_out(
+                            PartsLeftOut(file.name, outcome.what, outcome.count, outcome.in_text)
+                        )
+                    case PassedOver():
+                        self._report.count_left_out(outcome)
+                    case Mark():
+                        if outcome.bytes:
+                            self._watch(READING, done + outcome.bytes, total)
+                    case DocumentRows(kind="law"):
+                        begun = self._take(outcome, record, begun=begun)
+                    case DocumentRows():
+                        self._report.no_laws += 1
+            done += file.bytes
+            self._watch(READING, done, total)
+        if not self._laws:
+            raise InputError(
+                N_("There is no law in it, and nothing was changed."),
+                N_("Name e-Gov's zip, or a folder of its XML files."),
+            )
+
+    def remove_lacking(self) -> None:
+        """Remove the laws that the archive lacks, and the states to come that it lacks.
+
+        Raises:
+            InputError: not all of the archive could be read.
+        """
+        if self._unread:
+            raise InputError(
+                N_(
+                    "{n:,} parts of the archive cannot be read, so that nobody knows which laws it "
+                    "lacks; nothing was changed."
+                ),
+                N_("Take another copy of it, or leave out --whole: then no law is removed."),
+                n=self._unread,
+            )
+        today = date.today().isoformat()
+        for law in self._store.laws():
+            for state in self._store.states(law.law_id):
+                if law.law_id not in self._laws:
+                    self._remove(state, LawChangeKind.REPEALED)
+                elif _day(state) > today and state.state_id not in self._met:
+                    self._remove(state, LawChangeKind.WITHDRAWN)
+
+    def _take(self, rows: DocumentRows, record: FileRecord, *, begun: bool) -> bool:
+        """Enter a state of a law; returns whether the store has anything of the file by now."""
+        store = self._store
+        if known := self._met.get(rows.id):
+            if known != rows.fingerprint:
+                problem = InputError(
+                    N_("The archive holds two texts of {id!r}."),
+                    N_("The first one was taken."),
+                    id=rows.id,
+                )
+                self._fail(rows.source, problem)
+            return begun
+        origin = store.files.origin(rows.id)
+        same = origin is not None and origin.fingerprint == rows.fingerprint
+        if not same and (another := contradiction(store, rows)):
+            self._fail_to_read(rows.source, another)
+            return begun
+        self._met[rows.id] = rows.fingerprint
+        self._laws.add(rows.work)
+        if same:
+            self._report.unchanged += 1
+            return begun
+        if not begun:
+            store.files.begin(record)
+        states = store.states(rows.work)
+        kind, earlier, before, file = LawChangeKind.CORRECTED, "", None, ""
+        if origin:
+            # By its key: an id without a date is also that of the state in force.
+            key = next(one.key for one in states if one.state_id == rows.id)
+            before, file = prepare(store.read(key)), origin.path
+            store.files.give_up(file)
+            store.replace(rows, file=record.path)
+        else:
+            if not states or rows.work in self._new:
+                self._new.add(rows.work)
+                kind = LawChangeKind.ADDED
+            else:
+                kind = LawChangeKind.AMENDED
+                earlier = max((_day(one) for one in states if _day(one) < rows.state), default="")
+            store.add(rows, file=record.path)
+        change = LawChange(kind, rows.work, rows.title, rows.state, earlier)
+        self._done(Step(change, rows.id, rows.fingerprint, before, file))
+        return True
+
+    def _remove(self, state: DocumentInfo, kind: LawChangeKind) -> None:
+        before = prepare(self._store.read(state.key))
+        origin = self._store.files.origin(state.state_id)
+        assert origin is not None, "it was listed"
+        self._store.remove(state.state_id)
+        change = LawChange(kind, state.id, state.title, _day(state))
+        self._done(Step(change, state.state_id, "", before, origin.path))
+
+    def _done(self, step: Step) -> None:
+        self._keep(step)
+        self._report.changes.append(step.change)
+
+    def _fail_to_read(self, source: str, problem: InputError) -> None:
+        self._unread += 1
+        self._fail(source, problem)
+
+    def _fail(self, source: str, problem: InputError) -> None:
+        failed = FileFailed(source, problem)
+        self._report.failures += 1
+        if len(self._report.failed) < _NAMED:
+            self._report.failed.append(failed)
+        self._tell(failed)
+
+    def _tell_check(self, total: int, done: int) -> None:
+        self._watch(COMPARING, done, total)
+
+
+def _require_laws(store: CorpusStore, corpus: str) -> None:
+    if not store.law_states():
+        raise UsageError(
+            N_("The corpus {name!r} has no laws, and only laws are brought up to date so."),
+            N_("Add files: localrag add PATH. See what it holds: localrag list {name}"),
+            name=corpus,
+        )
+
+
+def _day(state: DocumentInfo) -> str:
+    return state.metadata.get("date", "")
+
+
+def _require_as_left(store: CorpusStore, step: Step) -> None:
+    origin = store.files.origin(step.document)
+    if (origin.fingerprint if origin else "") != step.after:
+        raise UsageError(
+            N_("{id} was changed after the update, which cannot be undone any more."),
+            N_("Nothing was changed. Add the older archive, or put back a backup."),
+            id=step.document,
+        )
+
+
+def _undo(store: CorpusStore, step: Step) -> str:
+    """Undo a step; returns the path of the file by which the update entered it."""
+    origin = store.files.origin(step.document)
+    if step.before is None:
+        store.remove(step.document)
+    elif origin is None:
+        store.add(step.before, file=step.file)
+    else:
+        store.replace(step.before, file=step.file)
+    return origin.path if origin else ""
+
+
+def _settle(place: CorpusPaths, store: CorpusStore, number: int) -> None:
+    """After an update, or the undoing of one: all of it is on the disk, and nothing else is."""
+    store.checkpoint()
+    sweep(place, number)

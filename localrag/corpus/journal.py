@@ -1,0 +1,201 @@
+"""A journal: what was paid for in hours, kept row by row, so that no kill loses what is finished.
+
+A file of JSON lines that only grows. A row counts once its line stands in the file with its end;
+a line that a kill cut off is told and dropped. One process writes at a time, which its owner sees
+to with a lock (`localrag.corpus.durable`); any number may read.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+from typing import IO, Any, Generic, Self, TypeVar
+
+from pydantic import TypeAdapter
+
+from localrag.corpus.durable import flush_folder, open_file, replacing
+from localrag.errors import LocalragError, StorageError
+from localrag.language import N_
+from localrag.text.harmless import json_text
+
+Row = TypeVar("Row")
+
+# A written line survives the death of the process at once, and a power cut once it is flushed.
+# Flushing takes milliseconds on a slow disk, so rows that follow each other within this many
+# seconds are flushed together.
+_FLUSH_EVERY = 0.1
+_BLOCK = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class JournalLine(Generic[Row]):
+    """A line of a journal.
+
+    Attributes:
+        row: what it holds.
+        number: from 1.
+        offset: of its first byte.
+    """
+
+    row: Row
+    number: int
+    offset: int
+
+
+class Journal(Generic[Row]):
+    """Rows of one type in a file, which need not exist yet.
+
+    `lines` reads them. Opened by ``with`` it can be added to, by several threads.
+
+    Attributes:
+        path: of the file.
+        torn: whether the last line was found cut off when the file was read or opened.
+        end: bytes written down; 0 until it is opened to be added to.
+
+    Raises:
+        StorageError: the file cannot be read or written (as for every method).
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        rows: TypeAdapter[Row],
+        damaged: Callable[[int], LocalragError],
+    ) -> None:
+        """Remember what is to be read or written.
+
+        Args:
+            path: of the file.
+            rows: the type of the rows.
+            damaged: gives the error that says that the line of this number holds no such row.
+        """
+        self.path = path
+        self.torn = False
+        self._rows = rows
+        self._damaged = damaged
+        self._file: IO[bytes] | None = None
+        self.end = 0
+        self._flushed = 0.0
+        # Two threads that write at once would mix their lines.
+        self._writing = Lock()
+
+    def lines(self) -> Iterator[JournalLine[Row]]:
+        """Yield the lines that are whole, from the first; none where there is no file.
+
+        Raises:
+            LocalragError: what `damaged` gives.
+        """
+        end = 0
+        with self._failures(), suppress(FileNotFoundError), self.path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                self.torn = not line.endswith(b"\n")
+                if self.torn:
+                    return
+                yield JournalLine(self._read(line, number), number, end)
+                end += len(line)
+
+    def append(self, row: Row) -> None:
+        """Write down a row; when this returns, no kill can lose it.
+
+        Raises:
+            StorageError: the disk is full; what was written before is kept.
+        """
+        assert self._file is not None, "the journal is open"
+        line = _as_line(self._rows.dump_python(row, mode="json"))
+        with self._writing, self._failures():
+            try:
+                rest = memoryview(line)
+                while rest:
+                    rest = rest[self._file.write(rest) :]
+            except OSError:
+                with suppress(OSError):
+                    self._file.truncate(self.end)
+                raise
+            # Before the disk works: whoever is interrupted meanwhile finds the line written.
+            self.end += len(line)
+            if monotonic() - self._flushed >= _FLUSH_EVERY:
+                os.fsync(self._file.fileno())
+                self._flushed = monotonic()
+
+    def keep(self, offsets: Iterable[int], aside: Path | None = None) -> None:
+        """Keep only the lines that begin at these offsets, in this order; all at once.
+
+        Args:
+            offsets: as `lines` gives them.
+            aside: as for `localrag.corpus.durable.replacing`.
+
+        Raises:
+            StorageError: the disk is full; the lines stay as they are.
+        """
+        with self._failures(), ExitStack() as at_once, self.path.open("rb") as old:
+            new = at_once.enter_context(replacing(self.path, aside, private=True))
+            for offset in offsets:
+                old.seek(offset)
+                new.write(old.readline())
+
+    def __enter__(self) -> Self:
+        """Open it to be added to; what a kill left unfinished is dropped."""
+        with ExitStack() as undone, self._failures():
+            # Unbuffered: what was written has left this process.
+            self._file = undone.enter_context(
+                open_file(self.path, "a+b", buffering=0, private=True)
+            )
+            size = self._file.seek(0, os.SEEK_END)
+            self.end = _end_of_whole_lines(self._file, size)
+            self.torn = self.end < size
+            self._file.truncate(self.end)
+            flush_folder(self.path.parent)
+            undone.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            with suppress(OSError):
+                os.fsync(self._file.fileno())
+            self._file.close()
+            self._file = None
+
+    def _read(self, line: bytes, number: int) -> Row:
+        try:
+            # Pydantic's own parser takes no half of a surrogate pair, which a model can write.
+            return self._rows.validate_python(json.loads(line))
+        # RecursionError: JSON that is nested too deeply.
+        except (ValueError, RecursionError):
+            raise self._damaged(number) from None
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StorageError(
+                N_("{path} cannot be read or written ({problem})."),
+                N_(
+                    "Free some space or mend its permissions, then run the same command again: "
+                    "it goes on where it stopped."
+                ),
+                path=self.path,
+                problem=error,
+            ) from error
+
+
+def _as_line(row: Any) -> bytes:
+    # Half of a surrogate pair in a text cannot be UTF-8; it becomes an escape, which is JSON too.
+    return json_text(row).encode() + b"\n"
+
+
+def _end_of_whole_lines(file: IO[bytes], size: int) -> int:
+    """Where the last line that is whole ends; looks from the end of the file."""
+    end = size
+    while end:
+        begin = max(0, end - _BLOCK)
+        file.seek(begin)
+        found = file.read(end - begin).rfind(b"\n")
+        if found >= 0:
+            return begin + found + 1
+        end = begin
+    return 0

@@ -1,0 +1,1 @@
+"""The ways in: command line, HTTP, MCP, Python."""

@@ -1,0 +1,293 @@
+"""``localrag backup``, ``restore`` and ``forget``."""
+
+import os
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from localrag.doors.cli.main import app, verb
+from localrag.doors.cli.options import Json, complete_corpus, indexing, unicode
+from localrag.doors.cli.terminal import confirm, emit, say, tell
+from localrag.errors import UsageError
+from localrag.language import N_, _, ngettext
+from localrag.ops.session import Session
+
+if TYPE_CHECKING:
+    from localrag.ops.backup import BackupReport
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before.")]
+
+
+@verb(
+    app,
+    "backup",
+    examples=["localrag backup /mnt/usb/law.tar", "localrag backup ~/law.tar --json"],
+    exit_codes=(0, 2, 5, 7),
+)
+def backup(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the file also where it is no backup.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Write everything but the models into one file, while the workspace is in use.
+
+    Corpora, indexes, conversations, runs, settings, prompts and datasets. An earlier backup of the
+    same name is replaced once the new one is whole; any other file is refused without --force. The
+    file can be read by its owner alone. It is not encrypted: keep it where others cannot read it.
+    """
+    from localrag.ops.backup import back_up
+
+    session: Session = context.obj
+    report = back_up(session.workspace, file, force=force)
+    if as_json:
+        emit(_as_json(report))
+        return
+    written = _("backup {file}: {n:,} files, {size:,.1f} MB")
+    say(written.format(file=report.file, n=report.files, size=report.bytes / 1e6))
+    if report.vanished:
+        tell(
+            _(
+                "An index was built anew meanwhile and is not whole in it. After restoring: {verb}"
+            ).format(verb="localrag index --rebuild")
+        )
+
+
+@verb(
+    app,
+    "restore",
+    examples=["localrag restore /mnt/usb/law.tar", "localrag --home /data/law restore law.tar"],
+    exit_codes=(0, 2, 4, 5, 6, 7),
+)
+def restore(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")],
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Put a backup in the place of the workspace: all of it, or nothing.
+
+    Every file is compared with its checksum before anything is replaced. The models of the
+    workspace stay in it, and the tokens of serve where it has any; what else was there stays beside
+    it under another name, for you to remove.
+    """
+    from localrag.ops.backup import restore as put_back
+
+    session: Session = context.obj
+    home = session.workspace.home
+    if os.path.lexists(home):  # Where that cannot be told, putting it back tells why.
+        question = _("Put the backup in the place of the workspace {home}?")
+        confirm(question.format(home=home), yes=yes, refused=N_("Nothing was changed."))
+    report = put_back(session.workspace, file)
+    if as_json:
+        emit(_as_json(report))
+        return
+    said = _("restored: {n:,} files, {size:,.1f} MB, as they were on {made}")
+    say(said.format(n=report.files, size=report.bytes / 1e6, made=report.made))
+    if report.before is not None:
+        say(_("What was there before lies in {folder}").format(folder=report.before))
+    if report.tokens:
+        told = ngettext(
+            "{n:,} token of localrag serve is valid again, even if it was withdrawn since: {file}",
+            "{n:,} tokens of localrag serve are valid again, those withdrawn since, too: {file}",
+            report.tokens,
+        )
+        tell((_("note: "), "yellow"), told.format(n=report.tokens, file=session.workspace.tokens))
+    if report.tokens_left_out:
+        told = ngettext(
+            "The tokens of localrag serve stay those of the workspace; {n:,} of the backup is left "
+            "out.",
+            "The tokens of localrag serve stay those of the workspace; {n:,} of the backup are "
+            "left out.",
+            report.tokens_left_out,
+        )
+        tell(told.format(n=report.tokens_left_out))
+
+
+def _as_json(report: "BackupReport") -> dict[str, object]:
+    before = str(report.before) if report.before else None
+    return {**asdict(report), "file": str(report.file), "before": before}
+
+
+@verb(
+    app,
+    "forget",
+    examples=[
+        "localrag forget --conversation 12",
+        "localrag forget --run answers.jsonl --yes",
+        "localrag forget --run eval/lawqa/2026-01-30T10-00-00",
+        "localrag forget --corpus trial",
+        "localrag forget --document memo.docx --document 契約書.pdf --corpus office",
+        "localrag forget --document memo.docx --dry-run",
+        "localrag forget --removed --corpus office",
+        "localrag forget --searches",
+    ],
+    exit_codes=(0, 2, 3, 5, 6, 7),
+)
+def forget(
+    context: typer.Context,
+    conversation: Annotated[
+        int, typer.Option(help="Number of a conversation.", metavar="NUMBER", show_default=False)
+    ] = 0,
+    run: Annotated[
+        str,
+        typer.Option(
+            help="File of answers of a batch, eval/DATASET/NAME or optimize/NAME.", metavar="RUN"
+        ),
+    ] = "",
+    corpus: Annotated[
+        str,
+        typer.Option(
+            help="A corpus, with its index and its vectors; with --document the one that holds it.",
+            metavar="CORPUS",
+            autocompletion=complete_corpus,
+        ),
+    ] = "",
+    document: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A document by its id (localrag list CORPUS), or a law by its title; may be "
+            "repeated.",
+            metavar="NAME",
+        ),
+    ] = None,
+    removed: Annotated[
+        bool,
+        typer.Option("--removed", help="What documents removed before have left in a corpus."),
+    ] = False,
+    searches: Annotated[
+        bool, typer.Option("--searches", help="What models wrote to search for, and nothing else.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Of documents: only tell what would go.")
+    ] = False,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Remove a conversation, a run, documents or a corpus for good.
+
+    What they held is overwritten, in the databases too, before it is removed. `forget` cannot
+    delete backups, copies, the files that documents were read from, or older versions that a disk
+    keeps by itself (snapshots, SSDs).
+
+    Forgetting documents also deletes the indexes of their corpus, which hold the words of all
+    documents: run localrag index afterwards. Answers and conversations that quote the documents
+    are kept, and listed.
+
+    What models wrote to search for is deleted every time; they write it again when needed.
+    """
+    of_documents = bool(document or removed)
+    named = (bool(conversation), bool(run), of_documents or bool(corpus), searches)
+    if dry_run and not document:
+        raise UsageError(
+            N_("--dry-run tells what would go with documents that are named."),
+            N_("localrag forget --help"),
+        )
+    if sum(named) != 1:
+        raise UsageError(
+            N_("Name one: a conversation, a run, documents, a corpus, or the searches."),
+            N_("localrag forget --help"),
+        )
+    if of_documents:
+        _forget_documents(
+            context.obj, corpus, document or [], yes=yes, dry_run=dry_run, as_json=as_json
+        )
+        return
+    from localrag.doors import forgetting
+
+    workspace = (session := context.obj).workspace.require()
+    assert isinstance(session, Session)
+    what = str(conversation or run or corpus or _("what models wrote to search for"))
+    confirm(
+        _("Forget {what} for good?").format(what=what), yes=yes, refused=N_("Nothing was removed.")
+    )
+    stays: list[Path] = []
+    if conversation:
+        place = workspace.conversations
+        forgetting.forget_conversation(workspace, conversation)
+    elif run:
+        place = workspace.runs / unicode(run)
+        forgetting.forget_run(workspace, unicode(run))
+    elif searches:
+        place = workspace.searches
+        forgetting.forget_searches(workspace)
+    else:
+        place = workspace.corpus(corpus).store
+        stays = forgetting.forget_corpus(workspace, corpus)
+    aside = forgetting.set_aside(workspace, place)
+    if as_json:
+        told = {"stays": list(map(str, stays)), "set_aside": list(map(str, aside))}
+        emit({"forgotten": what, **told})
+        return
+    say(_("{what} is forgotten").format(what=what))
+    for path in aside:
+        tell((_("note: "), "yellow"), _kept_aside(path))
+    for path in stays:
+        tell(
+            _("Answers that quote it stay: {path}. To forget them too: {verb}").format(
+                path=path, verb=f"localrag forget --run {path}"
+            )
+        )
+
+
+def _forget_documents(
+    session: Session, corpus: str, names: list[str], *, yes: bool, dry_run: bool, as_json: bool
+) -> None:
+    from localrag.doors import forgetting
+
+    opened = session.corpus(corpus).require()
+    forget_them = partial(
+        forgetting.forget_documents, session.workspace, opened.name, tuple(map(unicode, names))
+    )
+    opened.close()
+    found = forget_them(dry_run=True)
+    if not dry_run:
+        what = _(", ").join(found.documents) or _("what was removed from {corpus}")
+        question = _("Forget {what} for good?").format(what=what.format(corpus=opened.name))
+        confirm(question, yes=yes, refused=N_("Nothing was removed."))
+        found = forget_them()
+    place = session.workspace.corpus(opened.name).store
+    aside = [] if dry_run else forgetting.set_aside(session.workspace, place)
+    if as_json:
+        emit(
+            {
+                "corpus": opened.name,
+                "forgotten": list(found.documents),
+                "dry_run": dry_run,
+                "rows": found.rows,
+                "stays": [one if isinstance(one, int) else str(one) for one in found.stays],
+                "set_aside": list(map(str, aside)),
+            }
+        )
+        return
+    told = _("would be forgotten: {what}") if dry_run else _("{what} is forgotten")
+    for id_ in found.documents or [_("what was removed before")]:
+        say(told.format(what=id_))
+    if found.rows:
+        say(_("with {n:,} rows that a model has made of it").format(n=found.rows))
+    for path in aside:
+        tell((_("note: "), "yellow"), _kept_aside(path))
+    for one in found.stays:
+        is_talk = isinstance(one, int)
+        verb = (
+            f"localrag forget --conversation {one}" if is_talk else f"localrag forget --run {one}"
+        )
+        quoting = _("conversation {n}").format(n=one) if is_talk else one
+        tell(
+            _("Answers that quote it stay: {path}. To forget them too: {verb}").format(
+                path=quoting, verb=verb
+            )
+        )
+    if not dry_run:
+        say(_("Next, bring the index up to date: "), (indexing(session, opened.name), "bold"))
+
+
+def _kept_aside(path: Path) -> str:
+    return _("{path}, which a restore has set aside, may hold it still: remove it, too.").format(
+        path=path
+    )

@@ -1,0 +1,361 @@
+"""``localrag init``, ``add``, ``list``, ``remove``, ``index``: from an empty folder to a corpus."""
+
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+
+from localrag.doors.cli.main import app, verb
+from localrag.doors.cli.options import CorpusName, Json, Ray, complete_corpus, indexing, unicode
+from localrag.doors.cli.terminal import colon, columns, confirm, emit, emit_all, say, table, tell
+from localrag.errors import LocalragError, UsageError
+from localrag.language import N_, _
+from localrag.ops.session import Corpus, Session
+
+ListedCorpus = Annotated[
+    str,
+    typer.Option(
+        "--corpus",
+        "-c",
+        metavar="NAME",
+        help="The same as CORPUS.",
+        autocompletion=complete_corpus,
+        show_default=False,
+    ),
+]
+
+
+@verb(
+    app,
+    "init",
+    examples=["localrag init", "localrag --home /data/law init"],
+    exit_codes=(0, 5, 7),
+)
+def init(context: typer.Context, as_json: Json = False) -> None:
+    """Make the workspace, the folder that holds everything.
+
+    Corpora, indexes and settings lie in it. Where it is comes from --home, from the environment
+    variable LOCALRAG_HOME, or is the user's data folder. Running it again changes nothing. The
+    folder can be copied to another machine.
+    """
+    session: Session = context.obj
+    workspace = session.workspace
+    workspace.init()
+    session.config()  # Who may read the workspace is what the settings say, if they can be read.
+    if as_json:
+        emit({"workspace": str(workspace.home)})
+    else:
+        say(_("workspace "), (str(workspace.home), "bold"))
+        say(
+            _("Next, add documents: "),
+            (_("localrag add PATH"), "bold"),
+            _(" or "),
+            ("--sample", "bold"),
+        )
+
+
+@verb(
+    app,
+    "add",
+    examples=[
+        "localrag add ~/egov/xml",
+        "localrag add laws.zip notes.md --corpus work",
+        "localrag add ~/egov/xml --prune",
+        "localrag add jawiki-cirrussearch-content.json.gz --corpus jawiki",
+        "localrag add facts.tsv wikidata-latest-all.json.bz2 --corpus facts",
+        "localrag add --sample",
+    ],
+    exit_codes=(0, 2, 3, 4, 5, 6, 7, 130),
+)
+def add(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="PATH",
+            help="Files and folders; folders are searched to the bottom.",
+            # What cannot be read is told like any other bad file, and the rest is added.
+            readable=False,
+        ),
+    ] = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Add the sample corpus (invented laws and pages).")
+    ] = False,
+    prune: Annotated[
+        bool,
+        typer.Option("--prune", help="Drop documents whose file below the given paths is gone."),
+    ] = False,
+    check_content: Annotated[
+        bool,
+        typer.Option("--check-content", help="Compare content even where size and time agree."),
+    ] = False,
+    follow_links: Annotated[
+        bool,
+        typer.Option(
+            "--follow-links",
+            help="Follow links inside the folders, wherever they lead; else they are named.",
+        ),
+    ] = False,
+    convert: Annotated[
+        bool,
+        typer.Option(
+            "--convert",
+            help="Have LibreOffice, where it is installed, write old formats (.doc, .xls, .ppt, "
+            ".rtf, .odt …) as new ones, and read these.",
+        ),
+    ] = False,
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Read files into a corpus.
+
+    Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, Word (.docx), Excel (.xlsx),
+    PowerPoint (.pptx), CSV, mail (.eml, .msg) with its attachments, and zips of them; dumps of
+    Wikipedia (CirrusSearch, WikiExtractor) with their infoboxes; triples as tables
+    (.tsv: subject, predicate, object) or JSON lines, and dumps of Wikidata (.json). Dumps and files
+    of lines may be compressed (.gz, .bz2, .xz).
+    Unchanged files are skipped, changed ones replaced. A file that cannot be read is reported and
+    does not stop the rest. Stopping half-way loses nothing: run it again and it goes on.
+
+    Scanned pages (PDF, PNG, JPEG, TIFF) are read with the extra ocr, one by one.
+    """
+    if not paths and not sample:
+        raise UsageError(
+            N_("Nothing to add."),
+            N_("Name files or folders, or use --sample."),
+        )
+    from localrag import sample as sample_corpus
+    from localrag.doors.cli.render_ingest import print_add_report, report_as_json, shown_events
+    from localrag.doors.cli.terminal import emit
+
+    session: Session = context.obj
+    session.workspace.require()
+    opened = session.corpus(corpus)
+    with shown_events() as listener:
+        report = opened.add(
+            *(paths or []),
+            *([sample_corpus.FOLDER] if sample else []),
+            prune=prune,
+            check_content=check_content,
+            follow_links=follow_links,
+            convert=convert,
+            workers=0,
+            on_event=listener,
+        )
+    if as_json:
+        emit(report_as_json(opened.name, report))
+    else:
+        print_add_report(opened.name, report, indexing(session, opened.name))
+    if report.failed:
+        raise typer.Exit(4)
+
+
+_HEADINGS = {
+    "corpus": N_("corpus"),
+    "documents": N_("documents"),
+    "passages": N_("passages"),
+    "characters": N_("characters"),
+    "index": N_("index"),
+    "vectors": N_("vectors"),
+}
+_STATES = {
+    "fresh": N_("fresh"),
+    "behind": N_("behind"),
+    "missing": N_("none"),
+    "damaged": N_("damaged"),
+    "outdated": N_("outdated"),
+}
+"""What `IndexState` says."""
+
+
+@verb(
+    app,
+    "list",
+    examples=["localrag list", "localrag list main --kind law", "localrag list main --json"],
+    exit_codes=(0, 3, 5),
+)
+def list_(
+    context: typer.Context,
+    corpus: Annotated[
+        str,
+        typer.Argument(
+            metavar="CORPUS",
+            help="List the documents of this corpus; without it, the corpora.",
+            autocompletion=complete_corpus,
+            show_default=False,
+        ),
+    ] = "",
+    kind: Annotated[
+        str | None,
+        typer.Option(help="Only documents of this kind: law, markdown, jsonl …", metavar="KIND"),
+    ] = None,
+    named: ListedCorpus = "",
+    as_json: Json = False,
+) -> None:
+    """List the corpora of the workspace, or the documents of one corpus.
+
+    Corpora come with their number of documents and passages and the state of their indexes. A note
+    says how many laws have an old text, and which one is the oldest.
+    """
+    session: Session = context.obj
+    if corpus and named not in ("", corpus):
+        raise UsageError(
+            N_("Two corpora are named: {one} and {other}."),
+            N_("Name one of them."),
+            one=corpus,
+            other=named,
+        )
+    if corpus := corpus or named:
+        _list_documents(session, corpus, kind, as_json=as_json)
+    else:
+        _list_corpora(session, as_json=as_json)
+
+
+@verb(
+    app,
+    "remove",
+    examples=[
+        "localrag remove 599AC0000000001",
+        "localrag remove pages/kite-mail.md --corpus main",
+        "localrag remove --all --corpus trial --yes",
+    ],
+    exit_codes=(0, 2, 3, 5, 6, 7),
+)
+def remove(
+    context: typer.Context,
+    documents: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="DOCUMENT", help="Ids of documents, as localrag list CORPUS shows them."
+        ),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Remove the whole corpus, its store and its index.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before --all.")] = False,
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Remove documents from a corpus, or a whole corpus.
+
+    The next localrag index takes them out of the search. Their words can stay in the index until
+    then, and in free space of the corpus's file. localrag forget --document removes a document for
+    good, forget --removed wipes what was removed before. The files that documents were read from
+    are not touched. Adding such a file again brings it back.
+    """
+    if bool(documents) == everything:
+        raise UsageError(
+            N_("Name documents, or the whole corpus with --all."),
+            N_("See the documents: localrag list CORPUS"),
+        )
+    session: Session = context.obj
+    opened = session.corpus(corpus).require()
+    name = opened.name
+    if everything:
+        question = _("Remove the corpus {corpus} with everything in it?")
+        confirm(question.format(corpus=name), yes=yes, refused=N_("Nothing was removed."))
+        opened.delete()
+    else:
+        opened.remove(*map(unicode, documents or []))
+    if as_json:
+        emit({"corpus": name, "documents": documents or [], "all": everything})
+    elif everything:
+        say(_("corpus {corpus} removed").format(corpus=name))
+    else:
+        removed = _("corpus {corpus}: {n:,} documents removed")
+        say(removed.format(corpus=name, n=len(set(documents or []))))
+        tell(
+            _("Words of them can stay in the file of the corpus. To wipe them: {verb}").format(
+                verb=f"localrag forget --removed --corpus {name}"
+            )
+        )
+        say(_("Next, bring the index up to date: "), (indexing(session, name), "bold"))
+
+
+def _list_corpora(session: Session, *, as_json: bool) -> None:
+    from localrag.doors.as_json.found import corpus_as_json
+
+    workspace = session.workspace.require()
+    found = [corpus_as_json(workspace.corpus(name)) for name in workspace.corpora()]
+    if as_json:
+        emit(found)
+    elif found:
+        table(
+            [_(_HEADINGS[name]) for name in found[0]],
+            [[_told(cast(int | str, value)) for value in row.values()] for row in found],
+        )
+        for name in workspace.corpora():
+            # A list needs neither settings nor a whole store: `doctor` says what they lack.
+            with suppress(LocalragError), session.corpus(name) as opened:
+                _tell_ages(opened)
+    else:
+        tell(
+            _("There is no corpus yet. Add documents: localrag add PATH, or localrag add --sample")
+        )
+
+
+def _told(value: int | str) -> str:
+    """A cell of the list of corpora: a number, how an index is, or a name."""
+    return f"{value:,}" if isinstance(value, int) else _(_STATES.get(value, value))
+
+
+def _tell_ages(corpus: Corpus) -> None:
+    """Say so where laws of a corpus, which is open, have an old text."""
+    if told := corpus.store.ages().told(corpus.store.as_of):
+        tell((_("note: "), "yellow"), f"{corpus.name}{colon()}{told}")
+
+
+def _list_documents(session: Session, corpus: str, kind: str | None, *, as_json: bool) -> None:
+    with session.corpus(corpus) as opened:
+        documents = opened.store.documents(kind)
+        if as_json:
+            emit_all(map(asdict, documents))
+        else:
+            columns(
+                (_("id"), _("kind"), _("date"), _("passages"), _("title")),
+                (
+                    (d.id, d.kind, d.metadata.get("date", ""), f"{d.passages:,}", d.title)
+                    for d in documents
+                ),
+            )
+            _tell_ages(opened)
+
+
+@verb(
+    app,
+    "index",
+    examples=["localrag index", "localrag index --corpus work --rebuild"],
+    exit_codes=(0, 3, 4, 5, 6, 7, 8, 130),
+)
+def index(
+    context: typer.Context,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Build anew even if the index is up to date.")
+    ] = False,
+    ray: Ray = "",
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Make a corpus searchable.
+
+    Finds the references between provisions and builds the search index. Where an
+    embedder is installed, or embedding.model names one, passages are embedded too, to be found by
+    their meaning; what was embedded before is not embedded again, also after an interruption
+    (embedding.model = "off": none is). A new index is switched in when it is complete; until then
+    searches use the old one. With --ray text is analysed and embedded on other machines.
+    """
+    from localrag.doors.cli.render_ingest import print_index_report, report_as_json, shown_events
+    from localrag.doors.cli.terminal import emit
+
+    session: Session = context.obj
+    opened = session.corpus(corpus)
+    with shown_events() as listener:
+        report = opened.index(rebuild=rebuild, workers=0, ray=ray, on_event=listener)
+    if as_json:
+        emit(report_as_json(opened.name, report))
+    else:
+        print_index_report(opened.name, report)
+    if report.failed:
+        raise typer.Exit(4)

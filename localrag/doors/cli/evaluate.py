@@ -1,0 +1,379 @@
+"""``localrag eval``: methods on questions whose answers are known, and the report about it."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from localrag.doors.cli.main import Group, group, verb
+from localrag.doors.cli.options import (
+    CorpusName,
+    CorpusSearched,
+    DatasetName,
+    Json,
+    QuestionsFile,
+    SplitName,
+)
+from localrag.ops.session import Session
+
+if TYPE_CHECKING:
+    from typer._click import Context
+
+_CODES = (0, 2, 3, 4, 5, 6, 7, 8, 130)
+
+
+class AsksByDefault(Group):
+    """Takes ``eval DATASET …`` for ``eval run DATASET …``."""
+
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        """Put the verb in front where none is named."""
+        if args and args[0] not in (*self.commands, *ctx.help_option_names):
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+app = group(
+    "eval",
+    short="Measure methods on questions whose answers are known.",
+    about="eval DATASET is short for eval run DATASET, whose --help names every option.",
+    kind=AsksByDefault,
+    examples=(
+        "localrag eval lawqa --method statute-lexical",
+        "localrag eval lawqa --method all --model qwen3-8b --orders 4",
+        "localrag eval queries wiki-queries.toml --corpus wiki",
+        "localrag eval list",
+        "localrag eval compare lawqa/before lawqa/after",
+    ),
+    exit_codes=_CODES,
+)
+
+
+@verb(
+    app,
+    "run",
+    examples=[
+        "localrag eval lawqa --method statute-lexical",
+        "localrag eval lawqa --method all --orders 4",
+        "localrag eval lawqa --method statute-direct --model qwen3-8b --model llama-3-8b-instruct",
+        "localrag eval lawqa --method all --dry-run",
+        "localrag eval jemhopqa --method staged,staged-symbolic --model qwen3-8b --judge qwen3-8b",
+        "localrag eval jemhopqa --method staged --stages 1,2,3,1-2,2-1,1-3,2-3,1-2-3",
+        "localrag eval hotpotqa --method naive --own-documents",
+        "localrag eval musique --method all --unanswerable",
+    ],
+    exit_codes=_CODES,
+)
+def run(
+    context: typer.Context,
+    dataset: DatasetName,
+    method: Annotated[
+        list[str],
+        typer.Option(
+            "--method",
+            metavar="METHOD",
+            help="Method to measure (localrag methods), or all that can be run; several with "
+            "commas between them, or repeated.",
+        ),
+    ],
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help="Chat model; once for each to compare. Without it, the setting chat.model.",
+        ),
+    ] = None,
+    stages: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--stages",
+            metavar="ORDER",
+            help="Order of the stages of the method staged (1 triples, 2 documents, 3 the model "
+            "alone), such as 1-2; several as with --method, each of which is measured. Without it, "
+            "the setting method.stages.",
+        ),
+    ] = None,
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge",
+            metavar="NAME",
+            help="Chat model that judges answers and derivations, where the dataset has them; of "
+            "questions over a collection it rates every two answers. Without it, a comparison by "
+            "code alone does.",
+        ),
+    ] = "",
+    split: SplitName = "",
+    questions: QuestionsFile = None,
+    own_documents: Annotated[
+        bool,
+        typer.Option(
+            "--own-documents",
+            help="Ask each question of those paragraphs alone that come with it, as documents of "
+            "the corpus (musique, hotpotqa, 2wikimultihopqa).",
+        ),
+    ] = False,
+    unanswerable: Annotated[
+        bool,
+        typer.Option(
+            "--unanswerable",
+            help="Ask each question of its own paragraphs, and then once more of them without "
+            "those that support its answer; the report says how often no answer is given.",
+        ),
+    ] = False,
+    orders: Annotated[
+        int,
+        typer.Option(
+            "--orders",
+            metavar="N",
+            min=1,
+            max=4,
+            help="Ask each question in so many orders of its options.",
+        ),
+    ] = 1,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=0, help="Only the first N questions; 0: all.")
+    ] = 0,
+    corpus: CorpusSearched = "",
+    name: Annotated[
+        str,
+        typer.Option(
+            "--run",
+            metavar="NAME",
+            help="Name of the run; without it, the time of its beginning. One that asks something "
+            "else is never overwritten.",
+        ),
+    ] = "",
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask the questions again that failed before.")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Say what would be asked and about what it takes; write nothing."
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Ask the questions of a dataset with one method or several, and write a report.
+
+    A question of your own is a JSON object with id, question, options and answer; docs/datasets.md
+    has every field.
+
+    The report (Markdown, JSON, a plot) gives scores with their intervals, paired tests between the
+    methods, recall of the search, cost, failures and their causes, beside published figures.
+    Where answers are in free text, it gives the measures of the dataset, and verdicts on answers
+    and derivations, by code and by the model of --judge, which judges each answer once.
+
+    Stopping loses nothing, however it happens: the same command goes on where it stopped. Answers
+    are kept by what they were made with, and shared by all runs: more questions, orders or methods
+    ask only what is new. A question that fails does not stop the others, and counts as wrong: the
+    report is written, and the exit code is 4. One whose failure may pass, such as a server that
+    died, is asked again by the next call; the others are with --retry-failed. A model that cannot
+    be used is told before anything is asked; one that fails on the way stops the entries it takes
+    part in, the others are reported, and the exit code is 8.
+    """
+    from localrag.doors.cli.render_data import tell_usual_corpus
+    from localrag.doors.cli.render_eval import (
+        finished_as_json,
+        forecasts_as_json,
+        print_finished,
+        print_forecasts,
+        shown_events,
+        tell_left_out,
+    )
+    from localrag.doors.cli.terminal import emit
+    from localrag.evaluation.datasets import loading
+    from localrag.evaluation.planning import plan
+    from localrag.evaluation.runner import evaluate, forecast
+
+    session: Session = context.obj
+    workspace = session.workspace.require()
+    found = loading.find(workspace, dataset)
+    brought = loading.corpus_name(found.dataset)
+    usual = not (corpus or brought)
+    corpus = session.corpus(corpus or brought).name
+    asked = loading.load(
+        workspace,
+        dataset,
+        split,
+        questions,
+        corpus=corpus,
+        own_documents=own_documents,
+        unanswerable=unanswerable,
+        limit=limit,
+    )
+    planned = plan(
+        workspace,
+        asked,
+        corpus,
+        session.config(corpus),
+        _separate(method),
+        models=model or (),
+        # What holds no order is refused as it stands, and does not leave it to the setting.
+        stages=_separate(stages or ()) or stages or (),
+        judge=judge,
+        synonyms=loading.synonyms_at_hand(found),
+        orders=orders,
+        limit=limit,
+    )
+    tell_left_out(planned.left_out)
+    if usual and any(setup.method.searches for setup in planned.setups):
+        tell_usual_corpus(asked.dataset.name, corpus)
+    if dry_run:
+        expected = list(forecast(planned, retry_failed=retry_failed))
+        if as_json:
+            emit(forecasts_as_json(planned, expected))
+        else:
+            print_forecasts(planned, expected)
+        return
+    with shown_events() as listener:
+        finished = evaluate(planned, run=name, retry_failed=retry_failed, on_event=listener)
+    if as_json:
+        emit(finished_as_json(planned, finished))
+    else:
+        print_finished(finished)
+    if finished.stopped:
+        raise typer.Exit(next(iter(finished.stopped.values())).exit_code)
+    if any(result.failure for entry in finished.evaluation.entries for result in entry.results):
+        raise typer.Exit(4)
+
+
+def _separate(values: Iterable[str]) -> list[str]:
+    """The values of an option that can be repeated, or given with commas between them."""
+    return [part.strip() for value in values for part in value.split(",") if part.strip()]
+
+
+@verb(
+    app,
+    "queries",
+    examples=[
+        "localrag eval queries wiki-queries.toml --corpus wiki --n 40",
+        "localrag eval wiki-queries.toml --corpus wiki --method chunks,pr3 --judge qwen3-8b",
+    ],
+    exit_codes=(0, 2, 3, 5, 6, 7, 8, 130),
+)
+def queries(
+    context: typer.Context,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Declaration to write (.toml); the questions lie beside it (.jsonl).",
+            show_default=False,
+        ),
+    ],
+    n: Annotated[int, typer.Option("--n", metavar="N", min=1, help="Questions to make.")] = 40,
+    aspects: Annotated[
+        int,
+        typer.Option(
+            "--aspects",
+            metavar="N",
+            min=2,
+            max=10,
+            help="Documents that the answer to a question takes.",
+        ),
+    ] = 4,
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Have a model make questions over a whole collection, as a dataset that eval reads.
+
+    Each is made of prepared questions (localrag prepare --layers synthetic-qa) that come near each
+    other and are of different documents. They are its aspects: what a good answer tells of. The
+    report of an evaluation says how many of them are cited, and with --judge how a model rates
+    every two answers.
+
+    Stopping loses nothing: the same command goes on.
+    """
+    from localrag.doors.cli.render_batch import EVERY
+    from localrag.doors.cli.terminal import Meter, emit, say
+    from localrag.evaluation.queries import make_queries
+    from localrag.language import _
+
+    session: Session = context.obj
+    opened = session.corpus(corpus).require()
+    with Meter(EVERY) as meter:
+        made = make_queries(
+            session.workspace,
+            opened.name,
+            opened.config,
+            file,
+            n,
+            aspects=aspects,
+            on_event=meter.update,
+        )
+    if as_json:
+        emit(
+            {
+                "declaration": str(file),
+                "questions": made.questions,
+                "earlier": made.earlier,
+                "refused": made.refused,
+                "calls": len(made.calls),
+            }
+        )
+        return
+    words = _("questions: {n:,}; made before: {earlier:,}; refused by code: {refused:,}")
+    say(words.format(n=made.questions, earlier=made.earlier, refused=made.refused))
+    say(
+        _("Measure methods on them: {command}").format(
+            command=f"localrag eval {file} --corpus {opened.name} --method chunks,pr3"
+        )
+    )
+
+
+@verb(app, "list", examples=["localrag eval list", "localrag eval list --json"], exit_codes=(0, 5))
+def list_(context: typer.Context, as_json: Json = False) -> None:
+    """List the runs that there are, and which of them are not finished."""
+    from dataclasses import asdict
+
+    from localrag.doors.cli.render_eval import print_runs
+    from localrag.doors.cli.terminal import emit, tell
+    from localrag.evaluation.record import damaged, recorded
+    from localrag.language import _
+
+    session: Session = context.obj
+    workspace = session.workspace.require()
+    found = list(recorded(workspace))
+    for folder in damaged(workspace):
+        words = _("the record of the run in {folder} cannot be read")
+        tell((_("note: "), "yellow"), words.format(folder=folder))
+    if as_json:
+        emit([{"run": folder.name, "folder": str(folder), **asdict(run)} for folder, run in found])
+    else:
+        print_runs(found)
+
+
+@verb(
+    app,
+    "compare",
+    examples=["localrag eval compare lawqa/before lawqa/after"],
+    exit_codes=(0, 2, 3, 4, 5),
+)
+def compare(
+    context: typer.Context,
+    first: Annotated[
+        str, typer.Argument(metavar="RUN", help="Name of a run (localrag eval list).")
+    ],
+    second: Annotated[str, typer.Argument(metavar="RUN", help="The run to compare it with.")],
+    as_json: Json = False,
+) -> None:
+    """Compare two runs on the questions that both have: scores, settings, answers that changed.
+
+    Both must be finished.
+    """
+    from localrag.doors.cli.terminal import emit, say_text
+    from localrag.evaluation import comparison
+    from localrag.evaluation.record import evaluation_of, find
+
+    session: Session = context.obj
+    workspace = session.workspace.require()
+    compared = comparison.compare(
+        evaluation_of(find(workspace, first)), evaluation_of(find(workspace, second))
+    )
+    if as_json:
+        emit(comparison.as_json(compared))
+    else:
+        say_text(comparison.markdown(compared))

@@ -1,0 +1,594 @@
+"""The command `localrag`: how verbs are registered, found, explained, and their errors shown.
+
+The module of a verb is imported once that verb is asked for. Nothing heavy is imported here or at
+the head of such a module: a verb imports what it needs when it runs, so that help and completion
+answer at once.
+"""
+
+import errno
+import io
+import os
+import re
+import sys
+from collections import Counter, UserDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from inspect import cleandoc
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command_from_info, get_group_from_info
+
+from localrag import language
+from localrag.corpus.workspace import Workspace
+from localrag.doors.cli.start import language_of, overrides
+from localrag.doors.cli.terminal import failure, tell, tell_warnings
+from localrag.errors import LocalragError, UsageError
+from localrag.language import N_, _
+from localrag.ops.session import Session
+
+if TYPE_CHECKING:
+    from typer._click import Command as ClickCommand
+    from typer._click import Context, HelpFormatter
+
+EXIT_CODES = {
+    0: N_("done"),
+    1: N_("an error nobody foresaw (a bug)"),
+    2: N_("the request is malformed"),
+    3: N_("nothing was found, a claim is not supported, or a law named is not in the corpus"),
+    4: N_("a file or a question failed; the rest was done"),
+    5: N_("the workspace, a store or an index cannot be used as it is"),
+    6: N_("another process is writing; try again later"),
+    7: N_("the disk is full or the folder cannot be written"),
+    8: N_("a model or its server cannot be used"),
+    130: N_("interrupted with Ctrl-C; what was finished is kept"),
+    141: N_("the reader of the output went away"),
+}
+"""Every exit code of the command line; the errors behind them are in `localrag.errors`."""
+
+# What Typer explains by itself.
+_OF_TYPER = (
+    N_("Show this message and exit."),
+    N_("Install completion for the current shell."),
+    N_("Show completion for the current shell, to copy it or customize the installation."),
+)
+
+_WIDEST = 80
+# Names of options that are wider than this stand on a line of their own.
+_WIDEST_NAME = 30
+
+
+class _Explained:
+    """The help of a verb or of a group, in the language in use.
+
+    Its messages are translated when they are shown: a command line is made once for a process.
+    """
+
+    examples: ClassVar[Sequence[str]] = ()
+    exit_codes: ClassVar[Sequence[int]] = ()
+    _read: frozenset[str] = frozenset()
+    """Parameters that are files or folders to be read."""
+
+    help: str | None
+    short_help: str | None
+
+    def get_short_help_str(self, limit: int = 0) -> str:  # noqa: ARG002 - wraps, cuts nothing
+        """The first sentence of the help, whole."""
+        return _(self.short_help or paragraphs(self.help or "")[0])
+
+    def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        """Write usage, description, examples, what it takes, and exit codes."""
+        width = min(get_terminal_size().columns, _WIDEST) - 2
+        params = self.get_params(ctx)  # type: ignore[attr-defined]
+        formatter.write(f"{_('Usage:')} {ctx.command_path} {' '.join(self._usage(params))}\n")
+        for paragraph in paragraphs(self.help or ""):
+            rows = _rows(_(paragraph), width - 2)
+            formatter.write("\n" + "".join(f"  {row}\n" for row in rows))
+        if self.examples:
+            lines = (f"    {example}\n" for example in self.examples)
+            formatter.write(f"\n  {_('Examples:')}\n{''.join(lines)}")
+        for kind, heading in (("argument", _("Arguments:")), ("option", _("Options:"))):
+            records = [
+                _record(param, ctx)
+                for param in params
+                if param.param_type_name == kind and not param.hidden
+            ]
+            formatter.write("".join(_listed(heading, records, width)))
+        commands = getattr(self, "commands", {}).items()
+        shorts = [(name, command.get_short_help_str()) for name, command in commands]
+        formatter.write("".join(_listed(_("Commands:"), shorts, width)))
+        if self.exit_codes:
+            lines = (f"    {code:<3} {_(EXIT_CODES[code])}\n" for code in self.exit_codes)
+            formatter.write(f"\n  {_('Exit codes:')}\n{''.join(lines)}")
+
+    def _usage(self, params: Sequence[Any]) -> Iterator[str]:
+        """What follows the name of the command on its line of usage."""
+        yield _("[OPTIONS]")
+        for param in params:
+            if param.param_type_name == "argument":
+                yield _name(param) if param.required else f"[{_name(param)}]"
+        if isinstance(self, TyperGroup):
+            yield _("COMMAND [ARGS]...")
+
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        """Read the arguments.
+
+        Raises:
+            UsageError: there are more than it takes, an option is given twice that takes one value,
+                or a file or a folder may not be read.
+        """
+        ctx.allow_extra_args = True
+        if not ctx.resilient_parsing:
+            self._require_once(ctx, args)
+        for param in self.get_params(ctx):  # type: ignore[attr-defined]
+            about = param.type_descriptor.parameter_info
+            if about.readable:
+                # What Typer says of a file without the right to read it names neither.
+                about.readable = False
+                self._read |= {param.name}
+        rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+        _require_readable(ctx.params.get(name) for name in self._read)
+        if rest and not isinstance(self, TyperGroup) and not ctx.resilient_parsing:
+            raise UsageError(
+                N_("unexpected extra argument: {arguments}"),
+                N_("{command} --help shows what it takes."),
+                arguments=" ".join(rest),
+                command=ctx.command_path,
+            )
+        return rest
+
+    def _require_once(self, ctx: "Context", args: list[str]) -> None:
+        """Refuse an option that is given twice: the last value would silently be the only one."""
+        parser = self.make_parser(ctx)  # type: ignore[attr-defined]
+        _values, _rest, order = parser.parse_args(args=list(args))
+        for param, times in Counter(order).items():
+            choice = not getattr(param, "is_flag", False) or param.secondary_opts
+            if times > 1 and choice and param.param_type_name == "option" and not param.multiple:
+                raise UsageError(
+                    N_("{option} is given {times} times, and takes one value."),
+                    N_("Give it once."),
+                    option=max(param.opts, key=len),
+                    times=times,
+                )
+
+
+def _require_readable(values: Iterable[object]) -> None:
+    """Make sure that files and folders that are named, and are there, may be read.
+
+    Raises:
+        UsageError: one may not.
+    """
+    for value in values:
+        for path in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(path, Path) and _may(os.F_OK, path) and not _may(os.R_OK, path):
+                raise UsageError(
+                    N_("{path} cannot be read ({problem})."),
+                    N_(
+                        "The account that runs localrag has no right to read it: let its owner run "
+                        "the command or mend the permissions, or name another one."
+                    ),
+                    path=path,
+                    problem=PermissionError(errno.EACCES, os.strerror(errno.EACCES)),
+                )
+
+
+def _may(mode: int, path: Path) -> bool:
+    return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
+
+
+class Command(_Explained, TyperCommand):
+    """A verb."""
+
+
+class Group(_Explained, TyperGroup):
+    """A group of verbs."""
+
+    def resolve_command(
+        self, ctx: "Context", args: list[str]
+    ) -> "tuple[str | None, ClickCommand | None, list[str]]":
+        """Find the verb that is named.
+
+        Raises:
+            UsageError: there is none of this name.
+        """
+        if args[0] not in self.commands and not ctx.resilient_parsing:
+            close = get_close_matches(args[0], self.commands, n=1)
+            cure = N_("Perhaps: {command} {close}") if close else N_("{command} --help names them.")
+            raise UsageError(
+                N_("There is no verb {name!r}."),
+                cure,
+                name=args[0],
+                command=ctx.command_path,
+                close="".join(close),
+            )
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(
+    name="localrag",
+    pretty_exceptions_enable=False,
+    # Plain help is drawn four times faster than the one with frames.
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+"""The command line; the modules of the verbs add theirs when they are imported."""
+
+
+def verb(
+    app: typer.Typer, name: str, *, examples: Sequence[str], exit_codes: Sequence[int]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a function as the verb `name`; its docstring says what the verb does.
+
+    Args:
+        app: the command line, or a group of verbs.
+        name: as it is typed.
+        examples: commands to copy.
+        exit_codes: those that it can leave with.
+    """
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        kind = with_examples(Command, examples, exit_codes)
+        app.command(name, help=function.__doc__, cls=kind)(function)
+        return function
+
+    return register
+
+
+def group(
+    name: str,
+    *,
+    short: str,
+    about: str = "",
+    examples: Sequence[str],
+    exit_codes: Sequence[int],
+    kind: type[Group] = Group,
+) -> typer.Typer:
+    """A group of verbs of the command line; without one of them it prints its help.
+
+    Args:
+        name: as it is typed.
+        short: what it is for, one sentence.
+        about: more than that, for its own help.
+        examples: commands to copy.
+        exit_codes: of all its verbs.
+        kind: how it reads its arguments.
+    """
+    every = N_("Every verb here takes --json.")
+    about = "\n\n".join(filter(None, (short, about, every)))
+    kind = with_examples(kind, examples, exit_codes)
+    verbs = typer.Typer(rich_markup_mode=None)
+    app.add_typer(verbs, name=name, help=about, short_help=short, cls=kind)
+
+    @verbs.callback(invoke_without_command=True)
+    def help_without_verb(context: typer.Context) -> None:
+        if context.invoked_subcommand is None:
+            typer.echo(context.get_help())
+
+    return verbs
+
+
+def paragraphs(text: str) -> list[str]:
+    """The paragraphs of a docstring, each a message."""
+    return [" ".join(part.split()) for part in cleandoc(text).split("\n\n")]
+
+
+def with_examples(kind: type[Any], examples: Sequence[str], exit_codes: Sequence[int]) -> type[Any]:
+    """A kind of command with its own examples and exit codes: Typer passes on none of them."""
+    return type(kind.__name__, (kind,), {"examples": examples, "exit_codes": exit_codes})
+
+
+def _record(param: Any, ctx: "Context") -> tuple[str, str]:
+    """How a parameter is written, and what it does."""
+    extra = []
+    if param.show_envvar and param.envvar:
+        extra.append(_("environment: {variable}").format(variable=param.envvar))
+    default = param.get_default(ctx, call=False)
+    # False, nothing and the empty text say that it is not given.
+    if param.show_default and default:
+        extra.append(_("default: {value}").format(value=getattr(default, "value", default)))
+    if bounds := _bounds(param):
+        extra.append(bounds)
+    if param.required:
+        extra.append(_("required"))
+    told = _(param.help) if param.help else ""
+    return _name(param), f"{told} [{'; '.join(extra)}]".strip() if extra else told
+
+
+def _name(param: Any) -> str:
+    """How a parameter is written, with a word for its value."""
+    value = "" if getattr(param, "is_flag", False) else _(param.metavar)
+    if param.param_type_name == "argument":
+        return f"{value}..." if param.nargs != 1 else value
+    names = (sorted(names, key=len) for names in (param.opts, param.secondary_opts) if names)
+    return f"{' / '.join(map(', '.join, names))} {value}".strip()
+
+
+def _bounds(param: Any) -> str:
+    """The numbers that a parameter takes; empty where it has no bound."""
+    low, high = getattr(param, "min", None), getattr(param, "max", None)
+    if low is None and high is None:
+        return ""
+    if high is None:
+        return _("{low} or more").format(low=low)
+    return _("{low} to {high}").format(low=low, high=high)
+
+
+def _listed(heading: str, records: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
+    """The lines of a list of names with what they mean; none where it is empty."""
+    if not records:
+        return
+    yield f"\n{heading}\n"
+    column = min(max(_cells(name) for name, _told in records), _WIDEST_NAME) + 2
+    for name, told in records:
+        rows = _rows(told, width - column - 2)
+        if _cells(name) + 2 > column:
+            yield f"  {name}\n"
+            name = ""
+        yield f"  {name}{' ' * (column - _cells(name))}{next(rows, '')}\n"
+        for row in rows:
+            yield f"  {' ' * column}{row}\n"
+
+
+def _cells(text: str) -> int:
+    """How many cells a text takes."""
+    if text.isascii():
+        return len(text)
+    from localrag.text.harmless import cells
+
+    return cells(text)
+
+
+def _rows(text: str, width: int) -> Iterator[str]:
+    """A text in rows of so many cells."""
+    if text.isascii():
+        import textwrap
+
+        return iter(textwrap.wrap(text, width, break_on_hyphens=False))
+    from localrag.text.harmless import Layout
+
+    return (text[row.start : row.end].rstrip() for row in Layout(text, width))
+
+
+def in_words(error: typer.TyperException) -> str:
+    """What is wrong with a command line, from the values of Typer's error."""
+    values: Any = error
+    param = getattr(error, "param", None)
+    name = getattr(error, "option_name", "")
+    if param:
+        name = param.opts[0] if param.param_type_name == "option" else _name(param)
+    match type(error).__name__:
+        case "NoSuchOption" if values.possibilities:
+            names = ", ".join(sorted(values.possibilities))
+            return _("There is no option {name}; perhaps {names}.").format(name=name, names=names)
+        case "NoSuchOption":
+            return _("There is no option {name}.").format(name=name)
+        case "MissingParameter":
+            return _("{name} is missing.").format(name=name.removesuffix("..."))
+        case "BadOptionUsage":
+            return _("{name} needs a value, or takes none.").format(name=name)
+        case "BadParameter" if param:
+            taken = _bounds(param) or _(param.metavar)
+            return _("{name} has a value that it does not take: it takes {taken}.").format(
+                name=name, taken=taken
+            )
+        case _:
+            return error.format_message()
+
+
+_VERBS = {
+    "corpora": ("init", "add", "list", "remove", "index"),
+    "update": ("update",),
+    "search": ("search", "show"),
+    "history": ("history", "diff"),
+    "check": ("check",),
+    "ask": ("ask",),
+    "tui": ("tui",),
+    "serve": ("mcp", "serve"),
+    "batch": ("batch",),
+    "tune_retrieval": ("tune-retrieval",),
+    "methods": ("methods",),
+    "prepare": ("prepare", "calibrate"),
+    "overview": ("overview",),
+    "setup": ("config", "doctor"),
+    "confidential": ("backup", "restore", "forget"),
+    "data": ("data",),
+    "evaluate": ("eval",),
+    "optimize": ("optimize",),
+    "models": ("models",),
+    "bundle": ("bundle",),
+}
+"""The verbs by the modules that define them, in the order of the help."""
+
+
+_TOUR = (
+    "localrag init",
+    "localrag add --sample",
+    "localrag index",
+    "localrag ask 渡し舟を運航してはならない水位の基準は何か。",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from localrag import __version__
+
+        print(f"localrag {__version__}")  # noqa: T201 - the whole output of this option
+        raise typer.Exit
+
+
+def _front_door(
+    context: typer.Context,
+    home: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="LOCALRAG_HOME",
+            metavar="FOLDER",
+            help="Workspace folder; without it, the user's data folder.",
+        ),
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Use another setting for this call."),
+    ] = None,
+    lang: Annotated[
+        str,
+        typer.Option(metavar="CODE", help="Language of what is printed: ja or en."),
+    ] = "",
+    version: Annotated[  # noqa: ARG001 - its callback acts
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Answer questions from Japanese statutes and other texts with checked quotations, offline.
+
+    Every verb explains itself: localrag VERB --help.
+    """
+    given = overrides(assignments or [], lang)
+    if assignments:
+        # Verbs that read no settings refuse a wrong one, too.
+        from localrag.corpus.config import require_valid
+
+        require_valid(given)
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+    context.obj = Session(Workspace.locate(home), given)
+
+
+class _Verbs(UserDict[str, Any]):
+    """The verbs by their names; the module of one is imported once the verb is asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        """The verb of a name.
+
+        Raises:
+            KeyError: there is none.
+        """
+        verb = self.data[name]
+        if isinstance(verb, str):
+            import_module(f"localrag.doors.cli.{verb}")
+            verb = self.data[name] = _made(name)
+        return verb
+
+
+def _made(name: str) -> "ClickCommand":
+    """The command that Typer makes of a verb, or of a group, that is registered."""
+    for one in app.registered_commands:
+        if one.name == name:
+            return get_command_from_info(
+                one, pretty_exceptions_short=False, rich_markup_mode=app.rich_markup_mode
+            )
+    (found,) = (one for one in app.registered_groups if one.name == name)
+    return get_group_from_info(
+        found,
+        pretty_exceptions_short=False,
+        rich_markup_mode=app.rich_markup_mode,
+        suggest_commands=app.suggest_commands,
+    )
+
+
+@cache
+def _command_line() -> Callable[..., Any]:
+    """The command line, made once however many lines a program runs."""
+    kind = with_examples(Group, _TOUR, tuple(EXIT_CODES))
+    app.callback(invoke_without_command=True, cls=kind)(_front_door)
+    command = typer.main.get_command(app)
+    modules = {name: module for module, names in _VERBS.items() for name in names}
+    command.commands = _Verbs(modules)  # type: ignore[attr-defined]
+    return command
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code; `arguments` default to those of the process.
+
+    Errors are shown, never raised; the environment variable LOCALRAG_DEBUG=1 adds their traceback.
+    """
+    # A terminal that cannot show a character gets a question mark, not a traceback; input that is
+    # not UTF-8 is kept as it is, to be refused by name.
+    for stream, errors in (
+        (sys.stdout, "replace"),
+        (sys.stderr, "replace"),
+        (sys.stdin, "surrogateescape"),
+    ):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=errors)
+    tell_warnings()
+    try:
+        language.use(language_of(sys.argv[1:] if arguments is None else arguments))
+        call = _command_line()
+        return _outcome(call(args=arguments, prog_name="localrag", standalone_mode=False))
+    except SystemExit as leaving:
+        return _outcome(leaving.code)
+    except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - the last line of defence
+        return tell_failure(error)
+
+
+def tell_failure(error: BaseException) -> int:
+    """Show what has ended a command, and give its exit code."""
+    if isinstance(error, KeyboardInterrupt):
+        return _interrupted()
+    if isinstance(error, typer.TyperException):
+        failure(in_words(error), _usage_hint(error))
+        return error.exit_code
+    _traceback_on_demand(error)
+    if isinstance(error, LocalragError):
+        failure(error.cause, error.cure)
+        return error.exit_code
+    failure(
+        _("an error nobody foresaw: {error}").format(error=f"{type(error).__name__}: {error}"),
+        _("Run it again with LOCALRAG_DEBUG=1 in the environment to see the traceback."),
+    )
+    return 1
+
+
+def _outcome(value: object) -> int:
+    if value == 130:  # Typer answers Ctrl-C with this code
+        return _interrupted()
+    return value if isinstance(value, int) else 0
+
+
+def _interrupted() -> int:
+    tell(_("interrupted; what was finished is kept, nothing is half-done"))
+    return 130
+
+
+def _usage_hint(error: typer.TyperException) -> str:
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return _("{command} --help shows what it takes.").format(command="localrag")
+    root = context.find_root()
+    verb = context.command_path.removeprefix(root.command_path)
+    unknown = getattr(error, "option_name", "")
+    for option in root.command.params:
+        if verb and unknown in option.opts:
+            written = " ".join(filter(None, (unknown, option.metavar)))
+            line = f"{root.command_path} {written}{verb} …"
+            return _("It goes before the verb: {line}").format(line=line)
+    command = context.command_path
+    if text := _text(context, error):
+        return _(
+            "A text that begins with a dash goes after --: {command} -- {text} "
+            "({command} --help shows every option)."
+        ).format(command=command, text=text)
+    return _("{command} --help shows what it takes.").format(command=command)
+
+
+def _text(context: "Context", error: typer.TyperException) -> str:
+    """What can be given after ``--``, where what was read as an option may be a text."""
+    unknown = getattr(error, "option_name", "")
+    if type(error).__name__ != "NoSuchOption" or re.fullmatch(r"--[a-z][a-z-]*", unknown):
+        return ""
+    taken = (one for one in context.command.params if one.param_type_name == "argument")
+    return next((_(one.metavar) for one in taken if one.metavar), "")
+
+
+def _traceback_on_demand(error: BaseException) -> None:
+    if os.environ.get("LOCALRAG_DEBUG", "") not in ("", "0"):
+        import traceback
+
+        for line in "".join(traceback.format_exception(error)).splitlines():
+            tell(line)

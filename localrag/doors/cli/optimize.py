@@ -1,0 +1,207 @@
+"""``localrag optimize``: prompts made better on questions whose answers are known."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from localrag.doors.cli.main import group, verb
+from localrag.doors.cli.options import CorpusSearched, DatasetName, Json, QuestionsFile, SplitName
+from localrag.ops.session import Session
+
+_CODES = (0, 2, 3, 4, 5, 6, 7, 8, 130)
+_EXAMPLES = (
+    "localrag optimize queries lawqa --name first",
+    "localrag optimize queries lawqa --name first --calls 3000",
+    "localrag optimize show first",
+    "localrag --set method.query_prompt=first eval lawqa --method statute-gepa",
+)
+
+app = group(
+    "optimize",
+    short="Make prompts better on known questions (GEPA).",
+    about="The prompt that writes search queries is tried on some of the questions of a "
+    "dataset, a model reads what came of it and proposes another, and the best by the other "
+    "questions is kept under a name; where none beats the built-in one, that is the best, and "
+    "said to be. Use what was found with --set method.query_prompt=NAME.",
+    examples=_EXAMPLES,
+    exit_codes=_CODES,
+)
+
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Name of the run and its prompt.", show_default=False)
+]
+
+
+@verb(
+    app,
+    "queries",
+    examples=[
+        "localrag optimize queries lawqa --name first",
+        "localrag optimize queries lawqa --name first --model qwen3-8b --calls 3000",
+        "localrag optimize queries asked.jsonl --name asked --objective recall --calls 300",
+        "localrag optimize queries lawqa --name large --reflection-model qwen3-32b",
+    ],
+    exit_codes=_CODES,
+)
+def queries(
+    context: typer.Context,
+    dataset: DatasetName,
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="What to call the run and its prompt.")
+    ],
+    split: SplitName = "",
+    questions: QuestionsFile = None,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=0, help="Use N questions; 0: all.")
+    ] = 0,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="FILE",
+            help="Other questions, in the same format: the built-in prompt and the best one are "
+            "tried on them in the end. Their calls come on top.",
+        ),
+    ] = None,
+    objective: Annotated[
+        Literal["overlap", "recall"],
+        typer.Option(
+            "--objective",
+            metavar="overlap|recall",
+            help="Score a query by how much of the gold context its best hit holds, or by how many "
+            "gold articles are among the first ten hits of ask, and how early.",
+        ),
+    ] = "overlap",
+    calls: Annotated[
+        int, typer.Option("--calls", metavar="N", min=1, help="Calls of models at most.")
+    ] = 1_000,
+    minutes: Annotated[
+        float, typer.Option("--minutes", metavar="M", min=0.01, help="Minutes of work at most.")
+    ] = 480.0,
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help="Writes the queries, and proposes prompts unless --reflection-model does. "
+            "Without it, the setting chat.model.",
+        ),
+    ] = "",
+    reflection_model: Annotated[
+        str,
+        typer.Option(
+            "--reflection-model",
+            metavar="MODEL",
+            help="Proposes prompts; without it, the model that writes the queries. Another "
+            "installed model is loaded beside it: both must fit into memory.",
+        ),
+    ] = "",
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", min=0, help="Of the halves and every choice.")
+    ] = 0,
+    restart: Annotated[
+        bool,
+        typer.Option(
+            "--restart", help="Drop what the run of this name did and replace its prompt."
+        ),
+    ] = False,
+    corpus: CorpusSearched = "",
+    as_json: Json = False,
+) -> None:
+    """Optimise the prompt under which a model writes search queries.
+
+    Half of the questions serve to learn from, the other half to choose by. A call is a query or a
+    proposal; a run needs many times as many as there are questions to choose by.
+
+    A proposal is refused that carries 13 letters in a row of a Japanese question, its options or
+    its gold context (41 of an English one), or 24 (80) of a question and its options in pieces of
+    6 (20) and more; blanks, signs, tags, widths, case, kana and a letter put between the others
+    hide nothing. So is one with the number of a gold article, written as such, or with three that
+    stand alone. Names of laws, words of the built-in prompt and what five questions share are
+    free. Not found are a paraphrase, a translation, shorter pieces, a gold context in pieces,
+    numbers in English words and text spelled backwards: read a prompt before you trust its score.
+
+    Stopping loses nothing, however it happens: the same command goes on, pays for nothing twice
+    and comes to the same prompts as a run that was never stopped. Calls and minutes count over
+    all starts; with more of them a finished run goes on. With other questions, models, servers or
+    settings it does not go on, nor where its prompt was edited by hand.
+    """
+    from localrag.doors.cli.render_data import tell_usual_corpus
+    from localrag.doors.cli.render_optimize import outcome_as_json, print_outcome, shown_events
+    from localrag.doors.cli.terminal import emit
+    from localrag.evaluation.datasets.loading import corpus_name, find
+    from localrag.evaluation.optimize.optimise import optimise
+    from localrag.evaluation.optimize.types import Objective, OptimisationPlan
+
+    session: Session = context.obj
+    session = session.with_settings({"chat.model": model or None})
+    workspace = session.workspace.require()
+    found = find(workspace, dataset).dataset
+    brought = corpus_name(found)
+    place = session.corpus(corpus or brought).require().name
+    if not (corpus or brought):
+        tell_usual_corpus(found.name, place)
+    plan = OptimisationPlan(
+        name=name,
+        dataset=dataset,
+        split=split,
+        questions=questions,
+        limit=limit,
+        report=report,
+        objective=Objective(objective),
+        calls=calls,
+        minutes=minutes,
+        reflection=reflection_model,
+        seed=seed,
+    )
+    with shown_events() as listener:
+        outcome = optimise(
+            workspace, place, session.config(place), plan, restart=restart, on_event=listener
+        )
+    if as_json:
+        emit(outcome_as_json(outcome))
+    else:
+        print_outcome(outcome)
+
+
+@verb(
+    app,
+    "list",
+    examples=["localrag optimize list", "localrag optimize list --json"],
+    exit_codes=(0, 2, 5),
+)
+def list_(context: typer.Context, as_json: Json = False) -> None:
+    """List the optimised prompts and the runs that make them."""
+    from localrag.doors.cli.render_optimize import overview, print_overview
+    from localrag.doors.cli.terminal import emit
+
+    session: Session = context.obj
+    rows = overview(session.workspace.require())
+    if as_json:
+        emit(rows)
+    else:
+        print_overview(rows)
+
+
+@verb(
+    app,
+    "show",
+    examples=["localrag optimize show first", "localrag optimize show first --json"],
+    exit_codes=(0, 2, 3, 5),
+)
+def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
+    """Show an optimised prompt, how it came about, and every candidate of its run."""
+    from localrag.answer.prompts import OptimisedPrompt
+    from localrag.doors.cli.render_optimize import print_prompt, prompt_as_json
+    from localrag.doors.cli.terminal import emit
+    from localrag.evaluation.optimize.folder import RunFolder
+
+    session: Session = context.obj
+    workspace = session.workspace.require()
+    prompt = OptimisedPrompt.load(workspace.prompts, name)
+    outcome = RunFolder.of(workspace, name).outcome()
+    if as_json:
+        emit(prompt_as_json(prompt, outcome))
+    else:
+        print_prompt(prompt, outcome)

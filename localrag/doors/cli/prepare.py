@@ -1,0 +1,354 @@
+"""``localrag prepare``: what a model makes of a corpus once, so that questions find more.
+
+``localrag calibrate``: how near questions come to what was made.
+"""
+
+from contextlib import ExitStack
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from localrag.corpus.durable import replace_text, storing
+from localrag.doors.cli.main import app, verb
+from localrag.doors.cli.options import CorpusName, Json, Ray
+from localrag.errors import UsageError
+from localrag.language import N_, _
+from localrag.ops.session import Corpus, Session
+
+if TYPE_CHECKING:
+    from localrag.prepare.calibrating import Distribution
+    from localrag.prepare.preparing import LayerReport
+
+# Seconds between two lines of progress where nobody watches; a layer may take days.
+_EVERY = 30.0
+# Causes of malformed replies that are shown, the most frequent first; all are in the JSON.
+_PROBLEMS = 5
+
+
+class By(StrEnum):
+    """What rewrites sentences."""
+
+    AUTO = "auto"
+    MODEL = "model"
+    STATUTES = "statutes"
+
+
+@verb(
+    app,
+    "prepare",
+    examples=[
+        "localrag prepare --layers decontextualized,questions --dry-run",
+        "localrag prepare --layers decontextualized,questions --corpus wiki",
+        "localrag prepare --layers decontextualized --by statutes",
+        "localrag prepare --layers metadata,synthetic-qa,mk-summaries --categories statutes",
+        "localrag prepare --categories propose --out categories.toml",
+    ],
+    exit_codes=(0, 2, 5, 6, 7, 8, 130),
+)
+def prepare(
+    context: typer.Context,
+    layers: Annotated[
+        str,
+        typer.Option(
+            "--layers",
+            metavar="NAMES",
+            help="sentences, decontextualized, questions, metadata, synthetic-qa, mk-summaries; "
+            "with commas between.",
+        ),
+    ] = "decontextualized",
+    by: Annotated[
+        By,
+        typer.Option(
+            "--by",
+            help="Who rewrites sentences: a chat model (model); of statutes the resolver, without "
+            "a model (statutes); of statutes the resolver, of all else a model (auto).",
+        ),
+    ] = By.AUTO,
+    categories: Annotated[
+        str,
+        typer.Option(
+            "--categories",
+            metavar="FILE",
+            help="What metadata sorts documents by: a TOML file, or statutes, encyclopaedia, "
+            "papers; without it, as the last time. propose has a model write such a file.",
+        ),
+    ] = "",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Where proposed categories go."),
+    ] = None,
+    least: Annotated[
+        int,
+        typer.Option(
+            "--least", metavar="N", min=1, help="Questions that a summary rests on at least."
+        ),
+    ] = 10,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Make a part, spread over the corpus, and tell how long all will take.",
+        ),
+    ] = False,
+    ray: Ray = "",
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Make layers of a corpus: texts that are searched in, and never quoted.
+
+    sentences: every sentence as it is. decontextualized: every sentence so that it can be read
+    alone, with names in the place of pronouns; of statutes with the provisions that 前項 and 同法
+    lead to. questions: what was added, asked, with the answers. Code refuses a sentence that brings
+    in names or figures which its document does not have; it then stays as it is.
+
+    metadata: every document sorted by categories, for --where. synthetic-qa: questions that each
+    document answers, where code finds the answer at its place. mk-summaries: what the questions of
+    documents with the same metadata are about. With --categories propose nothing is made but a file
+    of categories, to be corrected and passed on.
+
+    Each of them is made once. Stopping loses nothing, however it happens: the same command goes
+    on, and makes anew only what is made of a text, prompt or model that is another one now. At the
+    end all layers are indexed by words and, where there is an embedder, by meaning. With --ray the
+    model writes on other machines.
+    """
+    from localrag.corpus.inference.opening import open_chat
+    from localrag.doors.cli.terminal import Meter, emit
+    from localrag.prepare.categories import PROPOSE, load
+    from localrag.prepare.preparing import Opener
+    from localrag.prepare.preparing import prepare as make
+
+    session: Session = context.obj
+    opened = session.corpus(corpus).require()
+    if categories == PROPOSE:
+        _propose(session, opened, out)
+        return
+    chosen = load(categories) if categories else None
+    with ExitStack() as stack:
+        opener: Opener = open_chat
+        if ray:
+            from localrag.ops.cluster.running import chat_on, joined
+
+            opener = chat_on(stack.enter_context(joined(ray, opened.config)))
+        meter = stack.enter_context(Meter(_EVERY))
+        told: list[dict[str, object]] = []
+        # So that what was done before something fails is told as well.
+        stack.callback(lambda: emit(told) if told else None)
+        for report in make(
+            session.workspace,
+            opened.name,
+            opened.config,
+            [name.strip() for name in layers.split(",")],
+            by=by.value,
+            categories=chosen,
+            least=least,
+            dry_run=dry_run,
+            on_event=meter.update,
+            opener=opener,
+        ):
+            if as_json:
+                told.append(_as_json(report))
+            else:
+                meter.stop()
+                _print(report)
+
+
+def _propose(session: Session, corpus: Corpus, out: Path | None) -> None:
+    """Write what a model proposes into a new file."""
+    from localrag.doors.cli.terminal import say
+    from localrag.prepare.categories import as_toml
+    from localrag.prepare.preparing import propose_categories
+
+    if out is None or out.exists():
+        raise UsageError(
+            N_("It is not said where the categories go, or the file is there already."),
+            N_("Name a new file: --out categories.toml"),
+        )
+    found = propose_categories(session.workspace, corpus.name, corpus.config)
+    with storing(out):
+        replace_text(out, as_toml(found), private=True)
+    for key, category in found.items():
+        say((key, "bold"), f": {category.about}: {', '.join(category.values)}")
+    say(
+        _("Correct {path}, then: localrag prepare --layers metadata --categories {path}").format(
+            path=out
+        )
+    )
+
+
+def _as_json(report: "LayerReport") -> dict[str, object]:
+    return {
+        "layer": report.layer,
+        "jobs": report.jobs,
+        "earlier": report.earlier,
+        "made": report.made,
+        "left": report.left,
+        "outcomes": {outcome.value: n for outcome, n in report.outcomes.items()},
+        "malformed": [{"document": id_, "start": start} for id_, start in report.malformed],
+        "problems": [
+            {"n": n, "problem": problem.stored()} for problem, n in report.problems.most_common()
+        ],
+        "refused": report.refused,
+        "dropped": report.gone,
+        "tokens": {
+            "prompt": report.prompt,
+            "cached": report.cached,
+            "completion": report.completion,
+        },
+        "seconds": report.seconds,
+        "forecast_seconds": report.forecast,
+    }
+
+
+_OUTCOMES = {
+    "made": N_("{n:,} made"),
+    "unchanged": N_("{n:,} unchanged"),
+    "refused": N_("{n:,} refused by code"),
+    "malformed": N_("{n:,} malformed"),
+}
+
+
+def _print(report: "LayerReport") -> None:
+    from localrag.doors.cli.terminal import colon, duration, say
+    from localrag.prepare.preparing import PHASES
+
+    unit = _(PHASES[report.layer].unit)
+    counts = [_(_OUTCOMES[outcome]).format(n=n) for outcome, n in report.outcomes.items()]
+    if report.earlier:
+        counts.append(_("{n:,} made before").format(n=report.earlier))
+    if report.left:
+        counts.append(_("{n:,} left").format(n=report.left))
+    head = f"{colon()}{report.jobs:,} {unit}{_('; ')}{_(', ').join(counts)}"
+    say((report.layer, "bold"), head)
+    if report.made:
+        say(
+            _("this run: {time}, {rate:.1f} {unit} a second").format(
+                time=duration(report.seconds),
+                rate=report.made / max(report.seconds, 1e-6),
+                unit=unit,
+            )
+        )
+    if report.refused:
+        say(_("refused by code: {n:,} texts").format(n=report.refused))
+    if report.prompt:
+        say(
+            _(
+                "tokens: {prompt:,} of prompts, {cached:,} of them not evaluated again; "
+                "{completion:,} written"
+            ).format(prompt=report.prompt, cached=report.cached, completion=report.completion)
+        )
+    if report.left and report.forecast:
+        say(_("what is left takes about {time}").format(time=duration(report.forecast)))
+    for problem, n in report.problems.most_common(_PROBLEMS):
+        say(_("malformed: {n:,} ({problem})").format(n=n, problem=problem))
+    for document, start in report.malformed:
+        say(
+            _("malformed: {document}, character {start:,}").format(document=document, start=start),
+            indent=2,
+        )
+
+
+@verb(
+    app,
+    "calibrate",
+    examples=[
+        "localrag calibrate --corpus wiki",
+        "localrag calibrate questions.jsonl --corpus wiki --json",
+    ],
+    exit_codes=(0, 2, 3, 4, 5, 7, 8),
+)
+def calibrate(
+    context: typer.Context,
+    questions: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="QUESTIONS",
+            help="JSON Lines or CSV as for `batch`; without it a sample of the prepared ones.",
+            show_default=False,
+        ),
+    ] = None,
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Show how near questions come to the prepared ones: what method.threshold should be.
+
+    The method decon takes a prepared question for the one asked where their cosine reaches the
+    threshold. Cosines differ from embedder to embedder: those of unrelated questions should lie
+    below the threshold, those of questions that ask the same above it.
+    """
+    from localrag.corpus.store import CorpusStore
+    from localrag.doors.cli.terminal import Meter, emit
+    from localrag.prepare.calibrating import distributions
+    from localrag.prepare.index import LayerIndex
+    from localrag.text.progress import Stopwatch
+
+    session: Session = context.obj
+    opened = session.corpus(corpus).require()
+    config = opened.config
+    asked = [] if questions is None else _questions_in(questions, session.workspace.home)
+    place = session.workspace.corpus(opened.name)
+    with (
+        CorpusStore.open(place.store, read_only=True) as store,
+        LayerIndex.open(session.workspace, opened.name, config, store) as index,
+        Meter() as meter,
+    ):
+        found = distributions(index, store, asked, Stopwatch(meter.update))
+    threshold = config.method.threshold
+    if as_json:
+        emit([_distribution(one, threshold) for one in found])
+    else:
+        _print_distributions(found, threshold)
+
+
+def _questions_in(path: Path, aside: Path) -> list[str]:
+    from localrag.doors.cli.terminal import tell
+    from localrag.ops.batch.table import open_table
+    from localrag.ops.batch.types import QuestionRow
+
+    with open_table(path, aside) as table:
+        rows = list(table.rows())
+    for row in rows:
+        if not isinstance(row, QuestionRow):
+            words = _("line {n}: {cause}").format(n=row.line, cause=row.problem.cause)
+            tell((_("left out: "), "yellow"), words)
+    return [row.query.text for row in rows if isinstance(row, QuestionRow)]
+
+
+def _distribution(one: "Distribution", threshold: float) -> dict[str, object]:
+    from localrag.prepare.calibrating import QUANTILES
+
+    return {
+        "to": one.to,
+        "n": len(one.cosines),
+        "quantiles": {f"{share:g}": one.quantile(share) for share in QUANTILES},
+        "threshold": threshold,
+        "reaching": one.reaching(threshold),
+    }
+
+
+def _print_distributions(found: "list[Distribution]", threshold: float) -> None:
+    from localrag.doors.cli.terminal import say, table
+    from localrag.prepare.calibrating import QUANTILES
+
+    if not found:
+        say(_("No question was prepared; there is nothing to compare with."))
+        return
+    table(
+        (
+            _("cosine to"),
+            "n",
+            *(f"{share:.0%}" for share in QUANTILES),
+            _("{threshold:g} or more").format(threshold=threshold),
+        ),
+        (
+            (
+                _(one.to),
+                f"{len(one.cosines):,}",
+                *(f"{one.quantile(share):.3f}" for share in QUANTILES),
+                f"{one.reaching(threshold):.0%}",
+            )
+            for one in found
+        ),
+    )
+    say(_("Another threshold: localrag --set method.threshold=0.9 …, or in localrag.toml"))

@@ -1,0 +1,232 @@
+"""``localrag mcp`` and ``localrag serve``: the doors for other programs, and the web page."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlencode
+
+import typer
+
+from localrag.doors.cli.main import app, verb
+from localrag.doors.cli.options import CorpusName, Json
+from localrag.doors.cli.terminal import emit, say, tell
+from localrag.errors import UsageError, to_install
+from localrag.language import N_, _
+from localrag.ops.session import Session
+
+_MCP_PORT = 8081
+
+SocketPath = Annotated[
+    Path | None,
+    typer.Option(
+        "--socket",
+        metavar="PATH",
+        help="Listen on a Unix socket at this path, for your own account alone; not on a port.",
+        show_default=False,
+    ),
+]
+
+
+@verb(
+    app,
+    "mcp",
+    examples=[
+        "localrag mcp",
+        "localrag mcp --http --port 8081",
+        "localrag mcp --http --socket ~/.localrag/mcp.sock",
+    ],
+    exit_codes=(0, 2, 5, 7, 130),
+)
+def mcp(
+    context: typer.Context,
+    http: Annotated[
+        bool,
+        typer.Option("--http", help="Listen on the loopback address, at /mcp, not on stdin."),
+    ] = False,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            metavar="PORT", min=0, max=65535, help="Port, with --http; else 8081. 0: any free."
+        ),
+    ] = None,
+    socket: SocketPath = None,
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Give agents tools and resources, by the Model Context Protocol.
+
+    Programs that speak it (assistants, editors) start this verb by themselves and talk to it on
+    standard input and output. Tools search, show, resolve, history, diff, check, ask and corpora
+    give the JSON of the verbs of these names; a provision is a resource, by the id that searches
+    give.
+
+    Nothing leaves the machine: with --http only programs of this machine can connect. On a port
+    they need a token (localrag serve --add-token NAME); without one of yours, a token is made and
+    shown at the start. At --socket only your own account can connect, and needs none.
+    """
+    with _extra("mcp"):
+        from localrag.doors.serve.mcp import serve_http, serve_stdio
+
+    session: Session = context.obj
+    session.workspace.require()
+    session = session.with_settings({"corpus": corpus or None})
+    if not http:
+        if port is not None or socket is not None or as_json:
+            raise UsageError(N_("--port, --socket and --json are for --http."), N_("Add --http."))
+        serve_stdio(session)
+        return
+    _require_one_door(socket, port)
+    _log_requests()
+
+    def started(address: str, token: str) -> None:
+        if as_json:
+            emit({"address": address, "token": token})
+        else:
+            tell(_("listening at {address}").format(address=address))
+            if token:
+                tell(_("Clients send: Authorization: Bearer {token}").format(token=token))
+                _tell_how_long()
+        sys.stdout.flush()
+
+    serve_http(session, _MCP_PORT if port is None else port, started, socket)
+
+
+@verb(
+    app,
+    "serve",
+    examples=[
+        "localrag serve",
+        "localrag serve --port 9000",
+        "localrag serve --socket ~/.localrag/serve.sock",
+        "localrag serve --add-token office --for main",
+        "localrag --set serve.certificate=cert.pem --set serve.key=key.pem serve --host 0.0.0.0",
+    ],
+    exit_codes=(0, 2, 3, 5, 7, 130),
+)
+def serve(
+    context: typer.Context,
+    host: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Address to listen on; else serve.host."),
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(metavar="PORT", min=0, max=65535, help="Port; 0: any that is free."),
+    ] = None,
+    socket: SocketPath = None,
+    add_token: Annotated[
+        str | None,
+        typer.Option(
+            "--add-token", metavar="NAME", help="Make a token, print it, and serve nothing."
+        ),
+    ] = None,
+    for_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--for", metavar="CORPUS", help="With --add-token: only this corpus; may be repeated."
+        ),
+    ] = None,
+    corpus: CorpusName = "",
+    as_json: Json = False,
+) -> None:
+    """Serve a web page, an HTTP interface, and the OpenAI protocol.
+
+    Every client needs a token (--add-token NAME). Without one of yours, a token is made at the
+    start: open the address that is shown, or send it as Authorization: Bearer TOKEN. At --socket
+    only your own account can connect, and needs none.
+
+    On this machine alone, unless serve.host names another address: then TLS is spoken here
+    (serve.certificate, serve.key) or by a proxy in front (serve.proxy).
+
+    /search, /show, /resolve, /history, /diff, /check and /ask give the JSON of the verbs of these
+    names; /openapi.json describes them. For programs that speak the OpenAI protocol a corpus is a
+    model, localrag/main. /health, /ready and /metrics are for its operator.
+
+    Questions are not logged, unless serve.log_questions is set. See docs/serve.md for the rest.
+    """
+    with _extra("serve"):
+        from localrag.doors.serve import http
+        from localrag.doors.serve.holders import Tokens
+
+    session: Session = context.obj
+    workspace = session.workspace.require()
+    session = session.with_settings(
+        {"serve.host": host, "serve.port": port, "corpus": corpus or None}
+    )
+    if add_token is not None:
+        for name in filter(None, for_ or ()):
+            session.corpus(name).require()
+        token = Tokens(workspace.tokens).add(add_token, for_ or ())
+        if as_json:
+            emit({"name": add_token, "corpora": for_ or [], "token": token})
+        else:
+            say((token, "bold"))
+            tell(_("It is shown once. A server that runs knows it after a new start."))
+        return
+    if for_:
+        raise UsageError(N_("--for says what a token is for."), N_("Add --add-token NAME."))
+    if corpus:
+        session.corpus(corpus).require()
+    _require_one_door(socket, host, port)
+    _log_requests()
+
+    def started(address: str, token: str) -> None:
+        if as_json:
+            emit({"address": address, "token": token})
+        else:
+            shown = f"{address}sign-in?{urlencode({'token': token})}" if token else address
+            say(_("localrag is at "), (shown, "bold"))
+            if token:
+                _tell_how_long()
+        sys.stdout.flush()
+
+    http.serve(session, started, socket)
+
+
+def _require_one_door(socket: Path | None, *of_port: object) -> None:
+    if socket is not None and any(value is not None for value in of_port):
+        raise UsageError(
+            N_("A server listens on a port or on a socket, not on both."),
+            N_("Leave --socket out, or --host and --port."),
+        )
+
+
+def _tell_how_long() -> None:
+    tell(
+        _(
+            "Anyone with this token can read every corpus. It is valid until the server ends. One "
+            "that lasts: localrag serve --add-token NAME"
+        )
+    )
+
+
+@contextmanager
+def _extra(extra: str) -> Iterator[None]:
+    """Import what an extra brings.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            N_("{package} is not installed."),
+            to_install(extra),
+            package=error.name,
+        ) from error
+
+
+def _log_requests() -> None:
+    """Write the lines of the log to standard error, as they are."""
+    import logging
+
+    from localrag.doors.serve.entrance import LOG
+
+    LOG.handlers = [logging.StreamHandler()]
+    LOG.setLevel(logging.INFO)
+    LOG.propagate = False
+    # uvicorn warns of whatever is no request, as often as a client likes.
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)

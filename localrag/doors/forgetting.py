@@ -1,0 +1,306 @@
+"""Forgetting for good: a conversation, a run, documents, or a corpus with all that was made of it.
+
+What `localrag remove` or the workbench deletes can stand in free pages of a database for a while.
+Here those pages are overwritten (SQLite's ``secure_delete``), the file is written anew without
+them, and its log is emptied. Files are overwritten before they are unlinked; how far that reaches
+is up to the disk: one that spreads writes (SSD), a snapshot or a backup may keep what it had.
+"""
+
+import glob
+import json
+import os
+import shutil
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+from localrag.corpus.durable import storing
+from localrag.corpus.ingest.remove import remove_corpus
+from localrag.corpus.store import CorpusStore
+from localrag.corpus.workspace import CorpusPaths, Workspace, writing
+from localrag.errors import NotFoundError, UsageError
+from localrag.evaluation.record import recorded
+from localrag.language import N_
+from localrag.ops.batch import registry
+from localrag.ops.batch.document import rows_beside
+from localrag.ops.batch.folder import BatchFolder
+from localrag.ops.conversations.store import Conversations
+from localrag.prepare.index import layers_begun
+from localrag.prepare.layers import METADATA, DerivedLayer
+from localrag.prepare.preparing import tell_apart
+from localrag.search.finding import laws_called
+
+_CHUNK = 1 << 20
+
+
+def forget_searches(workspace: Workspace) -> None:
+    """Forget what models wrote to search for; they write it again when they are asked again.
+
+    Every other function here does so, too: those searches say what was asked in other words.
+
+    Raises:
+        StorageError: a file cannot be removed.
+    """
+    _forget_folder(workspace.searches)
+
+
+def forget_conversation(workspace: Workspace, conversation: int) -> None:
+    """Forget a conversation with all its turns.
+
+    Raises:
+        NotFoundError: there is none with this number.
+        StorageError: the disk is full or cannot be written.
+    """
+    if not workspace.conversations.exists():
+        raise NotFoundError(N_("There is no conversation yet."))
+    forget_searches(workspace)
+    with Conversations.open(workspace) as conversations:
+        try:
+            conversations.forget(conversation)
+        except OverflowError as error:  # No number of a database is as large.
+            raise NotFoundError(
+                N_("There is no conversation {number}."),
+                N_("Choose another one."),
+                number=conversation,
+            ) from error
+
+
+def forget_corpus(workspace: Workspace, corpus: str) -> list[Path]:
+    """Forget a corpus with its index, its vectors, its layers and its settings.
+
+    Returns:
+        Files of answers that quote it, and stay: those of batches.
+
+    Raises:
+        NotFoundError: there is no such corpus.
+        BusyError: another process is writing to it.
+        StorageError: a file cannot be removed.
+    """
+    batches = [batch for batch in registry.known(workspace) if batch.corpus == corpus]
+    quoted = [path for one in batches for path in (one.out, *BatchFolder(one.out).documents())]
+    remove_corpus(workspace, corpus, before=_overwrite)
+    forget_searches(workspace)
+    return [path for path in quoted if path.exists()]
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What becomes of documents that are forgotten.
+
+    Attributes:
+        documents: their ids; of a law all its states go.
+        rows: what a model made of them, or with them; it goes, too.
+        stays: files and conversations that quote them, and stay: answers of batches, runs, and
+            numbers of conversations.
+    """
+
+    documents: tuple[str, ...]
+    rows: int
+    stays: tuple[Path | int, ...]
+
+
+def forget_documents(
+    workspace: Workspace, corpus: str, names: Sequence[str], *, dry_run: bool = False
+) -> Forgotten:
+    """Forget documents of a corpus, and what removed documents have left in it.
+
+    The indexes of the corpus and of its layers go as a whole: their files hold words of all
+    documents side by side. So does what would undo the last update.
+
+    Args:
+        workspace: where the corpus lies.
+        corpus: its name.
+        names: ids of documents, or what a law is called; none to wipe what is removed already.
+        dry_run: only tell what would go.
+
+    Raises:
+        NotFoundError: there is no such corpus or document; nothing is removed.
+        BusyError: another process is writing to the corpus, or reads it for long.
+        StorageError: a file cannot be written or removed.
+    """
+    place = workspace.corpus(corpus)
+    place.require()
+    with writing(place), CorpusStore.open(place.store) as store:
+        documents = tuple(dict.fromkeys(_document_called(store, name) for name in names))
+        layers = [DerivedLayer(place, name) for name in layers_begun(place)]
+        if dry_run:
+            rows = sum(row.document in documents for layer in layers for row in layer.rows())
+            return Forgotten(documents, rows, tuple(_quoting(workspace, documents)))
+        store.forget(documents)
+        rows = sum(map(partial(_forget_rows, place, documents), layers))
+        with storing(place.store):
+            told_apart = DerivedLayer(place, METADATA)
+            if documents and told_apart.is_there:
+                tell_apart(store, told_apart)
+            for path in place.store.parent.glob("update-*.undo"):
+                _forget_file(path)
+        for folder in (place.layer_words, place.layer_vectors, place.indexes, workspace.searches):
+            _forget_folder(folder)
+    return Forgotten(documents, rows, tuple(_quoting(workspace, documents)))
+
+
+def _document_called(store: CorpusStore, name: str) -> str:
+    """The id of the document that a name calls: an id, or the title of a law.
+
+    Raises:
+        NotFoundError: there is none.
+        UsageError: there are several.
+    """
+    try:
+        return store.document(name).id
+    except NotFoundError:
+        laws = laws_called(store, name) if store.is_of_laws or store.laws() else ()
+        if not laws:
+            raise
+    if len(laws) > 1:
+        raise UsageError(
+            N_("{name!r} can mean {n:,} laws."),
+            N_("Give the id of one: {ids}"),
+            name=name,
+            n=len(laws),
+            ids=", ".join(laws),
+        )
+    return laws[0]
+
+
+def _forget_rows(place: CorpusPaths, documents: Collection[str], layer: DerivedLayer) -> int:
+    """Remove the rows of a layer that were made of documents, and their bytes; how many went."""
+    path = place.layers / f"{layer.name}.jsonl"
+    with layer.opened(), storing(path), path.open("r+b") as before:
+        gone = layer.drop(documents)
+        if gone:
+            # The rows that stay are in a new file by now.
+            _fill(before)
+    return gone
+
+
+def _quoting(workspace: Workspace, documents: Collection[str]) -> Iterator[Path | int]:
+    """What quotes documents and stays: answers of batches, files of runs, conversations."""
+    if not documents:
+        return
+    marks = [json.dumps(id_, ensure_ascii=False)[1:-1].encode() + b"#" for id_ in documents]
+    # Of answers for office programs the rows tell.
+    batches = [batch.out for batch in registry.known(workspace) if batch.out.exists()]
+    runs = [path for path in workspace.runs.rglob("*") if path.is_file()]
+    for path in dict.fromkeys((*batches, *runs)):
+        if _holds(path, marks):
+            yield path
+    if workspace.conversations.exists():
+        with Conversations.open(workspace) as conversations:
+            for conversation in conversations.list():
+                quoted = {
+                    passage.rpartition("#")[0]
+                    for turn in conversations.turns(conversation.id)
+                    for passage in turn.passages
+                }
+                if quoted.intersection(documents):
+                    yield conversation.id
+
+
+def _holds(path: Path, marks: Sequence[bytes]) -> bool:
+    with storing(path), path.open("rb") as file:
+        return any(mark in line for line in file for mark in marks)
+
+
+def set_aside(workspace: Workspace, place: Path) -> list[Path]:
+    """Folders that restoring a backup has set aside beside a workspace, and that have a place.
+
+    Args:
+        workspace: lies beside them.
+        place: a file or folder of it, which may have been forgotten there.
+    """
+    home = workspace.home
+    if not place.is_relative_to(home):
+        return []
+    folders = sorted(home.parent.glob(f"{glob.escape(home.name)}.before-*"))
+    return [one for one in folders if (one / place.relative_to(home)).exists()]
+
+
+def forget_run(workspace: Workspace, run: str) -> None:
+    """Forget a run: a batch by its file of answers, another one by its folder below ``runs``.
+
+    Args:
+        workspace: where it was noted.
+        run: the file of answers (the rows, or one made of them), ``eval/DATASET/NAME`` or
+            ``optimize/NAME``. With an evaluation go the answers it was made of, unless another
+            evaluation is made of them.
+
+    Raises:
+        NotFoundError: there is no such run.
+        UsageError: it is running.
+        StorageError: a file cannot be removed, or the runs may not be read.
+    """
+    batches = registry.known(workspace)
+    runs = workspace.runs.resolve()
+    folder = (runs / run).resolve()
+    if folder.is_dir() and folder.parent != runs and folder.parent.is_relative_to(runs):
+        # Its record comes last: where that is gone, nothing tells which answers were its own.
+        for path in sorted(_own_answers(workspace, folder)):
+            _forget_folder(path)
+        _forget_folder(folder)
+        forget_searches(workspace)
+        return
+    named = Path(run).resolve()
+    rows = (named, rows_beside(named))
+    batch = next((one for one in batches if one.out in rows), None)
+    if batch is None:
+        raise NotFoundError(
+            N_("There is no run {run!r}."),
+            N_("Name the file of answers of a batch, eval/DATASET/NAME or optimize/NAME."),
+            run=run,
+        )
+    beside = BatchFolder(batch.out)
+    if beside.busy:
+        raise UsageError(N_("{run} is running."), N_("Stop it first."), run=run)
+    for path in (batch.out, *beside.documents()):
+        _forget_file(path)
+    _forget_folder(beside.path)
+    registry.forget(workspace, batch)
+    forget_searches(workspace)
+
+
+def _own_answers(workspace: Workspace, run: Path) -> set[Path]:
+    """The folders of answers that an evaluation is made of, and no other one."""
+    own: set[Path] = set()
+    others: set[Path] = set()
+    for folder, found in recorded(workspace):
+        named = own if folder.resolve() == run else others
+        for entry in found.entries:
+            named |= {(workspace.home / path).parent for path in entry.answers}
+    return own - others
+
+
+def _forget_folder(folder: Path) -> None:
+    with storing(folder):
+        _overwrite(folder)
+        if folder.exists():
+            shutil.rmtree(folder)
+
+
+def _forget_file(path: Path) -> None:
+    with storing(path):
+        _overwrite(path)
+        path.unlink(missing_ok=True)
+
+
+def _overwrite(root: Path) -> None:
+    """Write zeros over a file, or over all files of a folder that have no other name."""
+    for path in [root, *root.rglob("*")] if root.is_dir() else [root]:
+        if path.is_symlink() or not path.is_file() or path.stat().st_nlink > 1:
+            continue
+        with path.open("r+b") as file:
+            _fill(file)
+
+
+def _fill(file: IO[bytes]) -> None:
+    """Write zeros over all that an open file holds."""
+    left = os.fstat(file.fileno()).st_size
+    file.seek(0)
+    while left > 0:
+        left -= file.write(bytes(min(left, _CHUNK)))
+    file.flush()
+    with suppress(OSError):
+        os.fsync(file.fileno())

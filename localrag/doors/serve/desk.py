@@ -1,0 +1,387 @@
+"""Who carries out the calls of clients: processes that look things up, threads that ask models.
+
+Looking up takes a processor for some milliseconds: processes of their own do that, each with the
+corpora open, and one that dies is replaced; what was looked up before in the same state of a corpus
+is given again. A question that a model answers waits for the model in a thread of this process, so
+that the model is in memory once.
+"""
+
+import asyncio
+import os
+import signal
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from contextvars import copy_context
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from multiprocessing import get_context, parent_process
+from typing import TYPE_CHECKING, Any, Self
+
+import anyio
+import anyio.to_thread
+
+from localrag import language
+from localrag.answer import wording
+from localrag.answer.types import Watch
+from localrag.corpus.inference.opening import named, open_embedder
+from localrag.corpus.workspace import CorpusPaths
+from localrag.doors.as_json.found import CorpusJson
+from localrag.doors.serve.calls import (
+    AskCall,
+    Call,
+    Refusal,
+    ToldJson,
+    answered,
+    corpora_of,
+    session_of,
+    writes,
+)
+from localrag.doors.serve.checking import Checks, is_long_check
+from localrag.doors.serve.reader import Reader, key_of
+from localrag.errors import LocalragError, NotFoundError
+from localrag.language import N_
+from localrag.ops.session import Corpus, Session
+from localrag.search.indexing.state import opened_from
+from localrag.search.types import StageRecord
+from localrag.text.progress import ignore
+
+if TYPE_CHECKING:
+    from localrag_models.embedding import Embedder, Vectors
+
+
+class Refused(Exception):  # noqa: N818 - it says what became of the call
+    """A call that has no result.
+
+    Attributes:
+        refusal: why.
+    """
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(str(refusal))
+        self.refusal = refusal
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    try:
+        yield
+    except LocalragError as error:
+        raise Refused(Refusal.of(error)) from error
+
+
+def _written(place: CorpusPaths) -> tuple[tuple[int, int], ...]:
+    """When the files of a store were written last, and how large they are."""
+    files = (place.store, place.store.with_name(f"{place.store.name}-wal"))
+    found = [file.stat() for file in files if file.exists()]
+    return tuple((of.st_mtime_ns, of.st_size) for of in found)
+
+
+class _Remembered:
+    """The results of what was looked up last, up to so many bytes in all.
+
+    Keys are to be small, whatever was asked: a text that is checked has 100,000 characters.
+    """
+
+    _MOST = 32_000_000
+    # Bytes that an entry takes besides its result, about.
+    _ENTRY = 1_000
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[object, bytes] = OrderedDict()
+        self._bytes = 0
+
+    def get(self, key: object) -> bytes | None:
+        """The result under a key, if it is kept."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+        return self._kept.get(key)
+
+    def put(self, key: object, result: bytes) -> None:
+        """Keep a result in the place of those that were asked for longest ago."""
+        if key not in self._kept:
+            self._kept[key] = result
+            self._bytes += len(result) + self._ENTRY
+        while self._bytes > self._MOST:
+            self._bytes -= len(self._kept.popitem(last=False)[1]) + self._ENTRY
+
+
+_reader: Reader
+"""The reader of a process that was started to look things up."""
+
+
+def _start(session: Session, code: str) -> None:
+    global _reader
+    language.use(code)
+    # Ctrl-C reaches the whole group; the one who serves ends the others in order.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _reader = Reader(session)
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _carry_out(name: str, call: Call, code: str) -> bytes | Refusal:
+    return _reader.carry_out(name, call, code)
+
+
+def _process() -> int:
+    return os.getpid()
+
+
+@dataclass
+class _Seat:
+    """A place for one question at a time, with the corpus that was asked there last."""
+
+    key: object = None
+    corpus: Corpus | None = None
+
+
+class _Following(Watch):
+    """Follows one answer for a client, which may cancel it from another thread.
+
+    Args:
+        tell: given what is done at the moment, in words; called in the thread that answers.
+    """
+
+    # So many tokens of a reply are told at once.
+    _TOKENS = 16
+
+    def __init__(self, tell: Callable[[str], object]) -> None:
+        self._tell = tell
+        self._cancelled = False
+        self._written = 0
+
+    def cancel(self) -> None:
+        """Say that the answer is no longer wanted."""
+        self._cancelled = True
+
+    def cancelled(self) -> bool:
+        """Whether it is."""
+        return self._cancelled
+
+    def stage(self, record: StageRecord) -> None:
+        """Tell the stage."""
+        self._tell(wording.step(record.stage))
+
+    def loading(self, model: str, done: int, total: int) -> None:
+        """Tell how much of a model is loaded."""
+        self._tell(f"{model}: {done * 100 // total} %" if total else model)
+
+    def wrote(self, piece: str) -> None:  # noqa: ARG002 - only what is checked is shown
+        """Tell how much a model has written."""
+        self._written += 1
+        if self._written % self._TOKENS == 1:
+            self._tell(f"{wording.step('model')}: {self._written}")
+
+
+class Desk:
+    """Carries out calls; entered and left as an asynchronous context.
+
+    Attributes:
+        session: the workspace and the settings.
+        readers: calls that are looked up at once.
+        questions: that a model answers at once.
+        usual: the corpus of the settings.
+
+    Args:
+        session: the workspace and the settings.
+        processes: that look things up; 0 for a thread of this one.
+    """
+
+    def __init__(self, session: Session, processes: int = 0) -> None:
+        self.session = session
+        self.readers = processes or 1
+        config = session.config()
+        self.questions = config.chat.parallel
+        self.usual = config.corpus
+        self._processes = processes
+        self._here = Reader(session)
+        self._pool: Executor | None = None
+        self._threads = ThreadPoolExecutor(self.questions, thread_name_prefix="question")
+        self._seats = [_Seat() for _ in range(self.questions)]
+        self._remembered = _Remembered()
+        self._checks = Checks(session)
+        self._choosing = threading.Lock()
+        # To load a model takes seconds, in which questions find their seats.
+        self._loading = threading.Lock()
+        self._answering: anyio.CapacityLimiter
+        self._embedder: Embedder | None = None
+
+    async def __aenter__(self) -> Self:
+        self._answering = anyio.CapacityLimiter(self.questions)
+        self._pool = self._opened()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self._close)
+
+    def _close(self) -> None:
+        self._threads.shutdown()
+        self._here.close()
+        self._checks.close()
+        if self._embedder is not None:
+            self._embedder.close()
+        for seat in self._seats:
+            if seat.corpus is not None:
+                seat.corpus.close()
+
+    def _opened(self) -> Executor:
+        if not self._processes:
+            return ThreadPoolExecutor(1, thread_name_prefix="reader")
+        return ProcessPoolExecutor(
+            self._processes,
+            # A fork would copy the locks of whatever threads there are.
+            mp_context=get_context("spawn"),
+            initializer=_start,
+            initargs=(self.session, language.in_use()),
+        )
+
+    async def carry_out(self, name: str, call: Call, holder: str = "") -> bytes:
+        """Look something up, and give the JSON of the result in UTF-8.
+
+        Args:
+            name: of the work.
+            call: fits it.
+            holder: the name of who asks; their long texts are checked one after the other.
+
+        Raises:
+            Refused: it has none.
+        """
+        code = language.in_use()
+        with _refusals():
+            place = self.session.workspace.corpus(call.corpus or self.usual)
+        # As long as the corpus is the same, and the day, so is the result.
+        asked = sha256(repr(call).encode(errors="surrogatepass")).digest()
+        key = (name, asked, code, opened_from(place), _written(place))
+        # Questions are answered each time: where a journal is kept, each has to stand in it.
+        is_remembered = not isinstance(call, AskCall)
+        if is_remembered and (known := self._remembered.get(key)):
+            return known
+        result: bytes | Refusal
+        if is_long_check(call):
+            result = await self._checks.carry_out(call, code, holder)
+        else:
+            work = _carry_out if self._processes else self._here.carry_out
+            result = await self._look_up(partial(work, name, call, code))
+        if isinstance(result, Refusal):
+            raise Refused(result)
+        if is_remembered:
+            self._remembered.put(key, result)
+        return result
+
+    async def corpora(self, names: Sequence[str]) -> list[CorpusJson]:
+        """The corpora of these names.
+
+        Raises:
+            Refused: one of them cannot be read.
+        """
+        with _refusals():
+            return await anyio.to_thread.run_sync(corpora_of, self.session, names)
+
+    async def ready(self) -> int:
+        """Make sure that what looks things up does; gives the number of a process that does."""
+        process: int = await self._look_up(_process)
+        return process
+
+    def writes(self, call: AskCall) -> bool:
+        """Whether a model takes part in an answer.
+
+        Raises:
+            Refused: the settings are not valid, or there is no such corpus.
+        """
+        with _refusals():
+            return writes(self.session, call)
+
+    async def ask(self, call: AskCall, tell: Callable[[str], None] = ignore) -> ToldJson:
+        """Answer a question in a thread of this process, which a cancelled task ends early.
+
+        Args:
+            call: the question.
+            tell: given what is done at the moment, in words.
+
+        Raises:
+            Refused: there is no answer.
+        """
+        loop = asyncio.get_running_loop()
+        watch = _Following(lambda words: loop.call_soon_threadsafe(tell, words))
+        async with self._answering:
+            work = partial(copy_context().run, self._ask, call, watch)
+            answering = loop.run_in_executor(self._threads, work)
+            try:
+                with _refusals():
+                    return await asyncio.shield(answering)
+            finally:
+                # A thread that nobody waits for any longer holds its place until it has seen this.
+                watch.cancel()
+                with anyio.CancelScope(shield=True):
+                    await asyncio.gather(answering, return_exceptions=True)
+
+    def _ask(self, call: AskCall, watch: _Following) -> ToldJson:
+        session = session_of(self.session, call)
+        key = key_of(session, call)
+        with self._choosing:
+            seat = next((seat for seat in self._seats if seat.key == key), self._seats[0])
+            self._seats.remove(seat)
+        try:
+            watch.require()
+            if seat.key != key or seat.corpus is None:
+                if seat.corpus is not None:
+                    seat.corpus.close()
+                seat.key, seat.corpus = key, session.corpus(call.corpus)
+            seat.corpus.answerer(watch.loading)
+            return answered(seat.corpus, call, watch)
+        finally:
+            with self._choosing:
+                self._seats.append(seat)
+
+    async def embed(self, texts: Sequence[str], *, queries: bool) -> "Vectors":
+        """Embed texts, as questions or as passages, with the model of the settings.
+
+        Raises:
+            Refused: there is none, or it cannot be used.
+        """
+        with _refusals():
+            return await anyio.to_thread.run_sync(
+                partial(self._embed, texts, queries=queries), limiter=self._answering
+            )
+
+    def _embed(self, texts: Sequence[str], *, queries: bool) -> "Vectors":
+        with self._loading:
+            if self._embedder is None:
+                self._embedder = open_embedder(self.session.workspace, self.session.config())
+            embedder = self._embedder
+        if embedder is None:
+            raise NotFoundError(
+                N_("There is no embedder."), N_("See what can be installed: localrag models list")
+            )
+        with named():
+            return embedder.embed_queries(texts) if queries else embedder.embed_passages(texts)
+
+    async def _look_up(self, work: Callable[[], Any]) -> Any:
+        for attempt in (1, 2):
+            pool = self._pool
+            assert pool is not None, "the desk is closed"
+            try:
+                return await asyncio.get_running_loop().run_in_executor(pool, work)
+            except BrokenProcessPool:
+                # A process was killed, for memory perhaps. The others went with it.
+                if self._pool is pool:
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    self._pool = self._opened()
+                if attempt == 2:
+                    raise
+        raise AssertionError("unreachable")

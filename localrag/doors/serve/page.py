@@ -1,0 +1,342 @@
+"""The web page: ask, read the provision beside, follow its references.
+
+The server makes all of it, and no script runs: what a document says is text on the page, and a
+browser takes nothing from elsewhere. An answer has an address of its own, from which every citation
+and reference is followed, and to which a browser goes back.
+"""
+
+import asyncio
+import json
+import secrets
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from functools import cache, wraps
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import (
+    FileResponse,
+    HTMLResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
+from starlette.routing import Route
+
+from localrag import language
+from localrag.answer import wording
+from localrag.answer.prompts import language_of
+from localrag.doors.serve.calls import AskCall, Refusal, ShowCall, ToldJson, told
+from localrag.doors.serve.desk import Refused
+from localrag.doors.serve.entrance import COOKIE, Refusing, note_of
+from localrag.doors.serve.guarding import GuardedDesk, begun
+from localrag.doors.serve.holders import Holder, usual_for
+from localrag.language import LANGUAGES, _, ngettext
+from localrag.text.harmless import harmless, one_line
+
+_TEMPLATES = Path(__file__).with_name("templates")
+_LANGUAGE = "localrag-language"
+_YEAR = 365 * 24 * 3600
+# Answers that can be gone back to.
+_KEPT = 200
+# Fields of a form, and seconds after which an answer is waited for on the page.
+_FIELDS, _SHORT = 10, 1.0
+_CUT = "<!-- answer -->"
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+@dataclass
+class Kept:
+    """A question that was asked on the page, and its answer once it is there.
+
+    Attributes:
+        holder: who asked, and alone may see it.
+        call: the question.
+        told: the answer.
+    """
+
+    holder: Holder
+    call: AskCall
+    told: ToldJson | None = None
+
+
+class Shelf:
+    """The questions that were asked last, by names that nobody guesses."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, Kept] = OrderedDict()
+
+    def put(self, kept: Kept) -> str:
+        """Keep a question, in the place of the oldest where there are many."""
+        name = secrets.token_urlsafe(12)
+        self._kept[name] = kept
+        if len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return name
+
+    def get(self, name: str, holder: Holder) -> Kept:
+        """Find a question of a holder.
+
+        Raises:
+            HTTPException: it is not kept, or no longer.
+        """
+        kept = self._kept.get(name)
+        if kept is None or kept.holder != holder:
+            raise HTTPException(404)
+        return kept
+
+
+def wants_page(request: Request) -> bool:
+    """Whether a browser asks, for a page."""
+    return "text/html" in request.headers.get("accept", "")
+
+
+def failure(request: Request, status: int, refusal: Refusal) -> Response:
+    """The page that tells why there is no other."""
+    with language.using(_code(request)):
+        return _shown(request, "failure.html", status, refusal=refusal)
+
+
+def _code(request: Request) -> str:
+    """The language of a page: as chosen there, else as the browser says, else as the server."""
+    chosen = request.query_params.get("lang") or request.cookies.get(_LANGUAGE, "")
+    if chosen in LANGUAGES:
+        return chosen
+    wanted = request.headers.get("accept-language", "")[:2].lower()
+    return wanted if wanted in LANGUAGES else language.in_use()
+
+
+def _spoken(handler: Handler) -> Handler:
+    """Make a page in the language of its reader, and remember one that is chosen."""
+
+    @wraps(handler)
+    async def speak(request: Request) -> Response:
+        code = _code(request)
+        with language.using(code):
+            reply = await handler(request)
+        if "lang" in request.query_params:
+            reply.set_cookie(_LANGUAGE, code, max_age=_YEAR, httponly=True, samesite="strict")
+        return reply
+
+    return speak
+
+
+def _shown_harmless(value: Any) -> Any:
+    """What stands in a template, harmless; markup that a template has made stays."""
+    return harmless(value) if type(value) is str else value
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        # A text on the page reorders nothing around it, and begins no line of its own.
+        finalize=_shown_harmless,
+    )
+    made.globals |= {"_": _, "ngettext": ngettext, "wording": wording, "languages": LANGUAGES}
+    made.globals["one_line"] = one_line
+    # A screen reader reads a text in the voice of its language, whatever that of the page.
+    made.globals["language_of"] = language_of
+    return made
+
+
+def _text(request: Request, template: str, **values: Any) -> str:
+    desk: GuardedDesk = request.app.state.desk
+    holder = note_of(request).holder
+    given = {
+        "code": language.in_use(),
+        "holder": holder.name,
+        "corpora": desk.corpora(holder),
+        "corpus": usual_for(desk.desk, holder),
+        "question": "",
+        "quoted": "",
+        "told": None,
+        "beside": None,
+        "refusal": None,
+        "waiting": False,
+        "link": _linker(request),
+        **values,
+    }
+    return _environment().get_template(template).render(given)
+
+
+def _shown(request: Request, template: str, status: int = 200, **values: Any) -> Response:
+    return HTMLResponse(_text(request, template, **values), status)
+
+
+def _linker(request: Request) -> Callable[..., str]:
+    """Writes the address of this page with other parameters: what is read beside, the language."""
+    # Two slashes, or one and a backslash, would begin the name of another server.
+    path = "/" + quote(request.scope["path"].lstrip("/"), errors="replace")
+
+    def link(**changed: str) -> str:
+        now = {name: request.query_params.get(name, "") for name in ("at", "corpus")}
+        wanted = {name: value for name, value in {**now, **changed}.items() if value}
+        return f"{path}?{urlencode(wanted, errors='replace')}"
+
+    return link
+
+
+@_spoken
+async def _home(request: Request) -> Response:
+    return _shown(request, "read.html")
+
+
+@_spoken
+async def _provision(request: Request) -> Response:
+    """A provision, several, or what a law holds, with no answer at its side."""
+    return _shown(request, "read.html", **await _beside(request))
+
+
+async def _beside(request: Request, corpus: str = "") -> Mapping[str, Any]:
+    """What is read beside an answer, or alone; why it is not there where it is not."""
+    at, corpus = request.query_params.get("at", ""), request.query_params.get("corpus", corpus)
+    if not at:
+        return {}
+    desk: GuardedDesk = request.app.state.desk
+    named = {"corpus": corpus} if corpus else {}
+    try:
+        call = ShowCall(corpus=corpus, citation=at)
+        return {**named, "beside": json.loads(await desk.look_up(request, "show", call))}
+    except Refused as refused:
+        return {**named, "refusal": refused.refusal}
+    except ValidationError as error:
+        return {"refusal": Refusal("UsageError", told(error), "", 2)}
+
+
+@_spoken
+async def _ask(request: Request) -> Response:
+    """Take a question, and lead to the page of its answer."""
+    form = await _form(request)
+    question = form.get("question", "").strip()
+    if not question:
+        return RedirectResponse("/", 303)
+    call = AskCall(
+        question=question, corpus=form.get("corpus", ""), model="without-model" not in form
+    )
+    # It stays one of the corpus that is meant now, whatever is read beside it later.
+    call = request.app.state.desk.allowed(request, call)
+    name = request.app.state.shelf.put(Kept(note_of(request).holder, call))
+    return RedirectResponse(f"/answers/{name}#answer", 303)
+
+
+@_spoken
+async def _answer(request: Request) -> Response:
+    shelf: Shelf = request.app.state.shelf
+    kept = shelf.get(request.path_params["name"], note_of(request).holder)
+    # With a corpus that is forgotten go the answers that quote it.
+    request.app.state.desk.allowed(request, kept.call)
+    if kept.told is None:
+        answering = await begun(_answered(request, kept), _SHORT)
+        if not answering.done():
+            return StreamingResponse(
+                _awaited(request, kept, answering, language.in_use()), media_type="text/html"
+            )
+    beside = await _beside(request, kept.call.corpus)
+    return _shown(request, "read.html", **{**_of(kept), **beside})
+
+
+async def _answered(request: Request, kept: Kept) -> None:
+    desk: GuardedDesk = request.app.state.desk
+    told = await desk.ask(request, kept.call)
+    for stage in told["answer"]["trace"]:
+        stage["hits"] = []  # Most of what would be kept, and no page shows them.
+    kept.told = told
+
+
+def _of(kept: Kept) -> dict[str, Any]:
+    of = kept.call.corpus
+    return {"question": kept.call.question, "told": kept.told, "corpus": of, "quoted": of}
+
+
+async def _awaited(
+    request: Request, kept: Kept, answering: "asyncio.Future[None]", code: str
+) -> AsyncIterator[str]:
+    """The page of an answer that takes long: its head, and the rest when it is there."""
+    values = _of(kept)
+
+    def part(number: int, **more: Any) -> str:
+        with language.using(code):
+            return _text(request, "read.html", **{**values, **more}).split(_CUT)[number]
+
+    try:
+        yield part(0, waiting=True)
+        try:
+            await answering
+        except (Refused, Refusing) as error:
+            yield part(1, waiting=True, refusal=error.refusal)
+        else:
+            yield part(1, waiting=True, told=kept.told)
+    finally:
+        answering.cancel()
+
+
+@_spoken
+async def _sign_in(request: Request) -> Response:
+    """Take a token, and give the browser a session for it; or ask for one.
+
+    The address that a server prints has the token in it: it is led on at once to one without. Where
+    another page leads there, nobody is signed in: it would be with the token of somebody else.
+    """
+    if request.method == "POST":
+        token = (await _form(request)).get("token", "").strip()
+    else:
+        token = request.query_params.get("token", "")
+        if not token or request.headers.get("sec-fetch-site", "none") != "none":
+            return _shown(request, "sign_in.html", wrong=False)
+    holder = request.app.state.tokens.holder(token)
+    if holder is None:
+        return _shown(request, "sign_in.html", 401, wrong=True)
+    reply = RedirectResponse("/", 303)
+    secure = request.url.scheme == "https"
+    session = request.app.state.sessions.begin(holder)
+    reply.set_cookie(COOKIE, session, httponly=True, secure=secure, samesite="strict")
+    return reply
+
+
+@_spoken
+async def _sign_out(request: Request) -> Response:
+    request.app.state.sessions.end(request.cookies.get(COOKIE, ""))
+    reply = RedirectResponse("/sign-in", 303)
+    reply.delete_cookie(COOKIE)
+    return reply
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """The fields of a form.
+
+    Raises:
+        HTTPException: it is none.
+    """
+    try:
+        text = (await request.body()).decode()
+        return dict(parse_qsl(text, max_num_fields=_FIELDS))
+    except ValueError as error:
+        raise HTTPException(400, _("The form cannot be read.")) from error
+
+
+async def _style(_: Request) -> Response:
+    headers = {"cache-control": "max-age=3600"}
+    return FileResponse(_TEMPLATES / "style.css", media_type="text/css", headers=headers)
+
+
+ROUTES = (
+    Route("/", _home),
+    Route("/provision", _provision),
+    Route("/answers", _ask, methods=["POST"]),
+    Route("/answers/{name}", _answer),
+    Route("/sign-in", _sign_in, methods=["GET", "POST"]),
+    Route("/sign-out", _sign_out, methods=["POST"]),
+    Route("/style.css", _style),
+)

@@ -1,0 +1,167 @@
+"""The folder of one optimisation: its journal, what it was begun with, its lock, its report."""
+
+import json
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import TypeAdapter
+
+from localrag.answer.prompts import OptimisedPrompt, optimised_path
+from localrag.corpus.durable import locked, replace_text, storing
+from localrag.corpus.workspace import Workspace
+from localrag.errors import BusyError, UsageError, WorkspaceError
+from localrag.evaluation.optimize.types import Outcome
+from localrag.language import N_
+from localrag.ops.batch.origin import Origin, changed
+
+_Value = TypeVar("_Value")
+
+_OUTCOME = TypeAdapter(Outcome)
+_ORIGIN: TypeAdapter[Origin] = TypeAdapter(Origin)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The paths of one optimisation, which need not exist."""
+
+    name: str
+    path: Path
+    prompt: Path
+
+    @classmethod
+    def of(cls, workspace: Workspace, name: str) -> "RunFolder":
+        """The folder of the run of this name.
+
+        Raises:
+            UsageError: the name could not be that of a file.
+        """
+        prompt = optimised_path(workspace.prompts, name)
+        return cls(name, workspace.runs / "optimize" / name, prompt)
+
+    @property
+    def journal(self) -> Path:
+        """The file of outcomes."""
+        return self.path / "journal.jsonl"
+
+    def held(self) -> AbstractContextManager[None]:
+        """Hold the right to write here; the system frees it when the process ends.
+
+        Raises:
+            BusyError: another process holds it.
+            StorageError: the folder cannot be written.
+        """
+        busy = BusyError(
+            N_("Another process is optimising {name!r}."),
+            N_("Wait until it has finished."),
+            name=self.name,
+        )
+        return locked(self.path / "lock", busy)
+
+    def begin(self, origin: Origin, *, restart: bool) -> None:
+        """Make ready for outcomes that depend on `origin`, beside earlier ones or in their place.
+
+        Raises:
+            UsageError: what is there depends on something else, or the prompt is not what the run
+                made of it.
+            WorkspaceError: what is there does not say what it depends on, or cannot be read.
+            StorageError: the folder cannot be written.
+        """
+        with storing(self.path):
+            if restart:
+                self.journal.unlink(missing_ok=True)
+                self._report.unlink(missing_ok=True)
+            elif self._begun:
+                self._require_same(origin)
+                if self.prompt_is_foreign:
+                    raise UsageError(
+                        N_("The prompt {name!r} was edited by hand after this run had made it."),
+                        N_("Choose another --name, or begin anew in its place with --restart."),
+                        name=self.name,
+                    )
+                return
+            elif self.prompt.exists():
+                raise UsageError(
+                    N_("There is a prompt {name!r} already, and no run that goes on with it."),
+                    N_("Choose another --name, or replace it with --restart."),
+                    name=self.name,
+                )
+            replace_text(self._origin, json.dumps(origin, ensure_ascii=False, indent=1))
+
+    def write(self, outcome: Outcome) -> None:
+        """Write down what it came to.
+
+        Raises:
+            StorageError: the folder cannot be written.
+        """
+        with storing(self.path):
+            replace_text(self._report, _OUTCOME.dump_json(outcome, indent=1).decode())
+
+    def outcome(self) -> Outcome | None:
+        """What it came to when it was last left; None where it was not left in good order yet.
+
+        Raises:
+            WorkspaceError: the report is damaged.
+        """
+        return _read(self._report, _OUTCOME)
+
+    def begun_with(self) -> Origin | None:
+        """What it was begun with; None where there is no such run.
+
+        Raises:
+            WorkspaceError: that is damaged.
+        """
+        return _read(self._origin, _ORIGIN)
+
+    @property
+    def prompt_is_foreign(self) -> bool:
+        """Whether there is a prompt of this name that no optimisation wrote as it is.
+
+        Raises:
+            WorkspaceError: it is damaged.
+        """
+        if not self.prompt.exists():
+            return False
+        return not OptimisedPrompt.load(self.prompt.parent, self.name).is_made
+
+    @property
+    def _begun(self) -> bool:
+        """Whether there is an outcome already, or the beginning of one."""
+        return self.journal.exists() and self.journal.stat().st_size > 0
+
+    @property
+    def _origin(self) -> Path:
+        return self.path / "made_with.json"
+
+    @property
+    def _report(self) -> Path:
+        return self.path / "report.json"
+
+    def _require_same(self, now: Origin) -> None:
+        if changes := changed(self.begun_with() or {}, now):
+            raise UsageError(
+                N_("The run {name!r} was begun with something else: {changes}."),
+                N_("Choose another --name, or begin anew with --restart."),
+                name=self.name,
+                changes=changes,
+            )
+
+
+def runs(workspace: Workspace) -> list[str]:
+    """The names of the runs there are, sorted."""
+    folder = workspace.runs / "optimize"
+    return sorted(path.parent.name for path in folder.glob("*/made_with.json"))
+
+
+def _read(path: Path, kind: TypeAdapter[_Value]) -> _Value | None:
+    try:
+        return kind.validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise WorkspaceError(
+            N_("{path} cannot be read."),
+            N_("Restore it from a copy, or begin anew with --restart."),
+            path=path,
+        ) from error

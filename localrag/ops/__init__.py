@@ -1,0 +1,1 @@
+"""Everything around asking: sessions, batches, conversations, backups, bundles, the doctor."""

@@ -1,0 +1,237 @@
+"""The answers of a batch as a file of an office program, made of the rows that were written.
+
+The rows are the truth: this file is made of them when all is done, and again whenever it is asked
+for. One that somebody has changed since is never written over.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from hashlib import file_digest
+from pathlib import Path
+
+from localrag.answer import wording
+from localrag.answer.types import Answer, Status
+from localrag.corpus.durable import replace_text
+from localrag.corpus.workspace import Workspace
+from localrag.errors import StorageError, UsageError
+from localrag.language import N_, _
+from localrag.ops.batch.ledger import AnswerFile
+from localrag.ops.batch.options import as_called
+from localrag.ops.batch.rows import AnsweredRow, FailedRow, TraceSummary, WrittenRow
+from localrag.page.blocks import Block, Heading, Quotation, Strong, items, paragraph
+from localrag.page.citing import places
+from localrag.page.files import CSV, EXCEL, TEXTS, into, opened, require_package
+from localrag.page.printed import Place, answer_blocks
+from localrag.page.sheets import Cell, Column, write_csv, write_xlsx
+from localrag.search.types import StageRecord, Trace
+from localrag.text.harmless import one_line
+
+ENDINGS = (EXCEL, CSV, *TEXTS)
+"""Endings of the files that are made of the rows; with any other, the rows are the file."""
+_NOTE = ".digest"
+
+
+class AnswerDocument:
+    """A file of answers for an office program.
+
+    Attributes:
+        path: of the file, absolute.
+    """
+
+    def __init__(self, path: Path, folder: Path) -> None:
+        """Remember where it is.
+
+        Args:
+            path: of the file, which need not exist.
+            folder: where it is noted what was written.
+        """
+        self.path = path
+        self._note = folder / f"{path.name}{_NOTE}"
+
+    def require_own(self) -> None:
+        """Make sure that the file may be written, before hours are spent for it.
+
+        Raises:
+            UsageError: something is in its place that no batch wrote, or that was changed since, or
+                the package that writes it is missing.
+            StorageError: it cannot be read.
+        """
+        require_package(self.path)
+        try:
+            if not self.path.exists():
+                return
+            noted = self._note.read_text() if self._note.exists() else ""
+            if noted == self._digest():
+                return
+        except OSError as error:
+            raise StorageError(
+                N_("{path} cannot be read ({problem})."),
+                N_("Mend its permissions, or name another file with --out."),
+                path=self.path,
+                problem=error,
+            ) from error
+        raise UsageError(
+            N_("{path} was changed since the batch wrote it.")
+            if noted
+            else N_("{path} is there already, and nothing says that a batch wrote it."),
+            N_("Name another file with --out, or remove this one."),
+            path=self.path,
+        )
+
+    def write(self, answers: AnswerFile, workspace: Workspace, corpus: str) -> None:
+        """Write the newest line of each row, in their order, in the language in use.
+
+        Raises:
+            UsageError: as `require_own`.
+            StorageError: the disk is full; the file that was there stays.
+        """
+        self.require_own()
+        ending = self.path.suffix.lower()
+        with opened(self.path, replace=True) as file, places(workspace) as locate:
+            place = partial(locate, corpus)
+            rows = answers.rows()
+            if ending == CSV:
+                write_csv(_columns(), _cells(rows, place), file)
+            elif ending == EXCEL:
+                write_xlsx(_("Answers"), _columns(), _cells(rows, place), file)
+            else:
+                into(file, self.path, _blocks(rows, place))
+        replace_text(self._note, self._digest())
+
+    def _digest(self) -> str:
+        with self.path.open("rb") as file:
+            return file_digest(file, "blake2b").hexdigest()
+
+
+def rows_beside(out: Path) -> Path:
+    """The file of rows for a file of answers: beside it, where it is one of an office program."""
+    return out.with_suffix(".jsonl") if out.suffix.lower() in ENDINGS else out
+
+
+def documents_of(rows: Path, folder: Path) -> Iterator[Path]:
+    """The files that were made of some rows, as noted in a folder."""
+    return (rows.with_name(note.name.removesuffix(_NOTE)) for note in folder.glob(f"*{_NOTE}"))
+
+
+def _columns() -> Sequence[Column]:
+    return (
+        Column(_("Row"), 6),
+        Column(_("Id"), 12),
+        Column(_("Question"), 40),
+        Column(_("Options"), 30),
+        Column(_("Filters"), 20),
+        Column(_("Status"), 14),
+        Column(_("Choice"), 8),
+        Column(_("Answer"), 60),
+        Column(_("Citations"), 40),
+        Column(_("Quotations"), 60),
+        Column(_("Also near"), 60),
+        Column(_("Remarks"), 40),
+    )
+
+
+def _cells(rows: Iterable[WrittenRow], place: Place) -> Iterator[Sequence[Cell]]:
+    """What stands in the columns of each row."""
+    for row in rows:
+        asked: list[Cell] = [row.row, row.id or "", row.question or "", _options(row)]
+        if isinstance(row, FailedRow):
+            error = f"{row.error.cause} {row.error.cure}".strip()
+            failed = _(wording.FAILURES.get(row.error.type, row.error.type))
+            yield [*asked, "", failed, "", "", "", "", "", error]
+            continue
+        claims = "\n".join(
+            f"{claim.text} {''.join(f'[{number}]' for number in claim.citations)}".rstrip()
+            for claim in row.claims
+        )
+        yield [
+            *asked,
+            _filters(row),
+            _(wording.STATUSES[row.status]),
+            row.choice or row.label,
+            _said(row.answer if row.label or row.checked or not claims else claims, row, place),
+            _numbered(place(one) or one.label or one.passage_id for one in row.citations),
+            _numbered(one.quote for one in row.citations),
+            "\n".join(f"{one_line(near.label)} – {near.beginning}" for near in row.nearest),
+            "\n".join(_remarks(row)),
+        ]
+
+
+def _said(written: str, row: AnsweredRow, place: Place) -> str:
+    """What a row answers: before what no citation supports come the quotations that may answer."""
+    if not row.quotations:
+        return written
+    quoted = (f"{place(one) or one.label or one.passage_id}: {one.quote}" for one in row.quotations)
+    heads = wording.instead(), wording.by_unsupported_model()
+    return "\n".join((f"{heads[0]}:", *quoted, "", f"{heads[1]}:", written))
+
+
+def _options(row: WrittenRow) -> str:
+    return "\n".join(f"{label}: {option}" for label, option in as_called(row.options, row.labels))
+
+
+def _filters(row: AnsweredRow) -> str:
+    return "\n".join((*map(str, row.where), *row.documents))
+
+
+def _numbered(texts: Iterable[str]) -> str:
+    return "\n".join(f"[{number}] {text}" for number, text in enumerate(texts, 1))
+
+
+def _remarks(row: AnsweredRow) -> Iterator[str]:
+    if row.absent:
+        yield f"{_('Not in this corpus:')} {'、'.join(row.absent)}"
+    if row.status is Status.NOT_FOUND:
+        answer = _answer(row)
+        yield wording.verdict(answer, _shown(row))
+        yield from map(str, wording.events(answer.trace, row.absent))
+    else:
+        yield from map(str, row.doubt)
+    for claim in row.claims:
+        yield from (wording.mismatch(one.kind, one.written, claim.text) for one in claim.mismatches)
+    for number, citation in enumerate(row.citations, 1):
+        told = wording.remarks(citation)
+        if not citation.verified:
+            told.insert(0, f"{_('rejected')}: {citation.problem or ''}")
+        if told:
+            yield f"[{number}] {' · '.join(told)}"
+
+
+def _blocks(rows: Iterable[WrittenRow], place: Place) -> Iterator[Block]:
+    yield Heading(1, _("Answers"))
+    for row in rows:
+        head = _("Question {n}").format(n=row.row)
+        yield Heading(2, f"{head} ({row.id})" if row.id else head)
+        if row.question:
+            yield Quotation(row.question)
+        if row.options:
+            called = as_called(row.options, row.labels)
+            yield items(f"{label}: {option}" for label, option in called)
+        if isinstance(row, FailedRow):
+            yield paragraph(Strong(_("Failed.")))
+            yield paragraph(f"{row.error.cause} {row.error.cure}".strip())
+        else:
+            yield from answer_blocks(_answer(row), place, _shown(row))
+
+
+def _shown(row: AnsweredRow) -> int:
+    """How many passages a model was shown."""
+    return row.trace.stages[-1].hits if row.trace and row.trace.stages else 0
+
+
+def _answer(row: AnsweredRow) -> Answer:
+    """The answer of a row; of its trace what is told of it, for the passages are not kept."""
+    told = row.trace or TraceSummary((), (), ())
+    return Answer(
+        row.answer,
+        row.citations,
+        row.status,
+        Trace((StageRecord("", (), 0.0, told.events),), told.calls),
+        row.claims,
+        row.choice or row.label,
+        row.doubt,
+        row.derivation,
+        row.absent,
+        checked=row.checked,
+        nearest=row.nearest,
+        quotations=row.quotations,
+    )

@@ -1,0 +1,178 @@
+"""What a batch keeps beside its answers: ``ANSWERS.run/`` with the lock and the origin.
+
+The origin lies beside the answers and not in them, so that every line of the file is the answer to
+a question, for whatever program reads it.
+"""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from localrag.corpus.durable import flush_folder, is_locked, locked
+from localrag.errors import BusyError, StorageError, UsageError
+from localrag.language import N_
+from localrag.ops.batch import origin as origins
+from localrag.ops.batch.document import AnswerDocument, documents_of, rows_beside
+from localrag.ops.batch.origin import Origin
+from localrag.text.facts import Fact, FactKind
+
+
+@dataclass(frozen=True, slots=True)
+class BatchFolder:
+    """The paths of one batch.
+
+    Attributes:
+        out: the file of the rows, absolute, links followed.
+        document: what is made of them for an office program, likewise; None for nothing.
+    """
+
+    out: Path
+    document: AnswerDocument | None = None
+
+    @classmethod
+    def of(cls, out: Path, questions: Path | IO[bytes]) -> "BatchFolder":
+        """Find the paths for a file of answers, which need not exist yet.
+
+        Raises:
+            UsageError: the file cannot be used: the questions, or anything that no batch wrote,
+                are in its place, or its folder does not exist.
+            StorageError: it cannot be looked up.
+        """
+        try:
+            named = out.expanduser()
+            named = named.parent.resolve() / named.name
+            path = rows_beside(named)
+            if link := next((one for one in (named, path) if one.is_symlink()), None):
+                raise UsageError(
+                    N_("{out} is a link, and answers follow none."),
+                    N_("Name the file itself with --out."),
+                    out=link,
+                )
+            if named.exists() and not named.is_file():
+                raise UsageError(N_("{out} is not a file."), N_("Name a file with --out."), out=out)
+            asked = questions.expanduser().resolve() if isinstance(questions, Path) else None
+            if asked in (named, path):
+                raise UsageError(
+                    N_("The answers would take the place of the questions."),
+                    Fact(FactKind.TO_NAME_OUT),
+                )
+            if not path.parent.is_dir():
+                raise UsageError(
+                    N_("There is no folder {folder}."), N_("Make it first."), folder=path.parent
+                )
+        except (OSError, RuntimeError) as error:
+            raise StorageError(
+                N_("{path} cannot be written ({problem})."),
+                Fact(FactKind.TO_NAME_OUT),
+                path=out,
+                problem=error,
+            ) from error
+        folder = cls(path)
+        if path != named:
+            document = AnswerDocument(named, folder.path)
+            document.require_own()
+            folder = cls(path, document)
+        if folder.begun:
+            folder._known_origin()
+        return folder
+
+    @property
+    def named(self) -> Path:
+        """The file of answers that was asked for."""
+        return self.document.path if self.document else self.out
+
+    def documents(self) -> list[Path]:
+        """What was made of the rows for office programs, so far as it is still there."""
+        return [path for path in documents_of(self.out, self.path) if path.exists()]
+
+    @property
+    def path(self) -> Path:
+        """The folder."""
+        return self.out.with_name(f"{self.out.name}.run")
+
+    @property
+    def origin(self) -> Path:
+        """The file that says what the answers were made with."""
+        return self.path / "made_with.json"
+
+    @property
+    def aside(self) -> Path:
+        """Where the answers are put in order before they take the place of the file."""
+        return self.path / "ordered.jsonl"
+
+    @property
+    def begun(self) -> bool:
+        """Whether there are answers already, or the beginning of one."""
+        return self.out.exists() and self.out.stat().st_size > 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether a process writes the answers now."""
+        return is_locked(self._lock)
+
+    def held(self) -> AbstractContextManager[None]:
+        """Hold the right to write the answers; the system frees it when the process ends.
+
+        Raises:
+            BusyError: another process holds it.
+            StorageError: the folder cannot be written.
+        """
+        busy = BusyError(
+            N_("Another process is writing {path}."),
+            N_("Wait until it has finished."),
+            path=self.out,
+        )
+        elsewhere = N_("Mend its permissions, or name another file with --out.")
+        return locked(self._lock, busy, elsewhere)
+
+    def begin(self, origin: Origin, *, restart: bool) -> None:
+        """Make ready for answers made with `origin`, in the place of others or beside them.
+
+        Raises:
+            UsageError: what is there was made with something else, or by something else.
+            StorageError: the disk is full or the folder cannot be written.
+        """
+        if restart:
+            self._drop()
+        if self.begun:
+            self.require_same(origin)
+        else:
+            origins.write(self.origin, origin)
+            # After a power cut too, answers are never found without what they were made with.
+            flush_folder(self.out.parent)
+
+    def require_same(self, origin: Origin) -> None:
+        """Make sure that the answers that are there were made with `origin`.
+
+        Raises:
+            UsageError: they were not, or it cannot be told.
+        """
+        origins.require_same(self._known_origin(), origin, self.out)
+
+    @property
+    def _lock(self) -> Path:
+        return self.path / "lock"
+
+    def _drop(self) -> None:
+        if not self.begun:
+            return
+        try:
+            self.out.unlink()
+        except OSError as error:
+            raise StorageError(
+                N_("{path} cannot be removed ({problem})."),
+                N_("Check the permissions of its folder, or name another file with --out."),
+                path=self.out,
+                problem=error,
+            ) from error
+
+    def _known_origin(self) -> Origin:
+        origin = origins.read(self.origin)
+        if origin is None:
+            raise UsageError(
+                N_("{path} is there already, and nothing says that a batch wrote it."),
+                N_("Name another file with --out, or remove this one."),
+                path=self.out,
+            )
+        return origin

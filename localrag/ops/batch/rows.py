@@ -1,0 +1,305 @@
+"""A row of the file of answers: how it is written, and how it is read again."""
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+from os import fstat
+from pathlib import Path
+from threading import Lock
+from typing import IO, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, TypeAdapter
+
+from localrag.answer.types import Citation, Claim, Derivation, FactCheck, Nearest, Status
+from localrag.corpus.types import Label
+from localrag.ops.batch.options import label_of
+from localrag.ops.batch.table import digest
+from localrag.ops.batch.types import (
+    QuestionRow,
+    RowOutcome,
+    cause_and_cure,
+    error_type,
+    is_transient,
+)
+from localrag.search.types import Filters, ModelCall, Query, TextSpan, Trace
+from localrag.text.facts import Fact, facts_of
+
+FAILED: Literal["failed"] = "failed"
+"""Stands where an answered row has its status."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageSummary:
+    """What a stage of the retrieval found; as `StageRecord`, its hits by number and id."""
+
+    stage: str
+    subject: str
+    query: str
+    hits: int
+    passages: tuple[str, ...]
+    seconds: float
+    spans: Annotated[tuple[TextSpan, ...], Field(exclude_if=lambda spans: not spans)] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSummary:
+    """What was done for a row; as `Trace`."""
+
+    stages: tuple[StageSummary, ...]
+    calls: tuple[ModelCall, ...]
+    events: tuple[Fact, ...]
+
+    @classmethod
+    def of(cls, trace: Trace) -> "TraceSummary":
+        """Sum a trace up."""
+        stages = (
+            StageSummary(
+                one.stage,
+                one.subject,
+                one.query,
+                len(one.hits),
+                tuple(hit.passage.id for hit in one.hits),
+                round(one.seconds, 6),
+                one.spans,
+            )
+            for one in trace.stages
+        )
+        return cls(tuple(stages), trace.calls, trace.events)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a row has no answer.
+
+    Attributes:
+        type: the name of the error.
+        transient: whether the same question can succeed a little later.
+    """
+
+    type: str
+    cause: str = ""
+    cure: str = ""
+    transient: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredRow:
+    """A row with its answer, as it is written; as `QuestionRow` and `Answer`.
+
+    Attributes:
+        labels: as for `QuestionRow`.
+        choice: the label of the option chosen among them; `label` is a, b, c … all the same.
+    """
+
+    row: Annotated[int, Field(ge=1, strict=True)]
+    line: int
+    id: str | None
+    question: str
+    options: tuple[str, ...]
+    status: Status
+    answer: str = ""
+    doubt: Annotated[tuple[Fact, ...], BeforeValidator(facts_of)] = ()
+    label: str = ""
+    derivation: Derivation | None = None
+    claims: tuple[Claim, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    absent: tuple[str, ...] = ()
+    trace: TraceSummary | None = None
+    seconds: float = 0.0
+    documents: Annotated[tuple[str, ...], Field(exclude_if=lambda ids: not ids)] = ()
+    checked: Annotated[FactCheck | None, Field(exclude_if=lambda checked: checked is None)] = None
+    where: Annotated[tuple[Label, ...], Field(exclude_if=lambda where: not where)] = ()
+    labels: Annotated[tuple[str, ...], Field(exclude_if=lambda labels: not labels)] = ()
+    choice: Annotated[str, Field(exclude_if=lambda choice: not choice)] = ""
+    nearest: Annotated[tuple[Nearest, ...], Field(exclude_if=lambda nearest: not nearest)] = ()
+    quotations: Annotated[tuple[Citation, ...], Field(exclude_if=lambda quoted: not quoted)] = ()
+
+    @property
+    def outcome(self) -> str:
+        """What the row is counted under."""
+        return self.status.value
+
+    @property
+    def digest(self) -> int:
+        """What stands for the question that was answered."""
+        filters = Filters(documents=self.documents, where=self.where)
+        return digest(self.id or "", Query(self.question, self.options, filters))
+
+
+@dataclass(frozen=True, slots=True)
+class FailedRow:
+    """A row with the error in the place of its answer; it may be one that cannot be asked."""
+
+    row: Annotated[int, Field(ge=1, strict=True)]
+    line: int
+    id: str | None
+    question: str | None
+    options: tuple[str, ...]
+    status: Literal["failed"]
+    error: Failure
+    trace: Annotated[TraceSummary | None, Field(exclude_if=lambda trace: trace is None)] = None
+    seconds: float = 0.0
+    labels: Annotated[tuple[str, ...], Field(exclude_if=lambda labels: not labels)] = ()
+
+    @property
+    def outcome(self) -> str:
+        """What the row is counted under."""
+        return self.error.type
+
+    @property
+    def digest(self) -> int:
+        """Stands for any question: one that was mended since is asked again all the same."""
+        return 0
+
+
+WrittenRow = AnsweredRow | FailedRow
+ROWS: TypeAdapter[WrittenRow] = TypeAdapter(WrittenRow)
+"""Rows as JSON, and back."""
+
+
+def written(outcome: RowOutcome) -> WrittenRow:
+    """What is written of an outcome."""
+    row, answer, error = outcome.row, outcome.answer, outcome.error
+    query, labels = (row.query, row.labels) if isinstance(row, QuestionRow) else (None, ())
+    question = row.query.text if isinstance(row, QuestionRow) else row.question
+    trace = TraceSummary.of(outcome.trace) if outcome.trace is not None else None
+    seconds = round(outcome.seconds, 6)
+    if answer is not None and query is not None:
+        return AnsweredRow(
+            row.row,
+            row.line,
+            row.id or None,
+            query.text,
+            query.options,
+            answer.status,
+            answer.text,
+            answer.doubts,
+            answer.label,
+            answer.derivation,
+            answer.claims,
+            answer.citations,
+            answer.absent,
+            trace,
+            seconds,
+            query.filters.documents,
+            answer.checked,
+            query.filters.where,
+            labels,
+            label_of(answer.label, labels) if labels else "",
+            answer.nearest,
+            answer.quotations,
+        )
+    assert error is not None, "what is not answered has failed"
+    return FailedRow(
+        row.row,
+        row.line,
+        row.id or None,
+        question or None,
+        query.options if query else (),
+        FAILED,
+        Failure(error_type(error), *cause_and_cure(error), is_transient(error)),
+        trace,
+        seconds,
+        labels,
+    )
+
+
+# The beginning of a row as `ROWS` writes it. A quotation mark inside a text is escaped, so
+# nothing in a question looks like a field. Parsing a whole line takes ten times as long.
+_HEAD = re.compile(
+    rb'\{"row": (\d{1,15}), .*?"status": "(\w{1,99})"(?:, "error": \{"type": "(\w{1,99})")?'
+)
+
+
+class WrittenRows:
+    """The rows of a file of answers: found in one pass, read one by one.
+
+    The newest line of a row counts. A line whose end is not written yet, and one that no batch
+    wrote, is passed over. Several threads may use it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        # Two that read on from the same place would count every line twice.
+        self._lock = Lock()
+        self._forget()
+
+    def refresh(self) -> bool:
+        """Read what is new in the file; tells whether there was something.
+
+        Raises:
+            OSError: it cannot be read; one that is not there is empty.
+        """
+        try:
+            with self._lock, self._path.open("rb") as file:
+                return self._follow(file)
+        except FileNotFoundError:
+            with self._lock:
+                there = bool(self._places)
+                self._forget()
+                return there
+
+    def tally(self, up_to: int | None = None) -> Counter[str]:
+        """Rows by outcome, a status or the type of an error; arguments as for `numbers`."""
+        with self._lock:
+            return Counter(
+                outcome for row, outcome in self._outcomes.items() if up_to is None or row <= up_to
+            )
+
+    def numbers(self, *, failed: bool = False, up_to: int | None = None) -> list[int]:
+        """The numbers of the rows that are there, in order.
+
+        Args:
+            failed: only those with an error.
+            up_to: only so many of the table, from the first.
+        """
+        with self._lock:
+            rows = self._failed if failed else self._places
+            return sorted(row for row in rows if up_to is None or row <= up_to)
+
+    def row(self, number: int) -> dict[str, Any]:
+        """A row, as `ROWS` writes it.
+
+        Raises:
+            OSError: the file cannot be read.
+            LookupError, ValueError: it has changed since `refresh`.
+        """
+        with self._path.open("rb") as file:
+            file.seek(self._places[number])
+            row = json.loads(file.readline())
+        if not isinstance(row, dict) or row.get("row") != number:
+            raise ValueError(number)
+        return row
+
+    def _forget(self) -> None:
+        self._places: dict[int, int] = {}
+        self._outcomes: dict[int, str] = {}
+        self._failed: set[int] = set()
+        self._end = 0
+        self._file: tuple[int, int] | None = None
+
+    def _follow(self, file: IO[bytes]) -> bool:
+        stat = fstat(file.fileno())
+        # Another file took its place (the rows were put in order), or a part was cut off.
+        if self._file != (stat.st_dev, stat.st_ino) or stat.st_size < self._end:
+            self._forget()
+            self._file = stat.st_dev, stat.st_ino
+        if stat.st_size == self._end:
+            return False
+        file.seek(self._end)
+        for line in file:
+            if not line.endswith(b"\n"):
+                break
+            self._note(line)
+            self._end += len(line)
+        return True
+
+    def _note(self, line: bytes) -> None:
+        found = _HEAD.match(line)
+        if found is None:
+            return
+        number, status, error = int(found[1]), found[2].decode(), (found[3] or b"").decode()
+        outcome = (error or status) if status == FAILED else status
+        self._places[number], self._outcomes[number] = self._end, outcome
+        (self._failed.add if status == FAILED else self._failed.discard)(number)

@@ -1,0 +1,210 @@
+"""Questions in the sheets of Excel: a workbook is unpacked once, into rows (extra ``office``).
+
+Values are read as they were calculated last; formulas are not calculated and macros never run.
+"""
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from localrag.corpus.readers.package import OLE
+from localrag.corpus.readers.workbook import opened_workbook
+from localrag.errors import InputError
+from localrag.language import N_
+from localrag.ops.batch.columns import ABOVE, Header, Record, find_header
+from localrag.text.facts import Fact, FactKind
+
+if TYPE_CHECKING:
+    from openpyxl.cell.cell import Cell
+
+_ZIP = b"PK\x03\x04"
+# So many columns may stand beside each other.
+_WIDE = 64
+# So many empty rows may follow each other: as many as a sheet had before 2007. A cell in the last
+# row of today's makes a million of them, and a file of a few bytes each any number.
+_EMPTY = 65_536
+
+
+def is_office(head: bytes) -> bool:
+    """Whether a file that begins so is a ZIP archive, as workbooks are, or an old Office file."""
+    return head.startswith((_ZIP, OLE))
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """The rows of the sheet with the questions, in a file of their own.
+
+    Attributes:
+        header: of its columns.
+        told: `SHEET_READ` or `SHEETS_UNREAD`, and `TABLE_OPTIONS` and `IDS_ARE_DATES` where that
+            is so.
+    """
+
+    header: Header
+    told: tuple[Fact, ...]
+    _rows: IO[bytes]
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._rows.close()
+
+    def records(self) -> Iterator[Record]:
+        """Yield the rows that are not empty, each with its number in the sheet."""
+        self._rows.seek(0)
+        for line in self._rows:
+            number, record, problem = json.loads(line)
+            cause, cure, fields = problem or ("", "", {})
+            yield number, record, InputError(cause, cure, **fields) if problem else None
+
+
+def unpack(stream: IO[bytes], name: str, aside: Path | None = None) -> Sheet:
+    """Find the sheet with the questions in a workbook, and write its rows to a temporary file.
+
+    It is the one visible sheet that has, among its first rows, a header with a question.
+
+    Args:
+        stream: the workbook, which can be rewound.
+        name: for messages.
+        aside: the folder of the temporary file; None for the system's own.
+
+    Raises:
+        InputError: openpyxl is missing; it is encrypted, damaged, of another format or unpacks to
+            too much; no sheet has questions, or several have; hardly anything but empty rows.
+    """
+    with opened_workbook(stream, name, aside) as opened:
+        return _unpacked(opened.values, opened.formulas, name, aside)
+
+
+def _unpacked(values: Any, formulas: Any, name: str, aside: Path | None) -> Sheet:
+    visible = [sheet for sheet in values.worksheets if sheet.sheet_state == "visible"]
+    found = [(sheet, *at) for sheet in visible if (at := _header(sheet)) is not None]
+    if not found:
+        raise InputError(
+            N_("No visible sheet of {table} has a header with a column 'question' or '質問'."),
+            N_("Name the columns in one of the first {rows} rows: 番号, 質問, 選択肢1, 選択肢2"),
+            table=name,
+            rows=ABOVE,
+        )
+    if len(found) > 1:
+        raise InputError(
+            N_("Several sheets of {table} have questions: {sheets}."),
+            N_("Hide all but one of them, or save that one as CSV."),
+            table=name,
+            sheets=", ".join(sheet.title for sheet, *_ in found),
+        )
+    ((sheet, row, header),) = found
+    others = tuple(one.title for one in values.worksheets if one is not sheet)
+    fields = {"sheet": sheet.title, "row": row}
+    told = [Fact(FactKind.SHEET_READ, **fields), *header.told]
+    if others:
+        told[0] = Fact(FactKind.SHEETS_UNREAD, **fields, others=others)
+    calculated = None
+    if formulas is not None:
+        calculated = formulas[sheet.title]
+    with ExitStack() as opened:
+        rows = opened.enter_context(tempfile.TemporaryFile(dir=aside))
+        dates: list[str] = []
+        for entry in _rows(sheet, calculated, row, header, dates):
+            rows.write(json.dumps(entry).encode() + b"\n")
+        opened.pop_all()  # It lasts as long as the sheet that is made of it.
+    if dates:
+        told.append(Fact(FactKind.IDS_ARE_DATES, n=len(dates), cell=dates[0]))
+    return Sheet(header, tuple(told), cast("IO[bytes]", rows))
+
+
+def _header(sheet: Any) -> tuple[int, Header] | None:
+    """The header of a sheet, with its row; see `find_header` for the errors."""
+    first = enumerate(sheet.iter_rows(max_row=ABOVE, max_col=_WIDE), 1)
+    return find_header((number, list(map(_text, cells))) for number, cells in first)
+
+
+_Entry = tuple[int, dict[str, Any], tuple[str, str, dict[str, object]] | None]
+
+
+def _rows(
+    sheet: Any, formulas: Any, above: int, header: Header, dates: list[str]
+) -> Iterator[_Entry]:
+    """Yield number, fields and problem of the rows below the header that are not empty.
+
+    Cells of ids that hold a date are added to `dates`: typed as 1-1, Excel makes one of it.
+
+    Raises:
+        InputError: too many empty rows follow each other.
+    """
+    id_ = header.fields.index("id") if "id" in header.fields else None
+    columns = {"min_row": above + 1, "max_col": _WIDE}
+    written = None if formulas is None else formulas.iter_rows(**columns)
+    empty = 0
+    for number, cells in enumerate(sheet.iter_rows(**columns), above + 1):
+        behind = next(written) if written is not None else ()
+        wrong = _wrong(cells, behind, header.width)
+        # Of a row as wide as a table may be, most cells are empty.
+        texts = ["" if cell.value is None else _text(cell) for cell in cells]
+        record = header.record(texts)
+        if id_ is not None and id_ < len(cells) and isinstance(cells[id_].value, date):
+            dates.append(cells[id_].coordinate)
+        empty = 0 if record or wrong else empty + 1
+        if empty > _EMPTY:
+            raise InputError(
+                N_("Sheet {sheet} of the workbook has more than {n:,} empty rows below row {row}."),
+                N_("Delete these rows, to the last cell of the sheet, or save the sheet as CSV."),
+                sheet=sheet.title,
+                n=_EMPTY,
+                row=number - empty,
+            )
+        if wrong:
+            cause, cure = wrong[1:]
+            fields = {"cell": wrong[0].coordinate, "sheet": sheet.title, "error": wrong[0].value}
+            yield number, record, (cause, cure, fields)
+        elif record:
+            yield number, record, None
+
+
+def _wrong(
+    cells: "Sequence[Cell]", formulas: "Sequence[Cell]", width: int
+) -> "tuple[Cell, str, str] | None":
+    """The first cell whose value cannot be told, with cause and cure."""
+    for cell in cells[:width]:
+        if cell.data_type == "e":
+            return (
+                cell,
+                N_("Cell {cell} of sheet {sheet} holds the error {error}."),
+                N_("Mend its formula, or write the value."),
+            )
+    for cell, formula in zip(cells[:width], formulas, strict=False):
+        if cell.value is None and formula.data_type == "f":
+            return (
+                formula,
+                N_("The formula in cell {cell} of sheet {sheet} was never calculated."),
+                N_("Open the workbook in Excel or LibreOffice, save it, and try again."),
+            )
+    return None
+
+
+def _text(cell: "Cell") -> str:
+    """The value of a cell as text, dates in ISO."""
+    from openpyxl.utils.escape import unescape
+
+    match value := cell.value:
+        case None:
+            return ""
+        case str():
+            return str(unescape(value)).replace("\r\n", "\n").replace("\r", "\n")
+        case bool():
+            return str(value).upper()
+        case int() | float():
+            if "%" in cell.number_format:
+                return f"{value * 100:.15g}%"
+            return f"{value:.15g}" if isinstance(value, float) else str(value)
+        case datetime() if value.time() == time():
+            return value.date().isoformat()
+        case datetime() | date() | time():
+            return value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
+        case timedelta():
+            return str(value)
+    return str(value)

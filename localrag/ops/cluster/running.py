@@ -1,0 +1,242 @@
+"""What workers do: answer questions, write, embed; and what stands for it where it is ordered."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from localrag.answer.types import UNWATCHED, Answer, Watch
+from localrag.corpus.config import Config, JournalConfig
+from localrag.corpus.inference.opening import open_chat, open_embedder
+from localrag.corpus.workspace import Workspace
+from localrag.methods.answering import MethodResources, answering_method, open_answers
+from localrag.ops.cluster.workers import Cluster, Errand, Pool
+from localrag.search.indexing.index import Elsewhere
+from localrag.search.types import Query
+from localrag.text.progress import ignore
+from localrag_models.chat import ChatRequest, Choice, Message, Reply, never, overlook
+
+if TYPE_CHECKING:
+    from localrag_models.chat import ChatModel
+    from localrag_models.embedding import Embedder, Vectors
+
+
+def joined(address: str, config: Config, workers: int = 0) -> AbstractContextManager[Cluster]:
+    """Join a cluster, or start one; see `Cluster.open`, also for the errors.
+
+    Args:
+        address: of its head node, or `localrag.ops.cluster.workers.LOCAL`.
+        config: says how many processors a worker computes with (`runtime.threads`).
+        workers: how many to start; 0 for as many as the processors allow.
+    """
+    return Cluster.open(address, workers=workers, threads=on_workers(config).runtime.threads)
+
+
+def on_workers(config: Config) -> Config:
+    """The settings of a worker, which has one processor unless `runtime.threads` says more."""
+    threads = config.runtime.threads or 1
+    return config.model_copy(
+        update={"runtime": config.runtime.model_copy(update={"threads": threads})}
+    )
+
+
+def answers_on(
+    cluster: Cluster,
+) -> Callable[[Workspace, str, Config], AbstractContextManager["RemoteAnswers"]]:
+    """Opens what answers the questions of a batch on a cluster."""
+
+    @contextmanager
+    def opened(workspace: Workspace, corpus: str, asked: Config) -> Iterator["RemoteAnswers"]:
+        # The journal is kept here: a worker may have a copy of the workspace.
+        config = on_workers(asked).model_copy(update={"journal": JournalConfig()})
+        errand = Errand(_Answering(corpus, config), workspace, corpus, config)
+        resources = MethodResources(workspace, corpus, asked)
+        note = partial(resources.write_down, method=answering_method(asked).name)
+        with closing(cluster.pool(errand)) as pool:
+            yield RemoteAnswers(pool, note)
+
+    return opened
+
+
+class RemoteAnswers:
+    """Answers questions on workers; fulfils `localrag.ops.batch.types.AnswerSource`.
+
+    Args:
+        pool: the workers.
+        note: given each question before it is asked.
+    """
+
+    def __init__(self, pool: Pool, note: Callable[[Query], object] = ignore) -> None:
+        self._pool = pool
+        self._note = note
+
+    @property
+    def parallel(self) -> int:
+        """How many questions may be asked at the same time."""
+        return self._pool.parallel
+
+    def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
+        """Answer one question; raises what a worker's `Answerer` does, and `Cancelled`."""
+        self._note(query)
+        answer: Answer = self._pool.call(query, watch.cancelled)
+        return answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Answering:
+    corpus: str
+    config: Config
+
+    @contextmanager
+    def __call__(self, home: Path) -> Iterator[Callable[[Query], Answer]]:
+        with open_answers(Workspace(home), self.corpus, self.config) as answers:
+            yield answers.answer
+
+
+def chat_on(cluster: Cluster) -> "Callable[[Workspace, Config], RemoteChat | None]":
+    """Opens the chat model of the settings on the workers of a cluster."""
+
+    def opened(workspace: Workspace, config: Config) -> "RemoteChat | None":
+        if not config.chat.model:
+            return None
+        config = on_workers(config)
+        return RemoteChat(cluster.pool(Errand(_Writing(config), workspace, config=config)))
+
+    return opened
+
+
+_Call = tuple[str, tuple[Any, ...]]
+
+
+class RemoteChat:
+    """A chat model on workers; fulfils `localrag_models.chat.ChatModel`.
+
+    A reply comes as a whole: what it is told to tell meanwhile hears of it at the end.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self.id, self.context = pool.call(("about", ()))
+        self.parallel = pool.parallel
+
+    def count(self, messages: Sequence[Message]) -> int:
+        """Tokens of the prompt made of `messages`."""
+        return int(self._pool.call(("count", (messages,))))
+
+    def chat(
+        self,
+        request: ChatRequest,
+        on_text: Callable[[str], None] = ignore,
+        cancelled: Callable[[], bool] = never,
+        on_read: Callable[[int, int], None] = overlook,
+    ) -> Reply:
+        """Answer a request."""
+        del on_read
+        reply: Reply = self._pool.call(("chat", (request,)), cancelled)
+        on_text(reply.text)
+        return reply
+
+    def choose(
+        self,
+        messages: Sequence[Message],
+        options: Sequence[str],
+        cancelled: Callable[[], bool] = never,
+    ) -> Choice | None:
+        """Weigh answers by the token that the model would begin its reply with."""
+        choice: Choice | None = self._pool.call(("choose", (messages, options)), cancelled)
+        return choice
+
+    def close(self) -> None:
+        """End the workers."""
+        self._pool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    config: Config
+
+    @contextmanager
+    def __call__(self, home: Path) -> Iterator[Callable[[_Call], Any]]:
+        model = open_chat(Workspace(home), self.config)
+        assert model is not None
+        with model:
+            yield lambda call: _of_chat(model, *call)
+
+
+def _of_chat(model: "ChatModel", name: str, given: tuple[Any, ...]) -> Any:
+    return (model.id, model.context) if name == "about" else getattr(model, name)(*given)
+
+
+def indexing_on(cluster: Cluster) -> Elsewhere:
+    """What analyses and embeds on a cluster.
+
+    The embedder is opened here too, for it splits the texts.
+    """
+
+    def opened(workspace: Workspace, config: Config) -> "Embedder | None":
+        config = on_workers(config)
+        here = open_embedder(workspace, config)
+        if here is None:
+            return None
+        errand = Errand(_Embedding(config), workspace, config=config)
+        return RemoteEmbedder(here, cluster.pool(errand))
+
+    return Elsewhere(cluster, opened, cluster.parallel)
+
+
+class RemoteEmbedder:
+    """An embedder whose passages are embedded on workers; fulfils the protocol `Embedder`."""
+
+    def __init__(self, here: "Embedder", pool: Pool) -> None:
+        self._here = here
+        self._pool = pool
+        self.id, self.dimension = here.id, here.dimension
+        self.max_tokens = here.max_tokens
+
+    def windows(self, text: str, header: str = "") -> list[str]:
+        """Split a text into windows that fit."""
+        return self._here.windows(text, header)
+
+    def embed_queries(self, texts: Sequence[str]) -> "Vectors":
+        """Embed questions, here."""
+        return self._here.embed_queries(texts)
+
+    def embed_passages(
+        self, texts: Sequence[str], on_progress: Callable[[int], None] | None = None
+    ) -> "Vectors":
+        """Embed passages on a worker."""
+        vectors: Vectors = self._pool.call(list(texts))
+        if on_progress is not None:
+            on_progress(len(texts))
+        return vectors
+
+    def close(self) -> None:
+        """End the workers, and close the model here."""
+        self._pool.close()
+        self._here.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Embedding:
+    config: Config
+
+    @contextmanager
+    def __call__(self, home: Path) -> Iterator[Callable[[Sequence[str]], "Vectors"]]:
+        model = open_embedder(Workspace(home), self.config)
+        assert model is not None
+        with model:
+            yield model.embed_passages

@@ -1,0 +1,404 @@
+"""Workers on a cluster of Ray, and the work they are given.
+
+A worker is a process that opens what it works with once. It takes a piece of work at a time (or a
+few), the next one goes to whichever is free, and a piece whose worker was lost goes to another. So
+nothing is lost with a worker, and with the driver nothing but what was under way.
+"""
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from ipaddress import ip_address
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, Self, TypeVar, cast
+
+from localrag import language
+from localrag.answer.types import Cancelled
+from localrag.corpus.config import Config
+from localrag.corpus.workspace import Workspace
+from localrag.errors import ModelUnusable, NotFoundError, UsageError, to_install
+from localrag.language import N_
+from localrag.ops.cluster.carrying import Parcel, Shelf, chunks_of, marked
+from localrag_indexes.parallel import map_threads
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+Opener = Callable[[Path], AbstractContextManager[Callable[[Any], Any]]]
+"""Opens, in the folder of a workspace, what does the work; it is sent to the workers."""
+
+LOCAL = "local"
+"""The address of a cluster that is started on this machine, and ends with the process."""
+
+# So many workers may be lost over one piece of work before it is given up.
+_TRIES = 4
+# Seconds after which it is told that no worker has started yet.
+_LONG = 30.0
+# Seconds between two looks whether the answer to a call is still wanted.
+_GLANCE = 0.25
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """What workers are to do, and with what.
+
+    Attributes:
+        opener: opens what does it.
+        workspace: whose folder it gets; None where it needs none.
+        corpus: is carried where the workspace cannot be reached; "" for none, the models alone.
+        config: the settings; says which models are carried.
+    """
+
+    opener: Opener
+    workspace: Workspace | None = None
+    corpus: str = ""
+    config: Config | None = None
+
+
+class Cluster:
+    """A cluster that workers are started on.
+
+    Attributes:
+        parallel: pieces of work that are under way at the same time.
+    """
+
+    def __init__(self, ray: Any, held: ExitStack, size: int, threads: int, at_once: int) -> None:
+        self.parallel = size * at_once
+        self._size = size
+        self._ray = ray
+        self._held = held
+        self._threads = threads
+        self._at_once = at_once
+
+    @classmethod
+    @contextmanager
+    def open(
+        cls, address: str, *, workers: int = 0, threads: int = 1, at_once: int = 1
+    ) -> Iterator[Self]:
+        """Join a cluster, or start one on this machine.
+
+        Args:
+            address: of its head node (``host:6379``, ``auto``), or `LOCAL`.
+            workers: how many to start; 0 for as many as the processors of the cluster allow.
+            threads: processors that a worker computes with.
+            at_once: pieces of work that a worker takes at the same time.
+
+        Raises:
+            UsageError: Ray is not installed.
+            NotFoundError: there is no such cluster.
+            ModelUnusable: it does not start.
+        """
+        # Read when Ray is imported: it is to report to nobody, and alone to listen on loopback.
+        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+        if address == LOCAL:
+            os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+        try:
+            ray: Any = import_module("ray")
+        except ImportError as error:
+            raise UsageError(
+                N_("Work on several machines needs Ray."), to_install("ray")
+            ) from error
+        where: dict[str, Any] = {"address": address}
+        if address == LOCAL:
+            where |= {"num_cpus": workers * threads or None, "include_dashboard": False}
+        try:
+            ray.init(**where, log_to_driver=False, logging_level=logging.ERROR)
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            raise NotFoundError(
+                N_("There is no cluster of Ray at {address} ({problem})."),
+                N_(
+                    "Start one (ray start --head) and name it, or use: --ray local. One that asks "
+                    "for a token wants RAY_AUTH_MODE=token."
+                ),
+                address=address,
+                problem=error,
+            ) from error
+        except Exception as error:
+            # A node that does not start in time, as its processes die or the machine has too much
+            # to do, is a bare Exception to Ray 2.60 (_private/node.py), which tells them not apart.
+            if type(error) is not Exception and not isinstance(error, OSError):
+                raise
+            raise ModelUnusable(
+                N_("Ray does not start ({problem})."),
+                N_("See what it says in {logs}; where the machine has too much to do, try later."),
+                kind="ClusterLost",
+                transient=True,
+                problem=error,
+                logs="/tmp/ray/session_latest/logs",  # noqa: S108 - where Ray writes it
+            ) from error
+        with ExitStack() as held:
+            held.callback(ray.shutdown)
+            own = ray.util.get_node_ip_address()
+            if address == LOCAL and not ip_address(own).is_loopback:
+                raise UsageError(
+                    N_("Ray was imported before, and would listen on the network."),
+                    N_("Import it after localrag has used it, or name a cluster of your own."),
+                )
+            processors = int(ray.cluster_resources().get("CPU", 1))
+            size = workers or max(1, processors // threads)
+            yield cls(ray, held, size, threads, at_once)
+
+    def pool(self, errand: Errand) -> "Pool":
+        """Start workers, and wait for the first; they end with the cluster, if not before.
+
+        Raises:
+            LocalragError: what the opener fails with.
+        """
+        mark = ""
+        if errand.workspace is not None:
+            mark = self._held.enter_context(marked(errand.workspace))
+        pool = Pool(self._ray, errand, mark, self._size, self._threads, self._at_once)
+        self._held.callback(pool.close)
+        pool.start()
+        return pool
+
+    def map_stream(
+        self, work: Callable[[Item], Result], items: Iterable[Item]
+    ) -> Iterator[tuple[Item, Result]]:
+        """Yield each item with ``work(item)``, in order; see `localrag_indexes.parallel`."""
+        with closing(self.pool(Errand(_Same(work)))) as pool:
+            yield from map_threads(pool.call, items, pool.parallel)
+
+
+@dataclass(frozen=True, slots=True)
+class _Same:
+    """Opens nothing: the work is done as it was sent."""
+
+    work: Callable[[Any], Any]
+
+    @contextmanager
+    def __call__(self, _home: Path) -> Iterator[Callable[[Any], Any]]:
+        yield self.work
+
+
+class Pool:
+    """The workers of one errand; may be used from several threads.
+
+    Attributes:
+        parallel: calls that may be under way at the same time.
+    """
+
+    def __init__(
+        self, ray: Any, errand: Errand, mark: str, workers: int, threads: int, at_once: int
+    ) -> None:
+        self.parallel = workers * at_once
+        self._ray = ray
+        self._errand = errand
+        self._mark = mark
+        self._workers = workers
+        self._at_once = at_once
+        self._made = ray.remote(_Worker).options(num_cpus=threads, max_concurrency=at_once)
+        self._idle: SimpleQueue[Any] = SimpleQueue()
+        self._alive: set[Any] = set()
+        self._changing = threading.Lock()
+        self._carrying = threading.Lock()
+        self._parcel: Parcel | None = None
+        self._closed = False
+
+    def start(self) -> None:
+        """Start the workers, and wait for the first.
+
+        Raises:
+            LocalragError: what it cannot be opened for.
+        """
+        for _ in range(self._workers):
+            self._add()
+        waiting = N_("No worker has started yet: the processors may all be busy.")
+        late = threading.Timer(_LONG, _log.warning, [waiting])
+        late.daemon = True
+        late.start()
+        try:
+            self._idle.put(self._next())
+        finally:
+            late.cancel()
+
+    def gather(self) -> None:
+        """Wait until all workers are ready.
+
+        Raises:
+            LocalragError: one of them cannot be.
+        """
+        ready = [self._next() for _ in range(self.parallel)]
+        for worker in ready:
+            self._idle.put(worker)
+
+    def call(self, item: Any, cancelled: Callable[[], bool] = lambda: False) -> Any:
+        """Have a worker that is free do a piece of work.
+
+        Raises:
+            Cancelled: `cancelled` says that it is no longer wanted.
+            ModelUnusable: several workers were lost over it, or none can be started any more.
+            Exception: what the work itself fails with.
+        """
+        for _ in range(_TRIES):
+            worker = self._next(cancelled)
+            try:
+                is_done, value = self._result(worker.do.remote(item), cancelled)
+            except self._ray.exceptions.RayError as error:
+                _log.warning(N_("A worker was lost; its work goes to another (%s)."), _brief(error))
+                self._lost(worker)
+                continue
+            self._idle.put(worker)
+            if is_done:
+                return value
+            raise value
+        raise _unusable("WorkerLost", N_("{n} workers were lost over this."), n=_TRIES)
+
+    def close(self) -> None:
+        """End the workers; calling it twice does no harm."""
+        with self._changing:
+            self._closed = True
+            workers, self._alive = self._alive, set()
+        for worker in workers:
+            self._ray.kill(worker)
+
+    def _next(self, cancelled: Callable[[], bool] = lambda: False) -> Any:
+        while True:
+            try:
+                found = self._idle.get(timeout=_GLANCE)
+            except Empty:
+                if cancelled():
+                    raise Cancelled from None
+                continue
+            if isinstance(found, Exception):
+                self._idle.put(found)  # For the others that wait.
+                raise found
+            if found in self._alive:
+                return found
+
+    def _result(self, reference: Any, cancelled: Callable[[], bool]) -> tuple[bool, Any]:
+        while True:
+            try:
+                return cast("tuple[bool, Any]", self._ray.get(reference, timeout=_GLANCE))
+            except self._ray.exceptions.GetTimeoutError:
+                if cancelled():
+                    raise Cancelled from None
+
+    def _add(self) -> None:
+        # Where there is no room for it yet, it waits: so does the thread.
+        threading.Thread(target=self._open, daemon=True).start()
+
+    def _lost(self, worker: Any) -> None:
+        with self._changing:
+            is_known = worker in self._alive
+            self._alive.discard(worker)
+            if not is_known or self._closed:
+                return
+        self._add()
+
+    def _open(self) -> None:
+        """Start a worker; one that is lost while it opens is started again, a few times."""
+        problem: Exception = RuntimeError()
+        for _ in range(_TRIES):
+            try:
+                self._open_one()
+            except self._ray.exceptions.RayError as error:
+                if self._closed:
+                    return
+                problem = _unusable(
+                    "ClusterLost",
+                    N_("No worker can be started ({problem})."),
+                    problem=_brief(error),
+                )
+            except Exception as error:  # noqa: BLE001 - whoever waits for a worker is told
+                problem = error
+                break
+            else:
+                return
+        self._idle.put(problem)
+
+    def _open_one(self) -> None:
+        worker = self._made.remote(self._errand.opener, language.in_use())
+        with self._changing:
+            if self._closed:
+                self._ray.kill(worker)
+                return
+            self._alive.add(worker)
+        is_open, problem = self._ray.get(worker.open.remote(self._home(worker)))
+        if not is_open:
+            raise problem
+        for _ in range(self._at_once):
+            self._idle.put(worker)
+
+    def _home(self, worker: Any) -> str:
+        workspace = self._errand.workspace
+        if workspace is None:
+            return ""
+        if self._ray.get(worker.reaches.remote(str(workspace.home), self._mark)):
+            return str(workspace.home)
+        # One machine may have several workers: what the first is sent, the others find.
+        with self._carrying:
+            if self._parcel is None:
+                assert self._errand.config is not None
+                self._parcel = Parcel.of(workspace, self._errand.corpus, self._errand.config)
+            for file in self._ray.get(worker.lacks.remote(self._parcel)):
+                sent = [self._ray.put(one) for one in chunks_of(workspace.home / file.path)]
+                self._ray.get(worker.take.remote(file.digest, *sent))
+            return str(self._ray.get(worker.unpacked.remote(self._parcel)))
+
+
+class _Worker:
+    """What runs in a process of the cluster."""
+
+    def __init__(self, opener: Opener, code: str) -> None:
+        language.use(code)
+        self._opener = opener
+        self._opened = ExitStack()
+
+    def reaches(self, home: str, mark: str) -> bool:
+        """Whether the workspace of the driver is in the same place here."""
+        return (Path(home) / mark).exists()
+
+    def lacks(self, parcel: Parcel) -> list[Any]:
+        """The files that this machine was never sent."""
+        return list(_shelf().lacks(parcel))
+
+    def take(self, digest: str, *chunks: bytes) -> None:
+        """Keep the content of a file."""
+        _shelf().take(digest, chunks)
+
+    def unpacked(self, parcel: Parcel) -> str:
+        """The folder of the workspace that was sent."""
+        return str(_shelf().unpacked(parcel))
+
+    def open(self, home: str) -> tuple[bool, Exception | None]:
+        """Open what does the work; gives the error where that fails."""
+        try:
+            self._work = self._opened.enter_context(self._opener(Path(home)))
+        except Exception as error:  # noqa: BLE001 - it is raised where the work was ordered
+            return False, error
+        return True, None
+
+    def do(self, item: Any) -> tuple[bool, Any]:
+        """Do a piece of work; gives its result, or the error in its place."""
+        try:
+            return True, self._work(item)
+        except Exception as error:  # noqa: BLE001 - likewise
+            return False, error
+
+
+def _shelf() -> Shelf:
+    from platformdirs import user_cache_path
+
+    return Shelf(user_cache_path("localrag", appauthor=False) / "cluster")
+
+
+def _brief(error: Exception) -> str:
+    return str(error).strip().split("\n", 1)[0]
+
+
+def _unusable(kind: str, cause: str, **fields: object) -> ModelUnusable:
+    return ModelUnusable(
+        cause,
+        N_("See how the cluster is (ray status), then run the same command again."),
+        kind=kind,
+        transient=True,
+        **fields,
+    )

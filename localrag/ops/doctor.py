@@ -1,0 +1,408 @@
+"""What can be wrong with an installation: the Python twin of ``localrag doctor``."""
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+
+from localrag.corpus import durable
+from localrag.corpus.asked_journal import checked, journal_of
+from localrag.corpus.config import Config, load
+from localrag.corpus.database import checking_layer
+from localrag.corpus.states import is_old
+from localrag.corpus.store import CorpusStore
+from localrag.corpus.workspace import CorpusPaths, Workspace, writing
+from localrag.errors import LocalragError, to_install
+from localrag.language import N_, _
+from localrag.ops.conversations.store import Conversations
+from localrag.text.facts import Fact, FactKind
+
+if TYPE_CHECKING:
+    from localrag.search.indexing.state import IndexState
+
+_EXTRAS = {
+    "docs": ("pypdf", "pypdfium2", "docx"),
+    "dense": ("hnswlib", "numpy"),
+    "eval": ("matplotlib", "scipy"),
+    "hub": ("huggingface_hub",),
+    "llama-cpp": ("llama_cpp",),
+    "mcp": ("mcp",),
+    "optimize": ("gepa",),
+    "sentence-transformers": ("sentence_transformers",),
+    "serve": ("prometheus_client", "starlette", "uvicorn"),
+}
+_KINDS = {
+    "dictionary": N_("dictionary"),
+    "extra": N_("extra"),
+    "workspace": N_("workspace"),
+    "access": N_("access"),
+    "journal": N_("journal of questions"),
+    "conversations": N_("conversations"),
+    "config": N_("config"),
+    "disk": N_("disk"),
+    "model": N_("model"),
+    "store": N_("store"),
+    "index": N_("index"),
+    "vectors": N_("vectors"),
+    "layers": N_("layers"),
+}
+"""What is looked at; programs and settings go by their own names."""
+_NAMED = 3
+"""Files and folders that are named where there are more."""
+_LITTLE_SPACE = 2 * 1024**3
+"""Bytes below which indexing a large corpus may fill the disk."""
+
+
+class Health(StrEnum):
+    """How a check ended; `ABSENT` is something optional that is not there."""
+
+    GOOD = "good"
+    ABSENT = "absent"
+    WARNING = "warning"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check found, and what mends it, a command mostly.
+
+    Attributes:
+        check: what was looked at, as JSON names it: a kind, with a name where there are several.
+    """
+
+    check: str
+    health: Health
+    detail: Fact
+    cure: str | Fact = ""
+
+    @property
+    def title(self) -> str:
+        """What was looked at, in the language in use."""
+        kind, blank, name = self.check.partition(" ")
+        return f"{_(_KINDS.get(kind, kind))}{blank}{name}"
+
+
+def examine(workspace: Workspace, overrides: Mapping[str, object]) -> Iterator[Finding]:
+    """Check everything, one finding at a time; reads every byte of databases and indexes.
+
+    Of models only sizes are compared: ``localrag models verify`` reads their bytes.
+    """
+    yield Finding("python", Health.GOOD, _said(sys.version.split()[0]))
+    yield _try("sqlite", _sqlite)
+    yield _try(
+        "dictionary", _dictionary, Fact(FactKind.TO_INSTALL_AGAIN, packages="fugashi unidic-lite")
+    )
+    yield _try("tantivy", _tantivy, Fact(FactKind.TO_INSTALL_AGAIN, packages="tantivy"))
+    yield from _extras()
+    home = _try("workspace", lambda: _workspace(workspace), "localrag init")
+    yield home
+    settings = _try("config", lambda: _config(workspace, overrides), "localrag config")
+    yield settings
+    if home.health is Health.BROKEN:
+        return
+    yield _access(workspace)
+    if journal_of(workspace).exists():
+        yield _try("journal", lambda: _journal(workspace))
+    if workspace.conversations.exists():
+        yield _try("conversations", lambda: _conversations(workspace))
+    yield _disk(workspace)
+    yield from _models(workspace)
+    config = load(workspace, overrides) if settings.health is Health.GOOD else Config()
+    yield from _models_of_settings(workspace, config)
+    for name in workspace.corpora():
+        yield _try(f"store {name}", lambda name=name: _store(workspace, name))  # type: ignore[misc]
+        yield from _laws(workspace, name)
+        yield _index(workspace, name)
+        yield from _vectors(workspace, name, config)
+        yield from _layers(workspace, name, config)
+
+
+def mend(workspace: Workspace) -> Iterator[Finding]:
+    """Give databases that are damaged their checksums again, where marks prove that they are whole.
+
+    A database lacks some that another program has opened after its writer was killed: SQLite moves
+    what the log holds into the file, and only localrag's gives a checksum to what it moves.
+    """
+    for name in workspace.corpora():
+        place = workspace.corpus(name)
+        if _try("store", lambda name=name: _store(workspace, name)).health is Health.BROKEN:  # type: ignore[misc]
+            yield _mended(f"store {name}", partial(_mend_store, place))
+    if workspace.conversations.exists():
+        found = _try("conversations", lambda: _conversations(workspace))
+        if found.health is Health.BROKEN:
+            yield _mended(found.check, partial(Conversations.mend, workspace))
+
+
+def _mend_store(place: CorpusPaths) -> None:
+    with writing(place):
+        CorpusStore.mend(place.store)
+
+
+def _mended(check: str, attempt: Callable[[], None]) -> Finding:
+    def tried() -> Fact:
+        attempt()
+        return Fact(FactKind.CHECKSUMS_ANEW)
+
+    return _try(check, tried)
+
+
+def _said(words: object) -> Fact:
+    """What a library or an error says in its own words."""
+    return Fact(FactKind.SAID, words=str(words))
+
+
+def _try(check: str, look: Callable[[], Fact], cure: str | Fact = "") -> Finding:
+    try:
+        return Finding(check, Health.GOOD, look())
+    except LocalragError as error:
+        return Finding(check, Health.BROKEN, _said(error.cause), error.remedy or cure)
+    except Exception as error:  # noqa: BLE001 - a broken library may raise anything
+        return Finding(check, Health.BROKEN, _said(f"{type(error).__name__}: {error}"), cure)
+
+
+def _sqlite() -> Fact:
+    checking_layer()
+    return _said(apsw.sqlite_lib_version())
+
+
+def _dictionary() -> Fact:
+    from localrag_indexes.analysis import Analyzer
+
+    analyzer = Analyzer()
+    terms = analyzer.terms("渡し舟の登録")
+    if not terms:
+        raise ValueError("the dictionary finds no words")
+    return _said(f"{analyzer.id}: {' '.join(terms)}")
+
+
+def _tantivy() -> Fact:
+    import tantivy
+
+    tantivy.SchemaBuilder().build()
+    return _said(version("tantivy"))
+
+
+def _extras() -> Iterator[Finding]:
+    for extra, modules in _EXTRAS.items():
+        missing = [module for module in modules if find_spec(module) is None]
+        if missing:
+            detail = Fact(FactKind.NOT_INSTALLED, packages=tuple(missing))
+            yield Finding(f"extra {extra}", Health.ABSENT, detail, to_install(extra))
+        else:
+            yield Finding(f"extra {extra}", Health.GOOD, Fact(FactKind.INSTALLED))
+
+
+def _workspace(workspace: Workspace) -> Fact:
+    workspace.require()
+    return _said(workspace.home)
+
+
+def _config(workspace: Workspace, overrides: Mapping[str, object]) -> Fact:
+    load(workspace, overrides)
+    return Fact(FactKind.VALID)
+
+
+def _access(workspace: Workspace) -> Finding:
+    """Who can read the workspace: nobody should whom its settings do not name."""
+    readers = durable.readers(workspace.settings)
+    exposed = durable.exposed(workspace.home, readers)
+    if exposed:
+        names = tuple(str(path) for path in exposed[:_NAMED])
+        detail = Fact(FactKind.EXPOSED, n=len(exposed), first=names)
+        return Finding("access", Health.WARNING, detail, "localrag init")
+    kind = {
+        "owner": FactKind.READ_BY_OWNER,
+        "group": FactKind.READ_BY_GROUP,
+        "everyone": FactKind.READ_BY_EVERYONE,
+    }[readers]
+    return Finding("access", Health.GOOD, Fact(kind))
+
+
+def _journal(workspace: Workspace) -> Fact:
+    chain = checked(workspace)
+    return Fact(FactKind.JOURNAL_WHOLE, n=chain.questions, last=chain.last)
+
+
+def _conversations(workspace: Workspace) -> Fact:
+    with Conversations.open(workspace, read_only=True) as kept:
+        if problems := kept.check():
+            raise LocalragError(
+                " ".join(problems),
+                N_(
+                    "Try localrag doctor --mend. Else put back a copy of it, or move it away and "
+                    "begin with none."
+                ),
+            )
+        return Fact(FactKind.CONVERSATIONS_SOUND, n=len(kept.list()))
+
+
+def _disk(workspace: Workspace) -> Finding:
+    free = shutil.disk_usage(workspace.home).free
+    detail = Fact(FactKind.DISK_FREE, gigabytes=free / 1024**3)
+    if free < _LITTLE_SPACE:
+        cure = _("Free some space, or move the workspace and name it with --home.")
+        return Finding("disk", Health.WARNING, detail, cure)
+    return Finding("disk", Health.GOOD, detail)
+
+
+def _store(workspace: Workspace, name: str) -> Fact:
+    with CorpusStore.open(workspace.corpus(name).store, read_only=True) as store:
+        problems = store.check()
+        if problems:
+            raise LocalragError(
+                " ".join(problems),
+                N_(
+                    "Try localrag doctor --mend. Else put back a copy of it, or add the documents "
+                    "to a new corpus."
+                ),
+            )
+        if altered := list(store.altered()):
+            raise LocalragError(
+                N_("{n:,} documents are not as they were stored: {first}."),
+                N_(
+                    "Put back a copy of the store, or remove them and add their files again: {verb}"
+                ),
+                n=len(altered),
+                first=", ".join(altered[:_NAMED]),
+                verb=f"localrag remove --corpus {name} {' '.join(altered[:_NAMED])}",
+            )
+        return Fact(FactKind.STORE_SOUND, n=store.extent().documents)
+
+
+def _models(workspace: Workspace) -> Iterator[Finding]:
+    from localrag.corpus.inference.opening import as_ours
+    from localrag_models.files import gigabytes
+    from localrag_models.store import ModelStore
+
+    store = ModelStore(workspace.models)
+    for model in store.installed():
+        yield Finding(
+            f"model {model.name}",
+            Health.GOOD,
+            _said(f"{_(model.kind)}{_(', ')}{gigabytes(model.size)}"),
+        )
+    for problem in map(as_ours, store.problems().values()):
+        yield Finding("model", Health.BROKEN, _said(problem.cause), problem.cure)
+
+
+def _models_of_settings(workspace: Workspace, config: Config) -> Iterator[Finding]:
+    from localrag.corpus.inference.opening import check_models
+
+    for setting, model, cause, cure in check_models(workspace, config):
+        health = Health.BROKEN if cause else Health.GOOD
+        yield Finding(setting, health, _said(cause or model), cure)
+
+
+def _laws(workspace: Workspace, name: str) -> Iterator[Finding]:
+    """How old the texts of the laws of a corpus are; nothing is found where it has none.
+
+    Of a law that is never amended the text is old and right: only where all texts are old, the
+    corpus surely is.
+    """
+    try:
+        with CorpusStore.open(workspace.corpus(name).store, read_only=True) as store:
+            ages, today = store.ages(), store.as_of
+    except LocalragError:
+        return  # The store says why.
+    if not ages.newest:
+        return
+    told = ages.told(today) or Fact(FactKind.LAWS_RECENT, laws=ages.laws, date=ages.newest)
+    if is_old(ages.newest, today):
+        yield Finding(f"laws {name}", Health.WARNING, told, Fact(FactKind.TO_UPDATE, corpus=name))
+    else:
+        yield Finding(f"laws {name}", Health.GOOD, told)
+
+
+def _index(workspace: Workspace, name: str) -> Finding:
+    from localrag.search.indexing.state import index_state
+
+    root = workspace.corpus(name).bm25
+    look = lambda: index_state(workspace, name, deep=True)  # noqa: E731
+    return _state(f"index {name}", root, look, *_to_index(name))
+
+
+def _vectors(workspace: Workspace, name: str, config: Config) -> Iterator[Finding]:
+    """How the vectors of a corpus are; nothing is found where it has none and needs none."""
+    from localrag.corpus.inference.opening import embedder_id, embedder_name
+    from localrag.search.indexing.state import vector_state
+    from localrag_indexes.manifest import current
+
+    place = workspace.corpus(name)
+    if current(place.vectors) is None and not embedder_name(workspace, config):
+        return
+
+    def look() -> "IndexState":
+        with CorpusStore.open(place.store, read_only=True) as store:
+            return vector_state(
+                place,
+                store,
+                embedder_id(workspace, config),
+                config.embedding.provisions,
+                deep=True,
+            )
+
+    yield _state(f"vectors {name}", place.vectors, look, *_to_index(name))
+
+
+def _to_index(corpus: str) -> tuple[Fact, Fact]:
+    """What brings an index up to date, and what makes a damaged one anew."""
+    # What is damaged is made anew, whatever a comparison finds by then.
+    return Fact(FactKind.TO_INDEX, corpus=corpus), Fact(FactKind.TO_REBUILD, corpus=corpus)
+
+
+def _layers(workspace: Workspace, name: str, config: Config) -> Iterator[Finding]:
+    """How the index of the derived layers of a corpus is; nothing is found where it has none."""
+    from localrag.corpus.inference.opening import embedder_id
+    from localrag.prepare.index import layers_begun, layers_state
+
+    place = workspace.corpus(name)
+    begun = layers_begun(place)
+    if not begun:
+        return
+
+    def look() -> "IndexState":
+        model = "" if config.retrieval.dense == "off" else embedder_id(workspace, config)
+        with CorpusStore.open(place.store, read_only=True) as store:
+            return layers_state(place, store, model)
+
+    cure = Fact(FactKind.TO_PREPARE, corpus=name, layers=",".join(begun))
+    yield _state(f"layers {name}", place.layer_words, look, cure, cure)
+
+
+def _state(
+    check: str,
+    root: Path,
+    look: "Callable[[], IndexState]",
+    cure: Fact,
+    cure_of_damage: Fact,
+) -> Finding:
+    """A finding on an index, from how it stands to its store."""
+    from localrag.search.indexing.state import IndexState
+    from localrag_indexes.manifest import was_built
+
+    broken = {
+        IndexState.MISSING: FactKind.INDEX_LOST,
+        IndexState.OUTDATED: FactKind.INDEX_OUTDATED,
+        IndexState.DAMAGED: FactKind.INDEX_DAMAGED,
+    }
+    try:
+        state = look()
+    except LocalragError as error:
+        return Finding(check, Health.BROKEN, _said(error.cause), error.remedy)
+    if state is IndexState.FRESH:
+        return Finding(check, Health.GOOD, Fact(FactKind.UP_TO_DATE))
+    if state is IndexState.MISSING and not was_built(root):
+        return Finding(check, Health.WARNING, Fact(FactKind.NOT_INDEXED), cure)
+    if state is IndexState.BEHIND:
+        return Finding(check, Health.WARNING, Fact(FactKind.INDEX_OLDER), cure)
+    if state is IndexState.DAMAGED:
+        cure = cure_of_damage
+    return Finding(check, Health.BROKEN, Fact(broken[state]), cure)

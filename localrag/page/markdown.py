@@ -1,0 +1,125 @@
+"""Blocks as Markdown: whatever a text holds, a reader of Markdown sees it as it is."""
+
+import re
+from collections.abc import Callable, Iterable
+
+from localrag.page.blocks import (
+    Block,
+    Code,
+    Heading,
+    Inline,
+    Item,
+    Items,
+    Mark,
+    Paragraph,
+    Quotation,
+    Struck,
+)
+from localrag.text.harmless import harmless, one_line
+
+_ANYWHERE = re.compile(r"[\\`*_\[\]<>&~|$]")
+# What begins a heading, a list, a rule or a table only where it begins a line.
+_BEGINNING = re.compile(r"(?P<mark>[#+\-=:])|(?P<number>\d{1,9})(?P<end>[.)])|(?P<blank>[ \t])")
+# GitHub makes links of these without being asked.
+_ADDRESS = re.compile(r"(?<=\w)(?=://)|(?<=\bwww)(?=\.)", re.IGNORECASE)
+_TICKS = re.compile("`+")
+
+
+def markdown(blocks: Iterable[Block]) -> str:
+    """Write blocks as a Markdown file."""
+    return "\n\n".join(map(_block, blocks)) + "\n"
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Heading():
+            return f"{'#' * block.level} {line(block.text)}"
+        case Paragraph():
+            return _inline(block.parts, paragraph)
+        case Quotation():
+            return quotation(block.text)
+        case Items():
+            return _items(block)
+
+
+def _items(block: Items) -> str:
+    # An entry with paragraphs below it stands apart from the next one.
+    is_loose = any(not isinstance(below, Items) for one in block.entries for below in one.below)
+    gap = "\n\n" if is_loose else "\n"
+    marks = (
+        f"{number}. " if block.numbered else "- " for number in range(1, 1 + len(block.entries))
+    )
+    return gap.join(
+        _item(mark, entry, gap) for mark, entry in zip(marks, block.entries, strict=True)
+    )
+
+
+def _item(mark: str, entry: Item, gap: str) -> str:
+    below = [_indented(_block(block), " " * len(mark)) for block in entry.below]
+    return gap.join([mark + _inline(entry.parts, line), *below])
+
+
+def _indented(text: str, indent: str) -> str:
+    return "\n".join(f"{indent}{row}".rstrip() for row in text.split("\n"))
+
+
+def _inline(parts: Iterable[Inline], text: Callable[[str], str]) -> str:
+    written = []
+    for part in parts:
+        match part:
+            case Code():
+                written.append(code(part.text))
+            case Mark():
+                written.append(part.text)
+            case str():
+                # Behind other parts it begins no line, so nothing else can begin there.
+                written.append(_escaped(one_line(part)) if written else text(part))
+            case Struck():
+                written.append(f"~~{_escaped(one_line(part.text))}~~")
+            case _:
+                written.append(f"**{_escaped(one_line(part.text))}**")
+    return "".join(written)
+
+
+def line(text: str) -> str:
+    """Write a text within a line; its line breaks are made visible."""
+    return _in_line(one_line(text))
+
+
+def paragraph(text: str) -> str:
+    """Write a text of any number of lines, which stay as they are."""
+    lines = [_in_line(row) for row in harmless(text).split("\n")]
+    following = [*lines[1:], ""]
+    # A backslash at its end keeps a line break; before an empty line there is no need.
+    return "\n".join(
+        f"{row}\\" if row and after else row for row, after in zip(lines, following, strict=True)
+    )
+
+
+def quotation(text: str) -> str:
+    """Write a text as a block quote."""
+    return "\n".join(f"> {row}".rstrip() for row in paragraph(text).split("\n"))
+
+
+def code(text: str) -> str:
+    """Write a text as code within a line."""
+    text = one_line(text)
+    fence = "`" * (1 + max(map(len, _TICKS.findall(text)), default=0))
+    blank = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{blank}{text}{blank}{fence}"
+
+
+def _in_line(text: str) -> str:
+    escaped = _escaped(text)
+    return _BEGINNING.sub(_as_text, escaped, count=1) if _BEGINNING.match(escaped) else escaped
+
+
+def _escaped(text: str) -> str:
+    return _ADDRESS.sub(r"\\", _ANYWHERE.sub(r"\\\g<0>", text))
+
+
+def _as_text(match: re.Match[str]) -> str:
+    if match["blank"]:
+        # Four blanks would begin a block of code.
+        return f"&#{ord(match['blank'])};"
+    return f"\\{match['mark']}" if match["mark"] else f"{match['number']}\\{match['end']}"

@@ -1,0 +1,480 @@
+"""What a person wrote, found: a citation in any spelling, an id, the name of a subject."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+from heapq import nsmallest
+from typing import NamedTuple
+
+from localrag.corpus.facets import read_label, read_labels
+from localrag.corpus.rows import fold
+from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import PASSAGES, TRIPLES, Passage, kind_name, spellings_of_kind
+from localrag.errors import NotFoundError, UsageError
+from localrag.language import N_, _
+from localrag.law.names import LawNames
+from localrag.law.provisions import StoredProvisions
+from localrag.law.resolver import CitationResolver, Resolution, Target, parse_target
+from localrag.search.indexing.state import LAYERS
+from localrag.search.question.laws import laws_named
+from localrag.search.reading import around, cited_in_english, slips
+from localrag.search.types import Filters
+from localrag.text.facts import Fact, FactKind
+from localrag.text.harmless import shorten
+from localrag_indexes.analysis.normalize import plain
+
+LISTED = 10
+"""Candidates that a message names, of those that can be meant."""
+
+_NUMBER = "[0-9]+(?:-[0-9]+)*"
+_ENGLISH_NUMBERS = re.compile(
+    rf"(?P<law>[A-Za-z][^0-9]*[A-Za-z]),? (?P<numbers>{_NUMBER}(?:(?:,? (?:and|or) |, ){_NUMBER})*)"
+)
+# Only such names are looked up among those of files: 手引.txt.
+_FILE_NAME = re.compile(r"[^!/]\.[A-Za-z0-9]{2,8}$")
+# Characters of what was written that a message repeats.
+_LONGEST = 100
+
+
+def find(store: CorpusStore, target: str, names: LawNames | None = None) -> Passage:
+    """Find what a person wrote: a citation in any spelling, or the id of a passage.
+
+    The id of a document that is no statute (the title of an article of Wikipedia) finds its first
+    passage. What is none of these but names a subject finds the first triple about it.
+
+    Args:
+        store: the corpus.
+        target: what was written.
+        names: the laws of the corpus, where they are at hand.
+
+    Raises:
+        NotFoundError: the corpus has no such law, provision or subject.
+        UsageError: the target can mean several of them; the message lists them.
+    """
+    try:
+        return by_id(store, target) or _cited(store, target, names)
+    except NotFoundError:
+        if subject := subject_of(store, target):
+            return subject
+        raise
+
+
+def by_id(store: CorpusStore, target: str) -> Passage | None:
+    """The passage of this id, or the first one of the document of this id that is no statute.
+
+    The name of a file alone finds its document in any folder, zip or message.
+
+    Raises:
+        UsageError: several documents have this name; the message lists them.
+    """
+    return store.by_id(target) or _opening(store, target) or _of_file(store, target)
+
+
+def names_of(store: CorpusStore) -> LawNames:
+    """The names of the laws of a corpus, read once until somebody writes it."""
+    return store.kept("names of laws", lambda: LawNames.from_rows(store.laws()))
+
+
+def targets_of(store: CorpusStore, written: str, names: LawNames) -> list[Target]:
+    """The provisions that a citation names, each once, in its order; or one law as a whole.
+
+    Raises:
+        NotFoundError: the corpus has no such law or provision.
+        UsageError: a citation can mean several of them; the message lists them.
+    """
+    resolutions = _resolutions(store, written, names)
+    for resolution in resolutions:
+        if resolution.problem:
+            raise _not_found(store, written, resolution, names)
+    targets = [target for resolution in resolutions for target in resolution.candidates]
+    if len(targets) > len(resolutions):
+        raise UsageError(
+            N_("{written!r} can mean {count:,} provisions."),
+            N_("Name one of them: {some}."),
+            written=shorten(written, _LONGEST),
+            count=len(targets),
+            some=_listed(store, targets),
+        )
+    return list(dict.fromkeys(targets))
+
+
+def _resolutions(store: CorpusStore, written: str, names: LawNames) -> tuple[Resolution, ...]:
+    provisions = StoredProvisions(store, names)
+    resolutions = parse_target(written, names, provisions)
+    resolutions = resolutions or _in_english(written, names, CitationResolver(names, provisions))
+    if not resolutions:
+        raise NotFoundError(
+            N_("{written!r} names no provision, document or subject of the corpus."),
+            N_(
+                "Write a law and an article (localrag show 渡し舟法8条), the id of a passage or a "
+                "document (localrag list {corpus}), or the name of a subject of triples."
+            ),
+            corpus=store.corpus,
+            written=shorten(written, _LONGEST),
+        )
+    return resolutions
+
+
+def _in_english(
+    written: str, names: LawNames, resolver: CitationResolver
+) -> tuple[Resolution, ...]:
+    """Read Article 709 of the Civil Code, and Civil Code 709 and 710."""
+    written = plain(written)
+    if bare := _ENGLISH_NUMBERS.fullmatch(written.strip()):
+        written = f"Articles {bare['numbers']} of {bare['law']}"
+    return tuple(cited_in_english(resolver, written, laws_named(written, names)))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A provision of the corpus, or a law of it as a whole.
+
+    Attributes:
+        document_id: the law.
+        locator: the path of the provision; "" for the law as a whole.
+        passage_id: of the provision; "" for the law as a whole.
+        label: its heading, or the title of the law.
+        state: the day from which this text of the law is in force; "" where that is not known.
+    """
+
+    document_id: str
+    locator: str
+    passage_id: str
+    label: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedCitation:
+    """A citation as it was written, and what it can mean.
+
+    Attributes:
+        cited: the words of the citation.
+        start, end: their span in what was written.
+        problem: why it means nothing here; None where it does.
+        candidates: what it can mean, each an alternative to the others.
+        nearest: where it means nothing, what is there instead.
+    """
+
+    cited: str
+    start: int
+    end: int
+    problem: Fact | None
+    candidates: tuple[Place, ...]
+    nearest: tuple[Place, ...]
+
+
+def resolve(store: CorpusStore, written: str) -> tuple[ResolvedCitation, ...]:
+    """Tell what citations mean, ambiguous and missing ones too, in their order.
+
+    Raises:
+        NotFoundError: nothing in it is a citation.
+    """
+
+    def place(target: Target) -> Place:
+        passage, law = store.at(target.law_id, target.locator), store.document(target.law_id)
+        state = law.metadata.get("date", "")
+        if passage is None:
+            return Place(law.id, "", "", law.title, state)
+        return Place(law.id, passage.locator.path, passage.id, passage.header, state)
+
+    return tuple(
+        ResolvedCitation(
+            resolution.text,
+            resolution.start,
+            resolution.end,
+            resolution.problem,
+            tuple(map(place, resolution.candidates)),
+            tuple(map(place, around(store, resolution))),
+        )
+        for resolution in _resolutions(store, written, names_of(store))
+    )
+
+
+def filters_of(
+    store: CorpusStore,
+    *,
+    laws: Sequence[str] = (),
+    law_types: Sequence[str] = (),
+    layers: Sequence[str] = (),
+    date_from: str = "",
+    date_to: str = "",
+    where: Sequence[str] = (),
+) -> Filters:
+    """Read which passages may be found.
+
+    Args:
+        store: the corpus.
+        laws: titles, abbreviations or ids.
+        law_types: ``Act``, ``CabinetOrder`` …, or what they are called: 法律, 政令.
+        layers: to be searched in.
+        date_from: only texts of this day (ISO) or later.
+        date_to: only texts of this day or earlier.
+        where: what documents are told apart by, ``kind=Act``, several between semicolons.
+
+    Raises:
+        UsageError: there is no such layer, or a text of `where` is no label.
+        NotFoundError: a law, or a type of law, is not in the corpus.
+    """
+    for layer in layers:
+        if layer not in LAYERS:
+            raise UsageError(
+                N_("There is no layer {name!r} to search."),
+                N_("There is: {known}."),
+                name=layer,
+                known=", ".join(LAYERS),
+            )
+    return Filters(
+        documents=tuple(law_id for name in laws for law_id in laws_called(store, name)),
+        law_types=_law_types(store, law_types),
+        layers=tuple(layers),
+        date_from=date_from,
+        date_to=date_to,
+        # An empty text is refused: without its label everything would be searched.
+        where=tuple(label for text in where for label in read_labels(text) or (read_label(text),)),
+    )
+
+
+def _law_types(store: CorpusStore, written: Sequence[str]) -> tuple[str, ...]:
+    if not written:
+        return ()
+    known = sorted({law.law_type for law in store.laws()} - {""})
+    spelled = {spelling: one for one in known for spelling in spellings_of_kind(one)}
+    for law_type in written:
+        if law_type not in spelled:
+            raise NotFoundError(
+                N_("The corpus has no law of type {name!r}."),
+                N_("There is: {known}.") if known else N_("It has no laws."),
+                name=law_type,
+                known=", ".join(map(kind_name, known)),
+            )
+    return tuple(spelled[law_type] for law_type in written)
+
+
+def _cited(store: CorpusStore, written: str, names: LawNames | None) -> Passage:
+    names = names or names_of(store)
+    targets = targets_of(store, written, names)
+    if len(targets) > 1:
+        raise UsageError(
+            N_("{written!r} names {count:,} provisions."),
+            N_("Name one of them: {some}."),
+            written=shorten(written, _LONGEST),
+            count=len(targets),
+            some=_listed(store, targets),
+        )
+    (target,) = targets
+    passage = store.at(target.law_id, target.locator)
+    if passage is None:
+        title, articles = names.title(target.law_id), store.articles(target.law_id)
+        raise UsageError(
+            N_("{title} is a law of {count:,} articles, not a provision."),
+            N_("Name a provision of it: localrag show {law} {article}"),
+            title=title,
+            count=len(articles),
+            law=target.law_id,
+            article="".join(articles[:1]),
+        )
+    return passage
+
+
+def laws_called(store: CorpusStore, name: str) -> tuple[str, ...]:
+    """The ids of the laws of a title, an abbreviation, a number or an id.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    names = names_of(store)
+    found = (name,) if name in names.rows else names.lookup(name)
+    if not found:
+        raise NotFoundError(
+            N_("The corpus has no law {name!r}."),
+            N_("See its laws: localrag list {corpus} --kind law"),
+            name=name,
+            corpus=store.corpus,
+        )
+    return found
+
+
+def _opening(store: CorpusStore, document_id: str) -> Passage | None:
+    first = store.by_id(f"{document_id}#1")
+    return first if first and first.layer in (PASSAGES, TRIPLES) else None
+
+
+def _of_file(store: CorpusStore, name: str) -> Passage | None:
+    """The first passage of the one document whose file has this name."""
+    if not _FILE_NAME.search(name):
+        return None
+    documents = store.named(name)
+    if len(documents) > 1:
+        raise UsageError(
+            N_("{name!r} is the name of {count:,} documents."),
+            N_("Name one of them: {some}."),
+            name=shorten(name, _LONGEST),
+            count=len(documents),
+            some=some(documents[:LISTED], len(documents)),
+        )
+    return _opening(store, documents[0]) if documents else None
+
+
+def subject_of(store: CorpusStore, name: str) -> Passage | None:
+    """The first triple about the subject that a name means; one written just so goes before.
+
+    Raises:
+        UsageError: it can mean several subjects; the message lists them.
+    """
+    subjects = store.knowledge.subjects(name)
+    meant = [name] if name in subjects else subjects
+    if len(meant) > 1:
+        raise UsageError(
+            N_("{name!r} can mean {count:,} subjects."),
+            N_("Name one of them: {some}."),
+            name=name,
+            count=len(meant),
+            some=some(meant[:LISTED], len(meant)),
+        )
+    first = store.knowledge.about(meant[0], 1) if meant else ()
+    return store.by_id(first[0].passage_id) if first else None
+
+
+def _not_found(
+    store: CorpusStore, written: str, resolution: Resolution, names: LawNames
+) -> NotFoundError:
+    """The error that says what is not there and what is there around it."""
+    problem = resolution.problem
+    said = problem if str(problem).startswith(written) else f"{written!r}: {problem}"
+    if not resolution.nearest:
+        cure = N_("See its laws: localrag list {corpus} --kind law")
+        unread = (FactKind.NUMBER_UNREAD, FactKind.RANGE_BACKWARDS)
+        if problem is not None and problem.kind in unread:
+            cure = N_("Write a provision as 709条の2第1項, and a day with --as-of.")
+        near = next(slips([resolution], written, names), None)
+        return NotFoundError(
+            N_("{said}."),
+            near or cure,
+            said=said,
+            corpus=store.corpus,
+        )
+    dates = {store.document(t.law_id).metadata.get("date", "") for t in resolution.nearest}
+    if problem is not None and problem.kind is not FactKind.NO_SUCH_PROVISION:
+        dates = set()
+    return NotFoundError(
+        N_("{said} in its state of {dates}.") if any(dates) else N_("{said}."),
+        N_("There is: {places}."),
+        said=said,
+        dates=_(" or ").join(sorted(filter(None, dates))),
+        places=_listed(store, around(store, resolution)),
+    )
+
+
+def _listed(store: CorpusStore, targets: Sequence[Target]) -> str:
+    return some([_named(store, target) for target in targets[:LISTED]], len(targets))
+
+
+def some(names: Sequence[str], count: int) -> str:
+    """The first names, and how many more of them there are."""
+    more, listed = count - len(names), _(", ").join(names)
+    return _("{names} and {more:,} more").format(names=listed, more=more) if more else listed
+
+
+def _named(store: CorpusStore, target: Target) -> str:
+    passage = store.at(target.law_id, target.locator)
+    if passage is None:
+        return f"{store.document(target.law_id).title} ({target.law_id})"
+    return f"{passage.header} ({passage.id})"
+
+
+# In folded characters; no law is called so.
+_LONGEST = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A law that can be meant.
+
+    Attributes:
+        title: as printed.
+        matched: the name that fits: the title, an abbreviation, or the law number.
+    """
+
+    law_id: str
+    title: str
+    matched: str
+
+
+def suggest(names: LawNames, typed: str, limit: int) -> list[Suggestion]:
+    """Find the laws with a name that fits what is typed, the likeliest first, each once.
+
+    Names that begin with it go before names that hold it, and those before names that hold its
+    characters in order; among them the shorter ones first. Names are compared in their folded
+    form (`localrag.corpus.rows`). The first call for some names folds them all.
+    """
+    wanted = fold(typed[: 2 * _LONGEST])
+    if not wanted or len(wanted) > _LONGEST:
+        return []
+    best: dict[str, _Rank] = {}
+    for rank in _ranked(wanted, _entries(names)):
+        for law_id in rank.entry.law_ids:
+            if law_id not in best or rank < best[law_id]:
+                best[law_id] = rank
+    chosen = nsmallest(limit, best.items(), key=lambda item: item[1])
+    return [Suggestion(law_id, names.title(law_id), rank.entry.name) for law_id, rank in chosen]
+
+
+class _Fit(IntEnum):
+    WHOLE = 0
+    PREFIX = 1
+    SUBSTRING = 2
+    SCATTERED = 3
+
+
+class _Entry(NamedTuple):
+    """A name; its number is its place among all of them.
+
+    The characters of a law number stand in most others too: it is not found by some of them.
+    """
+
+    folded: str
+    number: int
+    name: str
+    law_ids: tuple[str, ...]
+    scatters: bool = True
+
+
+class _Rank(NamedTuple):
+    fit: _Fit
+    length: int
+    number: int
+    entry: _Entry
+
+
+def _ranked(wanted: str, entries: tuple[_Entry, ...]) -> Iterator[_Rank]:
+    for entry in entries:
+        folded = entry.folded
+        if wanted in folded:
+            if folded == wanted:
+                fit = _Fit.WHOLE
+            else:
+                fit = _Fit.PREFIX if folded.startswith(wanted) else _Fit.SUBSTRING
+        elif entry.scatters and _in_order(wanted, folded):
+            fit = _Fit.SCATTERED
+        else:
+            continue
+        yield _Rank(fit, len(folded), entry.number, entry)
+
+
+def _in_order(wanted: str, folded: str) -> bool:
+    # A pattern would go back and try again, for hours where a character is there many times.
+    rest = iter(folded)
+    return all(character in rest for character in wanted)
+
+
+@lru_cache(maxsize=4)
+def _entries(names: LawNames) -> tuple[_Entry, ...]:
+    called = [(name, law_ids, True) for name, law_ids in names.names.items()]
+    called += [(of.law_num, (of.law_id,), False) for of in names.rows.values() if of.law_num]
+    return tuple(
+        _Entry(fold(name), number, name, law_ids, scatters)
+        for number, (name, law_ids, scatters) in enumerate(called)
+    )

@@ -1,0 +1,239 @@
+"""The states of a law: the Python twin of ``localrag history`` and ``localrag diff``."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from localrag.corpus.states import enacted, is_old
+from localrag.corpus.store import CorpusStore, DocumentInfo
+from localrag.corpus.types import ARTICLES, Document, Locator, Passage
+from localrag.errors import NotFoundError, UsageError
+from localrag.language import N_, _
+from localrag.search.finding import find, laws_called
+from localrag.search.history.comparing import CHANGES, Change, compare, left_out
+from localrag.text.facts import Fact, FactKind
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two states of a law, and all that changed from the one to the other.
+
+    Attributes:
+        before, after: the states.
+        changes: in reading order.
+        left_out: what only one of the texts has, as a whole: no change, for all one can tell.
+        notes: where a text is much older than the day it was asked for.
+    """
+
+    before: DocumentInfo
+    after: DocumentInfo
+    changes: tuple[Change, ...]
+    left_out: tuple[Fact, ...] = ()
+    notes: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A provision in one state of its law.
+
+    Attributes:
+        state: of the law.
+        passage: None where this state does not have it.
+        change: against the state before; None where nothing changed, and for the first state.
+    """
+
+    state: DocumentInfo
+    passage: Passage | None
+    change: Change | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A provision through the states of its law, the earliest first.
+
+    Attributes:
+        title: its heading.
+        versions: one for each text of the law that the corpus has.
+        notes: which texts these are; what lies between and behind them nobody here knows.
+    """
+
+    title: str
+    versions: tuple[Version, ...]
+    notes: tuple[Fact, ...] = ()
+
+
+_TYPES = {"AC": "法律", "CO": "政令"}
+_LAW_ID = re.compile(r"[1-5](\d{2})(AC|CO)\d(\d{9})")
+
+
+def amended_by(state: DocumentInfo) -> str:
+    """The law that made a state what it is, by its number: 令和6年法律第65号; "" if not known.
+
+    An id of another kind than those of acts and cabinet orders stays as it is.
+    """
+    law_id = state.metadata.get("amending_law", "")
+    match, made = _LAW_ID.fullmatch(law_id), enacted(law_id)
+    if match is None or made is None:
+        return law_id
+    year, kind, number = match.groups()
+    return f"{made.era}{int(year)}年{_TYPES[kind]}第{int(number)}号"
+
+
+def headline(version: Version) -> str:
+    """From when to when a state is in force, by what law, and what became of the provision."""
+    state = version.state
+    date = state.metadata.get("date") or _("without a date")
+    period = f"{date} – {state.followed}"
+    if not state.followed:
+        period = _("from {date} on; the last text in this corpus").format(date=date)
+    parts = [period]
+    if law := amended_by(state):
+        parts.append(_("amended by {law}").format(law=law))
+    if version.change is not None:
+        parts.append(_(CHANGES[version.change.kind]))
+    elif version.passage is None:
+        parts.append(_("not in this state"))
+    return "  ".join(parts)
+
+
+def history(store: CorpusStore, target: str) -> History:
+    """Follow a provision through the states of its law.
+
+    Args:
+        store: a corpus; the citation is read in the state that it shows.
+        target: a citation as for `provision.show`, of one article or of what stands in it.
+
+    Raises:
+        NotFoundError: there is no such provision.
+        UsageError: it can mean several, or is of no law.
+    """
+    shown = _article(store, target)
+    states = store.states(shown.document_id)
+    documents = [store.read(state.key) for state in states]
+    today = states.index(store.document(shown.document_id))
+    versions: list[Version] = [Version(states[today], shown)]
+    passage: Passage | None = shown
+    for at in range(today, 0, -1):
+        change = _change_of(passage, documents[at - 1], documents[at], backwards=True)
+        versions[0] = Version(states[at], passage, change)
+        passage = _other_side(change, passage, documents[at - 1], backwards=True)
+        versions.insert(0, Version(states[at - 1], passage))
+    passage = shown
+    for at in range(today + 1, len(states)):
+        change = _change_of(passage, documents[at - 1], documents[at])
+        passage = _other_side(change, passage, documents[at])
+        versions.append(Version(states[at], passage, change))
+    return History(shown.header, tuple(versions), (_held(states),))
+
+
+def diff(store: CorpusStore, law: str, before: date, after: date) -> Comparison:
+    """Compare the states in which a law was on two days.
+
+    Raises:
+        NotFoundError: the corpus has no such law, no state of it that was in force on a day, or
+            one state alone for both days: that says nothing of what changed.
+        UsageError: the name can mean several laws.
+    """
+    states = store.states(_law(store, law))
+    days = sorted((before, after))
+    one, other = (_on(states, day) for day in days)
+    if one.key == other.key:
+        raise NotFoundError(
+            N_(
+                "The corpus has one text of {title} for both days, that of {date}; whether the law "
+                "changed between them is not known."
+            ),
+            N_("It has the texts of: {dates}. Add that of the other day: localrag add PATH"),
+            title=one.title,
+            date=one.metadata.get("date") or _("an unknown day"),
+            dates=_(", ").join(filter(None, (state.metadata.get("date") for state in states)))
+            or _("an unknown day"),
+        )
+    old, new = store.read(one.key), store.read(other.key)
+    return Comparison(
+        one,
+        other,
+        compare(old, new),
+        tuple(left_out(one, old, other, new)),
+        tuple(_far_before((one, other), days)),
+    )
+
+
+def _held(states: Sequence[DocumentInfo]) -> Fact:
+    """Which texts of a law there are."""
+    days = tuple(state.metadata.get("date") or _("without a date") for state in states)
+    return Fact(FactKind.STATES_HELD, law=states[0].title, days=days)
+
+
+def _far_before(states: Sequence[DocumentInfo], days: Sequence[date]) -> Iterator[Fact]:
+    """What is told of texts that are much older than the day they were asked for."""
+    for state, day in zip(states, days, strict=True):
+        begun = state.metadata.get("date", "")
+        if is_old(begun, day):
+            yield Fact(FactKind.LAST_STATE, law=state.title, date=begun, day=day.isoformat())
+
+
+def _change_of(
+    passage: Passage | None, before: Document, after: Document, *, backwards: bool = False
+) -> Change | None:
+    """What became of one passage, which is of the later state where one goes backwards."""
+    if passage is None:
+        return None
+    for change in compare(before, after):
+        side = change.after if backwards else change.before
+        if side is not None and side.locator == passage.locator:
+            return change
+    return None
+
+
+def _other_side(
+    change: Change | None, passage: Passage | None, other: Document, *, backwards: bool = False
+) -> Passage | None:
+    """The passage on the other side of a change; without one the passage of the same place."""
+    if change is not None:
+        return change.before if backwards else change.after
+    if passage is None:
+        return None
+    same = (p for p in other.passages if p.layer == ARTICLES and p.locator == passage.locator)
+    return next(same, None)
+
+
+def _article(store: CorpusStore, target: str) -> Passage:
+    """The article that a citation names or that what it names stands in."""
+    passage = find(store, target)
+    place = passage.locator
+    article = store.at(passage.document_id, Locator(place.division, place.article), ARTICLES)
+    if article is None:
+        raise UsageError(
+            N_("{target!r} is no provision of a law."),
+            N_("Name one: localrag history 民法709条"),
+            target=target,
+        )
+    return article
+
+
+def _law(store: CorpusStore, name: str) -> str:
+    found = laws_called(store, name)
+    if len(found) > 1:
+        raise UsageError(
+            N_("{name!r} can mean {n:,} laws."),
+            N_("Give the id of one: {ids}"),
+            name=name,
+            n=len(found),
+            ids=", ".join(found),
+        )
+    return found[0]
+
+
+def _on(states: Sequence[DocumentInfo], day: date) -> DocumentInfo:
+    begun = [state for state in states if state.metadata.get("date", "") <= day.isoformat()]
+    if begun:
+        return begun[-1]
+    raise NotFoundError(
+        N_("The corpus has no state of {title} that was in force on {day}."),
+        N_("Its first one is of {first}."),
+        title=states[0].title,
+        day=day.isoformat(),
+        first=states[0].metadata.get("date", ""),
+    )

@@ -1,0 +1,1 @@
+"""Makes the indexes of a corpus and says whether they are current."""

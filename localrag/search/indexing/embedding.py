@@ -1,0 +1,411 @@
+"""Embedding: the vectors of a corpus brought up to date with its store.
+
+A passage is embedded window by window, and a window is known by the digest of the model and its
+text. What the index in use holds, or is kept for the next one, is not embedded again, so a run that
+was killed goes on where it stopped, and a change of the corpus costs what has changed.
+
+Of a provision of a statute the opening is enough, unless the settings say otherwise: its heading
+and first words say what it is about, and 327 laws take minutes instead of hours.
+
+What is embedded and not yet in an index is kept in SQLite, for the same promises as the corpus
+store, without code of our own: a batch is in the file as a whole or not at all, whatever kills the
+process, and a full disk is an error. Writing is flushed batch by batch, which costs milliseconds
+where embedding costs seconds.
+"""
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import apsw
+
+from localrag.corpus.config import Provisions
+from localrag.corpus.database import connect
+from localrag.corpus.durable import make_folder, open_file
+from localrag.corpus.ingest.events import EMBEDDING, JOINING, SPLITTING, EmbeddingPlanned, Listener
+from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import ARTICLES, Passage
+from localrag.corpus.workspace import CorpusPaths
+from localrag.errors import StorageError
+from localrag.language import N_
+from localrag.search.indexing.state import ATTRIBUTES, LAYERS, attributes, origin
+from localrag.text.progress import Stopwatch
+from localrag_indexes.errors import IndexDamaged, IndexingError
+from localrag_indexes.manifest import current, new_generation
+from localrag_indexes.parallel import map_threads
+from localrag_models.errors import ModelDamaged
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from localrag_indexes.vectors import VectorEntry
+    from localrag_models.embedding import Embedder
+
+    Vector = NDArray[np.float32]
+
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS vectors"
+    " (key INTEGER PRIMARY KEY, digest BLOB UNIQUE NOT NULL, vector BLOB NOT NULL)"
+)
+_COMPANIONS = ("", "-wal", "-shm")
+
+
+class KeptVectors:
+    """Vectors by the digest of their text; one process at a time, which holds the corpus's lock.
+
+    Opened by ``with``, which makes the file where it is missing.
+
+    Raises:
+        StorageError: it cannot be opened, read or written (as for every method).
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._opened: apsw.Connection | None = None
+
+    @classmethod
+    def of(cls, folder: Path, model: str) -> Self:
+        """What is kept beside the vectors in a folder for one embedder.
+
+        Each has its own: who tries another model and comes back finds what was done before.
+        """
+        name = hashlib.blake2b(model.encode(), digest_size=6).hexdigest()
+        return cls(folder / f"journal-{name}.sqlite")
+
+    def digests(self) -> set[bytes]:
+        """The digests of all texts in it."""
+        with self._errors():
+            return {digest for (digest,) in self._connection.execute("SELECT digest FROM vectors")}
+
+    def vector(self, digest: bytes) -> "NDArray[np.float32]":
+        """The vector of a text that is in it, shape ``(d,)``."""
+        import numpy as np
+
+        with self._errors():
+            stored: bytes = self._connection.execute(
+                "SELECT vector FROM vectors WHERE digest = ?", (digest,)
+            ).get
+        return np.frombuffer(stored, "<f4")
+
+    def append(self, digests: Sequence[bytes], vectors: "NDArray[np.float32]") -> None:
+        """Enter the vectors of some texts, all of them or none; once this returns they stay."""
+        rows = [
+            (digest, vector.astype("<f4").tobytes())
+            for digest, vector in zip(digests, vectors, strict=True)
+        ]
+        with self._errors():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                self._connection.executemany(
+                    "INSERT OR IGNORE INTO vectors (digest, vector) VALUES (?, ?)", rows
+                )
+                self._connection.execute("COMMIT")
+            except BaseException:
+                # A full disk makes SQLite roll back by itself.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def discard(self) -> None:
+        """Delete the file, if there is one: all that is in it is in an index now."""
+        self._close()
+        with self._errors():
+            for companion in _COMPANIONS:
+                self._path.with_name(self._path.name + companion).unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        with self._errors():
+            make_folder(self._path.parent)
+            open_file(self._path, "ab").close()
+            self._opened = connect(self._path)
+            try:
+                for setting in ("journal_mode = WAL", "synchronous = FULL", "temp_store = MEMORY"):
+                    self._opened.execute(f"PRAGMA {setting}")
+                self._opened.execute(_TABLE)
+            except BaseException:
+                self._close()
+                raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    @property
+    def _connection(self) -> apsw.Connection:
+        assert self._opened is not None
+        return self._opened
+
+    def _close(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (apsw.Error, OSError) as error:
+            raise StorageError(
+                N_("What is embedded already cannot be kept in {path} ({problem})."),
+                N_("Free space on the disk; if the file is damaged, delete it."),
+                path=self._path,
+                problem=error,
+            ) from error
+
+
+class Window(NamedTuple):
+    """A window of a text, and the digest that it is known by."""
+
+    digest: bytes
+    text: str
+
+
+_Split = Callable[[Passage], list[Window]]
+
+# Windows embedded between two commits: what a kill can cost, and how often progress is told. They
+# are of about the same length, for a processor computes the padding of the shorter ones too.
+_BATCH = 64
+# Windows read ahead, to be sorted by length.
+_AHEAD = 2048
+# Passages read from the store at a time.
+_READ = 200
+_DIGEST_BYTES = 16
+# Characters of a provision that are embedded as its opening, beside the header.
+_OPENING = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What `embed` did.
+
+    Attributes:
+        windows: newly embedded.
+        vectors: rows of the index: one for each window of each passage.
+    """
+
+    windows: int
+    vectors: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedEntry:
+    """What is to be embedded under one key, with the digests of its windows."""
+
+    key: int
+    digests: tuple[bytes, ...]
+    attributes: Mapping[str, str]
+
+
+def embed(
+    place: CorpusPaths,
+    store: CorpusStore,
+    embedder: "Embedder",
+    on_event: Listener,
+    *,
+    provisions: Provisions = "openings",
+    rebuild: bool = False,
+    threads: int = 1,
+    at_once: int = 1,
+) -> Embedded:
+    """Bring the vectors of a corpus up to date; the caller holds its lock.
+
+    Until the last moment the old vectors stay in place and answer.
+
+    Args:
+        place: where the corpus lies.
+        store: the corpus, open.
+        embedder: the model.
+        on_event: called with `EmbeddingPlanned` and `Progress`.
+        provisions: what is embedded of the provisions of statutes.
+        rebuild: build the graph anew; texts are not embedded again.
+        threads: of the graph.
+        at_once: batches that the model embeds at the same time.
+
+    Raises:
+        ModelError: the model fails; what is embedded by then is kept for the next run.
+        IndexingError: the index cannot be built, or memory would not suffice.
+        StorageError: the disk is full or the folder cannot be written.
+    """
+
+    def split(passage: Passage) -> list[Window]:
+        opening = passage.layer == ARTICLES and provisions == "openings"
+        text = passage.text[:_OPENING] if opening else passage.text
+        return windows_of(embedder, text, passage.header)
+
+    return embed_planned(
+        place.vectors,
+        list(_plan(store, split, on_event)),
+        partial(_windows, store, split),
+        embedder,
+        on_event,
+        attributes=ATTRIBUTES,
+        extra=origin(store) | {"provisions": provisions},
+        rebuild=rebuild,
+        threads=threads,
+        at_once=at_once,
+    )
+
+
+def windows_of(embedder: "Embedder", text: str, header: str = "") -> list[Window]:
+    """The windows that an embedder reads a text in, each after the digest it is known by."""
+    windows = embedder.windows(text, header)
+    return [Window(_digest(embedder.id, window), window) for window in windows]
+
+
+def embed_planned(
+    root: Path,
+    plan: Sequence[PlannedEntry],
+    read: Callable[[Sequence[int], Collection[bytes]], Iterator[Window]],
+    embedder: "Embedder",
+    on_event: Listener,
+    *,
+    attributes: Sequence[str],
+    extra: Mapping[str, object],
+    rebuild: bool = False,
+    threads: int = 1,
+    at_once: int = 1,
+) -> Embedded:
+    """Make an index of vectors; what is embedded already, in the one in use or kept, stays.
+
+    Args:
+        root: of the generations of the index; what is embedded is kept there until it is built.
+        plan: its entries.
+        read: gives, of the entries with some keys, the windows that are wanted, once each.
+        embedder: the model.
+        on_event: as for `embed`, like the errors.
+        attributes: names of those that the entries can be filtered by.
+        extra: for the manifest.
+        rebuild: build the graph anew.
+        threads: of the graph.
+        at_once: as for `embed`.
+    """
+    from localrag_indexes import vectors
+
+    known, discarded = _known(root, embedder)
+    with KeptVectors.of(root, embedder.id) as kept:
+        texts = {digest for entry in plan for digest in entry.digests}
+        missing = texts - known.keys() - kept.digests()
+        pending = [entry.key for entry in plan if not missing.isdisjoint(entry.digests)]
+        needed = vectors.memory_needed(len(texts), embedder.dimension)
+        on_event(EmbeddingPlanned(len(missing), len(pending), embedder.id, needed, discarded))
+        vectors.check(len(texts), embedder.dimension)
+        _embed(read(pending, missing), len(missing), embedder, kept, at_once, on_event)
+        with new_generation(root) as folder:
+            manifest = vectors.build(
+                folder,
+                _entries(plan, known, kept),
+                model=embedder.id,
+                dimension=embedder.dimension,
+                attributes=attributes,
+                previous=None if rebuild else current(root),
+                threads=threads,
+                on_progress=partial(Stopwatch(on_event), JOINING),
+                extra=extra,
+            )
+        kept.discard()
+    return Embedded(len(missing), manifest.count)
+
+
+def _plan(store: CorpusStore, split: _Split, on_event: Listener) -> Iterator[PlannedEntry]:
+    total = store.count(LAYERS)
+    watch = Stopwatch(on_event)
+    every = store.distinct_passages(LAYERS)
+    for done, (document, key, passage) in enumerate(every, start=1):
+        digests = tuple(window.digest for window in split(passage))
+        yield PlannedEntry(key, digests, attributes(document, passage.layer))
+        watch(SPLITTING, done, total)
+
+
+def _digest(model: str, window: str) -> bytes:
+    content = f"{model}\0{window}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
+
+
+def _known(root: Path, embedder: "Embedder") -> "tuple[dict[bytes, Vector], str]":
+    """The vectors of the index in use, if it is of this model and every byte is as it was written.
+
+    Returns:
+        The vectors by digest, and the damage for which there are none.
+    """
+    from localrag_indexes.vectors import VectorIndex
+
+    folder = current(root)
+    if folder is None:
+        return {}, ""
+    try:
+        index = VectorIndex.open(folder, model=embedder.id, dimension=embedder.dimension, deep=True)
+        return dict(zip(index.digests(), index.vectors, strict=True)), ""
+    except IndexDamaged as error:
+        return {}, str(error)
+    except IndexingError:
+        return {}, ""
+
+
+def _windows(
+    store: CorpusStore, split: _Split, passages: Sequence[int], missing: Collection[bytes]
+) -> Iterator[Window]:
+    """Yield the windows that are missing, once each, with their digests."""
+    seen: set[bytes] = set()
+    for start in range(0, len(passages), _READ):
+        read = store.by_keys(passages[start : start + _READ])
+        for passage in read.values():
+            for window in split(passage):
+                if window.digest in missing and window.digest not in seen:
+                    seen.add(window.digest)
+                    yield window
+
+
+def _embed(
+    windows: Iterator[Window],
+    total: int,
+    embedder: "Embedder",
+    kept: KeptVectors,
+    at_once: int,
+    on_event: Listener,
+) -> None:
+    """Embed windows batch by batch; each is kept before progress is told."""
+    done = 0
+    watch = Stopwatch(on_event)
+    for batch, vectors in map_threads(partial(_vectors, embedder), _batches(windows), at_once):
+        kept.append([window.digest for window in batch], vectors)
+        done += len(batch)
+        watch(EMBEDDING, done, total)
+
+
+def _batches(windows: Iterator[Window]) -> Iterator[list[Window]]:
+    """Windows of about the same length, as many as are embedded in one call."""
+    while ahead := sorted(islice(windows, _AHEAD), key=lambda window: len(window.text)):
+        for start in range(0, len(ahead), _BATCH):
+            yield ahead[start : start + _BATCH]
+
+
+def _vectors(embedder: "Embedder", windows: Sequence[Window]) -> "NDArray[np.float32]":
+    """Embed windows and make sure that what comes back can be compared."""
+    import numpy as np
+
+    found = embedder.embed_passages([window.text for window in windows])
+    lengths = np.linalg.norm(found, axis=-1)
+    if found.shape != (len(windows), embedder.dimension) or not np.allclose(lengths, 1, atol=1e-3):
+        raise ModelDamaged(
+            f"The model {embedder.id} gave vectors that are not {len(windows)} x "
+            f"{embedder.dimension} numbers of length 1.",
+            "Check its file: localrag models verify",
+        )
+    return found
+
+
+def _entries(
+    plan: Iterable[PlannedEntry], known: "Mapping[bytes, Vector]", kept: KeptVectors
+) -> "Iterator[VectorEntry]":
+    from localrag_indexes.vectors import VectorEntry
+
+    for entry in plan:
+        for digest in entry.digests:
+            vector = known[digest] if digest in known else kept.vector(digest)
+            yield VectorEntry(entry.key, digest, vector, entry.attributes)

@@ -1,0 +1,451 @@
+"""Indexing: what can be derived from the store, derived anew."""
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from datetime import date
+from errno import ENOSPC
+from heapq import merge
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from localrag.corpus.config import Config, Provisions
+from localrag.corpus.inference.opening import embedder_id, embedder_name, named, open_embedder
+from localrag.corpus.ingest.events import INDEXING, Event, FileFailed, Listener
+from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import ARTICLES
+from localrag.corpus.workspace import CorpusPaths, Workspace, writing
+from localrag.errors import ModelUnusable, NoWorkers, StorageError
+from localrag.language import N_
+from localrag.law.predicted import fingerprint, predicted_questions
+from localrag.search.indexing.embedding import KeptVectors, embed
+from localrag.search.indexing.linking import link
+from localrag.search.indexing.state import (
+    ATTRIBUTES,
+    LAYERS,
+    IndexState,
+    attributes,
+    index_state,
+    origin,
+    state,
+    vector_state,
+)
+from localrag.text.progress import Stopwatch, ignore
+from localrag_indexes.analysis import Analyzer
+from localrag_indexes.bm25 import BM25Index
+from localrag_indexes.bm25.build import TextEntry, build, update
+from localrag_indexes.errors import IndexingError, PackageMissing, WorkerNotStarted
+from localrag_indexes.manifest import current, new_generation, sweep
+from localrag_indexes.parallel import Executor, Workers
+from localrag_models.errors import BackendMissing, Cure
+
+if TYPE_CHECKING:
+    from localrag_models.embedding import Embedder
+
+
+# Shares of the passages of a corpus. Where more have changed it is indexed from nothing, and so it
+# is where more entries have gone since that was done: they still count in the weights of terms.
+_MUCH, _STALE = 0.2, 0.05
+# Analysing fewer passages than this takes less time than starting processes.
+_WORTH_PROCESSES = 2_000
+
+__all__ = ["HERE", "LAYERS", "Elsewhere", "IndexReport", "IndexState", "index", "index_state"]
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """What does the heavy work of indexing, where it is not this machine.
+
+    Attributes:
+        analysis: what analyses text; None for processes of this machine.
+        opener: opens the embedder of the settings; None to open it here.
+        at_once: batches of windows that it embeds at the same time.
+    """
+
+    analysis: Executor | None = None
+    opener: "Callable[[Workspace, Config], Embedder | None] | None" = None
+    at_once: int = 1
+
+
+HERE = Elsewhere()
+"""All of it is done on this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What an `index` did.
+
+    Attributes:
+        skipped: everything was up to date and nothing was done; the counts are 0 then.
+        passages: newly indexed by their words; 0 also where only the vectors were made.
+        references, definitions: found in the statutes.
+        failed: statutes whose references could not be found, and why; they can be searched.
+        embedded: windows of passages that were newly embedded.
+        vectors: rows of the vector index, if it was built.
+        generation: of the store, as indexed.
+        seconds: wall time.
+    """
+
+    skipped: bool
+    passages: int
+    references: int
+    definitions: int
+    generation: int
+    seconds: float
+    failed: tuple[FileFailed, ...] = ()
+    embedded: int = 0
+    vectors: int = 0
+
+
+def index(
+    workspace: Workspace,
+    corpus: str,
+    *,
+    rebuild: bool = False,
+    workers: int = 1,
+    embedder: "Embedder | None" = None,
+    provisions: Provisions = "openings",
+    elsewhere: Elsewhere = HERE,
+    on_event: Listener = ignore,
+) -> IndexReport:
+    """Bring references, definitions, the BM25 index and the vectors up to date with the store.
+
+    Until the last moment the old indexes stay in place and answer; a build that fails or is
+    killed leaves them there. Words come first: they are indexed whatever the embedder does.
+
+    Args:
+        workspace: where the corpus lies.
+        corpus: its name.
+        rebuild: also what is up to date; texts are not embedded again.
+        workers: processes, and threads of the graph; with more than 1 the calling script needs
+            the usual ``if __name__ == "__main__"`` guard.
+        embedder: the model that makes vectors; without one they are left as they are.
+        provisions: what is embedded of the provisions of statutes.
+        elsewhere: what does the heavy work, where that is not this machine.
+        on_event: called with `Progress`, `EmbeddingPlanned` and `FileFailed`, in this process.
+
+    Raises:
+        NotFoundError: there is no such corpus.
+        BusyError: another process is writing to the corpus.
+        StorageError: the disk is full or read-only, or memory does not suffice.
+        StoreError: the store is damaged.
+        ModelUnusable: the embedder fails. The words are indexed; what is embedded by then is kept,
+            and the next run goes on there.
+    """
+    started = perf_counter()
+    place = workspace.corpus(corpus)
+    place.require()  # Before the lock makes the folder of an unknown corpus.
+    with writing(place), _newest(place) as store:
+        report = _words(
+            place,
+            store,
+            rebuild=rebuild,
+            workers=workers,
+            analysis=elsewhere.analysis or workers,
+            on_event=on_event,
+        )
+        if embedder is not None:
+            source = _Source(
+                embedder.id, lambda: nullcontext(embedder), provisions, elsewhere.at_once
+            )
+            report = _vectors(place, store, source, report, rebuild, workers, on_event)
+    return replace(report, seconds=perf_counter() - started)
+
+
+def index_as_set(
+    workspace: Workspace,
+    corpus: str,
+    config: Config,
+    *,
+    rebuild: bool = False,
+    workers: int = 0,
+    elsewhere: Elsewhere = HERE,
+    on_event: Listener = ignore,
+) -> IndexReport:
+    """Do what `index` does with the embedder that the settings name, else the one installed.
+
+    The model is loaded only if there are vectors to make; the words are indexed even where it is
+    not installed. Without `workers` there are as many as the settings say.
+    """
+    started = perf_counter()
+    workers = workers or config.ingest.processes
+    report = index(
+        workspace,
+        corpus,
+        rebuild=rebuild,
+        workers=workers,
+        elsewhere=elsewhere,
+        on_event=on_event,
+    )
+    if not embedder_name(workspace, config):
+        return report
+    place = workspace.corpus(corpus)
+    with _words_stay(corpus):
+        model = embedder_id(workspace, config)
+    source = _Source(
+        model,
+        lambda: cast("Embedder", (elsewhere.opener or open_embedder)(workspace, config)),
+        config.embedding.provisions,
+        elsewhere.at_once,
+    )
+    with writing(place), _newest(place) as store:
+        report = _vectors(place, store, source, report, rebuild, workers, on_event)
+    return replace(report, seconds=perf_counter() - started)
+
+
+class _Source(NamedTuple):
+    """An embedder that is not loaded yet.
+
+    Attributes:
+        id: of the embedder.
+        load: loads it.
+        provisions: what it embeds of statutes.
+        at_once: batches that it embeds at the same time.
+    """
+
+    id: str
+    load: "Callable[[], AbstractContextManager[Embedder]]"
+    provisions: Provisions
+    at_once: int
+
+
+def _newest(place: CorpusPaths) -> CorpusStore:
+    """The store with the newest state of every law: what indexing finds depends on no day."""
+    return CorpusStore.open(place.store, as_of=date.max)
+
+
+def _words(
+    place: CorpusPaths,
+    store: CorpusStore,
+    *,
+    rebuild: bool,
+    workers: int,
+    analysis: Workers,
+    on_event: Listener,
+) -> IndexReport:
+    generation = store.generation
+    # Every byte is compared: who runs this because a search failed is told "up to date" in earnest.
+    found = state(place, store, deep=True)
+    if not rebuild and found is IndexState.FRESH:
+        # A build killed at its very end left the old index beside the new.
+        sweep(place.bm25)
+        sweep(place.questions)
+        return IndexReport(True, 0, 0, 0, generation, 0.0)
+    failed: list[FileFailed] = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, FileFailed):
+            failed.append(event)
+        on_event(event)
+
+    with _failures_named(place):
+        references, definitions = link(store, rebuild=rebuild, workers=workers, on_event=listen)
+        store.checkpoint()
+        previous = None
+        if not rebuild and found is IndexState.BEHIND:
+            previous = _previous(place, store)
+        passages = _build(place, store, previous, len(failed), analysis, on_event)
+        store.note_indexed()
+    return IndexReport(False, passages, references, definitions, generation, 0.0, tuple(failed))
+
+
+def _vectors(
+    place: CorpusPaths,
+    store: CorpusStore,
+    source: _Source,
+    report: IndexReport,
+    rebuild: bool,
+    threads: int,
+    on_event: Listener,
+) -> IndexReport:
+    """Bring the vectors up to date; returns the report of the words with theirs added."""
+    if (
+        not rebuild
+        and vector_state(place, store, source.id, source.provisions, deep=True) is IndexState.FRESH
+    ):
+        sweep(place.vectors)
+        KeptVectors.of(place.vectors, source.id).discard()
+        return report
+    with _words_stay(place.name), _failures_named(place), source.load() as embedder:
+        done = embed(
+            place,
+            store,
+            embedder,
+            on_event,
+            provisions=source.provisions,
+            rebuild=rebuild,
+            threads=threads,
+            at_once=source.at_once,
+        )
+    return replace(report, skipped=False, embedded=done.windows, vectors=done.vectors)
+
+
+class _Previous(NamedTuple):
+    """The index in use, and how the store has changed since it was built.
+
+    Attributes:
+        folder: where it lies.
+        gone: first and last key of each run of its entries that the store has no longer.
+        added: keys of passages that it lacks.
+        stale: how many of its entries are gone, with those that were gone before.
+    """
+
+    folder: Path
+    gone: list[tuple[int, int]]
+    added: set[int]
+    stale: int
+
+
+def _previous(place: CorpusPaths, store: CorpusStore) -> _Previous | None:
+    """The index in use, if it was built from this store, and little has changed since then."""
+    folder = current(place.bm25)
+    if folder is None:
+        return None
+    total = store.count(LAYERS)
+    added: set[int] = set()
+    gone: list[tuple[int, int]] = []
+    with BM25Index.open(folder) as index:
+        extra = index.manifest.extra
+        if extra.get("stamp") != store.indexed_stamp:
+            return None  # Another store may have given the same keys to other passages.
+        earlier, now = int(extra.get("stale", 0)), 0
+        in_run = False
+        # Millions of keys are met one by one: only those that differ are kept, a share of them.
+        for key, had, has in _compared(index.keys(), store.distinct(LAYERS)):
+            if not had:
+                added.add(key)
+            elif has:
+                in_run = False
+            else:
+                now += 1
+                # Between the keys of a run stands none that stays: gone by one condition.
+                first = gone.pop()[0] if in_run else key
+                gone.append((first, key))
+                in_run = True
+            if len(added) + now > _MUCH * total or earlier + now > _STALE * total:
+                return None
+    return _Previous(folder, gone, added, earlier + now)
+
+
+def _compared(had: Iterator[int], has: Iterator[int]) -> Iterator[tuple[int, bool, bool]]:
+    """Every key of two sorted sources, and whether it is in each."""
+    for key, sources in groupby(merge(((k, 0) for k in had), ((k, 1) for k in has)), itemgetter(0)):
+        found = {source for _, source in sources}
+        yield key, 0 in found, 1 in found
+
+
+def _build(
+    place: CorpusPaths,
+    store: CorpusStore,
+    previous: _Previous | None,
+    unlinked: int,
+    workers: Workers,
+    on_event: Listener,
+) -> int:
+    """Build the index of words anew, or from the one in use; returns how many were entered."""
+    watch = Stopwatch(on_event)
+    total = store.count(LAYERS) if previous is None else len(previous.added)
+    extra = {**origin(store), "unlinked": unlinked}
+
+    def tell(done: int) -> None:
+        watch(INDEXING, done, total)
+
+    with new_generation(place.questions) as folder:
+        build(
+            folder,
+            _questions(store),
+            analyzer=Analyzer(),
+            attributes=ATTRIBUTES,
+            extra={"questions": fingerprint()},
+        )
+    with new_generation(place.bm25) as folder:
+        if previous is None:
+            build(
+                folder,
+                _entries(store),
+                analyzer=Analyzer(),
+                attributes=ATTRIBUTES,
+                workers=workers,
+                on_progress=tell,
+                extra=extra,
+            )
+        else:
+            update(
+                folder,
+                previous.folder,
+                previous.gone,
+                _entries(store, previous.added),
+                analyzer=Analyzer(),
+                workers=workers if total > _WORTH_PROCESSES else 1,
+                on_progress=tell,
+                extra={**extra, "stale": previous.stale},
+            )
+    return total
+
+
+@contextmanager
+def _failures_named(place: CorpusPaths) -> Iterator[None]:
+    try:
+        yield
+    except PackageMissing:
+        raise
+    except WorkerNotStarted as error:
+        raise NoWorkers(error) from error
+    except (IndexingError, OSError) as error:
+        cure = N_("Free space on the disk or memory, then: localrag index --corpus {corpus}")
+        if isinstance(error, OSError) and error.errno != ENOSPC:
+            cure = N_("Check the permissions of {folder}, then: localrag index --corpus {corpus}")
+        raise StorageError(
+            N_("The index of corpus {corpus!r} could not be built ({problem})."),
+            cure,
+            corpus=place.name,
+            problem=error,
+            folder=place.indexes,
+        ) from error
+
+
+@contextmanager
+def _words_stay(corpus: str) -> Iterator[None]:
+    """Say of what fails with the model that the words are indexed all the same."""
+    try:
+        with named(), _package_named():
+            yield
+    except ModelUnusable as error:
+        raise ModelUnusable(
+            N_("The words of corpus {corpus!r} are indexed, its vectors are not: {cause}"),
+            N_("{cure}. Then go on: localrag index --corpus {corpus}"),
+            corpus=corpus,
+            cause=error.cause,
+            cure=error.cure.rstrip(".。"),
+            kind=error.kind,
+            transient=error.transient,
+        ) from error
+
+
+@contextmanager
+def _package_named() -> Iterator[None]:
+    try:
+        yield
+    except PackageMissing as error:
+        raise BackendMissing(error.args[0], Cure.INSTALL_PACKAGE, **error.fields) from error
+
+
+def _questions(store: CorpusStore) -> Iterator[TextEntry]:
+    """The questions of each provision that has some, by its key, in an index of their own.
+
+    Among the words of the provisions they would change how rare and how telling a word is.
+    """
+    for law, articles in groupby(store.article_keys(), itemgetter(0)):
+        about = attributes(store.document(law), ARTICLES)
+        for _, path, key in articles:
+            if asked := predicted_questions(f"{law}#{path}"):
+                yield TextEntry(key, "", "\n".join(asked), about)
+
+
+def _entries(store: CorpusStore, only: Collection[int] | None = None) -> Iterator[TextEntry]:
+    for document, key, passage in store.distinct_passages(LAYERS, only):
+        about = attributes(document, passage.layer)
+        yield TextEntry(key, passage.header, passage.text, about)

@@ -1,0 +1,147 @@
+"""How the indexes of a corpus stand to its store."""
+
+from datetime import date
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from localrag.corpus.config import Provisions
+from localrag.corpus.states import DocumentInfo
+from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Document
+from localrag.corpus.workspace import CorpusPaths, Workspace
+from localrag.law import predicted
+from localrag_indexes.analysis import Analyzer
+from localrag_indexes.errors import IndexingError, IndexVersionError
+from localrag_indexes.manifest import IndexManifest, current
+
+LAYERS = (ARTICLES, PASSAGES, TRIPLES)
+"""Layers that are searched by their words: what is cited and read as a whole."""
+
+
+class IndexState(StrEnum):
+    """How an index of a corpus stands to its store.
+
+    An outdated one was written by another version, or with another analyzer or model.
+    """
+
+    FRESH = "fresh"
+    BEHIND = "behind"
+    MISSING = "missing"
+    OUTDATED = "outdated"
+    DAMAGED = "damaged"
+
+
+def index_state(workspace: Workspace, corpus: str, *, deep: bool = False) -> IndexState:
+    """Tell whether the BM25 index of a corpus can be used as it is.
+
+    Args:
+        workspace: where the corpus lies.
+        corpus: its name.
+        deep: compare every byte with its checksum, also of files that were compared before.
+
+    Raises:
+        NotFoundError: there is no such corpus.
+        StoreError: the store is damaged.
+    """
+    place = workspace.corpus(corpus)
+    with CorpusStore.open(place.store, read_only=True) as store:
+        return state(place, store, deep=deep)
+
+
+def state(place: CorpusPaths, store: CorpusStore, *, deep: bool = False) -> IndexState:
+    """Tell the same of a store that is open; see `index_state`."""
+    manifest = _manifest(place.bm25, deep=deep)
+    if isinstance(manifest, IndexState):
+        return manifest
+    if manifest.analyzer != Analyzer().id or manifest.extra.get("layers") != list(LAYERS):
+        return IndexState.OUTDATED
+    if manifest.extra.get("unlinked"):
+        return IndexState.BEHIND  # The references of some statutes are still to be found.
+    questions = _manifest(place.questions, deep=deep)
+    if isinstance(questions, IndexState):
+        return IndexState.BEHIND if questions is IndexState.MISSING else questions
+    if questions.extra.get("questions") != predicted.fingerprint():
+        return IndexState.BEHIND
+    built_from = (manifest.extra.get("stamp"), store.links_generation)
+    return IndexState.FRESH if built_from == (store.stamp, store.generation) else IndexState.BEHIND
+
+
+def opened_from(place: CorpusPaths) -> tuple[object, ...]:
+    """What a `Retriever` that is opened now reads from: store, generations of the indexes, today.
+
+    One that was opened from something else is to be opened anew: the corpus was indexed, removed
+    or replaced meanwhile, its layers were prepared, or another day has begun, with other states of
+    laws in force.
+    """
+    layers = (place.layer_words, place.layer_vectors)
+    roots = (place.bm25, place.questions, place.vectors, *layers)
+    return place.identity, date.today(), *map(current, roots)
+
+
+def vector_state(
+    place: CorpusPaths,
+    store: CorpusStore,
+    model: str | None = None,
+    provisions: Provisions | None = None,
+    *,
+    deep: bool = False,
+) -> IndexState:
+    """Tell whether the vectors of a corpus can be used as they are; loads no model.
+
+    Args:
+        place: where the corpus lies.
+        store: the corpus, open.
+        model: id of the embedder they should be of; any will do where none is named.
+        provisions: what should be embedded of the provisions of statutes; either will do where
+            nothing is said.
+        deep: compare every byte with its checksum, also of files that were compared before.
+    """
+    manifest = _manifest(place.vectors, deep=deep)
+    if isinstance(manifest, IndexState):
+        return manifest
+    if model and manifest.extra.get("model") != model:
+        return IndexState.OUTDATED
+    if provisions and manifest.extra.get("provisions") != provisions:
+        return IndexState.OUTDATED
+    built_from = {name: manifest.extra.get(name) for name in origin(store)}
+    return IndexState.FRESH if built_from == origin(store) else IndexState.BEHIND
+
+
+def origin(store: CorpusStore) -> dict[str, Any]:
+    """What an index built now is built from, for its manifest."""
+    return {"stamp": store.stamp, "generation": store.generation, "layers": list(LAYERS)}
+
+
+def _manifest(root: Path, *, deep: bool) -> IndexManifest | IndexState:
+    """The manifest of the generation in use, or what is wrong with it."""
+    folder = current(root)
+    if folder is None:
+        return IndexState.MISSING
+    try:
+        manifest = IndexManifest.read(folder)
+        manifest.verify(folder, deep=deep)
+    except IndexVersionError:
+        return IndexState.OUTDATED
+    except IndexingError:
+        return IndexState.DAMAGED
+    return manifest
+
+
+ATTRIBUTES = ("document", "kind", "law_type", "layer", "date")
+"""Names of the attributes that every index of a corpus knows."""
+
+
+def attributes(document: DocumentInfo | Document, layer: str) -> dict[str, str]:
+    """The attributes of the passages of a document in a layer; those without a value are left out.
+
+    Dates are ISO dates, so that they can be compared as strings.
+    """
+    about = {
+        "document": document.id,
+        "kind": document.kind,
+        "law_type": document.metadata.get("law_type"),
+        "layer": layer,
+        "date": document.metadata.get("date"),
+    }
+    return {name: value for name, value in about.items() if value}

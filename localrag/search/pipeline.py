@@ -1,0 +1,528 @@
+"""The retrieval pipeline: a question is read, then every step adds to what is found.
+
+A step takes the search as the steps before it left it. Each records what it did.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Self
+
+from localrag.corpus.config import Config, RetrievalConfig
+from localrag.corpus.store import CorpusStore
+from localrag.corpus.types import PASSAGES, TRIPLES, Locator
+from localrag.corpus.workspace import Workspace
+from localrag.errors import UsageError
+from localrag.language import N_, _
+from localrag.law.typed import written_out
+from localrag.search import dense, edges, lexical, query, rerank
+from localrag.search.edges import Neighbour, Seed
+from localrag.search.orders import Filler
+from localrag.search.query import analyzer
+from localrag.search.reading import RESOLVE, Reading, Resolved, Retrieval, read
+from localrag.search.scope import scope_of
+from localrag.search.search import Searchable, SearchModels, Trail
+from localrag.search.types import Hit, Link, LinkKind, Query, Reason, StageListener
+from localrag.search.units import (
+    Admission,
+    Scores,
+    add,
+    article_unit,
+    by_ranks,
+    fuse,
+    left,
+    relative_to_best,
+    standing,
+    target_of,
+)
+from localrag.text.facts import Fact, FactKind
+from localrag.text.progress import ignore
+from localrag_indexes.bm25 import BM25Index
+
+FUSE = "fuse"
+"""The step that makes one ranking of those by words, by meaning and by name."""
+
+# Units found by their words alone that are expanded from, and the share of their score they count.
+_EXPANDED = 5
+_EXPANDED_SHARE = 0.4
+# What a neighbour gains even where its own words do not match.
+_UNMATCHED = 0.4
+# What comes first by its link has a little more than the best, what stands beside a little less.
+_FIRST, _BEHIND = 1.01, 0.999
+_RELATIONS = {
+    LinkKind.FILLS: FactKind.FILLS_IN,
+    LinkKind.PUNISHES: FactKind.PUNISHES,
+}
+
+
+@dataclass
+class Search:
+    """A search on its way from step to step.
+
+    Attributes:
+        corpus: what is searched.
+        settings: of the search.
+        reading: what the question says.
+        admission: which documents may be found.
+        trail: the record of the steps.
+        words, meaning: units by their words and by their meaning, with scores.
+        found: units by words and meaning together, relative to the best.
+        total: units with all that speaks for them.
+        reasons: why a unit was chosen, where more than its score speaks for it.
+        links: what answers for other units.
+        hits: the best units, as the last step left them.
+    """
+
+    corpus: Searchable
+    settings: RetrievalConfig
+    reading: Reading
+    admission: Admission
+    trail: Trail
+    words: Scores = field(default_factory=dict)
+    meaning: Scores = field(default_factory=dict)
+    found: dict[str, float] = field(default_factory=dict)
+    total: dict[str, float] = field(default_factory=dict)
+    reasons: dict[str, Reason] = field(default_factory=dict)
+    links: list[Link] = field(default_factory=list)
+    hits: tuple[Hit, ...] = ()
+
+    @property
+    def named(self) -> Scores:
+        """The units that the question names."""
+        return self.reading.resolved.units
+
+    @property
+    def of_provisions(self) -> bool:
+        """Whether provisions are sought: beside other documents, what its words find best is."""
+        titled = self.corpus.names.title
+        best = max(self.words, key=self.words.__getitem__, default="").rpartition("#")[0]
+        return bool(titled(best)) if best else self.corpus.store.is_of_laws
+
+    def drop_what_is_left_out(self, scores: dict[str, float]) -> None:
+        """Take out what the question says it does not ask for."""
+        for unit in self.reading.resolved.not_asked_for:
+            scores.pop(unit, None)
+
+
+def name_provisions(search: Search) -> None:
+    """The provisions that the question names, and what the user should know of day and laws."""
+    reading = search.reading
+    search.reasons = dict(reading.resolved.reasons)
+    known = standing(search.corpus.store, reading.query.filters)
+    events = [*known, *reading.scope.events, *reading.resolved.events]
+    search.trail.record(RESOLVE, search.named, search.reasons, events)
+
+
+def search_words(search: Search) -> None:
+    """The units that share words with the question, or with what statutes say for them (BM25).
+
+    The questions that provisions answer are searched only where provisions are sought. Beside
+    other documents they would put laws before the page that was asked for.
+    """
+    if not search.settings.lexical:
+        search.trail.record(lexical.STAGE, {}, events=[Fact(FactKind.LEXICAL_OFF)])
+        return
+    corpus, everyday = search.corpus, search.reading.everyday
+
+    def by_words(questions: BM25Index | None, asked: Query) -> dict[str, float]:
+        matches = lexical.lexical(corpus.store, corpus.index, asked, everyday, questions)
+        return lexical.weigh(matches, asked, corpus.names, everyday)
+
+    if corpus.questions is None or not corpus.store.is_of_laws:
+        search.words = _searched(search.reading, partial(by_words, None))
+    if corpus.questions is not None and search.of_provisions:
+        search.words = _searched(search.reading, partial(by_words, corpus.questions))
+    search.trail.record(lexical.STAGE, search.words, wordings=everyday)
+
+
+def search_meaning(search: Search) -> None:
+    """The units whose vectors are nearest to that of the question, where there are vectors."""
+    models = search.corpus.models
+    if models.dense is not None and search.settings.dense != "off":
+        by_meaning = partial(
+            models.dense.search, search.corpus.store, provisions=search.of_provisions
+        )
+        search.meaning = _searched(search.reading, by_meaning)
+        search.trail.record(dense.STAGE, search.meaning)
+    elif models.without_dense:
+        search.trail.record(dense.STAGE, {}, events=[models.without_dense])
+
+
+def fuse_rankings(search: Search) -> None:
+    """One ranking of those by words and by meaning, with what the question names."""
+    words, meaning, provisions = search.words, search.meaning, search.of_provisions
+    search.found = fuse(words, meaning, search.settings, provisions=provisions)
+    search.drop_what_is_left_out(search.found)
+    search.trail.record(FUSE, add(search.found, search.named), search.reasons)
+
+
+def reread(search: Search) -> None:
+    """The best units read again with the question by a reranker, where there is one."""
+    model = search.corpus.models.rerank
+    if model is None or search.settings.rerank == "off":
+        return
+    found, events = model.rerank(
+        search.corpus.store, search.reading.query, search.found, search.settings.rerank_depth
+    )
+    search.found = search.reading.scope.first(relative_to_best(found))
+    search.trail.record(rerank.STAGE, add(search.found, search.named), search.reasons, events)
+
+
+def follow_edges(search: Search) -> None:
+    """What the law connects with what was found, and what fills it in or punishes its breach.
+
+    Raises:
+        StoreError: a reference is not what was stored.
+    """
+    reading, store, filters = search.reading, search.corpus.store, search.reading.query.filters
+    fused = add(search.found, search.named)
+    seeds = _seeds(reading.resolved, fused)
+    reached = edges.neighbours(store, seeds, search.admission)
+    search.total = add(
+        fused,
+        {
+            unit: neighbour.strength * (search.found.get(unit, 0.0) + _UNMATCHED)
+            for unit, neighbour in reached.items()
+        },
+    )
+    connected = {unit: Reason(to.relation, to.other) for unit, to in reached.items()}
+    search.reasons = connected | search.reasons
+    if search.settings.follow_titles and (not filters.layers or PASSAGES in filters.layers):
+        best, scores = _best(fused), relative_to_best(fused)
+        pages = edges.pages_named(store, search.corpus.titles, best, scores, search.admission)
+        search.reasons = _follow(search.total, pages, search.found) | search.reasons
+    events = _link(search, seeds, relative_to_best(fused)) if reading.is_of_law else []
+    search.reasons |= {
+        link.unit: Reason(_RELATIONS[link.kind], link.other)
+        for link in search.links
+        if link.unit != link.other
+    }
+    for unit in reversed(reading.resolved.meaning.units):
+        search.total[unit] = _FIRST * max(search.total.values(), default=1.0)
+    search.drop_what_is_left_out(search.total)
+    if not fused:
+        events = [*events, *left(store, filters)]
+    ranked = reading.scope.first(search.total)
+    search.hits = search.trail.record(edges.STAGE, ranked, search.reasons, events)
+    edges.require_undamaged(store, reached, search.hits)
+
+
+STEPS: tuple[Callable[[Search], None], ...] = (
+    name_provisions,
+    search_words,
+    search_meaning,
+    fuse_rankings,
+    reread,
+    follow_edges,
+)
+"""The steps of a search, in their order."""
+
+
+class Retriever(Searchable):
+    """Finds passages of one corpus; open for reading, to be closed."""
+
+    def __init__(
+        self,
+        store: CorpusStore,
+        index: BM25Index,
+        settings: RetrievalConfig,
+        models: SearchModels,
+        questions: BM25Index | None = None,
+    ) -> None:
+        super().__init__(store, index, models, questions)
+        self._settings = settings
+
+    @classmethod
+    def open(cls, workspace: Workspace, corpus: str, config: Config) -> Self:
+        """Open a corpus for searching; models are loaded when the first question needs them.
+
+        Raises:
+            NotFoundError: there is no such corpus.
+            StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
+            UsageError: the settings leave no way to search, or switch on what has no model.
+        """
+        place = workspace.corpus(corpus)
+        with ExitStack() as opened:
+            store = opened.enter_context(
+                CorpusStore.open(place.store, read_only=True, as_of=config.retrieval.day)
+            )
+            index = opened.enter_context(lexical.open_index(place))
+            questions = lexical.open_questions(place)
+            if questions is not None:
+                opened.enter_context(questions)
+            meaning, without = dense.open_dense(workspace, place, config)
+            models = SearchModels(meaning, without, rerank.open_rerank(workspace, config))
+            if not config.retrieval.lexical and meaning is None:
+                raise UsageError(
+                    N_(
+                        "Search by words is switched off (retrieval.lexical), and there is none by "
+                        "meaning: {why}."
+                    ),
+                    N_("Switch one of them on."),
+                    why=without or _("no embedder is in use"),
+                )
+            opened.pop_all()
+        return cls(store, index, config.retrieval, models, questions)
+
+    def close(self) -> None:
+        """Let go of store, indexes and models."""
+        self.models.close()
+        self.index.close()
+        if self.questions is not None:
+            self.questions.close()
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def k(self) -> int:
+        """Hits that a search gives back where no other number is asked for."""
+        return self._settings.k
+
+    @property
+    def has_dense(self) -> bool:
+        """Whether search by meaning can take part."""
+        return self.models.dense is not None
+
+    @property
+    def has_rerank(self) -> bool:
+        """Whether a reranker can take part."""
+        return self.models.rerank is not None
+
+    def search(
+        self,
+        asked: Query,
+        k: int | None = None,
+        settings: RetrievalConfig | None = None,
+        on_stage: StageListener = ignore,
+    ) -> Retrieval:
+        """Run all stages for one question.
+
+        Args:
+            asked: the question.
+            k: how many hits to give back; the setting ``retrieval.k`` by default.
+            settings: others than those the corpus was opened with; a stage without a model stays
+                without.
+            on_stage: told what each stage did, as soon as it has ended; what it raises ends the
+                search.
+
+        Returns:
+            At most `k` hits, best first, and the record of every stage.
+
+        Raises:
+            UsageError: the question holds no word or is too long.
+            IndexUnusable: the index turned out to be damaged.
+        """
+        settings = settings or self._settings
+        asked = self._checked(asked, settings)
+        with self.store.holding():
+            admission = Admission(self.store, asked.filters)
+            reading = read(asked, self, admission)
+            trail = Trail(self.store, k or settings.k, asked.filters, on_stage, reading.scope)
+            search = Search(self, settings, reading, admission, trail)
+            for step in STEPS:
+                step(search)
+        return _retrieval(search)
+
+    def _checked(self, asked: Query, settings: RetrievalConfig) -> Query:
+        """The query, its documents by the ids that they have; raises as `query.checked`."""
+        asked = query.checked(asked, settings)
+        documents = tuple(dict.fromkeys(map(self.store.id_of, asked.filters.documents)))
+        if documents == asked.filters.documents:
+            return asked
+        return replace(asked, filters=replace(asked.filters, documents=documents))
+
+    def absent(self, asked: Query) -> tuple[str, ...]:
+        """The laws that a question names and the corpus lacks; nothing is searched for."""
+        asked = replace(asked, text=written_out(asked.text, self.names))
+        return scope_of(asked, self.names, self.store, self.orders).absent
+
+    def rank(self, asked: Query, k: int | None = None, *, words: bool, meaning: bool) -> Retrieval:
+        """Search by words, by meaning, or by both fused by rank, and nothing else.
+
+        What published methods call lexical, dense and hybrid search. Where the corpus has no
+        vectors or the settings no model for them, words stand in for the meaning, which is told.
+
+        Args:
+            asked: the question.
+            k: how many hits to give back, and to record of every stage; the setting
+                ``retrieval.k`` by default.
+            words: search by words; bare BM25 scores.
+            meaning: search by meaning.
+
+        Raises:
+            UsageError: the question holds no word or is too long.
+            IndexUnusable: an index turned out to be damaged.
+            ModelUnusable: a model failed.
+        """
+        asked = self._checked(asked, self._settings)
+        trail = Trail(self.store, k or self._settings.k, asked.filters)
+        by_words, by_meaning, hits = self._ranked(trail, asked, words=words, meaning=meaning)
+        if by_words and by_meaning:
+            hits = trail.record(FUSE, by_ranks(by_words, by_meaning, self._settings))
+        return Retrieval(hits, trail.trace, Reading(asked))
+
+    def known(self, name: str, predicate: str, asked: Query, k: int) -> Retrieval:
+        """Search the triples: by subject and predicate, and by meaning.
+
+        What agrees in both subject and predicate comes first. Where the corpus has no vectors,
+        words stand in for the meaning, as in `rank`.
+
+        Args:
+            name: of the subject, in whatever spelling.
+            predicate: what is asked of it.
+            asked: the same as a question, searched for by meaning in the layer of triples.
+            k: how many hits to give back, and to record of every stage.
+
+        Raises:
+            UsageError: the question holds no word or is too long.
+            IndexUnusable: an index turned out to be damaged.
+            ModelUnusable: a model failed.
+        """
+        from localrag.search import predicates
+
+        asked = self._checked(asked, self._settings)
+        trail = Trail(self.store, k, asked.filters)
+        admission = Admission(self.store, asked.filters)
+        of_subject, events = predicates.triples_of(self.store, name, predicate, admission)
+        trail.record(predicates.STAGE, of_subject, events=events)
+        triples = replace(asked, filters=replace(asked.filters, layers=(TRIPLES,)))
+        by_words, by_meaning, _ = self._ranked(trail, triples, words=False, meaning=True)
+        found = predicates.join(of_subject, relative_to_best(by_meaning or by_words))
+        return Retrieval(trail.record(FUSE, found), trail.trace, Reading(asked))
+
+    def rerank(self, asked: Query, hits: Sequence[Hit], k: int) -> Retrieval:
+        """Order hits anew with the model for it; without one they keep their order.
+
+        Args:
+            asked: what they are compared with.
+            hits: best first, no passage twice.
+            k: how many to give back.
+
+        Raises:
+            ModelUnusable: the model failed.
+        """
+        trail = Trail(self.store, k, asked.filters)
+        scores = {hit.passage.id: 1 / rank for rank, hit in enumerate(hits, 1)}
+        events = [Fact(FactKind.NO_RERANKER)]
+        if self.models.rerank is not None:
+            scores, events = self.models.rerank.rerank(self.store, asked, scores, len(scores))
+        hits = trail.record(rerank.STAGE, scores, events=events)
+        return Retrieval(hits, trail.trace, Reading(asked))
+
+    def _ranked(
+        self, trail: Trail, asked: Query, *, words: bool, meaning: bool
+    ) -> tuple[Scores, Scores, tuple[Hit, ...]]:
+        """Search by words and by meaning as `rank` does; both scores, and the hits of the last."""
+        by_words: Scores = {}
+        by_meaning: Scores = {}
+        hits: tuple[Hit, ...] = ()
+        if meaning and self.models.dense is not None:
+            by_meaning = self.models.dense.search(self.store, asked)
+            hits = trail.record(dense.STAGE, by_meaning)
+        elif meaning:
+            trail.record(dense.STAGE, {}, events=[Fact(FactKind.WORDS_FOR_MEANING)])
+        if words or self.models.dense is None:
+            matches = lexical.lexical(self.store, self.index, asked)
+            by_words = {unit: match.score for unit, match in matches.items()}
+            hits = trail.record(lexical.STAGE, by_words)
+        return by_words, by_meaning, hits
+
+
+def _retrieval(search: Search) -> Retrieval:
+    """What a search found."""
+    reading = search.reading
+    if reading.punishing:
+        reading.resolved.asked_for += (target_of(link.unit) for link in search.links)
+    cited = (
+        target
+        for target in dict.fromkeys(reading.resolved.cited)
+        if search.trail.shows(article_unit(target.law_id, target.locator))
+    )
+    return Retrieval(search.hits, search.trail.trace, reading, tuple(cited), tuple(search.links))
+
+
+def _searched(reading: Reading, search: Callable[[Query], dict[str, float]]) -> dict[str, float]:
+    """What a search finds; where laws are named in each of them first, relative to its best."""
+    everywhere = search(reading.sought)
+    if not reading.scope.circles:
+        return everywhere
+    within = [
+        relative_to_best(add(*(relative_to_best(search(one)) for one in queries)))
+        for queries in reading.scope.searches(reading.sought)
+    ]
+    return reading.scope.join(within, relative_to_best(everywhere))
+
+
+def _link(search: Search, seeds: Sequence[Seed], found: Scores) -> list[Fact]:
+    """Enter what punishes or fills in what was found; what of it the user should know.
+
+    Args:
+        search: gets the links, and the places that they give in the total.
+        seeds: provisions to start from.
+        found: units found, relative to the best.
+    """
+    reading, store, admission = search.reading, search.corpus.store, search.admission
+    if reading.penalty is None:
+        filler = Filler(store, admission, reading)
+        search.links = filler.links(seeds)
+        _place(search.total, search.links)
+        return filler.events
+    doing = f"{reading.penalty.doing}\n{lexical.in_law(reading.everyday)}"
+    terms = frozenset(analyzer().terms(doing))
+    penalties = edges.penalties(store, reading, terms, found, admission)
+    best = max(search.total.values(), default=0.0)
+    for penalty in penalties:
+        unit = penalty.link.unit
+        search.total[unit] = max(search.total.get(unit, 0.0), best + penalty.strength)
+    search.links = [penalty.link for penalty in penalties]
+    return []
+
+
+def _seeds(resolved: Resolved, fused: Scores) -> list[Seed]:
+    """The provisions to expand from: those named, and the best of those found by their words."""
+    seeds = [
+        Seed(target.law_id, target.locator, score, named=True)
+        for target, score in resolved.targets.items()
+        if target.locator != Locator()
+    ]
+    named = resolved.units
+    for unit in _best({unit: score for unit, score in fused.items() if unit not in named}):
+        found = target_of(unit)
+        strength = _EXPANDED_SHARE * fused[unit]
+        seeds.append(Seed(found.law_id, found.locator, strength, named=False))
+    return seeds
+
+
+def _best(scores: Scores) -> list[str]:
+    """The units to expand from, best first."""
+    return sorted(scores, key=lambda unit: -scores[unit])[:_EXPANDED]
+
+
+def _follow(
+    total: dict[str, float], pages: Mapping[str, Neighbour], found: Scores
+) -> dict[str, Reason]:
+    """Raise the pages that hits name, at most to right behind those; why, for each one raised."""
+    before = dict(total)
+    reasons: dict[str, Reason] = {}
+    for unit, page in pages.items():
+        own = before.get(unit, 0.0)
+        gained = own + page.strength * (found.get(unit, 0.0) + _UNMATCHED)
+        place = min(gained, before[page.other] * _BEHIND)
+        if place > own:
+            total[unit] = place
+            reasons[unit] = Reason(page.relation, page.other)
+    return reasons
+
+
+def _place(total: dict[str, float], links: Sequence[Link]) -> None:
+    """Put what fills in another provision first, or right behind it: as the link says."""
+    for link in links:
+        first = max(total.values(), default=1.0)
+        place = first * _FIRST if link.comes_first else total.get(link.other, first) * _BEHIND
+        total[link.unit] = max(total.get(link.unit, 0.0), place)

@@ -1,0 +1,582 @@
+"""A provision or another passage, and what is tied to it: the Python twin of ``localrag show``."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from localrag.corpus.knowledge import KnownTriple
+from localrag.corpus.links import DELEGATED_BY, DELEGATES, READS, Definition, Reference
+from localrag.corpus.store import CorpusStore, DocumentInfo
+from localrag.corpus.types import (
+    PARAGRAPHS,
+    Locator,
+    Passage,
+    Section,
+    page_starts,
+    pages_of,
+    with_pages,
+)
+from localrag.errors import NotFoundError
+from localrag.language import N_
+from localrag.law.applied import (
+    ReadText,
+    ReadWords,
+    as_read,
+    changed_by,
+    is_told,
+    reaches,
+    words_of,
+)
+from localrag.law.delegations import filled_points
+from localrag.law.notation import cite
+from localrag.law.provisions import deleted_row, label_of
+from localrag.law.typed import read_part
+from localrag.search.contents import Contents, contents_of, part_called
+from localrag.search.finding import LISTED, by_id, find, names_of, some, subject_of, targets_of
+
+MOST = 20
+"""Provisions of a list or a range that are looked up where nobody asks for more."""
+
+# What is left of an article, a paragraph or an item.
+_DELETED = re.compile("(?:[^　\n]+　)?削除")
+_HERE = re.compile("この([編章節款目条項号])")
+# 別表第二　補償表（第七十七条関係）: its title and what it belongs to are no part of the label.
+_ABOUT = re.compile("　.*|（[^（）]*関係）$")
+# 前項第一号の「支配株主等」とは
+_NEAR = re.compile("[前次同][条項号]|第[〇一二三四五六七八九十百]+[項号]")
+
+
+@dataclass(frozen=True, slots=True)
+class ProvisionLink:
+    """A reference seen from one of its ends.
+
+    Attributes:
+        kind: ``refers``, ``applies-mutatis-mutandis``, ``delegates``, ``delegated-by`` or
+            ``reads``.
+        document_id, locator: the other end; the id is empty for a law outside the corpus.
+        label: the other end in words; for a law outside the corpus its name as cited.
+        words: the reference as written.
+        exists: whether the corpus has the other end; not if it has the law in another state.
+        deleted: whether nothing is left of the other end but its number.
+    """
+
+    kind: str
+    document_id: str
+    locator: Locator
+    label: str
+    words: str
+    exists: bool = True
+    deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Delegation:
+    """What a provision leaves to an order, and where that is filled in.
+
+    Attributes:
+        locator: the most exact provision that leaves it.
+        start, end: span of 政令で定め in the text of the document, in characters.
+        instrument: the kind of order as the provision names it: 政令, 内閣府令.
+        words: what is left, with the words around it: その他の有価証券で政令で定めるもの.
+        filled_in_by: the provisions that fill it in, the one that says just this first; none where
+            the corpus has none.
+        has_order: whether the corpus has an order of this kind, the cabinet's or a minister's, that
+            fills in anything of the law.
+    """
+
+    locator: Locator
+    start: int
+    end: int
+    instrument: str
+    words: str
+    filled_in_by: tuple[ProvisionLink, ...]
+    has_order: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DefinedTerm:
+    """A defined term which the provision uses, and the provision that defines it."""
+
+    term: str
+    scope: str
+    passage: Passage
+
+
+@dataclass(frozen=True, slots=True)
+class ProvisionReadings:
+    """A provision that has words which are read otherwise (読替え), and the words.
+
+    Attributes:
+        link: the provision, as the text that has it read otherwise cites it.
+        told: whether code can tell the provision; else the link has but the words for it.
+        part: the part of it that has the words as cited (ただし書), else "".
+        words: at least one pair, each with how often the provision has them.
+    """
+
+    link: ProvisionLink
+    told: bool
+    part: str
+    words: tuple[ReadWords, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Provision:
+    """A passage and what is tied to it.
+
+    Attributes:
+        place: the headings it stands under, from the outermost (編・章・節).
+        refers_to: what it refers to, in reading order; what it leaves to an order is left out
+            where `filled_in_by` tells the provisions of such an order.
+        referred_by: what refers to it, without the provisions that fill it in.
+        delegations: what it leaves to orders, in reading order, each with what fills that in.
+        filled_in_by: the provisions of orders and ordinances made under it.
+        terms: the defined terms it uses, in the order of their first use; of a term defined twice,
+            the definition of its own document, and there the one with the narrower scope.
+        known: where the passage is a triple, what else is known of its subject.
+        reads: the provisions of which it has words read otherwise (読替え), in reading order.
+        read_by: what has words of it read otherwise.
+        as_read: its text as one of these has it read, where that is asked for.
+        changed_by: what has it read or applied otherwise for the time being (当分の間): it is shown
+            with it.
+    """
+
+    passage: Passage
+    document: DocumentInfo
+    place: tuple[str, ...]
+    refers_to: tuple[ProvisionLink, ...]
+    referred_by: tuple[ProvisionLink, ...]
+    filled_in_by: tuple[ProvisionLink, ...]
+    terms: tuple[DefinedTerm, ...]
+    known: tuple[KnownTriple, ...] = ()
+    reads: tuple[ProvisionReadings, ...] = ()
+    read_by: tuple[ProvisionLink, ...] = ()
+    as_read: ReadText | None = None
+    delegations: tuple[Delegation, ...] = ()
+    changed_by: tuple[Passage, ...] = ()
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether nothing is left of it but its number: 第八条　削除."""
+        return is_deleted(self.passage)
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """All that a citation names.
+
+    Attributes:
+        provisions: in the order of the citation; of a law or a part of it, none.
+        left_out: how many more it names.
+        contents: of a law or a part of it (民法 第三編第五章), what it holds.
+    """
+
+    provisions: tuple[Provision, ...] = ()
+    left_out: int = 0
+    contents: Contents | None = None
+
+
+def show(store: CorpusStore, target: str, *, as_read_by: str = "") -> Provision:
+    """Find what a person wrote (see `find`), and gather what is tied to it.
+
+    Args:
+        store: the corpus.
+        target: what was written.
+        as_read_by: the provision, as a person writes it, by whose readings (読替え) the text is
+            read; "" for none.
+
+    Raises:
+        NotFoundError: the corpus lacks one of the two, or the other has no words of it read
+            otherwise.
+        UsageError: one of the two can mean several provisions.
+    """
+    view = describe(store, find(store, target))
+    if not as_read_by:
+        return view
+    by = find(store, as_read_by)
+    text = as_read(store, view.passage, by)
+    if text is None:
+        raise NotFoundError(
+            N_("{by} has no words of {target} read otherwise."),
+            N_("What has is: {some}.") if view.read_by else N_("Nothing in the corpus has."),
+            by=by.header,
+            target=view.passage.header,
+            some=some([link.label for link in view.read_by[:LISTED]], len(view.read_by)),
+        )
+    return replace(view, as_read=text)
+
+
+def look_up(store: CorpusStore, target: str, most: int | None = MOST) -> LookedUp:
+    """Find all that a person wrote: what `find` takes, lists, ranges, laws and parts of them.
+
+    Args:
+        store: the corpus.
+        target: what was written (民法709〜724条, 民法5条及び6条, 民法, 民法 第三編第五章).
+        most: provisions that are looked up; None for all.
+
+    Raises:
+        NotFoundError: the corpus has no such law, part, provision or subject.
+        UsageError: the target can mean several of them; the message lists them.
+    """
+    if passage := by_id(store, target):
+        return LookedUp((describe(store, passage),))
+    names = names_of(store)
+    law, headed = read_part(target, names)
+    if headed:
+        return LookedUp(contents=part_called(store, law, names.lookup(law), headed))
+    try:
+        targets = targets_of(store, target, names)
+    except NotFoundError:
+        if subject := subject_of(store, target):
+            return LookedUp((describe(store, subject),))
+        raise
+    if len(targets) == 1 and not targets[0].locator.path:
+        contents = contents_of(store, targets[0].law_id)
+        only = store.by_id(contents.parts[0].passage_id) if len(contents.parts) == 1 else None
+        return LookedUp((describe(store, only),)) if only else LookedUp(contents=contents)
+    found = [store.at(of.law_id, of.locator) for of in targets[:most]]
+    shown = tuple(describe(store, passage) for passage in found if passage is not None)
+    return LookedUp(shown, len(targets) - len(found))
+
+
+def describe(store: CorpusStore, passage: Passage) -> Provision:
+    """Gather what is tied to a passage."""
+    document, locator = passage.document_id, _as_cited(store, passage)
+    if not locator.path:
+        place, known = headings(store, passage), _known(store, passage)
+        return Provision(passage, store.document(document), place, (), (), (), (), known)
+    outgoing = store.references_from(document, locator)
+    incoming = store.references_to(document, locator)
+    if label := _appendix_label(store, passage):
+        # Other laws know it by its label alone.
+        incoming += store.references_to(document, Locator(label))
+    filled = {_by_cabinet(of.document_id) for of in incoming if of.kind == DELEGATED_BY}
+    reading = store.references_from(document, locator, READS)
+    return Provision(
+        passage=passage,
+        document=store.document(document),
+        place=headings(store, passage),
+        refers_to=_distinct(
+            _targets(
+                store,
+                [
+                    reference
+                    for reference in outgoing
+                    if not _holds(passage, reference.law_id, reference.target)
+                    and not (
+                        reference.kind == DELEGATES and ("政令" in reference.law_name) in filled
+                    )
+                ],
+            )
+        ),
+        referred_by=_sources(
+            store,
+            [
+                reference
+                for reference in incoming
+                if reference.kind != DELEGATED_BY
+                and not _holds(passage, reference.document_id, reference.source)
+            ],
+        ),
+        filled_in_by=_sources(store, [of for of in incoming if of.kind == DELEGATED_BY]),
+        terms=tuple(_terms(store, passage, outgoing)),
+        reads=tuple(
+            ProvisionReadings(
+                link,
+                is_told(reference),
+                reference.reads.part if reference.reads else "",
+                words_of(store, reference),
+            )
+            for reference, link in zip(reading, _targets(store, reading), strict=True)
+        ),
+        read_by=_sources(
+            store,
+            [
+                reading
+                for reading in store.references_to(
+                    document, Locator(locator.division, locator.article), READS
+                )
+                if reaches(reading, locator)
+            ],
+        ),
+        delegations=tuple(_delegations(store, document, locator)),
+        changed_by=changed_by(store, passage),
+    )
+
+
+def _delegations(store: CorpusStore, law_id: str, place: Locator) -> Iterator[Delegation]:
+    filled = filled_points(store, law_id, place)
+    references = [one.reference for fillings in filled.values() for one in fillings]
+    # Whether of the cabinet: the whole law is looked through only where nothing tells it.
+    orders = {_by_cabinet(of.document_id) for of in references}
+    if any(not fillings and point.of_cabinet not in orders for point, fillings in filled.items()):
+        orders = {_by_cabinet(id_) for id_ in store.documents_referring(law_id, DELEGATED_BY)}
+    links = iter(_links(store, references))
+    for point, fillings in filled.items():
+        left = point.reference
+        yield Delegation(
+            locator=left.source,
+            start=left.start,
+            end=left.end,
+            instrument=left.law_name,
+            words=point.words.shown,
+            filled_in_by=_distinct(islice(links, len(fillings))),
+            has_order=point.of_cabinet in orders,
+        )
+
+
+def citation_of(store: CorpusStore, passage: Passage) -> str:
+    """Cite a passage as lawyers do: 金融商品取引法第27条の36第1項第2号.
+
+    A supplementary provision or an appendix goes by its printed label, an article of one paragraph
+    by its number alone; a passage of another document is told by its headings, and by its page.
+    """
+    title, place = store.document(passage.document_id).title, _as_cited(store, passage)
+    if place.path:
+        division = _division(passage.header.removeprefix(title), place)
+        return cite(title, place, arabic=True, division=division)
+    where = passage.header if passage.header.startswith(title) else f"{title} {passage.header}"
+    if not place.page:
+        return where.strip()
+    starts = page_starts(store.document(passage.document_id).metadata)
+    pages = pages_of(starts, passage.start, passage.end) if starts else (place.page,) * 2
+    return with_pages(where, *pages, passage.text)
+
+
+def _division(header: str, place: Locator) -> str:
+    """The label of a division at the head of what a header says of it: 別表第一, 附則別表."""
+    outer, *inner = header.strip(" ").split(" ")
+    if not place.division.startswith("appendix"):
+        return outer if place.division else ""
+    if inner and outer.startswith("附則"):
+        return outer + _ABOUT.sub("", inner[0])
+    return _ABOUT.sub("", outer)
+
+
+def _known(store: CorpusStore, passage: Passage) -> tuple[KnownTriple, ...]:
+    if passage.triple is None:
+        return ()
+    about = store.knowledge.about(passage.triple.subject)
+    return tuple(known for known in about if known.passage_id != passage.id)
+
+
+def _as_cited(store: CorpusStore, passage: Passage) -> Locator:
+    """Give the place that others cite: of an article with one paragraph, the article."""
+    place = passage.locator
+    if place.article and place.paragraph and not place.item:
+        article = Locator(place.division, place.article)
+        if len(store.within(passage.document_id, article, PARAGRAPHS)) == 1:
+            return article
+    return place
+
+
+def headings(store: CorpusStore, passage: Passage) -> tuple[str, ...]:
+    """List the headings that a passage stands under, from the outermost (編・章・節)."""
+    return tuple(
+        section.title
+        for section in store.sections(passage.document_id)
+        if section.start <= passage.start and passage.end <= section.end
+    )
+
+
+def _holds(passage: Passage, document_id: str, locator: Locator) -> bool:
+    # 前項 inside an article refers to the article itself; that tells a reader nothing.
+    return document_id == passage.document_id and passage.locator.contains(locator)
+
+
+def _appendix_label(store: CorpusStore, passage: Passage) -> str:
+    """The label by which other laws cite the appendix that a passage is; "" for other passages."""
+    place = passage.locator
+    if not place.division.startswith("appendix") or place != Locator(place.division):
+        return ""
+    title = store.document(passage.document_id).title
+    return label_of(passage.header.removeprefix(title).strip())
+
+
+def _placed(store: CorpusStore, reference: Reference) -> Reference:
+    """The reference to what the law prints.
+
+    An appendix that another law cites by its label has a division; an article may be deleted in one
+    row with others.
+    """
+    law, target = reference.law_id, reference.target
+    if not law or store.provision_exists(law, target):
+        return reference
+    if not label_of(target.division):
+        row = deleted_row(store.articles(law, target.division), target)
+        return replace(reference, target=row, target_end=None) if row else reference
+    title = store.document(law).title
+    found = [
+        division
+        for division, header in store.divisions(law).items()
+        if division.startswith("appendix")
+        and label_of(header.removeprefix(title).strip()) == target.division
+    ]
+    if len(found) != 1:
+        return reference
+    placed = replace(target, division=found[0])
+    whole = store.provision_exists(law, placed)
+    return replace(reference, target=placed if whole else Locator(found[0]))
+
+
+def _targets(store: CorpusStore, references: Iterable[Reference]) -> list[ProvisionLink]:
+    """Where each reference leads."""
+    placed = [_placed(store, reference) for reference in references]
+    places: dict[str, set[Locator]] = defaultdict(set)
+    for of in placed:
+        places[of.law_id].update({of.target, of.target_end or of.target})
+    words = _words(store, placed)
+    standing = {id_: store.all_at(id_, its) for id_, its in places.items() if id_}
+    return [
+        _target(store, of, words[of.document_id][of.start, of.end], standing.get(of.law_id, {}))
+        for of in placed
+    ]
+
+
+def _target(
+    store: CorpusStore, reference: Reference, words: str, standing: Mapping[Locator, Passage]
+) -> ProvisionLink:
+    """Where a reference of these words leads, given what the law has at its places."""
+    law, target, last = reference.law_id, reference.target, reference.target_end
+    passage = standing.get(target)
+    label = reference.law_name or words
+    if law:
+        label = _header(store, passage, law, target)
+        if last is not None:
+            label += f" – {_header(store, standing.get(last), law, last)}"
+    # A law as a whole has no passage of its own.
+    exists = passage is not None or (bool(law) and store.provision_exists(law, target))
+    deleted = passage is not None and last is None and is_deleted(passage)
+    return ProvisionLink(reference.kind, law, target, label, words, exists, deleted)
+
+
+def is_deleted(passage: Passage) -> bool:
+    """Whether nothing is left of a provision but its number: 第八条　削除."""
+    is_statute = bool(passage.locator.path)
+    return is_statute and _DELETED.fullmatch(passage.text.strip()) is not None
+
+
+def _by_cabinet(law_id: str) -> bool:
+    """Whether an order is the cabinet's: the number of a law says who made it."""
+    return law_id[3:5] == "CO"
+
+
+def _sources(store: CorpusStore, references: Sequence[Reference]) -> tuple[ProvisionLink, ...]:
+    """Where references stand, each place once; of several in one place the last is quoted."""
+    labels = _labels(store, references)
+    told = {(of.kind, labels[of.document_id, of.source]): of for of in references}
+    words = _words(store, told.values())
+    return tuple(_source(of, labels, words) for of in told.values())
+
+
+def _links(store: CorpusStore, references: Sequence[Reference]) -> list[ProvisionLink]:
+    """Where each reference stands."""
+    labels, words = _labels(store, references), _words(store, references)
+    return [_source(of, labels, words) for of in references]
+
+
+def _source(
+    reference: Reference,
+    labels: Mapping[tuple[str, Locator], str],
+    words: Mapping[str, Mapping[tuple[int, int], str]],
+) -> ProvisionLink:
+    document, source = reference.document_id, reference.source
+    said = words[document][reference.start, reference.end]
+    return ProvisionLink(reference.kind, document, source, labels[document, source], said)
+
+
+def _labels(store: CorpusStore, references: Iterable[Reference]) -> dict[tuple[str, Locator], str]:
+    """What the places are called in which references stand, by document and place.
+
+    Article 2 of an act may have three thousand, of few documents.
+    """
+    places: dict[str, set[Locator]] = defaultdict(set)
+    for of in references:
+        places[of.document_id].add(of.source)
+    headers = {id_: store.headers(id_, its) for id_, its in places.items()}
+    return {
+        (id_, place): headers[id_].get(place) or cite(store.document(id_).title, place)
+        for id_, its in places.items()
+        for place in its
+    }
+
+
+def _words(
+    store: CorpusStore, references: Iterable[Reference]
+) -> dict[str, dict[tuple[int, int], str]]:
+    """What is written where references stand, by document and span."""
+    spans: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    for of in references:
+        spans[of.document_id].add((of.start, of.end))
+    return store.texts_of(spans)
+
+
+def _header(store: CorpusStore, passage: Passage | None, law_id: str, place: Locator) -> str:
+    """The header of the passage at a place; where the corpus has none, the place as cited."""
+    return passage.header if passage else cite(store.document(law_id).title, place)
+
+
+def _distinct(links: Iterable[ProvisionLink]) -> tuple[ProvisionLink, ...]:
+    return tuple({(link.kind, link.label): link for link in links}.values())
+
+
+def _terms(
+    store: CorpusStore, passage: Passage, outgoing: Iterable[Reference]
+) -> Iterator[DefinedTerm]:
+    # An order uses the terms of the act it is made under without defining them again.
+    parents = [r.law_id for r in outgoing if r.kind == DELEGATED_BY and r.law_id]
+    sections = store.sections(passage.document_id)
+    known = [
+        definition
+        for document_id in dict.fromkeys((passage.document_id, *parents))
+        for definition in store.definitions_in(document_id)
+        if len(definition.term) > 1 and _reaches(definition, passage, sections)
+    ]
+    # Own definitions go before those of the act, and those for this chapter before general ones.
+    known.sort(key=lambda d: (d.document_id != passage.document_id, not d.scope))
+    by_term = {definition.term: definition for definition in reversed(known)}
+    # The longest term first, so that 渡し舟 is not found inside 渡し舟事業.
+    longest_first = sorted(by_term, key=len, reverse=True)
+    found = re.findall("|".join(map(re.escape, longest_first)) or "(?!)", passage.text)
+    used = [by_term[term] for term in dict.fromkeys(found)]
+    places: dict[str, list[Locator]] = defaultdict(list)
+    for definition in used:
+        places[definition.document_id].append(definition.locator)
+    standing = {id_: store.all_at(id_, its) for id_, its in places.items()}
+    for definition in used:
+        place = standing[definition.document_id].get(definition.locator)
+        if place and not _holds(passage, definition.document_id, definition.locator):
+            yield DefinedTerm(definition.term, definition.scope, place)
+
+
+def _reaches(definition: Definition, passage: Passage, sections: Sequence[Section]) -> bool:
+    """Whether the scope a definition states includes the passage, as far as it is plain."""
+    mine, its = passage.locator, definition.locator
+    elsewhere = definition.document_id != passage.document_id
+    if its.division and (elsewhere or its.division != mine.division):
+        return False
+    same_article = (mine.division, mine.article) == (its.division, its.article)
+    if _NEAR.match(definition.scope):
+        return not elsewhere and same_article
+    here = _HERE.search(definition.scope)
+    if here is None:
+        # 以下「…」という speaks of what follows.
+        return elsewhere or bool(definition.scope) or definition.start <= passage.end
+    if elsewhere:
+        return False
+    if here[1] in "条項号":
+        return same_article
+    level = f"第[^　]+{here[1]}"
+    return _under(sections, level, definition.start) == _under(sections, level, passage.start)
+
+
+def _under(sections: Sequence[Section], level: str, position: int) -> str:
+    return next(
+        (
+            section.title
+            for section in sections
+            if section.start <= position < section.end and re.match(level, section.title)
+        ),
+        "",
+    )

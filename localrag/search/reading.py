@@ -1,0 +1,516 @@
+"""A question read once: the laws and provisions it names, what it asks for, what is searched for.
+
+Nothing behind this step reads the question again. The provisions that it names are stage `resolve`.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+
+from localrag.corpus.lookups import Lookups
+from localrag.corpus.types import ARTICLES, Locator
+from localrag.law.citations import find_citations
+from localrag.law.names import LawNames
+from localrag.law.notation import caption_of
+from localrag.law.provisions import order_of
+from localrag.law.resolver import CitationResolver, Resolution, Target
+from localrag.law.typed import written_out
+from localrag.search.edges import NO_MEANING, Meaning, meaning_asked
+from localrag.search.query import analyzer, asked_of, asks_nothing_else, full_text
+from localrag.search.question.asked import (
+    AskedFigure,
+    OrderAsked,
+    PenaltyAsked,
+    figure_asked,
+    orders_asked,
+    penalty_asked,
+)
+from localrag.search.question.english_citations import english_citations, english_places
+from localrag.search.question.everyday import EverydayWord, wordings
+from localrag.search.question.laws import (
+    LawNamed,
+    matters_of_absent_laws,
+    names_near,
+    without_names,
+    without_states,
+)
+from localrag.search.scope import NO_LAWS, Scope, scope_of
+from localrag.search.search import Searchable
+from localrag.search.types import Hit, Link, Query, Reason, Trace, absent_among
+from localrag.search.units import Admission, Scores, article_unit
+from localrag.text.facts import Fact, FactKind
+from localrag_indexes.analysis.normalize import with_blanks
+
+RESOLVE = "resolve"
+"""The stage that finds the provisions which a question names, exactly."""
+
+IN_QUESTION = 1.0
+"""Score of a provision that the question itself names."""
+IN_OPTION = 0.8
+"""Score of a provision that one of the options names: one suggestion among several."""
+
+# 709条以外, 709条を除く, 709条は別として, 709条ではなく, other than Article 709: what is asked for
+# stands elsewhere. 709条ではないか asks for it, as do 709条は除斥期間か and 709条でなくては.
+_LEFT_OUT = re.compile(
+    "(?:の規定|の罪)?(?:以外|[はを]?除(?:[いかきくけこ]|外)|[はを](?:別と?に?し|さておき|ともかく|抜き|抜かし)|抜きで|のほか|の他[にの]"
+    "|(?:で|じゃ)は?なく(?!な|て[はも]))"
+)
+_LEFT_OUT_IN_ENGLISH = re.compile(
+    r"\b(?:except(?:ing)?|exclud(?:ing|es?)|other than|apart from|aside from|besides|instead of"
+    r"|rather than|but not)(?: for)?(?: the)? $",
+    re.IGNORECASE,
+)
+_LONGEST_LEFT_OUT = 20
+# 特許方 of 特許方35条, which names no law.
+_LONGEST_WORD = 30
+_WORD_BEFORE = re.compile(f"[一-鿿々ァ-ヶー]{{2,{_LONGEST_WORD}}}$")
+_MOST_NEAR = 3
+# Absent laws that the matters of a question tell, at most.
+_MOST_MATTERS = 2
+# Articles of a law among which its purpose stands.
+_HEAD, _PURPOSE = 3, "目的"
+_LISTED = re.compile(r"[、,・ 　]|及び|又は|および|または|と|や|,? (?:and|or) |, ")
+
+# Characters of the longest question that is taken for one a person types.
+_TYPED = 200
+
+
+@dataclass(slots=True)
+class Resolved:
+    """What a question names.
+
+    Attributes:
+        targets: score of every provision named, most exact place kept.
+        named: for each of them that the question or an option names, the words that name it.
+        asked_for: those that the question itself names, or whose term it asks the meaning of.
+        cited: those that the question itself cites, in its order, each the only one it can mean.
+        cites: whether the last of several questions cites some itself.
+        left_out: those that it says it does not ask for (709条以外).
+        text: the question with blanks in the place of the words that leave them out.
+        meaning: where the term is defined that the question asks the meaning of.
+        undefined: that term, where no provision defines it or bears its name; empty where there are
+            texts besides laws, which may.
+        missing: what the question names and the corpus does not hold, as written.
+        events: what is told of citations, of the term, and of the laws asked for.
+    """
+
+    targets: dict[Target, float] = field(default_factory=dict)
+    named: dict[Target, str] = field(default_factory=dict)
+    asked_for: list[Target] = field(default_factory=list)
+    cited: list[Target] = field(default_factory=list)
+    cites: bool = False
+    left_out: list[Target] = field(default_factory=list)
+    text: str = ""
+    meaning: Meaning = NO_MEANING
+    undefined: str = ""
+    missing: list[str] = field(default_factory=list)
+    events: list[Fact] = field(default_factory=list)
+
+    def lead_with(self, target: Target, words: str) -> None:
+        """Enter what is quoted first, though it is not cited by its number.
+
+        Args:
+            target: the provision.
+            words: of the question, or the heading, that lead to it.
+        """
+        self.targets[target] = IN_QUESTION
+        self.named[target] = words
+        self.asked_for.append(target)
+        self.cited.append(target)
+
+    @property
+    def units(self) -> Scores:
+        """Scores of the units the targets belong to."""
+        scores: dict[str, float] = {}
+        for target, score in self.targets.items():
+            if target.locator != Locator():
+                unit = article_unit(target.law_id, target.locator)
+                scores[unit] = max(score, scores.get(unit, 0.0))
+        return scores
+
+    @property
+    def not_asked_for(self) -> frozenset[str]:
+        """The units that the question leaves out as a whole."""
+        return frozenset(
+            article_unit(target.law_id, target.locator)
+            for target in self.left_out
+            if not target.locator.paragraph
+        )
+
+    @property
+    def reasons(self) -> dict[str, Reason]:
+        """For each unit, the words that name it, or the term it defines."""
+        defines = Reason(FactKind.DEFINES, self.meaning.term)
+        return dict.fromkeys(self.meaning.units, defines) | {
+            article_unit(target.law_id, target.locator): Reason(FactKind.NAMED, words)
+            for target, words in self.named.items()
+        }
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a question says.
+
+    Attributes:
+        query: the question, short citations written out, with blanks in the place of the
+            provisions that it leaves out (709条以外).
+        scope: the laws that it names.
+        resolved: the provisions that it names, and the term whose meaning it asks for.
+        everyday: its everyday words, with what statutes say instead.
+        penalty: the penalty that it asks for; None where it asks for none.
+        is_of_law: whether a person typed it, and laws may answer it.
+    """
+
+    query: Query
+    scope: Scope = NO_LAWS
+    resolved: Resolved = field(default_factory=Resolved)
+    everyday: tuple[EverydayWord, ...] = ()
+    penalty: PenaltyAsked | None = None
+    is_of_law: bool = False
+
+    @property
+    def laws(self) -> tuple[LawNamed, ...]:
+        """The laws named, in the order of the question; none in a corpus without statutes."""
+        return self.scope.laws
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """The laws named that the corpus lacks, as written, each once."""
+        return self.scope.absent
+
+    @property
+    def named(self) -> tuple[Target, ...]:
+        """The provisions that it names itself, or whose term it asks the meaning of."""
+        return tuple(self.resolved.asked_for)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The provisions that it names and the corpus lacks, as written."""
+        return tuple(self.resolved.missing)
+
+    @property
+    def undefined(self) -> str:
+        """That term, where it asks for nothing else and no provision of the corpus defines it."""
+        return self.resolved.undefined
+
+    @cached_property
+    def sought(self) -> Query:
+        """What is searched for: of a question for a penalty what is done, else the question."""
+        return replace(self.query, text=self.penalty.doing) if self.penalty else self.query
+
+    @cached_property
+    def matter(self) -> str:
+        """What is sought without the names of laws, with the options."""
+        return full_text(asked_of(self.sought, self.laws))
+
+    @cached_property
+    def beside(self) -> str:
+        """What is sought, with blanks in the place of the laws and provisions that it names."""
+        return self._beside(self.sought.text)
+
+    @cached_property
+    def asks_no_more(self) -> bool:
+        """Whether nothing is asked beside the laws and provisions that it names."""
+        return asks_nothing_else(self._beside(self.query.text))
+
+    @cached_property
+    def figure(self) -> AskedFigure | None:
+        """The figure that it asks for; None where it asks for none."""
+        return figure_asked(self.matter)
+
+    @cached_property
+    def orders(self) -> tuple[OrderAsked, ...]:
+        """What it asks of that is left to orders, in its order."""
+        return orders_asked(self.sought.text)
+
+    @cached_property
+    def punishing(self) -> tuple[str, ...]:
+        """Ids of the laws all of whose penalties it asks for, for it says nothing that is done."""
+        if not self.penalty or analyzer().terms(without_names(self.penalty.doing, self.laws)):
+            return ()
+        return tuple(dict.fromkeys(law_id for law in self.laws for law_id in law.law_ids))
+
+    def _beside(self, question: str) -> str:
+        in_english = english_citations(question, self.laws)
+        question = with_blanks(
+            question, ((one.start, one.start + len(one.words)) for one in in_english)
+        )
+        question = without_names(question, self.laws)
+        return with_blanks(question, ((one.start, one.end) for one in find_citations(question)))
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """The outcome of one query: the hits, and how they came about.
+
+    Attributes:
+        hits: best first.
+        trace: what each step did.
+        reading: what the question says.
+        cited: the provisions that the question cites by their numbers and the filters admit, in its
+            order; none that can mean another one as well. Of a law that is asked for alone, its
+            purpose or first article.
+        links: hits that answer for other hits, the best first.
+        searches: where it was searched for in other words too, what each search found, the
+            question itself first.
+    """
+
+    hits: tuple[Hit, ...]
+    trace: Trace
+    reading: Reading
+    cited: tuple[Target, ...] = ()
+    links: tuple[Link, ...] = ()
+    searches: "tuple[Retrieval, ...]" = ()
+
+    @property
+    def laws(self) -> tuple[LawNamed, ...]:
+        """The laws that the question names."""
+        return self.reading.laws
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """Those of them that the corpus lacks, as written, each once."""
+        return self.reading.absent
+
+
+def read(asked: Query, corpus: Searchable, admission: Admission) -> Reading:
+    """Read a question.
+
+    Args:
+        asked: the question, checked.
+        corpus: knows the names of laws, and what they define.
+        admission: which documents may be found.
+    """
+    if asked.filters.layers and ARTICLES not in asked.filters.layers:
+        return Reading(asked)
+    asked = replace(asked, text=written_out(asked.text, corpus.names))
+    scope = scope_of(asked, corpus.names, corpus.store, corpus.orders)
+    resolved = resolve(corpus.resolver(), corpus.store, asked, corpus.names, admission, scope)
+    scope = scope.with_cited(target.law_id for target in resolved.targets)
+    asked = replace(asked, text=resolved.text)
+    # Options are put in the words of the law, and so is what is longer than a person types.
+    if not corpus.names.rows or asked.options or len(asked.text) > _TYPED:
+        return Reading(asked, scope, resolved)
+    # Art. of a citation means nothing else, as the names of laws do not.
+    besides = [(law.start, law.end) for law in scope.laws]
+    besides += ((one.start, one.end) for one in english_places(asked.text))
+    everyday = wordings(asked.text, besides)
+    penalty = penalty_asked(asked.text)
+    if penalty:
+        # What only asks is no word of the matter: 罰せられ.
+        said = penalty.doing
+        everyday = tuple(
+            one for one in everyday if any(map(str.isalnum, said[one.start : one.end]))
+        )
+    return Reading(asked, scope, resolved, everyday, penalty, is_of_law=True)
+
+
+def resolve(
+    resolver: CitationResolver,
+    store: Lookups,
+    query: Query,
+    names: LawNames,
+    admission: Admission,
+    scope: Scope = NO_LAWS,
+) -> Resolved:
+    """Resolve the citations of a question and its options, as far as the filters admit them.
+
+    An option is read after the question, so that its bare 第三条 is of the law that the question
+    speaks of. Asking what a term means names the provisions that define it, in the laws that the
+    question names where it names some.
+    """
+    resolved = Resolved(text=query.text)
+    in_english: Sequence[Resolution] = list(cited_in_english(resolver, query.text, scope.laws))
+    in_japanese: Sequence[Resolution] = resolver.resolve(without_states(query.text))
+    # The questions before the last one tell what it cites: 第5項 after 会社法362条4項.
+    last = query.last_start
+    resolved.cites = last > 0 and any(one.start >= last for one in (*in_english, *in_japanese))
+    if resolved.cites:
+        in_english = [one for one in in_english if one.start >= last]
+        in_japanese = [one for one in in_japanese if one.start >= last]
+    citing: list[Resolution] = []
+    missing: list[Resolution] = []
+    for asked, elsewhere in (
+        _parted(in_japanese, query.text, in_english=False),
+        _parted(in_english, query.text, in_english=True),
+    ):
+        citing += asked
+        resolved.left_out += (target for one in elsewhere for target in one.candidates)
+        resolved.text = _without(resolved.text, elsewhere, scope.laws)
+    for resolution in citing:
+        _enter(resolved, resolution, IN_QUESTION, admission)
+        # Of an article that is there without the paragraph cited, the article is quoted.
+        named = resolution.candidates or _articles(resolution)
+        if not named:
+            missing.append(resolution)
+        if len(named) == 1 and named[0] in resolved.targets:
+            resolved.cited += named
+    resolved.events += slips(citing, query.text, names, scope.laws)
+    if store.is_of_laws and not scope.laws:
+        for matter, title in islice(matters_of_absent_laws(query.text, names), _MOST_MATTERS):
+            resolved.events.append(Fact(FactKind.LAW_OF_MATTER, matter=matter, law=title))
+    resolved.asked_for += resolved.targets
+    resolved.missing += (one.text for one in missing)
+    # The articles beside a missing one are shown, and not quoted.
+    for target in (target for one in missing for target in around(store, one)):
+        if target.locator != Locator() and admission.admits(target.law_id):
+            resolved.targets.setdefault(target, IN_QUESTION)
+    query = replace(query, text=resolved.text)
+    matter = asked_of(query, scope.laws).text.strip()
+    resolved.meaning = meaning_asked(store, names, matter, admission, scope)
+    _enter_meaning(resolved)
+    if resolved.meaning.undefined and store.is_of_laws and not (resolved.targets or citing):
+        resolved.undefined = resolved.meaning.undefined
+        resolved.events.append(Fact(FactKind.NOT_DEFINED, term=resolved.undefined))
+    if not (resolved.targets or resolved.missing or query.options):
+        for target, law in _opening(store, query.text, scope):
+            if admission.admits(target.law_id):
+                resolved.lead_with(target, law.words)
+                resolved.events.append(Fact(FactKind.CONTENTS_ELSEWHERE, law=law.words))
+    for option in query.options:
+        prefix = f"{query.text}\n"
+        for resolution in resolver.resolve(prefix + option):
+            if resolution.start >= len(prefix):
+                _enter(resolved, resolution, IN_OPTION, admission)
+    return resolved
+
+
+def _opening(store: Lookups, question: str, scope: Scope) -> Iterator[tuple[Target, LawNamed]]:
+    """Of each law that a question asks for alone (民法とは) its purpose, else its first article."""
+    if not asks_nothing_else(without_names(question, scope.laws)):
+        return
+    for law in scope.laws:
+        places = list(map(Locator.parse, store.articles(law.law_ids[0]) if law.law_ids else ()))
+        headers = store.headers(law.law_ids[0], places[:_HEAD]) if places else {}
+        purposes = (place for place in places[:_HEAD] if _PURPOSE in caption_of(headers[place]))
+        for place in (next(purposes, None) or place for place in places[:1]):
+            yield Target(law.law_ids[0], place), law
+
+
+def _parted(
+    resolutions: Sequence[Resolution], question: str, *, in_english: bool
+) -> tuple[list[Resolution], list[Resolution]]:
+    """The citations that a question asks of, and those that it leaves out.
+
+    Japanese says it behind the last of a list, English before the first.
+    """
+    asked: list[Resolution] = []
+    left_out: list[Resolution] = []
+    edge = -1
+    for one in resolutions if in_english else reversed(resolutions):
+        if in_english:
+            since = max(0, one.start - _LONGEST_LEFT_OUT)
+            mark = _LEFT_OUT_IN_ENGLISH.search(question, since, one.start)
+            between, next_edge = (edge, one.start), one.end
+        else:
+            mark = _LEFT_OUT.match(question, one.end)
+            between, next_edge = (one.end, edge), one.start
+        listed = edge >= 0 and _LISTED.fullmatch(question, *between)
+        of_one_range = edge >= 0 and (left_out[-1].start, left_out[-1].end) == (one.start, one.end)
+        is_out = mark or listed or of_one_range
+        (left_out if is_out else asked).append(one)
+        edge = next_edge if is_out else -1
+    in_order = slice(None, None, 1 if in_english else -1)
+    return asked[in_order], left_out[in_order]
+
+
+def _without(question: str, left_out: Iterable[Resolution], laws: Sequence[LawNamed]) -> str:
+    """The question with blanks in the place of the provisions that it leaves out (235条以外).
+
+    Looked up as words, their numbers would find what names them. The name of their law stays.
+    """
+    for one in left_out:
+        start = max(
+            (law.end for law in laws if one.start <= law.start < one.end), default=one.start
+        )
+        before = _LEFT_OUT_IN_ENGLISH.search(question, max(0, start - _LONGEST_LEFT_OUT), start)
+        behind = _LEFT_OUT.match(question, one.end)
+        start = before.start() if before else start
+        end = behind.end() if behind else one.end
+        question = with_blanks(question, [(start, end)])
+    return question
+
+
+def slips(
+    citing: Iterable[Resolution], question: str, names: LawNames, laws: Sequence[LawNamed] = ()
+) -> Iterator[Fact]:
+    """The laws that words may be slips for which stand in the place of a law: 特許方35条.
+
+    Args:
+        citing: the citations of the question.
+        question: as asked.
+        names: the laws of the corpus.
+        laws: that the question names.
+    """
+    words = list(absent_among(laws))
+    for problem, start in ((one.problem, one.start) for one in citing):
+        if problem is not None and problem.kind is FactKind.CITED_LAW_LACKING:
+            words.append(str(problem.fields["name"]))
+        elif problem is not None and problem.kind is FactKind.NO_LAW_NAMED:
+            words += _WORD_BEFORE.findall(question[max(0, start - _LONGEST_WORD) : start])
+    for word in dict.fromkeys(words):
+        if near := names_near(word, names):
+            yield Fact(FactKind.LAW_NEAR, name=word, near=near[:_MOST_NEAR])
+
+
+def cited_in_english(
+    resolver: CitationResolver, text: str, laws: Sequence[LawNamed]
+) -> Iterator[Resolution]:
+    """Resolve the provisions that a text cites in English, of the laws that it names."""
+    for citation in english_citations(text, laws):
+        for law_id in citation.law.law_ids:
+            for resolution in resolver.resolve(citation.place, law_id=law_id):
+                end = citation.start + len(citation.words)
+                yield replace(resolution, start=citation.start, end=end, text=citation.words)
+
+
+def around(store: Lookups, resolution: Resolution) -> list[Target]:
+    """The provisions nearest to a missing one; where it is an article, those on both sides too."""
+    found: list[Target] = []
+    for cited, nearest in zip(resolution.cited, resolution.nearest, strict=False):
+        division, number = cited.locator.division, cited.locator.article
+        articles = store.articles(cited.law_id, division) if number else []
+        exists = nearest.locator.path != ""
+        if exists or not articles:
+            found.append(nearest)
+        # An article of a supplement stands in for one that the main provisions do not have.
+        if not articles or (exists and nearest.locator.division == division):
+            continue
+        at = bisect_left(articles, order_of(number), key=order_of)
+        found += [
+            Target(cited.law_id, Locator(division, a)) for a in articles[max(0, at - 1) : at + 1]
+        ]
+    return found or list(resolution.nearest)
+
+
+def _articles(resolution: Resolution) -> list[Target]:
+    """The articles around what a law turned out not to have."""
+    return [target for target in resolution.nearest if target.locator != Locator()]
+
+
+def _enter_meaning(resolved: Resolved) -> None:
+    for one in resolved.meaning.definitions[:1]:
+        target = Target(one.document_id, one.locator)
+        resolved.targets.setdefault(target, IN_QUESTION)
+        resolved.asked_for.append(target)
+    resolved.events += resolved.meaning.events
+
+
+def _enter(resolved: Resolved, resolution: Resolution, score: float, admission: Admission) -> None:
+    if resolution.problem:
+        resolved.events.append(resolution.problem)
+    elif len(resolution.candidates) > 1:
+        count = len(resolution.candidates)
+        resolved.events.append(Fact(FactKind.AMBIGUOUS, citation=resolution.text, n=count))
+    # What is cited but does not exist stands in the text of another year, or is a slip: the
+    # article around it is as good as suggested.
+    targets = resolution.candidates or _articles(resolution)
+    score = score if resolution.candidates else score * IN_OPTION
+    for target in targets:
+        share = score / len(targets)
+        if admission.admits(target.law_id) and share > resolved.targets.get(target, 0.0):
+            resolved.targets[target] = share
+            resolved.named[target] = resolution.text

@@ -1,0 +1,325 @@
+"""Units: the passages that retrieval ranks.
+
+What a person cites and reads as a whole is an article, or a passage of an ordinary document. These
+are indexed; a reference to a paragraph counts for its article. A unit is named by the id of its
+passage, and every stage gives scores to units. A query's filters say which may be found.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from localrag.corpus.config import RetrievalConfig
+from localrag.corpus.facets import KIND
+from localrag.corpus.lookups import Lookups
+from localrag.corpus.states import OLD_AFTER, DocumentInfo
+from localrag.corpus.types import Locator
+from localrag.errors import NotFoundError
+from localrag.law.resolver import Target
+from localrag.search.indexing.state import LAYERS
+from localrag.search.types import Filters
+from localrag.text.facts import Fact, FactKind
+from localrag_indexes.fusion import Scored, convex_combination, reciprocal_rank_fusion
+
+# How filters are called that are none by facets, and so many values that each could have instead.
+_LAW, _TYPE, _DATE = "law", "type", "date"
+_SHOWN = 5
+# Laws that one note names.
+_NAMED = 5
+# A unit that shares no word with the question has a BM25 score of 0. A cosine has no such point:
+# those of one model lie close together, far from 0, so that they are measured from the least found.
+_FLOORS = (0.0, None)
+# What meaning counts for provisions, of what it does for other passages: the vocabulary, predicted
+# questions and the law named tell more of a statute. Chosen on the questions that people asked and
+# may be seen, with a matrix of the query adapter that was not fitted on them: .75 finds 161 of 184,
+# .4 and .2 find 164; of the 160 older ones that are only counted 154, 153 and 149.
+_OF_PROVISIONS = 0.4
+
+Scores = Mapping[str, float]
+"""Scores by unit; higher is better."""
+
+
+def article_unit(law_id: str, locator: Locator) -> str:
+    """The unit a statute place belongs to: its article, or its division where that has none."""
+    return f"{law_id}#{Locator(locator.division, locator.article).path}"
+
+
+def target_of(unit: str) -> Target:
+    """The provision that a unit is, as `article_unit` names it."""
+    law_id, _, path = unit.rpartition("#")
+    return Target(law_id, Locator.parse(path))
+
+
+def relative_to_best(scores: Scores) -> dict[str, float]:
+    """The scores divided by the highest of them, so that they can be added to others."""
+    best = max(scores.values(), default=0.0)
+    return {unit: score / best for unit, score in scores.items()} if best > 0 else {}
+
+
+def add(*scores: Scores) -> dict[str, float]:
+    """The sum of several scores, unit by unit."""
+    total: dict[str, float] = {}
+    for part in scores:
+        for unit, score in part.items():
+            total[unit] = total.get(unit, 0.0) + score
+    return total
+
+
+def fuse(
+    words: Scores, meaning: Scores, settings: RetrievalConfig, *, provisions: bool = False
+) -> dict[str, float]:
+    """The units of both rankings with a score relative to the best, 0 to 1.
+
+    Two rankings are fused by their scores or by their ranks, as the settings say. One alone keeps
+    its scores.
+
+    Args:
+        words: the ranking by words.
+        meaning: the ranking by meaning.
+        settings: which fusion, and its weights.
+        provisions: whether what is searched for are provisions of statutes.
+    """
+    if not words or not meaning:
+        return relative_to_best(words or meaning)
+    if provisions:
+        less = _OF_PROVISIONS * settings.dense_weight
+        settings = settings.model_copy(update={"dense_weight": less})
+    if settings.fusion == "ranks":
+        return by_ranks(words, meaning, settings)
+    weights = (settings.lexical_weight, settings.dense_weight)
+    return relative_to_best(convex_combination((words, meaning), weights, _FLOORS))
+
+
+def by_ranks(words: Scores, meaning: Scores, settings: RetrievalConfig) -> dict[str, float]:
+    """Fuse by ranks, whatever the settings say, with their weights; relative to the best."""
+    rankings = [sorted(scores, key=lambda unit: -scores[unit]) for scores in (words, meaning)]
+    weights = [settings.lexical_weight, settings.dense_weight]
+    return relative_to_best(reciprocal_rank_fusion(rankings, weights, settings.fusion_k))
+
+
+def on_the_day(
+    store: Lookups, search: Callable[[int], Sequence[Scored]], depth: int
+) -> list[Scored]:
+    """The best entries of an index that the laws hold on the day of the store.
+
+    An index has the texts of all states. What only others have is passed over, and more is looked
+    for until there is enough.
+
+    Args:
+        store: what is shown.
+        search: finds so many entries of an index, best first.
+        depth: how many are wanted.
+
+    Returns:
+        At most `depth`, each with the key of the passage that is shown.
+    """
+    if not (store.has_states or store.shares_entries):
+        return list(search(depth))
+    wanted = depth
+    while True:
+        found = search(wanted)
+        keys = store.shown([key for key, _ in found])
+        kept = [Scored(keys[key], score) for key, score in found if key in keys]
+        if len(kept) >= depth or len(found) < wanted:
+            return kept[:depth]
+        wanted *= 2
+
+
+class Admission:
+    """Applies filters by document, remembering the answers of one query."""
+
+    def __init__(self, store: Lookups, filters: Filters) -> None:
+        self._store = store
+        self._filters = filters
+        self._admits_all = replace(filters, phrases=()) == Filters()
+        self._answers: dict[str, bool] = {}
+        self._where = store.facets.matching(filters.where) if filters.where else None
+        self._tells_no_more = replace(filters, where=(), layers=(), phrases=()) == Filters()
+
+    def admits(self, document_id: str) -> bool:
+        """Whether passages of this document may be found; not when there is no such document."""
+        if self._admits_all:
+            return True
+        if document_id not in self._answers:
+            self._answers[document_id] = self._ask(document_id)
+        return self._answers[document_id]
+
+    def _ask(self, document_id: str) -> bool:
+        filters = self._filters
+        # A look-up of each document would take longer than all else: most need none.
+        if self._where is not None and document_id not in self._where:
+            return False
+        if self._where is not None and self._tells_no_more:
+            return True
+        try:
+            about = self._store.document(document_id)
+        except NotFoundError:
+            return False
+        return _holds(filters, about)
+
+
+def _holds(filters: Filters, about: DocumentInfo) -> bool:
+    """Whether filters admit a document, those by facets and of passages apart."""
+    date = about.metadata.get("date", "")
+    return (
+        (not filters.documents or about.id in filters.documents)
+        and (not filters.kinds or about.kind in filters.kinds)
+        and (not filters.law_types or about.metadata.get("law_type") in filters.law_types)
+        and (not filters.date_from or date >= filters.date_from)
+        and (not filters.date_to or ("" < date <= filters.date_to))
+    )
+
+
+def standing(store: Lookups, filters: Filters) -> Iterator[Fact]:
+    """What is told of the day, of several states of a law, and of documents not sorted yet."""
+    if store.has_states:
+        yield Fact(FactKind.LAW_OF_DAY, day=store.as_of.isoformat())
+    told_for = store.facets.told_for if filters.where else None
+    if told_for is not None and told_for != store.stamp:
+        yield Fact(FactKind.METADATA_BEHIND)
+
+
+def old_texts(store: Lookups, document_ids: Iterable[str]) -> list[Fact]:
+    """One fact that names the laws of which a text is shown that is old on the day of the store."""
+    old = _dated(law for law in _each(store, document_ids) if law.old)
+    day = store.as_of.isoformat()
+    return [Fact(FactKind.TEXT_OLD, laws=old, months=OLD_AFTER, day=day)] if old else []
+
+
+def later_texts(store: Lookups, document_ids: Iterable[str]) -> list[Fact]:
+    """One fact that names the laws that had another text on the day of the store."""
+    later = _dated(law for law in _each(store, document_ids) if law.before_first or law.not_yet)
+    return [Fact(FactKind.TEXT_LATER, laws=later, day=store.as_of.isoformat())] if later else []
+
+
+def _each(store: Lookups, document_ids: Iterable[str]) -> Iterator[DocumentInfo]:
+    return (store.document(id_) for id_ in dict.fromkeys(document_ids))
+
+
+def _dated(laws: Iterable[DocumentInfo]) -> tuple[str, ...]:
+    """The titles of laws with the days of their texts, a few of them."""
+    named = [f"{law.title} ({law.metadata['date']})" for law in laws]
+    return (*named[:_NAMED], "…") if len(named) > _NAMED else tuple(named)
+
+
+def left(store: Lookups, filters: Filters) -> list[Fact]:
+    """What filters leave, told where nothing is found.
+
+    How much the facets wanted leave; or that all filters together leave nothing, and what there is
+    with each of them left out alone, that they could be changed to.
+    """
+    wanted = dict(_wanted(store, filters))
+    among = frozenset.intersection(*wanted.values()) if wanted else None
+    if not wanted and not filters.layers:
+        return []
+    if n := store.facets.units(filters.where, among, filters.layers or LAYERS):
+        return [Fact(FactKind.FILTERS_LEAVE, n=n)] if filters.where else []
+    told = [Fact(FactKind.FILTERS_LEAVE_NOTHING, filters=tuple(_written(filters)))]
+    values = tuple(_instead(store, filters, wanted))
+    return [*told, Fact(FactKind.FILTERS_WOULD_LEAVE, values=values)] if values else told
+
+
+def _written(filters: Filters) -> Iterator[str]:
+    """The filters, as they are given: those by facets for ``--where``, others by their names."""
+    yield from map(str, filters.where)
+    named = (
+        (_LAW, filters.documents),
+        (_TYPE, filters.law_types),
+        ("kind", filters.kinds),
+        ("layer", filters.layers),
+        ("from", (filters.date_from,)),
+        ("to", (filters.date_to,)),
+    )
+    yield from (f"{name}={value}" for name, values in named for value in values if value)
+
+
+def _wanted(store: Lookups, filters: Filters) -> Iterator[tuple[str, frozenset[str]]]:
+    """By each thing that documents are told apart by, the ids of those that the filters admit."""
+    where = store.facets.canonical(filters.where)
+    for key in dict.fromkeys(label.key for label in where):
+        yield key, store.facets.matching(tuple(one for one in where if one.key == key))
+    if filters.documents:
+        yield _LAW, frozenset(filters.documents)
+    of_documents = (
+        (_TYPE, Filters(kinds=filters.kinds, law_types=filters.law_types)),
+        (_DATE, Filters(date_from=filters.date_from, date_to=filters.date_to)),
+    )
+    for name, own in of_documents:
+        if own != Filters():
+            yield name, frozenset(one.id for one in store.documents() if _holds(own, one))
+
+
+def _instead(
+    store: Lookups, filters: Filters, wanted: Mapping[str, frozenset[str]]
+) -> Iterator[str]:
+    """For each filter, the most frequent values of what the others leave."""
+    every = frozenset(one.id for one in store.documents())
+    for name in wanted:
+        rest = every.intersection(*(ids for other, ids in wanted.items() if other != name))
+        if name == _DATE:
+            found = (store.document(id_).metadata.get("date", "") for id_ in rest)
+            dates = sorted(filter(None, found))
+            yield from (f"date={day}" for day in dict.fromkeys(dates[:1] + dates[-1:]))
+        elif name != _LAW:
+            values = store.facets.among(rest, KIND if name == _TYPE else name)
+            yield from (f"{name}={value}" for value, _documents in values.most_common(_SHOWN))
+    if filters.layers:
+        among = every.intersection(*wanted.values())
+        held = (one for one in LAYERS if store.facets.units(filters.where, among, (one,)))
+        yield from (f"layer={layer}" for layer in held)
+
+
+class Conditions(NamedTuple):
+    """What an index of passages may find; see the arguments of its `search`."""
+
+    where: Mapping[str, Collection[str]]
+    between: Mapping[str, tuple[str, str]]
+    among: frozenset[int] | None
+
+
+def conditions(filters: Filters, store: Lookups) -> Conditions:
+    """What an index of passages may find.
+
+    Raises:
+        UsageError, NotFoundError: the corpus has no document with a facet, or with a value, that
+            the filters name.
+    """
+    allowed, among = where(filters, store), None
+    if filters.where:
+        among = store.facets.keys_under(filters.where, filters.documents)
+    if among is not None:
+        # The keys of what stands under the headings wanted tell the documents, too.
+        del allowed["document"]
+    return Conditions(allowed, between(filters, store), among)
+
+
+def where(filters: Filters, store: Lookups) -> dict[str, Collection[str]]:
+    """The values that an index's attributes may have.
+
+    Raises:
+        UsageError, NotFoundError: the corpus has no document with a facet, or with a value, that
+            the filters name.
+    """
+    allowed: dict[str, Collection[str]] = {
+        "document": filters.documents,
+        "kind": filters.kinds,
+        "law_type": filters.law_types,
+        "layer": filters.layers,
+    }
+    found = {name: values for name, values in allowed.items() if values}
+    if filters.where:
+        matching = store.facets.matching(filters.where)
+        named = filters.documents
+        found["document"] = matching.intersection(named) if named else matching
+    return found
+
+
+def between(filters: Filters, store: Lookups) -> dict[str, tuple[str, str]]:
+    """The bounds that an index's attributes must keep.
+
+    None where states of a law share their passages, which have the date of one of them only: there
+    `Admission` alone keeps the bounds.
+    """
+    if (filters.date_from or filters.date_to) and not store.has_states:
+        return {"date": (filters.date_from, filters.date_to)}
+    return {}

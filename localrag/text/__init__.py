@@ -1,0 +1,1 @@
+"""Characters, numerals, dates and notes: what every other room reads and shows."""
