@@ -1,1 +1,1 @@
-"""From a question to ranked passages, stage by stage, each stage recorded."""
+"""From a question to ranked passages, in recorded steps."""

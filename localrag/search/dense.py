@@ -1,9 +1,8 @@
-"""Stage `dense`: the units whose vectors are nearest to the question's.
+"""Step `dense`: the units with vectors nearest to the question's.
 
-An embedder puts 家賃が上がると言われた near other talk of rent, and not near 借賃増減請求権. Where
-provisions are sought, the vector of a question is turned by a matrix that was fitted on questions
-whose provisions are known (``scripts/fit_query_adapter.py``, which tells the method); the vectors
-of the provisions stay. It counts for the embedder that it was fitted with, in whatever format.
+An embedder puts 家賃が上がると言われた near talk of rent, not near 借賃増減請求権. If
+provisions are sought, a matrix turns the question's vector; ``scripts/fit_query_adapter.py`` fits it on questions with known
+provisions. It applies only to the embedder it was fitted with, in any file format.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,22 +33,22 @@ if TYPE_CHECKING:
 STAGE = "dense"
 
 _DEPTH = 200
-"""Units that later stages choose from."""
-# So many questions are answered by comparing with every vector: loading the graph costs as much.
+"""Units kept for later steps."""
+# Up to this many questions are compared with every vector: loading the graph costs as much.
 _FEW = 20
 PROBE = "法律の条文を探すための質問。"
-"""A question whose vector tells whether an embedder is the one that the matrix was fitted with."""
+"""A question whose vector identifies the embedder of the matrix."""
 ADAPTER = "query_adapter.npz"
-"""File of the matrix, shape ``(d, d)``, and of the vector of the probe, shape ``(d,)``."""
-# Other weights of one embedder (4 bits for 32) have a cosine above this, other embedders below.
+"""File of the matrix, shape ``(d, d)``, and of the probe's vector, shape ``(d,)``."""
+# Cosine of the probe's vectors: above for other weights of one embedder, below for others.
 _SAME_EMBEDDER = 0.95
 
-# Vectors of texts that are kept, the newest: 30 MB at most with 384 numbers each.
+# Text vectors kept in memory: at most 30 MB with 384 numbers each.
 _KEPT = 20_000
 
 
 class Dense:
-    """Search by meaning in one corpus; the model is loaded when the first question comes."""
+    """Search by meaning in one corpus. The model is loaded with the first question."""
 
     def __init__(self, vectors: "VectorIndex", load: "Callable[[], Embedder | None]") -> None:
         self._vectors = vectors
@@ -61,13 +60,13 @@ class Dense:
         """The nearest units with their cosine to the question, best first.
 
         Args:
-            store: the corpus.
+            store: the corpus store.
             query: the question.
             provisions: whether provisions of statutes are sought.
 
         Raises:
-            ModelUnusable: the model fails.
-            IndexUnusable: the vectors turned out to be damaged.
+            ModelUnusable: the model failed.
+            IndexUnusable: the vectors are damaged.
         """
         with named():
             vector = self._embedder.embed_queries([full_text(query)])[0]
@@ -102,7 +101,7 @@ class Dense:
             ) from error
         headings = store.headings([hit.key for hit in hits])
         admission = Admission(store, query.filters)
-        # A passage removed since the vectors were made is passed over.
+        # Skip passages removed since the vectors were made.
         found = {headings[key][0]: score for key, score in hits if key in headings}
         return {
             unit: score
@@ -111,14 +110,14 @@ class Dense:
         }
 
     def likeness(self, questions: Sequence[str], texts: Sequence[str]) -> "NDArray[np.float32]":
-        """The cosines of questions to texts that no index holds, of shape (questions, texts).
+        """Cosines of questions to texts outside any index, of shape (questions, texts).
 
         Raises:
-            ModelUnusable: the model fails.
+            ModelUnusable: the model failed.
         """
         import numpy as np
 
-        # Texts of one corpus come again with the next question, and embedding them takes seconds.
+        # The next question has many of the same texts, and embedding them takes seconds.
         known = {text: self._embedded[text] for text in texts if text in self._embedded}
         new = [text for text in dict.fromkeys(texts) if text not in known]
         with named():
@@ -131,14 +130,14 @@ class Dense:
         return asked @ np.stack([known[text] for text in texts]).T
 
     def close(self) -> None:
-        """Let go of the vectors and the model."""
+        """Release the vectors and the model."""
         self._vectors.close()
         if "_embedder" in self.__dict__:
             self._embedder.close()
 
     @cached_property
     def _adapter(self) -> "NDArray[np.float32] | None":
-        """The matrix for the vectors of questions; None for an embedder that it does not fit."""
+        """The matrix for question vectors, or None for an embedder it does not fit."""
         import numpy as np
 
         with as_file(files(__package__).joinpath(ADAPTER)) as path, np.load(path) as stored:
@@ -160,11 +159,11 @@ def open_dense(
     """Open the vectors of a corpus.
 
     Returns:
-        The search, or None where it takes no part, and then why, if the user should know.
+        The search, or None with the reason for the user.
 
     Raises:
-        IndexUnusable: the vectors are damaged or of another model than the settings name, or
-            missing though the settings insist on them.
+        IndexUnusable: the vectors are damaged, from another model than the settings name, or
+            missing although the settings require them.
         ModelUnusable: no such model is installed.
     """
     switch, model = config.retrieval.dense, embedder_name(workspace, config)
@@ -201,7 +200,7 @@ def open_dense(
         ) from error
     except IndexVersionError as error:
         if not config.embedding.model and switch != "on":
-            # Nobody has asked for this model by name: a search that worked goes on working.
+            # Nobody named this model: a search that worked before continues without it.
             return None, Fact(FactKind.OTHER_VECTORS, model=model, corpus=place.name)
         raise IndexUnusable(
             N_(

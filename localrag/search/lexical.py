@@ -1,4 +1,4 @@
-"""Stage `lexical`: BM25 over headers and texts, and what speaks for a unit besides its words."""
+"""Step `lexical`: BM25, weighted by captions, titles and predicted questions."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -23,22 +23,22 @@ from localrag_indexes.manifest import current
 STAGE = "lexical"
 
 _DEPTH = 200
-"""Units that later stages choose from."""
-# Terms of a question that are looked up: bounds the cost of a search, whatever its length.
+"""Units kept for later steps."""
+# Terms of a question that are looked up; limits the cost of long questions.
 _TERMS = 40
-# What the words of the law count that stand in for everyday ones: less than the user's own words.
+# Weight of statutory words searched for everyday ones; the user's own words count 1.
 _STANDING_IN = 0.5
-# What a provision gains by questions that it answers and that have the words asked for.
+# Weight of matching predicted questions.
 _PREDICTED = 2.5
 
-# What is captioned （存続期間） or titled with words of the question is about what is asked.
+# Factor for a caption （存続期間） or title made of words of the question.
 _TITLED = 1.4
-# Units whose titles are read: those further down cannot come up to the first ten.
+# Units whose titles are read; lower ones cannot reach the first ten.
 _TITLES_READ = 40
 
 
 class LexicalMatch(NamedTuple):
-    """How well the words of a unit agree with the question, and where the unit stands."""
+    """A unit and its agreement with the words of the question."""
 
     score: float
     header: str
@@ -51,14 +51,14 @@ def lexical(
     wordings: Sequence[EverydayWord] = (),
     questions: BM25Index | None = None,
 ) -> dict[str, LexicalMatch]:
-    """The units whose header or text shares terms with the question, best first.
+    """The units with terms of the question in header or text, best first.
 
     Args:
-        store: where they are.
-        index: of their terms.
+        store: the corpus store.
+        index: BM25 index of the units.
         query: the question.
-        wordings: its everyday words, which are also looked up as the law has them.
-        questions: of the terms of the questions that units answer, by the same keys.
+        wordings: its everyday words, also looked up as statutory words.
+        questions: BM25 index of predicted questions, by the same keys.
     """
     admission = Admission(store, query.filters)
     wanted = conditions(query.filters, store)
@@ -82,7 +82,7 @@ def lexical(
     headings = store.headings([key for key, _ in best])
     found = {}
     for key, score in best:
-        # A passage removed since the index was built is passed over.
+        # Skip passages removed since the index was built.
         if key in headings:
             unit, header = headings[key]
             if admission.admits(unit.rpartition("#")[0]):
@@ -91,7 +91,7 @@ def lexical(
 
 
 def in_law(wordings: Sequence[EverydayWord]) -> str:
-    """What statutes say instead of everyday words, a line a phrase."""
+    """Statutory words for everyday ones, a line for each phrase."""
     return "\n".join(phrase for wording in wordings for phrase in wording.phrases)
 
 
@@ -101,10 +101,10 @@ def weigh(
     names: LawNames,
     wordings: Sequence[EverydayWord] = (),
 ) -> dict[str, float]:
-    """The scores, more for what has a caption or a title of words of the question alone.
+    """Raise units whose caption or title has only words of the question.
 
     Args:
-        found: what is weighed.
+        found: units to weigh.
         query: the question.
         names: of the laws.
         wordings: the everyday words of the question.
@@ -115,7 +115,7 @@ def weigh(
         header = found[unit].header
         is_article = unit.partition("#")[0] in names.rows
         title = caption_of(header) if is_article else header.rpartition(" > ")[2]
-        # 債権等の消滅時効 is on 債権, and more.
+        # Compare without 等: 債権等の消滅時効 is about 債権 and others.
         if (terms := terms_of(title) - {"等"}) and terms <= asked:
             weighed[unit] *= _TITLED
     return weighed
@@ -125,7 +125,7 @@ def open_index(place: CorpusPaths) -> BM25Index:
     """Open the BM25 index of a corpus.
 
     Raises:
-        IndexUnusable: it is missing or cannot be used; the cure is named.
+        IndexUnusable: it is missing or cannot be used; the error names the cure.
     """
     index = _open(place, place.bm25)
     if index is None:
@@ -138,10 +138,10 @@ def open_index(place: CorpusPaths) -> BM25Index:
 
 
 def open_questions(place: CorpusPaths) -> BM25Index | None:
-    """Open the index of the questions that provisions answer; None where there are none.
+    """Open the index of predicted questions; None if the corpus has none.
 
     Raises:
-        IndexUnusable: it cannot be used; the cure is named.
+        IndexUnusable: it cannot be used; the error names the cure.
     """
     index = _open(place, place.questions)
     return index if index is not None and index.count else None

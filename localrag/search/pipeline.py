@@ -1,6 +1,6 @@
-"""The retrieval pipeline: a question is read, then every step adds to what is found.
+"""The search: read the question, then run `STEPS`.
 
-A step takes the search as the steps before it left it. Each records what it did.
+A step gets the `Search` of the steps before it, adds to it and records its work.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,14 +41,14 @@ from localrag.text.progress import ignore
 from localrag_indexes.bm25 import BM25Index
 
 FUSE = "fuse"
-"""The step that makes one ranking of those by words, by meaning and by name."""
+"""The step name of the fused ranking: words, meaning and names together."""
 
-# Units found by their words alone that are expanded from, and the share of their score they count.
+# Units expanded from, when only their words were found; the weight of their score.
 _EXPANDED = 5
 _EXPANDED_SHARE = 0.4
-# What a neighbour gains even where its own words do not match.
+# Score of a neighbour whose own words do not match.
 _UNMATCHED = 0.4
-# What comes first by its link has a little more than the best, what stands beside a little less.
+# A unit placed first gets slightly more than the best score, one placed behind slightly less.
 _FIRST, _BEHIND = 1.01, 0.999
 _RELATIONS = {
     LinkKind.FILLS: FactKind.FILLS_IN,
@@ -58,20 +58,20 @@ _RELATIONS = {
 
 @dataclass
 class Search:
-    """A search on its way from step to step.
+    """The state of a search, passed from step to step.
 
     Attributes:
-        corpus: what is searched.
+        corpus: the corpus searched.
         settings: of the search.
-        reading: what the question says.
+        reading: the question, read.
         admission: which documents may be found.
         trail: the record of the steps.
-        words, meaning: units by their words and by their meaning, with scores.
+        words, meaning: units with their scores by words and by meaning.
         found: units by words and meaning together, relative to the best.
-        total: units with all that speaks for them.
-        reasons: why a unit was chosen, where more than its score speaks for it.
-        links: what answers for other units.
-        hits: the best units, as the last step left them.
+        total: units with their final scores.
+        reasons: why a unit was chosen, if its score is not the only reason.
+        links: provisions that answer for other units.
+        hits: the best units after the last step.
     """
 
     corpus: Searchable
@@ -89,24 +89,24 @@ class Search:
 
     @property
     def named(self) -> Scores:
-        """The units that the question names."""
+        """The units named in the question."""
         return self.reading.resolved.units
 
     @property
     def of_provisions(self) -> bool:
-        """Whether provisions are sought: beside other documents, what its words find best is."""
+        """Whether the question seeks provisions rather than other documents."""
         titled = self.corpus.names.title
         best = max(self.words, key=self.words.__getitem__, default="").rpartition("#")[0]
         return bool(titled(best)) if best else self.corpus.store.is_of_laws
 
     def drop_what_is_left_out(self, scores: dict[str, float]) -> None:
-        """Take out what the question says it does not ask for."""
+        """Remove units excluded by the question."""
         for unit in self.reading.resolved.not_asked_for:
             scores.pop(unit, None)
 
 
 def name_provisions(search: Search) -> None:
-    """The provisions that the question names, and what the user should know of day and laws."""
+    """Add the provisions named in the question, with notes on day and laws."""
     reading = search.reading
     search.reasons = dict(reading.resolved.reasons)
     known = standing(search.corpus.store, reading.query.filters)
@@ -115,10 +115,10 @@ def name_provisions(search: Search) -> None:
 
 
 def search_words(search: Search) -> None:
-    """The units that share words with the question, or with what statutes say for them (BM25).
+    """Add units by BM25, with the question's words and their statutory counterparts.
 
-    The questions that provisions answer are searched only where provisions are sought. Beside
-    other documents they would put laws before the page that was asked for.
+    Predicted questions are searched only if provisions are sought. Among other documents they would
+    rank laws above the page asked for.
     """
     if not search.settings.lexical:
         search.trail.record(lexical.STAGE, {}, events=[Fact(FactKind.LEXICAL_OFF)])
@@ -137,7 +137,7 @@ def search_words(search: Search) -> None:
 
 
 def search_meaning(search: Search) -> None:
-    """The units whose vectors are nearest to that of the question, where there are vectors."""
+    """Add the units with the nearest vectors, if the corpus has vectors."""
     models = search.corpus.models
     if models.dense is not None and search.settings.dense != "off":
         by_meaning = partial(
@@ -150,7 +150,7 @@ def search_meaning(search: Search) -> None:
 
 
 def fuse_rankings(search: Search) -> None:
-    """One ranking of those by words and by meaning, with what the question names."""
+    """Fuse the rankings by words and by meaning; add the units named."""
     words, meaning, provisions = search.words, search.meaning, search.of_provisions
     search.found = fuse(words, meaning, search.settings, provisions=provisions)
     search.drop_what_is_left_out(search.found)
@@ -158,7 +158,7 @@ def fuse_rankings(search: Search) -> None:
 
 
 def reread(search: Search) -> None:
-    """The best units read again with the question by a reranker, where there is one."""
+    """Rescore the best units with a reranker, if one is set."""
     model = search.corpus.models.rerank
     if model is None or search.settings.rerank == "off":
         return
@@ -170,10 +170,10 @@ def reread(search: Search) -> None:
 
 
 def follow_edges(search: Search) -> None:
-    """What the law connects with what was found, and what fills it in or punishes its breach.
+    """Add provisions linked to those found: penalties, implementing orders and other references.
 
     Raises:
-        StoreError: a reference is not what was stored.
+        StoreError: a stored reference cannot be read.
     """
     reading, store, filters = search.reading, search.corpus.store, search.reading.query.filters
     fused = add(search.found, search.named)
@@ -216,11 +216,11 @@ STEPS: tuple[Callable[[Search], None], ...] = (
     reread,
     follow_edges,
 )
-"""The steps of a search, in their order."""
+"""The steps of a search, in order."""
 
 
 class Retriever(Searchable):
-    """Finds passages of one corpus; open for reading, to be closed."""
+    """Finds passages of one corpus. Open it to read, and close it."""
 
     def __init__(
         self,
@@ -235,12 +235,13 @@ class Retriever(Searchable):
 
     @classmethod
     def open(cls, workspace: Workspace, corpus: str, config: Config) -> Self:
-        """Open a corpus for searching; models are loaded when the first question needs them.
+        """Open a corpus for searching. Models are loaded with the first question.
 
         Raises:
             NotFoundError: there is no such corpus.
-            StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
-            UsageError: the settings leave no way to search, or switch on what has no model.
+            StoreError, IndexUnusable, ModelUnusable: something cannot be used; the error names the
+                cure.
+            UsageError: the settings leave no way to search, or need a missing model.
         """
         place = workspace.corpus(corpus)
         with ExitStack() as opened:
@@ -266,7 +267,7 @@ class Retriever(Searchable):
         return cls(store, index, config.retrieval, models, questions)
 
     def close(self) -> None:
-        """Let go of store, indexes and models."""
+        """Release the store, the indexes and the models."""
         self.models.close()
         self.index.close()
         if self.questions is not None:
@@ -281,17 +282,17 @@ class Retriever(Searchable):
 
     @property
     def k(self) -> int:
-        """Hits that a search gives back where no other number is asked for."""
+        """The default number of hits."""
         return self._settings.k
 
     @property
     def has_dense(self) -> bool:
-        """Whether search by meaning can take part."""
+        """Whether search by meaning is available."""
         return self.models.dense is not None
 
     @property
     def has_rerank(self) -> bool:
-        """Whether a reranker can take part."""
+        """Whether a reranker is available."""
         return self.models.rerank is not None
 
     def search(
@@ -301,22 +302,20 @@ class Retriever(Searchable):
         settings: RetrievalConfig | None = None,
         on_stage: StageListener = ignore,
     ) -> Retrieval:
-        """Run all stages for one question.
+        """Run all steps for one question.
 
         Args:
             asked: the question.
-            k: how many hits to give back; the setting ``retrieval.k`` by default.
-            settings: others than those the corpus was opened with; a stage without a model stays
-                without.
-            on_stage: told what each stage did, as soon as it has ended; what it raises ends the
-                search.
+            k: number of hits; by default the setting ``retrieval.k``.
+            settings: replace those of the open corpus; a step without a model stays off.
+            on_stage: called after each step; an exception from it ends the search.
 
         Returns:
-            At most `k` hits, best first, and the record of every stage.
+            At most `k` hits, best first, and the record of every step.
 
         Raises:
-            UsageError: the question holds no word or is too long.
-            IndexUnusable: the index turned out to be damaged.
+            UsageError: the question has no word or is too long.
+            IndexUnusable: the index is damaged.
         """
         settings = settings or self._settings
         asked = self._checked(asked, settings)
@@ -330,7 +329,7 @@ class Retriever(Searchable):
         return _retrieval(search)
 
     def _checked(self, asked: Query, settings: RetrievalConfig) -> Query:
-        """The query, its documents by the ids that they have; raises as `query.checked`."""
+        """The query with its document ids resolved; raises as `query.checked`."""
         asked = query.checked(asked, settings)
         documents = tuple(dict.fromkeys(map(self.store.id_of, asked.filters.documents)))
         if documents == asked.filters.documents:
@@ -338,26 +337,25 @@ class Retriever(Searchable):
         return replace(asked, filters=replace(asked.filters, documents=documents))
 
     def absent(self, asked: Query) -> tuple[str, ...]:
-        """The laws that a question names and the corpus lacks; nothing is searched for."""
+        """The laws named in the question and missing from the corpus. Runs no search."""
         asked = replace(asked, text=written_out(asked.text, self.names))
         return scope_of(asked, self.names, self.store, self.orders).absent
 
     def rank(self, asked: Query, k: int | None = None, *, words: bool, meaning: bool) -> Retrieval:
-        """Search by words, by meaning, or by both fused by rank, and nothing else.
+        """Search by words, by meaning, or by both fused by rank, without the other steps.
 
-        What published methods call lexical, dense and hybrid search. Where the corpus has no
-        vectors or the settings no model for them, words stand in for the meaning, which is told.
+        Published methods call this lexical, dense and hybrid search. Without vectors or a model,
+        words replace meaning, with a note.
 
         Args:
             asked: the question.
-            k: how many hits to give back, and to record of every stage; the setting
-                ``retrieval.k`` by default.
+            k: number of hits returned and recorded; by default the setting ``retrieval.k``.
             words: search by words; bare BM25 scores.
             meaning: search by meaning.
 
         Raises:
-            UsageError: the question holds no word or is too long.
-            IndexUnusable: an index turned out to be damaged.
+            UsageError: the question has no word or is too long.
+            IndexUnusable: an index is damaged.
             ModelUnusable: a model failed.
         """
         asked = self._checked(asked, self._settings)
@@ -368,20 +366,20 @@ class Retriever(Searchable):
         return Retrieval(hits, trail.trace, Reading(asked))
 
     def known(self, name: str, predicate: str, asked: Query, k: int) -> Retrieval:
-        """Search the triples: by subject and predicate, and by meaning.
+        """Search the triples by subject and predicate, and by meaning.
 
-        What agrees in both subject and predicate comes first. Where the corpus has no vectors,
-        words stand in for the meaning, as in `rank`.
+        Matches of both subject and predicate come first. Without vectors, words replace meaning, as
+        in `rank`.
 
         Args:
-            name: of the subject, in whatever spelling.
-            predicate: what is asked of it.
-            asked: the same as a question, searched for by meaning in the layer of triples.
-            k: how many hits to give back, and to record of every stage.
+            name: of the subject, in any spelling.
+            predicate: the property asked for.
+            asked: the same as a question, for the search by meaning.
+            k: number of hits returned and recorded.
 
         Raises:
-            UsageError: the question holds no word or is too long.
-            IndexUnusable: an index turned out to be damaged.
+            UsageError: the question has no word or is too long.
+            IndexUnusable: an index is damaged.
             ModelUnusable: a model failed.
         """
         from localrag.search import predicates
@@ -397,12 +395,12 @@ class Retriever(Searchable):
         return Retrieval(trail.record(FUSE, found), trail.trace, Reading(asked))
 
     def rerank(self, asked: Query, hits: Sequence[Hit], k: int) -> Retrieval:
-        """Order hits anew with the model for it; without one they keep their order.
+        """Reorder hits with the reranker; without one, keep their order.
 
         Args:
-            asked: what they are compared with.
+            asked: the question.
             hits: best first, no passage twice.
-            k: how many to give back.
+            k: number of hits returned.
 
         Raises:
             ModelUnusable: the model failed.
@@ -418,7 +416,7 @@ class Retriever(Searchable):
     def _ranked(
         self, trail: Trail, asked: Query, *, words: bool, meaning: bool
     ) -> tuple[Scores, Scores, tuple[Hit, ...]]:
-        """Search by words and by meaning as `rank` does; both scores, and the hits of the last."""
+        """Both scores of `rank`, and its final hits."""
         by_words: Scores = {}
         by_meaning: Scores = {}
         hits: tuple[Hit, ...] = ()
@@ -435,7 +433,6 @@ class Retriever(Searchable):
 
 
 def _retrieval(search: Search) -> Retrieval:
-    """What a search found."""
     reading = search.reading
     if reading.punishing:
         reading.resolved.asked_for += (target_of(link.unit) for link in search.links)
@@ -448,7 +445,7 @@ def _retrieval(search: Search) -> Retrieval:
 
 
 def _searched(reading: Reading, search: Callable[[Query], dict[str, float]]) -> dict[str, float]:
-    """What a search finds; where laws are named in each of them first, relative to its best."""
+    """The scores of a search. Hits inside the laws named come first, relative to their best."""
     everywhere = search(reading.sought)
     if not reading.scope.circles:
         return everywhere
@@ -460,10 +457,10 @@ def _searched(reading: Reading, search: Callable[[Query], dict[str, float]]) -> 
 
 
 def _link(search: Search, seeds: Sequence[Seed], found: Scores) -> list[Fact]:
-    """Enter what punishes or fills in what was found; what of it the user should know.
+    """Add penalties and implementing provisions of the seeds; return their notes.
 
     Args:
-        search: gets the links, and the places that they give in the total.
+        search: gets the links and their scores.
         seeds: provisions to start from.
         found: units found, relative to the best.
     """
@@ -485,7 +482,7 @@ def _link(search: Search, seeds: Sequence[Seed], found: Scores) -> list[Fact]:
 
 
 def _seeds(resolved: Resolved, fused: Scores) -> list[Seed]:
-    """The provisions to expand from: those named, and the best of those found by their words."""
+    """The provisions to expand from: those named, and the best by words."""
     seeds = [
         Seed(target.law_id, target.locator, score, named=True)
         for target, score in resolved.targets.items()
@@ -500,14 +497,13 @@ def _seeds(resolved: Resolved, fused: Scores) -> list[Seed]:
 
 
 def _best(scores: Scores) -> list[str]:
-    """The units to expand from, best first."""
     return sorted(scores, key=lambda unit: -scores[unit])[:_EXPANDED]
 
 
 def _follow(
     total: dict[str, float], pages: Mapping[str, Neighbour], found: Scores
 ) -> dict[str, Reason]:
-    """Raise the pages that hits name, at most to right behind those; why, for each one raised."""
+    """Raise pages named by hits to just below those hits; return the reason for each."""
     before = dict(total)
     reasons: dict[str, Reason] = {}
     for unit, page in pages.items():
@@ -521,7 +517,7 @@ def _follow(
 
 
 def _place(total: dict[str, float], links: Sequence[Link]) -> None:
-    """Put what fills in another provision first, or right behind it: as the link says."""
+    """Place linked provisions first or just behind their source, as each link says."""
     for link in links:
         first = max(total.values(), default=1.0)
         place = first * _FIRST if link.comes_first else total.get(link.other, first) * _BEHIND

@@ -1,4 +1,4 @@
-"""A question as it is looked up: checked, weighed word by word, found again in what was found."""
+"""The text of a question: validation, term weights, snippets."""
 
 import math
 import re
@@ -16,12 +16,12 @@ from localrag_indexes.analysis import Analyzer
 from localrag_indexes.analysis.analyzer import best_window, highlight
 
 MAX_CHARACTERS = 10_000
-"""Longest question with its options, in characters; a longer text is a document, not a question."""
+"""Maximum length of a question with its options, in characters."""
 
-# ESC [ 3 1 m, and whatever else is no text.
+# Terminal codes (ESC [ 3 1 m) and control characters.
 _CODES = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LEAST_COUNT = 1000
-# A mark with a blank behind it opens no phrase.
+# A quotation mark before a blank opens no phrase.
 _PHRASE = re.compile(r'["“”＂](?=\S)([^"“”＂\n]{1,100})(?<=\S)["“”＂]')
 _PURPOSE = "目的"
 # 薬機法とは何か, 民法について説明してください, 民法709条は何を定めているか
@@ -32,15 +32,15 @@ _NOTHING_ELSE = re.compile(
 
 @cache
 def analyzer() -> Analyzer:
-    """The one analyzer of localrag: the same for indexing, querying and reading."""
+    """The analyzer used for indexing, querying and reading."""
     return Analyzer()
 
 
 def check(query: Query) -> None:
-    """Refuse what cannot be a question.
+    """Refuse invalid questions.
 
     Raises:
-        UsageError: it is not Unicode, only blanks and punctuation, or longer than
+        UsageError: the question is not Unicode, has only blanks and punctuation, or is longer than
             `MAX_CHARACTERS`.
     """
     try:
@@ -66,9 +66,9 @@ def check(query: Query) -> None:
 
 
 def checked(query: Query, settings: RetrievalConfig) -> Query:
-    """A query that can be asked, with what the setting ``retrieval.where`` wants besides.
+    """A valid query, with the filter of the setting ``retrieval.where``.
 
-    The codes of a terminal, such as colours that were pasted with the text, are left out.
+    Terminal codes pasted with the text are removed.
 
     Raises:
         UsageError: as `check`, or the setting cannot be read.
@@ -82,9 +82,9 @@ def checked(query: Query, settings: RetrievalConfig) -> Query:
 
 
 def with_phrases(query: Query) -> Query:
-    """The query of a search: what is found has the words that the query has in quotation marks.
+    """The query with its phrases in quotation marks as filters.
 
-    "正当の事由" finds no 正当な理由. 「」 quote in Japanese questions, and bind nothing.
+    "正当の事由" does not match 正当な理由. 「」 are ordinary marks in Japanese and filter nothing.
     """
     phrases = tuple(one for one in _PHRASE.findall(query.text) if any(map(str.isalnum, one)))
     text = _PHRASE.sub(r" \1 ", query.text).strip()
@@ -92,20 +92,20 @@ def with_phrases(query: Query) -> Query:
 
 
 def characters(query: Query) -> int:
-    """How long a question is with its options."""
+    """Length of a question with its options, in characters."""
     return len(query.text) + sum(map(len, query.options))
 
 
 def full_text(query: Query) -> str:
-    """The question and its options, a line each: the options are part of what is asked."""
+    """The question and its options, a line each."""
     return "\n".join((query.text, *query.options))
 
 
 def asked_of(query: Query, laws: Sequence[LawNamed]) -> Query:
-    """What a query asks of the laws that its question names: the same without their names.
+    """The query without the names of the laws in its question.
 
-    Every provision of a law bears its name: looked up with the rest, it would tell none of them
-    apart. What a law is, where nothing else is asked, its provision on its purpose says.
+    The name of a law occurs in each of its provisions, so it cannot tell them apart. If nothing
+    else is asked, the law's provision on its purpose answers.
     """
     if not laws:
         return query
@@ -114,21 +114,21 @@ def asked_of(query: Query, laws: Sequence[LawNamed]) -> Query:
 
 
 def asks_nothing_else(rest: str) -> bool:
-    """Whether nothing is asked beside what was taken out of a question: laws, provisions."""
+    """Whether a question has no content besides the laws and provisions taken out."""
     return _NOTHING_ELSE.fullmatch(rest.strip()) is not None
 
 
 def inverse_document_frequency(count: int, frequency: int) -> float:
-    """How much a term found in `frequency` of `count` entries says (as in BM25; above 0).
+    """Inverse document frequency as in BM25, above 0: `frequency` of `count` entries have the term.
 
-    A corpus of a few documents tells nothing about how common a word is: it counts as one of
-    `_LEAST_COUNT` entries, so that a word it lacks does not outweigh all others.
+    A small corpus says little about how common a word is. It counts as at least `_LEAST_COUNT`
+    entries: an unknown word must not outweigh all others.
     """
     return math.log(1 + (max(count, _LEAST_COUNT) - frequency + 0.5) / (frequency + 0.5))
 
 
 SNIPPET = 280
-"""Characters of a hit's text that a snippet spans."""
+"""Length of a snippet, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class Snippet:
 
     Attributes:
         start, end: span of the window in the passage's text, in characters.
-        highlights: spans in the passage's text, inside the window, that match the question.
+        highlights: matching spans of the passage's text inside the window.
     """
 
     start: int
@@ -146,14 +146,14 @@ class Snippet:
 
 
 def snippet(query: Query, text: str, size: int) -> Snippet:
-    """The window of at most `size` characters that shows most of the question's terms."""
+    """The window of at most `size` characters with most of the question's terms."""
     terms = _asked(full_text(query))
     start, end = best_window(text, terms, size)
     spans = highlight(text[start:end], terms)
     return Snippet(start, end, tuple((start + a, start + b) for a, b in spans))
 
 
-# Of questions: those at hand, for each of their hits. All that a server is asked would fill memory.
+# Small: the current questions, for each of their hits. More would fill a server's memory.
 @lru_cache(maxsize=32)
 def _asked(text: str) -> frozenset[str]:
     return frozenset(analyzer().terms(text))
@@ -161,5 +161,5 @@ def _asked(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=8192)
 def terms_of(title: str) -> frozenset[str]:
-    """The terms of what is compared again and again: the title of an article, a heading."""
+    """The terms of a title or heading, cached."""
     return frozenset(analyzer().terms(title))

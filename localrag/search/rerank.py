@@ -1,4 +1,4 @@
-"""Stage `rerank`: a model rereads the best units together with the question."""
+"""Step `rerank`: a model rescores the best units."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
@@ -23,7 +23,7 @@ STAGE = "rerank"
 
 
 class Rerank:
-    """Reranking; the model is loaded when the first question comes."""
+    """Reranking. The model is loaded with the first question."""
 
     def __init__(self, load: "Callable[[], Reranker | None]") -> None:
         self._load = load
@@ -31,20 +31,20 @@ class Rerank:
     def rerank(
         self, store: Lookups, query: Query, scores: Scores, depth: int
     ) -> tuple[dict[str, float], list[Fact]]:
-        """Score the best units anew.
+        """Rescore the best units.
 
         Args:
-            store: where their texts are.
+            store: the corpus store.
             query: the question.
-            scores: what earlier stages found.
-            depth: how many units to read.
+            scores: of the earlier steps.
+            depth: number of units to read.
 
         Returns:
-            The units read with the model's scores (0 to 1), the others below them in their old
-            order; and an event where nothing could be read.
+            The units read, scored 0 to 1, then the others in their old order; and a note if none
+            was read.
 
         Raises:
-            ModelUnusable: the model fails.
+            ModelUnusable: the model failed.
         """
         order = sorted(scores, key=lambda unit: -scores[unit])
         texts = {
@@ -64,10 +64,10 @@ class Rerank:
         return reranked, []
 
     def read(self, question: str, texts: Sequence[str]) -> list[float] | Fact:
-        """Score texts for a question, 0 to 1 each; or say why they could not be read.
+        """Score texts for a question, 0 to 1 each, or return why none could be read.
 
         Raises:
-            ModelUnusable: the model fails.
+            ModelUnusable: the model failed.
         """
         with named():
             try:
@@ -77,7 +77,7 @@ class Rerank:
                 return Fact(FactKind.NOT_RERANKED, needed=needed, available=available)
 
     def close(self) -> None:
-        """Let go of the model."""
+        """Release the model."""
         if "_reranker" in self.__dict__:
             self._reranker.close()
 
@@ -89,10 +89,10 @@ class Rerank:
 
 
 def open_rerank(workspace: Workspace, config: Config) -> Rerank | None:
-    """The reranker of the settings; None where it takes no part.
+    """The reranker of the settings, or None if off.
 
     Raises:
-        UsageError: it is switched on, but the settings name no model.
+        UsageError: it is switched on without a model.
     """
     switch, model = config.retrieval.rerank, config.reranking.model
     if switch == "off" or (switch == "auto" and not model):

@@ -1,8 +1,8 @@
-"""The laws that a question names, as a bound on what answers it.
+"""The laws named in a question, and how they bound its answer.
 
-What stands in them, or in the orders and ordinances under an act named, comes first; provisions of
-other laws come after it, beside. Each law is searched by itself and with the rest of the question,
-so that its own best provisions are found however many others share their words.
+Hits in a law named, or in the orders of an act named, come first; hits in other laws come last.
+Each law named is searched separately with the rest of the question: its best provisions are found
+even if others share their words.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -19,18 +19,18 @@ from localrag.search.types import Query, absent_among
 from localrag.search.units import Scores
 from localrag.text.facts import Fact, FactKind
 
-# What stands beside comes below the last of the others by this share.
+# Hits outside the laws named score below all others by this factor.
 _BELOW = 0.99
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The laws that a question names, and the documents in which they speak.
+    """The laws named in a question, and the documents they cover.
 
     Attributes:
-        laws: as the question names them; those the corpus lacks have no ids.
-        circles: for each law of the corpus that is named, the law itself and what stands under it.
-        inside: all documents of the circles, and of the provisions that the question cites.
+        laws: as named; a law missing from the corpus has no ids.
+        circles: for each law named, the law and its orders.
+        inside: all documents of the circles and of the provisions cited.
         statutes: every law of the corpus.
     """
 
@@ -41,35 +41,34 @@ class Scope:
 
     @property
     def events(self) -> list[Fact]:
-        """What of it the user should know."""
+        """Notes for the user."""
         return [Fact(FactKind.NO_SUCH_LAW, name=words) for words in self.absent]
 
     @property
     def absent(self) -> tuple[str, ...]:
-        """The laws named that the corpus lacks, as written, each once."""
+        """The laws named and missing from the corpus, as written, each once."""
         return absent_among(self.laws)
 
     def with_cited(self, law_ids: Iterable[str]) -> "Scope":
-        """The scope of a question that cites provisions of these laws besides."""
+        """The scope with laws whose provisions the question cites."""
         return replace(self, inside=self.inside.union(law_ids)) if self.circles else self
 
     def is_beside(self, document_id: str) -> bool:
-        """Whether this is a law that the question does not name, though it names some."""
+        """Whether a law is outside those named in the question."""
         return bool(self.laws) and document_id in self.statutes and document_id not in self.inside
 
     def is_silent(self, passage: Passage) -> bool:
-        """Whether the corpus lacks every law named, and a passage does not even name one."""
+        """Whether every law named is missing and the passage names none of them."""
         if not self.laws or self.circles:
             return False
         text = f"{passage.header}\n{passage.text}"
         return not any(law.words in text for law in self.laws)
 
     def searches(self, query: Query) -> Iterator[list[Query]]:
-        """For each law named the queries to search its documents with.
+        """For each law named, the queries for its documents.
 
-        The first is the query without the name of that law. The names of others may be words of the
-        matter (国籍 of 国籍法, asked of 戸籍法), or of any matter of this law (営業 of 渡船営業法):
-        of several laws each is searched with them and without.
+        The first query leaves out that law's name. With several laws named there is a second query
+        without any name. Names can be words of the matter: 国籍 (国籍法) in a question on 戸籍法.
         """
         for circle in self.circles:
             documents = circle.intersection(query.filters.documents or circle)
@@ -81,11 +80,11 @@ class Scope:
             yield [replace(query, text=text, filters=filters) for text in asked]
 
     def join(self, within: Iterable[Scores], found: Scores) -> dict[str, float]:
-        """One ranking of what was found in each law named, and everywhere.
+        """Merge the rankings within each law named and everywhere.
 
         Args:
             within: for each search in a law, scores relative to the best, 0 to 1.
-            found: of the search everywhere, relative to the best.
+            found: scores of the search everywhere, relative to the best.
         """
         joined: dict[str, float] = {}
         for scores in within:
@@ -97,7 +96,7 @@ class Scope:
         return self.first(joined)
 
     def first(self, scores: Scores) -> dict[str, float]:
-        """The scores, those of what stands beside below all others."""
+        """The scores with everything outside the laws named below the rest."""
         if not self.laws:
             return dict(scores)
         inside: dict[str, float] = {}
@@ -113,14 +112,13 @@ class Scope:
 
 
 NO_LAWS = Scope()
-"""Of a question that names no law."""
+"""The scope of a question without laws."""
 
 
 class OrdersUnder:
-    """What stands under an act: orders whose titles name it, and those that fill it in.
+    """Finds the orders of an act, by their titles and by delegations.
 
-    企業内容等の開示に関する内閣府令 does not name the act it belongs to. What was found is
-    kept for as long as the corpus is open.
+    企業内容等の開示に関する内閣府令 does not name its act. Results are kept in memory.
     """
 
     def __init__(self, store: Lookups, names: LawNames) -> None:
@@ -129,7 +127,7 @@ class OrdersUnder:
         self._found: dict[str, tuple[str, ...]] = {}
 
     def __call__(self, law_id: str) -> tuple[str, ...]:
-        """Ids of the orders and ordinances, those that the titles tell first."""
+        """Ids of the orders and ordinances; those found by title come first."""
         if law_id not in self._found:
             filling = (
                 order
@@ -141,10 +139,10 @@ class OrdersUnder:
 
 
 def scope_of(query: Query, names: LawNames, store: Lookups, orders: OrdersUnder) -> Scope:
-    """Read which laws a question names; in a corpus without statutes, none.
+    """Find the laws named in a question; none in a corpus without statutes.
 
-    A text of another kind that bears the name in its title stands in for a law that the corpus
-    does not hold as a statute: a code added as a PDF.
+    If the corpus has the law only as another document (a code added as a PDF), a document with the
+    law's name in its title replaces it.
     """
     if not names.rows:
         return NO_LAWS
@@ -156,7 +154,7 @@ def scope_of(query: Query, names: LawNames, store: Lookups, orders: OrdersUnder)
     left_to_another = bool(orders_asked(query.text))
     circles: dict[frozenset[str], None] = {}
     for law in (*laws, *in_options) if laws else ():
-        # An order named means that order only, unless what it leaves to another is asked for.
+        # An order named means only that order, unless the question asks for delegations.
         acts = (law_id for law_id in law.law_ids if left_to_another or names.is_act(law_id))
         under = (order for law_id in acts for order in orders(law_id))
         circles[frozenset((*law.law_ids, *under))] = None

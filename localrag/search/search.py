@@ -1,8 +1,7 @@
-"""What is searched, a corpus with its names, titles and models; and the record of one search.
+"""An open corpus with its names, titles and models; and the record of one search.
 
-A page of an encyclopaedia names other pages without a link: a film its director, a town its river.
-A title counts where it stands as whole words; the disambiguator in brackets that ends it does not
-belong to the name. What is too short or too common to be a name is passed over.
+Encyclopaedia pages name other pages without links: a film names its director. A title matches as
+whole words, without its disambiguator in brackets. Titles too short or too common are ignored.
 """
 
 import re
@@ -32,23 +31,23 @@ from localrag.text.progress import ignore
 from localrag_indexes.analysis.normalize import letters_of, unified
 from localrag_indexes.bm25 import BM25Index
 
-# A name of which every word stands in one passage of twenty or more tells none of them apart.
+# Ignore names whose words all occur in at least 5 % of passages.
 _TELLING = log(20)
 _KANJI, _KATAKANA, _HIRAGANA = "㐀-鿿々〇", "ァ-ヺー", "ぁ-ゖ"
 _JAPANESE = re.compile(f"[{_KANJI}{_KATAKANA}{_HIRAGANA}]")
-# Japanese has no blanks between its words: they begin and end where the script changes.
+# Japanese has no blanks between words; a change of script marks their ends.
 _WORD = re.compile(
     rf"[{_KANJI}]+|[{_KATAKANA}]+|[{_HIRAGANA}]+"
     rf"|[^\W{_KANJI}{_KATAKANA}{_HIRAGANA}]+|[^\w\s]"
 )
 _DISAMBIGUATOR = re.compile(r"\s*\([^()]*\)$")
 _SHORTEST, _SHORTEST_JAPANESE = 4, 2
-# More documents of one title are the parts of a whole, not what a text means by the name.
+# More documents with one title are parts of a whole, not a name.
 _MOST_ALIKE = 100
 
 
 class Titles:
-    """The titles of one corpus, found where they are in a text; 250 bytes of memory for each.
+    """Finds the titles of a corpus in a text; 250 bytes of memory for each title.
 
     Args:
         rows: key and title of every document.
@@ -60,7 +59,7 @@ class Titles:
     ) -> None:
         self._says_something = says_something
         self._documents: dict[str, tuple[int, ...]] = {}
-        # By the first word of a title: the characters of the longest that begins so.
+        # First word of a title: length of the longest title with that word, in characters.
         self._lengths: dict[str, int] = {}
         for key, title in rows:
             name = bare(title)
@@ -70,14 +69,13 @@ class Titles:
                 self._lengths[begin] = max(len(name), self._lengths.get(begin, 0))
 
     def named_in(self, text: str, besides: str) -> list[int]:
-        """Keys of the documents whose titles stand in a text, in its order, each once.
+        """Keys of the documents named in a text, in its order, each once.
 
-        Of titles that overlap, the first and longest counts: a text on New York City does not name
-        New York.
+        The longest of overlapping titles counts: a text on New York City does not name New York.
 
         Args:
-            text: which is searched.
-            besides: a title that does not count: that of the document the text is from.
+            text: the text searched.
+            besides: a title to ignore, that of the text's own document.
         """
         if not self._documents:
             return []
@@ -97,10 +95,10 @@ class Titles:
         ]
 
     def _longest(self, text: str, word: re.Match[str]) -> str:
-        """The longest title that begins with a word of a text; empty where none does."""
+        """The longest title at a word of a text, or ""."""
         start, end = word.span()
         last = start + self._lengths.get(word[0].lower(), 0)
-        # One character more shows which word goes on behind the last.
+        # One more character shows which word follows the last one.
         further = (match.end() for match in _WORD.finditer(text, end, last + 1))
         ends = [end, *(stop for stop in further if stop <= last)]
         for stop in reversed(ends):
@@ -115,7 +113,7 @@ class Titles:
 
 
 def bare(title: str) -> str:
-    """A title as names are compared: in common characters, without the disambiguator."""
+    """A title for comparison: common characters, no disambiguator."""
     written = _written(title)
     return _DISAMBIGUATOR.sub("", written) or written if written.endswith(")") else written
 
@@ -132,7 +130,7 @@ def _first_word(name: str) -> str:
 def _is_name(name: str) -> bool:
     if _JAPANESE.search(name):
         return len(name) >= _SHORTEST_JAPANESE
-    # A single word in small letters is no name ("report"), nor is a number.
+    # A number or a single lowercase word ("report") is not a name.
     return (
         len(name) >= _SHORTEST
         and any(character.isalpha() for character in name)
@@ -141,12 +139,12 @@ def _is_name(name: str) -> bool:
 
 
 class SearchModels(NamedTuple):
-    """What of the search rests on models.
+    """The models of a search.
 
     Attributes:
-        dense: search by meaning; None where it takes no part.
-        without_dense: why it takes none, if the user should know.
-        rerank: reranking; None where it takes no part.
+        dense: search by meaning; None if off.
+        without_dense: why it is off, for the user.
+        rerank: reranking; None if off.
     """
 
     dense: Dense | None = None
@@ -154,20 +152,20 @@ class SearchModels(NamedTuple):
     rerank: Rerank | None = None
 
     def close(self) -> None:
-        """Let go of them."""
+        """Release the models."""
         for model in (self.dense, self.rerank):
             if model is not None:
                 model.close()
 
 
 class Searchable:
-    """One corpus, open for searching, and what is known of it once it is asked for.
+    """One corpus, open for searching.
 
     Attributes:
-        store: the corpus store the passages come from.
-        index: of their words.
-        questions: of the questions that provisions answer; None where it is still to be made.
-        models: what of the search rests on models.
+        store: the corpus store.
+        index: BM25 index of its words.
+        questions: index of predicted questions; None if not made.
+        models: of the search.
     """
 
     def __init__(
@@ -183,7 +181,7 @@ class Searchable:
         self.models = models
 
     def inverse_document_frequency(self, term: str) -> float:
-        """How much a term says in this corpus."""
+        """The inverse document frequency of a term in this corpus."""
         return query.inverse_document_frequency(
             self.index.count, self.index.document_frequency(term)
         )
@@ -195,16 +193,16 @@ class Searchable:
 
     @cached_property
     def orders(self) -> OrdersUnder:
-        """The orders and ordinances under the acts of the corpus."""
+        """Orders and ordinances of each act."""
         return OrdersUnder(self.store, self.names)
 
     @cached_property
     def titles(self) -> Titles:
-        """The titles of its documents."""
+        """The titles of the documents."""
         return Titles(self.store.titles(), self._says_something)
 
     def resolver(self) -> CitationResolver:
-        """Resolves citations; a question and its options cite the same laws, looked at once."""
+        """Resolves citations, with a cache: a question and its options cite the same laws."""
         provisions = RememberedProvisions(StoredProvisions(self.store, self.names))
         return CitationResolver(self.names, provisions)
 
@@ -214,15 +212,14 @@ class Searchable:
 
 
 class Trail:
-    """Records the stages of one search as they end.
+    """Records the steps of one search.
 
     Args:
-        store: where the passages are.
-        k: how many hits to record of a stage.
-        on_stage: told of each stage; what it raises ends the search.
-        scope: tells which hits stand beside the laws that the question names.
-        filters: a hit is under the headings that they name and has their phrases; the labels that
-            it has from a model are noted.
+        store: the corpus store.
+        k: number of hits recorded for each step.
+        on_stage: called after each step; an exception from it ends the search.
+        scope: marks hits outside the laws named in the question.
+        filters: headings, phrases and labels required of a hit.
     """
 
     def __init__(
@@ -246,11 +243,11 @@ class Trail:
 
     @property
     def trace(self) -> Trace:
-        """The stages so far."""
+        """The steps so far."""
         return Trace(tuple(self._stages))
 
     def shows(self, unit: str) -> bool:
-        """Whether the filters let a unit become a hit."""
+        """Whether the filters admit a unit."""
         return self._passage(unit) is not None
 
     def record(
@@ -261,11 +258,11 @@ class Trail:
         events: Sequence[Fact] = (),
         wordings: tuple[EverydayWord, ...] = (),
     ) -> tuple[Hit, ...]:
-        """End a stage: its best units become its hits."""
+        """End a step: its best units become its hits."""
         hits: list[Hit] = []
         ranked = sorted(scores, key=scores.__getitem__, reverse=True)
         best = ranked[: self._k]
-        # All at once: hundreds of look-ups would take longer than the search.
+        # One query for all: hundreds would take longer than the search.
         self._look_up([*best, *(reasons[unit].other for unit in best if unit in reasons)])
         for unit in ranked:
             passage = self._passage(unit)
@@ -304,7 +301,7 @@ class Trail:
         )
 
     def _by_model(self, document: str) -> tuple[Label, ...]:
-        # Without a filter nobody needs the facets, which are read once.
+        # Read the facets only for a filter, and only once.
         where = self._where
         return self._store.facets.told_by_model(document, where) if where else ()
 
@@ -320,7 +317,7 @@ class Trail:
             self._passages.update((unit, wanted.get(unit)) for unit in unknown)
 
     def _is_wanted(self, passage: Passage) -> bool:
-        """Whether it has the phrases that are wanted, and is under a wanted heading."""
+        """Whether a passage has the phrases and headings required."""
         if self._phrases:
             letters = letters_of(f"{passage.header}\n{passage.text}")
             if not all(phrase in letters for phrase in self._phrases):
