@@ -1,8 +1,8 @@
 """Step `dense`: the units with vectors nearest to the question's.
 
 An embedder puts 家賃が上がると言われた near talk of rent, not near 借賃増減請求権. If
-provisions are sought, a matrix turns the question's vector; ``scripts/fit_query_adapter.py`` fits it on questions with known
-provisions. It applies only to the embedder it was fitted with, in any file format.
+provisions are sought, a matrix turns the question's vector. ``scripts/fit_query_adapter.py`` fits
+it on questions with known provisions. It applies only to the embedder it was fitted with.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,13 +1,11 @@
-"""Step `expand`: what the law itself connects with the provisions found.
+"""Step `expand`: provisions connected with those found.
 
-Indexing has found the edges between provisions (`localrag.corpus.links`); a question follows the
-kinds that it wants. Who asks for a penalty wants what punishes; who asks what a term means, what
-defines it; who asks for a point that an act leaves to an order, what fills it in. Of every
-provision named or found, what it refers to and what refers to it gains.
+Edges between provisions are found when indexing (`localrag.corpus.links`). A question follows the
+kinds it needs: for a penalty, what punishes; for a term, what defines it; for a delegated point,
+what implements it. References raise both ends.
 
-Ordinary documents have no edges; what connects them is names. A page on a film names its director,
-and the corpus has a page with that title: where a question asks in two steps ("where was the
-director of … born?"), the second step stands there.
+Ordinary documents have no edges but names. The page of a film names its director, and the corpus
+has a page with that title: a two-step question ("where was the director of … born?") needs both.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -61,7 +59,7 @@ class Seed:
 
     @property
     def unit(self) -> str:
-        """The article that it is, or belongs to."""
+        """Its article."""
         return article_unit(self.law_id, self.locator)
 
 
@@ -77,20 +75,20 @@ _BACKWARD = {
     APPLIES: FactKind.APPLIES,
     DELEGATED_BY: FactKind.FILLS_IN,
 }
-# How much of its strength a provision hands on along a reference.
+# Share of its strength passed along a reference.
 _HANDED_ON = 0.4
-# What half the law refers to, a definition or a penalty, leads nowhere in particular.
+# Ignore provisions with more references: definitions and penalties lead nowhere in particular.
 _TOO_MANY = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """How strongly a unit is connected with the seeds, and how.
+    """A unit connected with the seeds.
 
     Attributes:
-        relation: the kind of the fact that gives it as a reason.
-        other: the unit it is connected with.
-        referring: which of the two refers to the other; "" where neither does.
+        relation: kind of the note giving the reason.
+        other: the connected unit.
+        referring: the end with the reference; "" if neither.
     """
 
     strength: float
@@ -102,7 +100,7 @@ class Neighbour:
 def neighbours(
     store: Lookups, seeds: Sequence[Seed], admission: Admission
 ) -> Mapping[str, Neighbour]:
-    """The units that refer to the seeds or are referred to, each by its strongest reference."""
+    """Units that refer to the seeds or are referred to, each by its strongest reference."""
     best: dict[str, Neighbour] = {}
     for unit, neighbour in _referring(store, seeds):
         known = best.get(unit)
@@ -116,10 +114,10 @@ def neighbours(
 def require_undamaged(
     store: Lookups, reached: Mapping[str, Neighbour], hits: Sequence[Hit]
 ) -> None:
-    """Read the references that hits came by, of the hundreds that were weighed.
+    """Check the stored references used by hits, of the hundreds weighed.
 
     Raises:
-        StoreError: one of them is not what was stored.
+        StoreError: a stored reference cannot be read.
     """
     units = (article_unit(hit.passage.document_id, hit.passage.locator) for hit in hits)
     for referring in {reached[unit].referring for unit in units if unit in reached} - {""}:
@@ -130,15 +128,15 @@ def require_undamaged(
 def pages_named(
     store: Lookups, titles: Titles, best: Sequence[str], found: Scores, admission: Admission
 ) -> Mapping[str, Neighbour]:
-    """The units of the documents whose titles stand in the text of units found.
+    """Units of documents whose titles occur in the text of units found.
 
-    A unit hands on its whole strength, shared among the documents it names. Of a document of which
-    passages were found the best is its unit, else its first.
+    A unit shares its strength among the documents it names. The unit of a document is its best
+    passage found, else its first.
 
     Args:
-        store: the corpus.
+        store: the corpus store.
         titles: of its documents.
-        best: units to start from; what is no passage of an ordinary document is passed over.
+        best: units to start from; only passages of ordinary documents count.
         found: scores of all units found, relative to the best.
         admission: which documents may be found.
     """
@@ -166,14 +164,14 @@ def pages_named(
 def _referring(store: Lookups, seeds: Iterable[Seed]) -> Iterator[tuple[str, Neighbour]]:
     """Every unit connected with a seed.
 
-    The connections of one kind share its strength: the more there are, the less each says.
+    Connections of one kind share the strength: the more there are, the less each counts.
     """
     for seed in seeds:
         for relations, look_up in (
             (_FORWARD, store.connections_from),
             (_BACKWARD, store.connections_to),
         ):
-            # All of the article, or those of the place alone where it has too many.
+            # The whole article, or only the place if the article has too many.
             for place in (article_of(seed.locator), seed.locator):
                 connections = look_up(seed.law_id, place, _TOO_MANY)
                 if len(connections) < _TOO_MANY:
@@ -181,7 +179,7 @@ def _referring(store: Lookups, seeds: Iterable[Seed]) -> Iterator[tuple[str, Nei
             else:
                 continue
             for kind, relation in relations.items():
-                # In the order of the connections, which is the same in every process.
+                # In the order of the connections, equal in every process.
                 found = (f"{c.document_id}#{c.article}" for c in connections if c.kind == kind)
                 units = dict.fromkeys(found)
                 strength = seed.strength * _HANDED_ON / sqrt(len(units) or 1)
@@ -192,24 +190,24 @@ def _referring(store: Lookups, seeds: Iterable[Seed]) -> Iterator[tuple[str, Nei
 
 
 def touch(one: Locator, other: Locator) -> bool:
-    """Whether one of two places is the other or stands inside it."""
+    """Whether one of two places contains the other."""
     return one.contains(other) or other.contains(one)
 
 
 # What defines a term.
 
-# The first so many are found for defining a term.
+# At most this many definitions of a term.
 _MOST = 8
 
 
 class Meaning(NamedTuple):
-    """Where the term is defined that a question asks the meaning of.
+    """Definitions of the term asked about.
 
     Attributes:
-        term: as the question has it; empty where it asks for no meaning, or none is defined.
+        term: as in the question; "" if it asks for no meaning, or no definition was found.
         definitions: best first.
-        events: which laws define it, where several do.
-        undefined: the term, where nothing but its meaning is asked for and no law defines it.
+        events: a note on the laws defining it, if several do.
+        undefined: the term, if only its meaning is asked for and no law defines it.
     """
 
     term: str = ""
@@ -219,29 +217,29 @@ class Meaning(NamedTuple):
 
     @property
     def units(self) -> tuple[str, ...]:
-        """The units that they stand in, best first, each once."""
+        """Their units, best first, each once."""
         units = (article_unit(one.document_id, one.locator) for one in self.definitions)
         return tuple(dict.fromkeys(units))
 
 
 NO_MEANING = Meaning()
-"""Of a question for something else."""
+"""For questions about something else."""
 
 
 def meaning_asked(
     store: Lookups, names: LawNames, question: str, admission: Admission, scope: Scope
 ) -> Meaning:
-    """Find the definitions of the term that a question asks the meaning of, in main provisions.
+    """Find the definitions of the term asked about, in main provisions.
 
-    What says the meaning alone, and for the whole law, is the answer, where there is such a
-    provision. Laws with the term in their titles come first, then acts.
+    A definition for the whole law in a provision of its own is the answer. Laws with the term in
+    their titles come first, then acts.
 
     Args:
-        store: where they are.
+        store: the corpus store.
         names: of the laws.
-        question: without the names of laws.
+        question: without names of laws.
         admission: which documents may be found.
-        scope: the laws that the question names; where it names some, what they define counts alone.
+        scope: the laws named; if any, only their definitions count.
     """
     undefined = term_alone_asked(question)
     for term in terms_asked(question):
@@ -270,23 +268,22 @@ def _rank(names: LawNames, term: str, one: Definition) -> tuple[bool, bool]:
 
 # What punishes a breach.
 
-# Provisions found by their words that are followed to what punishes their breach.
+# Provisions found by words whose penalties are looked up.
 _FOLLOWED = 10
 
 
-# What a penal provision gains that repeats every word of the question, beside the citation.
+# Bonus of a penal provision with every word of the question, besides the citation.
 _REPEATS_DOING = 0.3
-# What is less sure than this share of the surest is not meant.
+# Drop candidates that score below 70 % of the best.
 _NEAR = 0.7
 
 
 class Penalty(NamedTuple):
-    """A penal provision that the question leads to.
+    """A penal provision for the question.
 
     Attributes:
-        link: of the provision with the one whose breach it punishes; with itself where it says
-            what is punished.
-        strength: how surely it is meant, 0 to 1.3.
+        link: to the provision whose breach it punishes, or to itself if it states the offence.
+        strength: how well it matches, 0 to 1.3.
     """
 
     link: Link
@@ -296,17 +293,17 @@ class Penalty(NamedTuple):
 def penalties(
     store: Lookups, reading: "Reading", doing: Collection[str], found: Scores, admission: Admission
 ) -> list[Penalty]:
-    """What punishes what a question tells, the surest first.
+    """The penalties for the offence in a question, best first.
 
-    That is all that the laws punish which it names with no doing, in the order of their texts; else
-    what punishes the best provisions found, or is one of them. Where the legal person is asked for,
-    for which the doer acted, it is what punishes that beside the doer, if anything does.
+    Without an offence, all penalties of the laws named, in the order of their texts. Else the
+    penalties for breaches of the best provisions found, or those provisions themselves. For a
+    question about the legal person, the provision that punishes it besides the offender.
 
     Args:
-        store: where the provisions are.
-        reading: of the question, which asks for a penalty.
-        doing: the terms of what is done.
-        found: articles by how well their words agree with what is done, 0 to 1.
+        store: the corpus store.
+        reading: of a question about a penalty.
+        doing: the terms of the offence.
+        found: articles with their agreement with the offence, 0 to 1.
         admission: which documents may be found.
     """
     of_a_body = reading.penalty is not None and reading.penalty.of_a_body
@@ -319,7 +316,7 @@ def penalties(
     punished = {penalty.link.unit: penalty.strength for penalty in reversed(of_doers)}
     surest = of_doers[0].link.unit.rpartition("#")[0]
     return (
-        # 前各条の違反行為 is not always resolved: what the law of the surest one has stands in.
+        # 前各条の違反行為 is not always resolved: use what the law of the best penalty has.
         _of_breaches(store, punished, PUNISHES_A_BODY, (), admission)
         or _of_laws(store, [surest], PUNISHES_A_BODY)
         or of_doers
@@ -327,7 +324,7 @@ def penalties(
 
 
 def _of_laws(store: Lookups, law_ids: Iterable[str], kind: str) -> list[Penalty]:
-    """All that laws punish, in the order of their texts: the gravest breaches stand first."""
+    """All penalties of laws, in the order of their texts: grave offences come first."""
     edges = (edge for id_ in law_ids for edge in store.references_from(id_, Locator(), kind))
     links = (
         Link(LinkKind.PUNISHES, unit, unit, edge.start, comes_first=True)
@@ -340,8 +337,8 @@ def _of_laws(store: Lookups, law_ids: Iterable[str], kind: str) -> list[Penalty]
 def _of_breaches(
     store: Lookups, broken: Scores, kind: str, doing: Collection[str], admission: Admission
 ) -> list[Penalty]:
-    """What punishes the breach of the best of some articles, or is one of them; surest first."""
-    # A penal provision may punish breaches of several of them, each in an item of its own.
+    """The penalties for breaches of articles, or those articles if they punish; best first."""
+    # A penal provision may punish several breaches, each in its own item.
     best: dict[tuple[str, int], Penalty] = {}
     for unit in sorted(broken, key=lambda unit: -broken[unit])[:_FOLLOWED]:
         for edge, share in _best_lines(store, unit, kind, doing).values():
@@ -360,7 +357,7 @@ def _of_breaches(
 def _best_lines(
     store: Lookups, unit: str, kind: str, doing: Collection[str]
 ) -> dict[str, tuple[Reference, float]]:
-    """Of each article that punishes a breach of one the edge whose line has most words of it."""
+    """For each article punishing a breach, the edge whose line has most words of the offence."""
     of = target_of(unit)
     law_id, place = of.law_id, of.locator
     if not store.provision_exists(law_id, place):
@@ -381,5 +378,5 @@ def _best_lines(
 
 
 def _is_own(edge: Reference) -> bool:
-    """Whether it says that the article itself punishes."""
+    """Whether the article itself punishes."""
     return edge.law_id == edge.document_id and edge.target == edge.source

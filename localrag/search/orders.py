@@ -1,8 +1,8 @@
-"""What is left to an order: which of the provisions that fill one in says the point asked for.
+"""Delegated points: which provision of an order implements the point asked for.
 
-An act says その他の有価証券で政令で定めるもの, and several provisions of its orders fill it in. The
-question tells the point, by the place it names, by the words of the act, by its noun; edges tell
-which provisions of orders fill that point in (`localrag.law.delegations`).
+An act says その他の有価証券で政令で定めるもの, and several provisions of its orders implement it.
+The question identifies the point by place, by the words of the act, or by its noun. Edges connect
+each point with its provisions (`localrag.law.delegations`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,36 +29,34 @@ from localrag.search.units import Admission, article_unit
 from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.normalize import normalize
 
-# Characters on both sides of 政令で定める in which the noun asked for may stand.
+# Characters around 政令で定める searched for the noun asked for.
 _AFTER = 20
-# How far a point is asked for whose noun the question does not have (額 in いくらか).
+# Weight of a point without its noun in the question (額 in いくらか).
 _UNNAMED = 0.5
-# Of the question so much must stand where the act leaves a point to an order, unless it asks for
-# an order or cites the place.
+# Share of the question required in the act, unless the question asks for an order or cites the
+# place.
 _LEAST = 0.6
-# What a provision counts that fills in another part than the one named, or no point of it.
+# Weight of a provision that implements another part than the one named, or no known point.
 _ELSEWHERE = 0.5
-# How much counts that an order fills in the point, and that its paragraph has the words of the
-# question.
+# Weights of an order that implements the point, and of a paragraph with the question's words.
 _REPEATS, _ABOUT = 0.5, 0.3
 _LEAST_FIT = 0.2
-# Where an order is asked for its point counts more: so far by its noun, else by the words before
-# it, of which so many tell enough. A noun that stands elsewhere than right behind counts less.
+# Weights if an order is asked for: of the point, by its noun, of the number of words that suffices,
+# and of a noun found elsewhere than right behind.
 _ASKED, _OF_NOUN, _ENOUGH, _SAME = 2.0, 0.6, 20, 0.8
-# So many characters of the act before 政令で定める a question has that quotes it; and in so many
-# places at most.
+# Characters before 政令で定める that make a quotation of the act; places at most.
 _QUOTES, _FEW = 6, 3
 _PROVISO = "ただし書"
 
 
 class _Found(NamedTuple):
-    """What fills in a provision.
+    """A provision that implements another one.
 
     Attributes:
-        link: its article, tied to that of the provision.
+        link: from its article to that of the other.
         place: its paragraph.
-        point: what it fills in; None where that is not known.
-        fit: how well it answers, more than 0.
+        point: the point it implements, or None if unknown.
+        fit: how well it answers, above 0.
     """
 
     link: Link
@@ -68,15 +66,15 @@ class _Found(NamedTuple):
 
 
 class Filler:
-    """Finds what fills in the provisions that one question leads to.
+    """Finds the implementing provisions for one question.
 
     Args:
-        store: where provisions and their edges are.
+        store: the corpus store.
         admission: which documents may be found.
         reading: of the question.
 
     Attributes:
-        events: what of it the user should know, once the links were looked for.
+        events: notes for the user, after `links`.
     """
 
     def __init__(
@@ -90,20 +88,20 @@ class Filler:
         self._question = reading.sought.text
         self._laws = [law_id for law in reading.laws for law_id in law.law_ids]
         self._asked = reading.orders
-        # The words of the question without the laws and provisions that it names.
+        # The words of the question without laws and provisions.
         self._words = _pairs(reading.beside)
-        # The noun asked for: what says it only by leaving it again is no answer.
+        # The noun asked for. A provision that only delegates it again is no answer.
         self._needed = ""
         self.events: list[Fact] = []
 
     def links(self, seeds: Sequence[Seed]) -> list[Link]:
-        """What fills in the best of the seeds, and what fills that in if it leaves the point again.
+        """What implements the best seeds, and what implements that if it delegates again.
 
         Args:
             seeds: the provisions named, or else the best ones found, best first.
 
         Returns:
-            At most two links; none where the question does not ask for what is left to an order.
+            At most two links; none if the question asks for no delegated point.
         """
         asked, further = (*self._asked, None, None)[:2]
         named = [seed for seed in seeds if seed.named] or self._quoted(asked, seeds)
@@ -114,14 +112,14 @@ class Filler:
         self._needed = first.point.words.noun if first.point and asked else ""
         again = self._best([Seed(law_id, first.place, 1.0, named=False)], further)
         if again is None and further is not None:
-            # Both may be left by one provision.
+            # One provision may delegate both.
             again = self._best(named or seeds, further)
         return [one.link for one in (first, again) if one is not None]
 
     def _quoted(self, asked: OrderAsked | None, seeds: Sequence[Seed]) -> list[Seed]:
-        """The places that say 政令で定める behind the same words as the question; none if many.
+        """The places with 政令で定める after the same words as in the question; none if many.
 
-        They are looked for in the laws that it names, or else in those that its words have found.
+        Only the laws named are searched, or else those found by words.
         """
         if asked is None or not asked.before:
             return []
@@ -144,7 +142,7 @@ class Filler:
         for seed in seeds:
             article = article_of(seed.locator)
             points = points_left(self._store, seed.law_id, article)
-            # A question that names the very paragraph names all that it leaves to an order.
+            # A question citing the exact paragraph means every point it delegates.
             cited = seed.named and bool(points) and self._is_one_paragraph(seed)
             shares = self._shares(points, seed, asked, cited=cited)
             if asked is None and not shares:
@@ -187,10 +185,10 @@ class Filler:
     def _shares(
         self, points: Sequence[Point], seed: Seed, asked: OrderAsked | None, *, cited: bool
     ) -> dict[Point, float]:
-        """How far each point of an article is asked for, 0 to 1; those that may be asked for.
+        """How well each point of an article matches the question, 0 to 1.
 
-        Where the question asks for no order, those are all of a place that it cites; elsewhere
-        those with its words around them, and that which was asked for and is left again.
+        For a cited place without a mention of orders, all its points. Elsewhere points with
+        matching words around them, and the point delegated again.
         """
         if asked is not None:
             return {point: _agreement(point, asked) for point in points}
@@ -213,13 +211,13 @@ class Filler:
         *,
         cited: bool,
     ) -> float:
-        """How well a provision fills in the point asked for; 0 where it fills in another one."""
+        """How well a provision implements the point asked for; 0 for another point."""
         near = touch(seed.locator, filling.reference.target)
         if asked is None and not (near and (cited or share is not None)):
             return 0.0
         paragraph = self._store.at(filling.reference.document_id, filling.place)
         said = f"{paragraph.header}{paragraph.text}" if paragraph else ""
-        # Who names the proviso of a place means none of what fills in the rest of it.
+        # A question about the proviso excludes what implements the main sentence.
         exact = near and (_PROVISO not in self._question or filling.said.of_proviso)
         return (1.0 if exact else _ELSEWHERE) * (
             _LEAST_FIT
@@ -229,7 +227,7 @@ class Filler:
 
 
 def _meant(shares: Mapping[Point, float], seed: Seed) -> list[Point]:
-    """The points of a place cited whose noun, or all of whose words before, the question has."""
+    """Points of a cited place with their noun, or all words before, in the question."""
     return [
         point
         for point, share in shares.items()
@@ -238,11 +236,11 @@ def _meant(shares: Mapping[Point, float], seed: Seed) -> list[Point]:
 
 
 def _agreement(point: Point, asked: OrderAsked) -> float:
-    """How far a question asks for a point by the noun and the words before it, 0 to 1."""
+    """How well a point matches the question by its noun and the words before it, 0 to 1."""
     if asked.instrument and (asked.instrument == CABINET) != point.of_cabinet:
         return 0.0
     before, after = point.words.before, point.words.after
-    # 政令で定める有価証券 is 有価証券で政令で定めるもの.
+    # 政令で定める有価証券 equals 有価証券で政令で定めるもの.
     named = _held(_pairs(asked.point), f"{before[-_AFTER:]} {after[:_AFTER]}")
     noun = max(_SAME * named, float(after.startswith(asked.point)))
     words = min(same_before(asked.before, before), _ENOUGH) / _ENOUGH
@@ -254,7 +252,7 @@ def _noun(point: Point) -> str:
 
 
 def _pairs(text: str) -> set[str]:
-    """The pairs of letters of a text that carry meaning: words without their inflection."""
+    """Pairs of meaningful letters: words without their inflection."""
     return {
         one + other
         for one, other in pairwise(normalize(text))
@@ -267,5 +265,5 @@ def _carries_meaning(character: str) -> bool:
 
 
 def _held(asked: set[str], text: str) -> float:
-    """The share of the pairs asked for that a text has; of none it has all."""
+    """Share of the pairs asked for that a text has; 1 if none are asked for."""
     return len(asked & _pairs(text)) / len(asked) if asked else 1.0

@@ -1,10 +1,7 @@
-"""How alike two predicates are, and how far a text speaks of one, by their wording.
+"""Similarity of predicates by their wording; and step `subject`, the search in triples.
 
-Words are compared as they stand, by the stem they share (長い, 長さ), by the character of a verb
-that stands in a word of Chinese origin (造る, 建造), and by ``predicates.toml``, which knows what
-goes by several names (生年月日, 誕生日, 生まれ).
-
-Stage `subject`: what the triples of a corpus say of a subject under a predicate.
+Words are alike if equal, by a common stem (長い, 長さ), by the character of a verb in a
+Sino-Japanese word (造る, 建造), or by ``predicates.toml`` (生年月日, 誕生日, 生まれ).
 """
 
 import re
@@ -24,23 +21,23 @@ from localrag_indexes.analysis.normalize import normalize
 
 STAGE = "subject"
 
-# A name that more subjects share says too little to read all of them.
+# Most subjects read for one name.
 _SUBJECTS = 20
-# What each subject that the name means more likely takes from the next one.
+# Deduction for each subject that the name fits better.
 _LESS_LIKELY = 0.1
-# What a triple of the subject has, whatever its predicate.
+# Score of any triple of the subject.
 _OF_THE_SUBJECT = 0.01
-# What the very predicate has before one that only means the same.
+# Bonus of the exact predicate over a synonym.
 _SAME = 0.05
-# Less than that: what is found by meaning orders what the predicate leaves open, and follows.
+# Below that: meaning orders triples with equal predicates, and comes after.
 _MEANING = 0.04
 
 SAID = 0.5
-"""How alike a word and a predicate must be for the one to speak of the other."""
+"""Similarity at which a word counts as mentioning a predicate."""
 
 _LIGHT = 0.25
 _THING = 3
-# Two words that share less of their letters than this have nothing in common.
+# Words sharing fewer of their letters are unrelated.
 _LEAST_SHARED = 0.5
 _SYNONYM = 0.95
 _SAME_CHARACTER = 0.75
@@ -48,9 +45,9 @@ _OTHER_ASPECT = 0.4
 _SHORTEST_HIRAGANA = 3
 _CONTENT = re.compile(r"[^\W_ぁ-ゖ]")
 _INFLECTED = re.compile(r"(?P<stem>[一-鿿々]+)[ぁ-ゖ]+")
-# 造る, not 長い: a quality is no part of what is called after it (町長).
+# 造る, but not 長い: a quality is not part of a derived word (町長).
 _VERB = re.compile(r"(?P<stem>[一-鿿])(?!いの?$|[くさ]$|かっ$|けれ$)[ぁ-ゖ]+")
-# What is asked of a doing: who (造った人, 建造者), when (造られた年, 竣工), where, how much.
+# What is asked of an action: who (造った人, 建造者), when (造られた年, 竣工), where, how much.
 _ASPECT = (
     r"(?P<who>者|人|家|主|元|会社)|(?P<when>年|日|月|時期|進水|竣工|完成|落成)"
     r"|(?P<where>地|場所)|(?P<amount>費|数|額|料)"
@@ -62,16 +59,16 @@ _COMPOUND = re.compile(r"[一-鿿]{2,3}")
 
 
 class Term(NamedTuple):
-    """A word that carries meaning.
+    """A meaningful word.
 
     Attributes:
-        text: as it stands in the normalised text.
-        start: where, in characters of the normalised text.
-        things: the lines of ``predicates.toml`` that have it.
-        is_kind: whether it tells what something is (会社), which may be said besides.
+        text: as in the normalised text.
+        start: its place, in characters of the normalised text.
+        things: the lines of ``predicates.toml`` with it.
+        is_kind: whether it names a kind of thing (会社), which may be added.
         light: whether it says little of what is asked (人物, 名前).
-        is_narrow: whether it says more than others of its lines (長男 is more than 息子).
-        aspect: what it asks of a doing ("who" for 建造 in 建造者); "" where it does not tell.
+        is_narrow: whether it is narrower than others of its lines (長男, 息子).
+        aspect: what it asks of an action ("who" for 建造者), or "".
     """
 
     text: str
@@ -84,19 +81,19 @@ class Term(NamedTuple):
 
     @property
     def weight(self) -> float:
-        """How much it tells: its letters, more for a short name of a thing (父), less if light."""
+        """Its weight: letters, more for a short name of a thing (父), less if light."""
         letters = len(_CONTENT.findall(self.text)) or len(self.text)
         return max(letters, _THING if self.things else 0) * (_LIGHT if self.light else 1)
 
     @property
     def end(self) -> int:
-        """Where it ends."""
+        """Its end, in characters."""
         return self.start + len(self.text)
 
 
 @lru_cache(maxsize=1 << 14)
 def terms(text: str) -> tuple[Term, ...]:
-    """The words of a normalised text that carry meaning, in order; names of things whole."""
+    """The meaningful words of a normalised text, in order; names of things whole."""
     vocabulary = _vocabulary()
     found = []
     position = taken = 0
@@ -106,7 +103,7 @@ def terms(text: str) -> tuple[Term, ...]:
         if start < taken:
             continue
         named = vocabulary.names.match(text, start)
-        # One character is a word only where the text is cut before and behind it.
+        # A single character is a word only if the text is cut on both sides.
         if named and (len(named[0]) > 1 or named[0] == surface):
             word = named[0]
         elif _CONTENT.search(surface) or _is_hiragana_word(surface):
@@ -133,7 +130,7 @@ def _term(text: str, start: int, word: str) -> Term:
 
 
 def alike(ours: Term, theirs: Term) -> float:
-    """How alike two words are, from 0 to 1 (the same); less where one is who, the other when."""
+    """Similarity of two words, 0 to 1 (the same); lower if one asks who, the other when."""
     differs = ours.aspect and theirs.aspect and ours.aspect != theirs.aspect
     return _alike(ours, theirs) * (_OTHER_ASPECT if differs else 1)
 
@@ -142,7 +139,7 @@ def _alike(ours: Term, theirs: Term) -> float:
     if ours.text == theirs.text:
         return 1.0
     if ours.things and theirs.things:
-        # Both are known: 出身地 and 出身校 are not alike for what they have in common.
+        # Both are known: common letters do not make 出身地 and 出身校 alike.
         return _SYNONYM if ours.things & theirs.things else 0.0
     # 9000 is not like 900, nor 第12回 like 第1回.
     if _DIGITS.findall(ours.text) != _DIGITS.findall(theirs.text):
@@ -156,11 +153,7 @@ def _alike(ours: Term, theirs: Term) -> float:
 
 
 def likeness(asked: str, predicate: str) -> float:
-    """How well a predicate of the store fits the one that is asked for.
-
-    Returns:
-        0 (nothing in common) to 1 (the same).
-    """
+    """Similarity of a stored predicate to the one asked for, 0 to 1 (the same)."""
     first, second = normalize(asked), normalize(predicate)
     if first == second:
         return 1.0
@@ -174,12 +167,12 @@ def likeness(asked: str, predicate: str) -> float:
 
 
 def heard(predicate: Sequence[Term], words: Sequence[Term], worth: Sequence[float] = ()) -> float:
-    """How far the words of a text speak of a predicate, from 0 to 1.
+    """How far words mention a predicate, 0 to 1.
 
     Args:
         predicate: its terms.
         words: of the text.
-        worth: of each of these words, from 0 to 1; () for 1 each.
+        worth: weight of each word, 0 to 1; () for 1 each.
     """
     telling = [term for term in predicate if not term.light] or predicate
     total = sum(term.weight for term in telling)
@@ -195,7 +188,7 @@ def heard(predicate: Sequence[Term], words: Sequence[Term], worth: Sequence[floa
 
 
 def best(term: Term, others: Sequence[Term]) -> float:
-    """How alike a word and the nearest of some others are."""
+    """The highest similarity of a word to some others."""
     return max((alike(term, other) for other in others), default=0.0)
 
 
@@ -205,7 +198,7 @@ def _aspect(text: str, start: int, word: str) -> str:
 
 
 def _made_of(noun: Term, verb: Term) -> bool:
-    """Whether a noun is made of the character of a verb: 建造 of 造る."""
+    """Whether a noun has the character of a verb: 建造 and 造る."""
     found = None if verb.light else _VERB.fullmatch(verb.text)
     return bool(found and found["stem"] in noun.text and _COMPOUND.fullmatch(noun.text))
 
@@ -243,7 +236,7 @@ def _vocabulary() -> _Vocabulary:
 
 
 def _by_stem(things: Mapping[str, frozenset[int]]) -> dict[str, frozenset[int]]:
-    """The lines of what is inflected, found in any of its forms (築かれた by 築く)."""
+    """Lines with inflected words, by stem (築かれた by 築く)."""
     stems: dict[str, frozenset[int]] = {}
     for word, numbers in things.items():
         if _INFLECTED.fullmatch(word):
@@ -252,7 +245,7 @@ def _by_stem(things: Mapping[str, frozenset[int]]) -> dict[str, frozenset[int]]:
 
 
 def _is_hiragana_word(surface: str) -> bool:
-    """Whether hiragana alone tell something (つつじ), and are no particle or tail of a verb."""
+    """Whether hiragana alone form a word (つつじ), not a particle or verb ending."""
     return len(surface) >= _SHORTEST_HIRAGANA and surface not in JAPANESE
 
 
@@ -264,7 +257,7 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _shared(one: str, other: str) -> float:
-    """The share of letters in the longest piece that two words have in common."""
+    """Share of letters in the longest common piece of two words."""
     short, long = sorted((one, other), key=len)
     for size in range(len(short), 1, -1):
         if any(short[i : i + size] in long for i in range(len(short) - size + 1)):
@@ -276,17 +269,18 @@ def _shared(one: str, other: str) -> float:
 def triples_of(
     store: Lookups, name: str, predicate: str, admission: Admission
 ) -> tuple[dict[str, float], list[Fact]]:
-    """The triples of every subject that a name can mean, best first.
+    """The triples of every subject a name can mean, best first.
 
     Args:
-        store: the corpus.
-        name: of the subject, in whatever spelling.
-        predicate: what is asked of it.
+        store: the corpus store.
+        name: of the subject, in any spelling.
+        predicate: the property asked for.
         admission: which documents may be found.
 
     Returns:
-        Scores by unit: above 1 where the predicate is the one asked for and the name means the
-        subject before all others; and events.
+        Scores by unit: above 1 if the predicate matches and the name means the subject first of
+            all;
+        and notes.
     """
     subjects = store.knowledge.subjects(name)
     events = [] if subjects else [Fact(FactKind.NO_SUBJECT, name=name)]
@@ -308,10 +302,10 @@ def triples_of(
 
 
 def join(of_subject: Scores, by_meaning: Scores) -> dict[str, float]:
-    """Both rankings as one: by subject and predicate first, by meaning within and after.
+    """Join both rankings: by subject and predicate first, by meaning within and after.
 
     Args:
-        of_subject: as `triples_of` gives them.
+        of_subject: as from `triples_of`.
         by_meaning: relative to the best, 0 to 1.
     """
     return add(of_subject, {unit: _MEANING * score for unit, score in by_meaning.items()})

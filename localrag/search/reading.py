@@ -1,6 +1,7 @@
-"""A question read once: the laws and provisions it names, what it asks for, what is searched for.
+"""Reads a question once: the laws and provisions it names, what it asks for, what to search for.
 
-Nothing behind this step reads the question again. The provisions that it names are stage `resolve`.
+Later steps use the `Reading` and do not read the question again. Step `resolve` finds the
+provisions named.
 """
 
 import re
@@ -45,15 +46,15 @@ from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.normalize import with_blanks
 
 RESOLVE = "resolve"
-"""The stage that finds the provisions which a question names, exactly."""
+"""The step that finds the provisions named, exactly."""
 
 IN_QUESTION = 1.0
-"""Score of a provision that the question itself names."""
+"""Score of a provision named in the question itself."""
 IN_OPTION = 0.8
-"""Score of a provision that one of the options names: one suggestion among several."""
+"""Score of a provision named in an option: one suggestion of several."""
 
-# 709条以外, 709条を除く, 709条は別として, 709条ではなく, other than Article 709: what is asked for
-# stands elsewhere. 709条ではないか asks for it, as do 709条は除斥期間か and 709条でなくては.
+# 709条以外, 709条を除く, 709条は別として, 709条ではなく, other than Article 709: the answer is
+# elsewhere. But 709条ではないか, 709条は除斥期間か and 709条でなくては ask for the article.
 _LEFT_OUT = re.compile(
     "(?:の規定|の罪)?(?:以外|[はを]?除(?:[いかきくけこ]|外)|[はを](?:別と?に?し|さておき|ともかく|抜き|抜かし)|抜きで|のほか|の他[にの]"
     "|(?:で|じゃ)は?なく(?!な|て[はも]))"
@@ -64,37 +65,37 @@ _LEFT_OUT_IN_ENGLISH = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_LEFT_OUT = 20
-# 特許方 of 特許方35条, which names no law.
+# 特許方 in 特許方35条 is not a law.
 _LONGEST_WORD = 30
 _WORD_BEFORE = re.compile(f"[一-鿿々ァ-ヶー]{{2,{_LONGEST_WORD}}}$")
 _MOST_NEAR = 3
-# Absent laws that the matters of a question tell, at most.
+# At most this many absent laws are named by the matter of a question.
 _MOST_MATTERS = 2
-# Articles of a law among which its purpose stands.
+# The purpose of a law is among its first articles.
 _HEAD, _PURPOSE = 3, "目的"
 _LISTED = re.compile(r"[、,・ 　]|及び|又は|および|または|と|や|,? (?:and|or) |, ")
 
-# Characters of the longest question that is taken for one a person types.
+# Longest question taken as typed by a person, in characters.
 _TYPED = 200
 
 
 @dataclass(slots=True)
 class Resolved:
-    """What a question names.
+    """The provisions named in a question.
 
     Attributes:
-        targets: score of every provision named, most exact place kept.
-        named: for each of them that the question or an option names, the words that name it.
-        asked_for: those that the question itself names, or whose term it asks the meaning of.
-        cited: those that the question itself cites, in its order, each the only one it can mean.
-        cites: whether the last of several questions cites some itself.
-        left_out: those that it says it does not ask for (709条以外).
-        text: the question with blanks in the place of the words that leave them out.
-        meaning: where the term is defined that the question asks the meaning of.
-        undefined: that term, where no provision defines it or bears its name; empty where there are
-            texts besides laws, which may.
-        missing: what the question names and the corpus does not hold, as written.
-        events: what is told of citations, of the term, and of the laws asked for.
+        targets: score of every provision named, at its most exact place.
+        named: the words that name each of them.
+        asked_for: provisions named in the question itself, or defining the term it asks about.
+        cited: unambiguous citations of the question itself, in order.
+        cites: whether the last of several questions has citations of its own.
+        left_out: provisions excluded by the question (709条以外).
+        text: the question with the excluding words blanked.
+        meaning: definitions of the term asked about.
+        undefined: that term, if no provision defines it or has its name. "" if the corpus has other
+            documents, since one of them may.
+        missing: citations of provisions missing from the corpus, as written.
+        events: notes on citations, on the term and on the laws asked for.
     """
 
     targets: dict[Target, float] = field(default_factory=dict)
@@ -110,11 +111,11 @@ class Resolved:
     events: list[Fact] = field(default_factory=list)
 
     def lead_with(self, target: Target, words: str) -> None:
-        """Enter what is quoted first, though it is not cited by its number.
+        """Quote a provision first although its number is not cited.
 
         Args:
             target: the provision.
-            words: of the question, or the heading, that lead to it.
+            words: of the question, or the heading, that name it.
         """
         self.targets[target] = IN_QUESTION
         self.named[target] = words
@@ -123,7 +124,7 @@ class Resolved:
 
     @property
     def units(self) -> Scores:
-        """Scores of the units the targets belong to."""
+        """Scores of the units of the targets."""
         scores: dict[str, float] = {}
         for target, score in self.targets.items():
             if target.locator != Locator():
@@ -133,7 +134,7 @@ class Resolved:
 
     @property
     def not_asked_for(self) -> frozenset[str]:
-        """The units that the question leaves out as a whole."""
+        """Units excluded as a whole."""
         return frozenset(
             article_unit(target.law_id, target.locator)
             for target in self.left_out
@@ -142,7 +143,7 @@ class Resolved:
 
     @property
     def reasons(self) -> dict[str, Reason]:
-        """For each unit, the words that name it, or the term it defines."""
+        """For each unit, the words naming it or the term it defines."""
         defines = Reason(FactKind.DEFINES, self.meaning.term)
         return dict.fromkeys(self.meaning.units, defines) | {
             article_unit(target.law_id, target.locator): Reason(FactKind.NAMED, words)
@@ -152,16 +153,15 @@ class Resolved:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a question says.
+    """A question, read.
 
     Attributes:
-        query: the question, short citations written out, with blanks in the place of the
-            provisions that it leaves out (709条以外).
-        scope: the laws that it names.
-        resolved: the provisions that it names, and the term whose meaning it asks for.
-        everyday: its everyday words, with what statutes say instead.
-        penalty: the penalty that it asks for; None where it asks for none.
-        is_of_law: whether a person typed it, and laws may answer it.
+        query: the question with short citations written out and excluded provisions blanked.
+        scope: the laws named.
+        resolved: the provisions named, and the term asked about.
+        everyday: everyday words with their statutory counterparts.
+        penalty: the penalty asked for, or None.
+        is_of_law: whether a person typed it and laws may answer it.
     """
 
     query: Query
@@ -173,62 +173,62 @@ class Reading:
 
     @property
     def laws(self) -> tuple[LawNamed, ...]:
-        """The laws named, in the order of the question; none in a corpus without statutes."""
+        """The laws named, in order; none in a corpus without statutes."""
         return self.scope.laws
 
     @property
     def absent(self) -> tuple[str, ...]:
-        """The laws named that the corpus lacks, as written, each once."""
+        """The laws named and missing from the corpus, as written, each once."""
         return self.scope.absent
 
     @property
     def named(self) -> tuple[Target, ...]:
-        """The provisions that it names itself, or whose term it asks the meaning of."""
+        """The provisions named in the question itself, or defining the term asked about."""
         return tuple(self.resolved.asked_for)
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The provisions that it names and the corpus lacks, as written."""
+        """The provisions named and missing from the corpus, as written."""
         return tuple(self.resolved.missing)
 
     @property
     def undefined(self) -> str:
-        """That term, where it asks for nothing else and no provision of the corpus defines it."""
+        """The term asked about, if nothing else is asked and no provision defines it."""
         return self.resolved.undefined
 
     @cached_property
     def sought(self) -> Query:
-        """What is searched for: of a question for a penalty what is done, else the question."""
+        """The text to search for: for a question about a penalty the offence, else the question."""
         return replace(self.query, text=self.penalty.doing) if self.penalty else self.query
 
     @cached_property
     def matter(self) -> str:
-        """What is sought without the names of laws, with the options."""
+        """The text to search for with the options, without names of laws."""
         return full_text(asked_of(self.sought, self.laws))
 
     @cached_property
     def beside(self) -> str:
-        """What is sought, with blanks in the place of the laws and provisions that it names."""
+        """The text to search for with laws and provisions blanked."""
         return self._beside(self.sought.text)
 
     @cached_property
     def asks_no_more(self) -> bool:
-        """Whether nothing is asked beside the laws and provisions that it names."""
+        """Whether the question has nothing besides laws and provisions."""
         return asks_nothing_else(self._beside(self.query.text))
 
     @cached_property
     def figure(self) -> AskedFigure | None:
-        """The figure that it asks for; None where it asks for none."""
+        """The figure asked for, or None."""
         return figure_asked(self.matter)
 
     @cached_property
     def orders(self) -> tuple[OrderAsked, ...]:
-        """What it asks of that is left to orders, in its order."""
+        """The delegated points asked for, in order."""
         return orders_asked(self.sought.text)
 
     @cached_property
     def punishing(self) -> tuple[str, ...]:
-        """Ids of the laws all of whose penalties it asks for, for it says nothing that is done."""
+        """Ids of laws whose penalties are all asked for: the question names no offence."""
         if not self.penalty or analyzer().terms(without_names(self.penalty.doing, self.laws)):
             return ()
         return tuple(dict.fromkeys(law_id for law in self.laws for law_id in law.law_ids))
@@ -244,18 +244,16 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """The outcome of one query: the hits, and how they came about.
+    """The result of one query.
 
     Attributes:
         hits: best first.
-        trace: what each step did.
-        reading: what the question says.
-        cited: the provisions that the question cites by their numbers and the filters admit, in its
-            order; none that can mean another one as well. Of a law that is asked for alone, its
-            purpose or first article.
-        links: hits that answer for other hits, the best first.
-        searches: where it was searched for in other words too, what each search found, the
-            question itself first.
+        trace: the record of each step.
+        reading: the question, read.
+        cited: unambiguous provisions cited by number and admitted by the filters, in order. For a
+            law asked for as a whole, its purpose or first article.
+        links: hits that answer for other hits, best first.
+        searches: the result of each search, the question's own first, if a model wrote others.
     """
 
     hits: tuple[Hit, ...]
@@ -267,12 +265,12 @@ class Retrieval:
 
     @property
     def laws(self) -> tuple[LawNamed, ...]:
-        """The laws that the question names."""
+        """The laws named."""
         return self.reading.laws
 
     @property
     def absent(self) -> tuple[str, ...]:
-        """Those of them that the corpus lacks, as written, each once."""
+        """The laws named and missing from the corpus, as written, each once."""
         return self.reading.absent
 
 
@@ -281,7 +279,7 @@ def read(asked: Query, corpus: Searchable, admission: Admission) -> Reading:
 
     Args:
         asked: the question, checked.
-        corpus: knows the names of laws, and what they define.
+        corpus: has the names of laws and their definitions.
         admission: which documents may be found.
     """
     if asked.filters.layers and ARTICLES not in asked.filters.layers:
@@ -291,16 +289,16 @@ def read(asked: Query, corpus: Searchable, admission: Admission) -> Reading:
     resolved = resolve(corpus.resolver(), corpus.store, asked, corpus.names, admission, scope)
     scope = scope.with_cited(target.law_id for target in resolved.targets)
     asked = replace(asked, text=resolved.text)
-    # Options are put in the words of the law, and so is what is longer than a person types.
+    # Options and long texts are not in everyday words.
     if not corpus.names.rows or asked.options or len(asked.text) > _TYPED:
         return Reading(asked, scope, resolved)
-    # Art. of a citation means nothing else, as the names of laws do not.
+    # "Art." in a citation and names of laws are not words of the matter.
     besides = [(law.start, law.end) for law in scope.laws]
     besides += ((one.start, one.end) for one in english_places(asked.text))
     everyday = wordings(asked.text, besides)
     penalty = penalty_asked(asked.text)
     if penalty:
-        # What only asks is no word of the matter: 罰せられ.
+        # Words that only ask (罰せられ) are not part of the offence.
         said = penalty.doing
         everyday = tuple(
             one for one in everyday if any(map(str.isalnum, said[one.start : one.end]))
@@ -316,16 +314,15 @@ def resolve(
     admission: Admission,
     scope: Scope = NO_LAWS,
 ) -> Resolved:
-    """Resolve the citations of a question and its options, as far as the filters admit them.
+    """Resolve the citations of a question and its options, within the filters.
 
-    An option is read after the question, so that its bare 第三条 is of the law that the question
-    speaks of. Asking what a term means names the provisions that define it, in the laws that the
-    question names where it names some.
+    An option is read after the question: its bare 第三条 refers to the law of the question. A
+    question about a term names the provisions defining it, in the laws named if there are any.
     """
     resolved = Resolved(text=query.text)
     in_english: Sequence[Resolution] = list(cited_in_english(resolver, query.text, scope.laws))
     in_japanese: Sequence[Resolution] = resolver.resolve(without_states(query.text))
-    # The questions before the last one tell what it cites: 第5項 after 会社法362条4項.
+    # Earlier questions complete a citation: 第5項 after 会社法362条4項.
     last = query.last_start
     resolved.cites = last > 0 and any(one.start >= last for one in (*in_english, *in_japanese))
     if resolved.cites:
@@ -342,7 +339,7 @@ def resolve(
         resolved.text = _without(resolved.text, elsewhere, scope.laws)
     for resolution in citing:
         _enter(resolved, resolution, IN_QUESTION, admission)
-        # Of an article that is there without the paragraph cited, the article is quoted.
+        # If the article exists without the paragraph cited, quote the article.
         named = resolution.candidates or _articles(resolution)
         if not named:
             missing.append(resolution)
@@ -354,7 +351,7 @@ def resolve(
             resolved.events.append(Fact(FactKind.LAW_OF_MATTER, matter=matter, law=title))
     resolved.asked_for += resolved.targets
     resolved.missing += (one.text for one in missing)
-    # The articles beside a missing one are shown, and not quoted.
+    # Show the neighbours of a missing article without quoting them.
     for target in (target for one in missing for target in around(store, one)):
         if target.locator != Locator() and admission.admits(target.law_id):
             resolved.targets.setdefault(target, IN_QUESTION)
@@ -379,7 +376,7 @@ def resolve(
 
 
 def _opening(store: Lookups, question: str, scope: Scope) -> Iterator[tuple[Target, LawNamed]]:
-    """Of each law that a question asks for alone (民法とは) its purpose, else its first article."""
+    """For each law asked for as a whole (民法とは) its purpose, else its first article."""
     if not asks_nothing_else(without_names(question, scope.laws)):
         return
     for law in scope.laws:
@@ -393,9 +390,9 @@ def _opening(store: Lookups, question: str, scope: Scope) -> Iterator[tuple[Targ
 def _parted(
     resolutions: Sequence[Resolution], question: str, *, in_english: bool
 ) -> tuple[list[Resolution], list[Resolution]]:
-    """The citations that a question asks of, and those that it leaves out.
+    """Split citations into those asked about and those excluded.
 
-    Japanese says it behind the last of a list, English before the first.
+    Japanese marks exclusion behind the last of a list, English before the first.
     """
     asked: list[Resolution] = []
     left_out: list[Resolution] = []
@@ -418,9 +415,9 @@ def _parted(
 
 
 def _without(question: str, left_out: Iterable[Resolution], laws: Sequence[LawNamed]) -> str:
-    """The question with blanks in the place of the provisions that it leaves out (235条以外).
+    """Blank the excluded provisions (235条以外) but keep the name of their law.
 
-    Looked up as words, their numbers would find what names them. The name of their law stays.
+    Searched as words, their numbers would find provisions citing them.
     """
     for one in left_out:
         start = max(
@@ -437,13 +434,13 @@ def _without(question: str, left_out: Iterable[Resolution], laws: Sequence[LawNa
 def slips(
     citing: Iterable[Resolution], question: str, names: LawNames, laws: Sequence[LawNamed] = ()
 ) -> Iterator[Fact]:
-    """The laws that words may be slips for which stand in the place of a law: 特許方35条.
+    """The laws possibly meant by a misspelt name: 特許方35条.
 
     Args:
         citing: the citations of the question.
         question: as asked.
         names: the laws of the corpus.
-        laws: that the question names.
+        laws: the laws named.
     """
     words = list(absent_among(laws))
     for problem, start in ((one.problem, one.start) for one in citing):
@@ -459,7 +456,7 @@ def slips(
 def cited_in_english(
     resolver: CitationResolver, text: str, laws: Sequence[LawNamed]
 ) -> Iterator[Resolution]:
-    """Resolve the provisions that a text cites in English, of the laws that it names."""
+    """Resolve English citations of the laws named in a text."""
     for citation in english_citations(text, laws):
         for law_id in citation.law.law_ids:
             for resolution in resolver.resolve(citation.place, law_id=law_id):
@@ -468,7 +465,7 @@ def cited_in_english(
 
 
 def around(store: Lookups, resolution: Resolution) -> list[Target]:
-    """The provisions nearest to a missing one; where it is an article, those on both sides too."""
+    """The provisions nearest to a missing one; for an article those on both sides."""
     found: list[Target] = []
     for cited, nearest in zip(resolution.cited, resolution.nearest, strict=False):
         division, number = cited.locator.division, cited.locator.article
@@ -476,7 +473,7 @@ def around(store: Lookups, resolution: Resolution) -> list[Target]:
         exists = nearest.locator.path != ""
         if exists or not articles:
             found.append(nearest)
-        # An article of a supplement stands in for one that the main provisions do not have.
+        # An article of a supplement replaces one missing from the main provisions.
         if not articles or (exists and nearest.locator.division == division):
             continue
         at = bisect_left(articles, order_of(number), key=order_of)
@@ -487,7 +484,6 @@ def around(store: Lookups, resolution: Resolution) -> list[Target]:
 
 
 def _articles(resolution: Resolution) -> list[Target]:
-    """The articles around what a law turned out not to have."""
     return [target for target in resolution.nearest if target.locator != Locator()]
 
 
@@ -505,8 +501,7 @@ def _enter(resolved: Resolved, resolution: Resolution, score: float, admission: 
     elif len(resolution.candidates) > 1:
         count = len(resolution.candidates)
         resolved.events.append(Fact(FactKind.AMBIGUOUS, citation=resolution.text, n=count))
-    # What is cited but does not exist stands in the text of another year, or is a slip: the
-    # article around it is as good as suggested.
+    # A missing article is in the text of another year, or a slip: its neighbours are suggestions.
     targets = resolution.candidates or _articles(resolution)
     score = score if resolution.candidates else score * IN_OPTION
     for target in targets:

@@ -1,4 +1,4 @@
-"""The values of retrieval: filters, hits, and the record every stage leaves."""
+"""Values of the search: filters, hits, and the record of every step."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -14,25 +14,24 @@ if TYPE_CHECKING:
 
 
 FOLLOW_UP = "follow-up"
-"""The stage that makes a question whole which leans on earlier ones; it records that as `query`."""
+"""The step that completes a follow-up; its record has the completed question as `query`."""
 
 STATE_ASKED = "state"
-"""The stage that reads of which state of the law a question asks."""
+"""The step that finds the day whose law is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which passages may be found; an empty tuple allows all.
+    """Filters on passages; an empty tuple allows all.
 
     Attributes:
         documents: document ids.
         kinds: document kinds (``law``, ``markdown`` …).
         law_types: ``Act``, ``CabinetOrder`` …
         layers: layers to search instead of the corpus's default ones.
-        date_from, date_to: ISO dates; bounds on the document's ``date`` metadata, inclusive.
-        where: what documents are told apart by (`localrag.corpus.facets`): of the labels of one
-            facet one must hold, and of each facet one.
-        phrases: what a passage must have, letter by letter; blanks and punctuation do not matter.
+        date_from, date_to: ISO dates; inclusive bounds on the document's ``date`` metadata.
+        where: labels of facets (`localrag.corpus.facets`): at least one of each facet.
+        phrases: required words, letter by letter; blanks and punctuation do not matter.
     """
 
     documents: tuple[str, ...] = ()
@@ -47,15 +46,14 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is asked.
+    """A question to search for.
 
     Attributes:
-        text: the question, or the search words.
+        text: the question, or search words.
         options: the options of a multiple-choice question; part of the query.
-        filters: which passages may be found.
-        history: the questions asked before it in its conversation, oldest first, as asked or as
-            they were read; it may lean on them.
-        last: the question alone, if `text` begins with those before it; else empty.
+        filters: on passages.
+        history: earlier questions of the conversation, oldest first, as asked or as completed.
+        last: the question alone, if `text` begins with earlier ones; else "".
     """
 
     text: str
@@ -66,18 +64,18 @@ class Query:
 
     @property
     def last_start(self) -> int:
-        """Where the last question begins in the text; 0 where there is none before it."""
+        """Where the last question begins in the text; 0 without earlier ones."""
         return len(self.text) - len(self.last) if self.text.endswith(self.last or "\0") else 0
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenSearch:
-    """A search that a model wrote for a question.
+    """A search written by a model for a question.
 
     Attributes:
         words: as the provision may say it.
-        law: the law it is expected in, by its name; "" for none. It weighs what is found; it is no
-            filter, for a model may be wrong.
+        law: the law expected, by name, or "". It raises hits but filters none: a model may be
+            wrong.
     """
 
     words: str
@@ -86,17 +84,16 @@ class WrittenSearch:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage with its score, its rank from 1, and the stage that found it.
+    """A passage with its score, its rank from 1, and the step that found it.
 
     Attributes:
-        reason: why the stage chose it (it is named, it fills in another provision); None for plain
+        reason: why it was chosen (it is named, it implements another provision); None for plain
             scores.
-        beside: whether it answers nothing: it stands in a law other than those that the question
-            names, and comes after all others; or the corpus has none of these, and the passage
-            does not speak of them.
-        fills: id of the passage that leaves to this one what it says; empty where none does.
-        punishes: id of the passage whose breach this one punishes, where a penalty was asked for.
-        by_model: the labels of the filters that its document has from a model.
+        beside: whether it is outside the laws named, or those laws are missing and the passage does
+            not name them. It comes last and answers nothing.
+        fills: id of the passage it implements, or "".
+        punishes: id of the passage whose breach it punishes, if a penalty was asked for.
+        by_model: labels of the filters, assigned to its document by a model.
     """
 
     passage: Passage
@@ -111,7 +108,7 @@ class Hit:
 
 
 class TextSpan(NamedTuple):
-    """Characters of the text of a document."""
+    """A span in the text of a document."""
 
     document: str
     start: int
@@ -120,17 +117,17 @@ class TextSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StageRecord:
-    """What one stage did.
+    """The record of one step.
 
     Attributes:
-        stage: its name.
+        stage: name of the step.
         hits: what it found, best first.
         seconds: how long it took.
-        events: anything it left out or switched off.
-        subject: what it searched for, where a method searches several times ("option a").
-        query: the text searched for, where a method put it together; empty for the question.
-        wordings: everyday words of the question, with what was searched for besides.
-        spans: sentences that it chose of its hits, where it chose some.
+        events: notes on anything left out or switched off.
+        subject: what it searched for, if a method searches several times ("option a").
+        query: the text searched for, if a method wrote it; "" for the question.
+        wordings: everyday words of the question and the words searched for them.
+        spans: sentences chosen from its hits.
     """
 
     stage: str
@@ -147,7 +144,7 @@ StageListener = Callable[[StageRecord], None]
 
 
 class Reason(NamedTuple):
-    """Why a unit was chosen: a relation, and the unit or the words it holds with."""
+    """Why a unit was chosen: a relation, and the related unit or words."""
 
     relation: FactKind
     other: str
@@ -155,15 +152,15 @@ class Reason(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """What one call of a chat model cost.
+    """The cost of one call of a chat model.
 
     Attributes:
         model: the id of the model.
-        prompt, cached, completion: tokens; `cached` of the prompt's were not evaluated again,
-            None where the back end does not say.
+        prompt, cached, completion: tokens; `cached` prompt tokens were not evaluated again, None
+            if the back end does not say.
         seconds: wall time.
-        purpose: what it was for, where a method makes several ("query a", "verdict b").
-        problem: why the reply could not be used; None where it could.
+        purpose: what it was for, if a method makes several ("query a", "verdict b").
+        problem: why the reply could not be used, or None.
     """
 
     model: str
@@ -177,28 +174,28 @@ class ModelCall:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Every stage of one retrieval, in order, and the calls of models that followed."""
+    """The steps of one search, in order, and the model calls after it."""
 
     stages: tuple[StageRecord, ...] = ()
     calls: tuple[ModelCall, ...] = ()
 
     @property
     def events(self) -> tuple[Fact, ...]:
-        """All events of all stages, in order."""
+        """The notes of all steps, in order."""
         return tuple(event for stage in self.stages for event in stage.events)
 
     @property
     def wordings(self) -> tuple[EverydayWord, ...]:
-        """The everyday words of all questions of the stages, each once."""
+        """The everyday words in all steps, each once."""
         every = (wording for stage in self.stages for wording in stage.wordings)
         return tuple({wording.said: wording for wording in every}.values())
 
 
 class LinkKind(StrEnum):
-    """How a provision answers a question that another one's words lead to.
+    """How a linked provision answers.
 
-    FILLS: it fills in what the other leaves to an order.
-    PUNISHES: it says the penalty of a breach of the other.
+    FILLS: it implements the other (an order under an act). PUNISHES: it sets the penalty for a
+    breach of the other.
     """
 
     FILLS = "fills"
@@ -210,12 +207,12 @@ class Link:
     """A provision that answers for another one.
 
     Attributes:
-        unit: id of the passage that answers.
-        other: id of the passage that the words of the question lead to.
-        position: where the one cites the other, in the text of its document, in characters.
-        comes_first: whether the question asks for just this; else it stands beside the other.
-        leaves: where the other leaves to an order what the one fills in, in the text of its
-            document, in characters; -1 where that is not known.
+        unit: id of the answering passage.
+        other: id of the passage found by the question's words.
+        position: where one cites the other, in the text of its document, in characters.
+        comes_first: whether the question asks for just this; else it is placed behind the other.
+        leaves: where the other delegates to an order, in the text of its document, in characters;
+            -1 if unknown.
     """
 
     kind: LinkKind
@@ -227,5 +224,5 @@ class Link:
 
 
 def absent_among(laws: "Iterable[LawNamed]") -> tuple[str, ...]:
-    """Those of some laws named that the corpus lacks, as written, each once."""
+    """The laws named and missing from the corpus, as written, each once."""
     return tuple(dict.fromkeys(law.words for law in laws if not law.law_ids))

@@ -1,14 +1,12 @@
-"""A question read behind others, and several searches for one: the sum of what they find.
+"""Several searches for one question, and their sum: for follow-ups and for searches by a model.
 
-A question in everyday words shares few of them with the provision that answers it. What a model
-writes for it does, where the model knows the law. Where it does not, little is lost: what the
-question itself finds counts as much as the likeliest search.
+A question in everyday words shares few of them with its provision. A search written by a model
+shares more, if the model knows the law. If not, little is lost: the question's own hits count as
+much as those of the best search.
 
-Whether a question leans on those before it (その罰則は) no rule tells well: of twenty that nobody
-had looked at, rules for every way to lean answered nine, the questions one after the other ten. So
-one that names no law is read behind those before it, and searched for by itself too: with the laws
-and captions that they name where it goes on about them, alone where it does not. What is formal is
-left to the resolver: 第5項 after 会社法第362条第4項.
+No rule recognises follow-ups well. On twenty unseen ones, a rule for every kind answered nine, all
+questions read one after the other ten. A question without a law is therefore searched twice: with
+the earlier questions, and alone. It gets their laws and captions if it continues their subject.
 """
 
 import re
@@ -35,38 +33,38 @@ from localrag.text.progress import ignore
 from localrag_indexes.fusion import convex_combination
 
 STAGE = "written"
-"""The stage that sums what the searches found."""
+"""The step that adds up the searches."""
 
 _MOST_BEFORE = 3
-# A longer question says by itself what it is about.
+# A longer question is complete in itself.
 _LONGEST = 300
-# Of a longer question before only the end is read: there it asks.
+# Of a longer earlier question, only the end is read: there it asks.
 _LONGEST_BEFORE = 400
 
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
 _SENTENCE_END = re.compile(r"[。．？！?!]|\.\s")
-# では, の場合は: all that is left of 民法では where a law alone is named.
+# では, の場合は: the rest of a question with only a law's name (民法では).
 _NOTHING_ASKED = re.compile(r"[ぁ-ゖ\s、。？?]{0,6}(?:場合)?[ぁ-ゖ\s、。？?]{0,4}")
 
-# Hits of each search, among which the law that the model expects is looked for.
+# Hits of each search that are checked for the expected law.
 _DEPTH = 30
-# What a hit counts more in the law that the model expects, and in the orders under it. Of the
-# questions that may be seen (scripts/bench/lawyers.py --searches), 1.2 and 2 answer as many.
+# Weights of hits in the law expected by the model, and in its orders. On the seen questions
+# (scripts/bench/lawyers.py --searches), 1.2 and 2 answer equally many.
 _EXPECTED, _UNDER_IT = 1.5, 1.2
-# What a search counts less than the likelier one before it, and the last question by itself less
-# than with those before it. What cites provisions counts more than all that is written of it.
+# Weight of each search relative to the one before it, of the last question alone relative to the
+# one with earlier questions, and of a question with citations relative to written searches.
 _LESS, _ALONE, _CITING = 0.5, 0.5, 3.0
-# A hit for a question alone with this share of its best score makes it one on the law before. Of
-# the follow-ups that may be seen, .3 and .7 answer as many.
+# Share of the best score at which a hit in the earlier law marks a continued subject. On the seen
+# follow-ups, .3 and .7 answer equally many.
 _OF_THE_LAW = 0.5
 
 
 class Rewritten(NamedTuple):
-    """A question as it is to be understood after those asked before it.
+    """A question completed by earlier ones.
 
     Attributes:
-        text: the question, its short citations written out, behind those it is read with.
-        last: the question alone, if the text begins with others; else empty.
+        text: the question with short citations written out, after the questions it continues.
+        last: the question alone, if `text` begins with others; else "".
     """
 
     text: str
@@ -74,12 +72,11 @@ class Rewritten(NamedTuple):
 
 
 def rewritten(question: str, history: Sequence[str], names: LawNames) -> Rewritten:
-    """Read a question behind those before it, without a model; never fails.
+    """Complete a question by earlier ones, without a model; never fails.
 
     Args:
         question: as asked.
-        history: the questions asked before it in the conversation, oldest first, as asked or as
-            they were read.
+        history: earlier questions of the conversation, oldest first, as asked or as completed.
         names: the laws of the corpus.
     """
     text = written_out(question, names)
@@ -88,7 +85,7 @@ def rewritten(question: str, history: Sequence[str], names: LawNames) -> Rewritt
     before: list[str] = []
     for earlier in reversed(history[-_MOST_BEFORE:]):
         alone = written_out(plain_end(earlier), names)
-        # What was read behind others has them in it.
+        # A completed question already contains them.
         if any(map(str.isalnum, alone)) and not any(alone in later for later in before):
             before.insert(0, alone)
         if laws_named(alone, names):
@@ -98,7 +95,7 @@ def rewritten(question: str, history: Sequence[str], names: LawNames) -> Rewritt
 
 
 def plain_end(earlier: str) -> str:
-    """What is read of an earlier question: one line, of a long one its last sentences."""
+    """One line of an earlier question; of a long one its last sentences."""
     text = _as_line(earlier)
     if len(text) <= _LONGEST_BEFORE:
         return text
@@ -108,7 +105,7 @@ def plain_end(earlier: str) -> str:
 
 
 def _stands_alone(question: str, names: LawNames) -> bool:
-    """Whether a question is long, or names a law and asks something of it."""
+    """Whether a question is long, or names a law and asks something about it."""
     if len(question) > _LONGEST:
         return True
     laws = laws_named(question, names)
@@ -126,31 +123,31 @@ def search_written(
     k: int | None = None,
     on_stage: StageListener = ignore,
 ) -> Retrieval:
-    """Search for a question, for its last one alone, and for what a model wrote of it.
+    """Search for a question, for its last part alone, and for the searches of a model.
 
     Args:
-        retriever: of the corpus; used by one thread at a time.
+        retriever: of the corpus; one thread at a time.
         asked: the question.
-        written: the searches, the likeliest first.
-        k: how many hits to give back; as the settings say by default.
-        on_stage: told what each stage did, as soon as it has ended.
+        written: the searches, best first.
+        k: number of hits; by default as in the settings.
+        on_stage: called after each step.
 
     Returns:
-        What is known of the question itself, with the hits of all searches, by the sum of their
-        relative scores. Where the question names a law that the corpus lacks, its own hits alone.
+        The question's own reading with the hits of all searches, by the sum of relative scores. If
+        the question names a missing law, only its own hits.
 
     Raises:
-        UsageError: the question holds no word or is too long.
-        IndexUnusable: the index turned out to be damaged.
+        UsageError: the question has no word or is too long.
+        IndexUnusable: the index is damaged.
     """
     found = retriever.search(asked, k, on_stage=on_stage)
     if found.absent:
         return found
-    # A law that the user names goes before the one that the model expects.
+    # A law named by the user outranks the law expected by the model.
     named = " ".join(law.words for law in found.laws)
     others = [WrittenSearch(f"{named} {one.words}".strip(), one.law) for one in written]
     weights = [_CITING if found.cited else 1.0, *(_LESS**n for n in range(len(others)))]
-    # What the last question cites itself it asks about, whatever its other words find.
+    # Citations of the last question decide, whatever its other words find.
     searched: dict[str, Retrieval] = {}
     if asked.last_start and not found.reading.resolved.cites:
         alone = retriever.search(replace(asked, text=asked.last, last=""), _DEPTH)
@@ -189,16 +186,16 @@ def search_written(
 
 
 def _last(retriever: Retriever, last: str, alone: Retrieval, found: Retrieval) -> str:
-    """The last question with the laws and the captions of the provisions that those before name.
+    """The last question, with the laws and captions named by earlier ones.
 
-    その時効は behind 民法709条 is 民法 不法行為による損害賠償 その時効は. It stays alone where its
+    その時効は after 民法709条 becomes 民法 不法行為による損害賠償 その時効は. It stays alone if its
     words lead to other laws: 有給休暇は何日か.
 
     Args:
         retriever: of the corpus.
-        last: the last question, which names no law.
-        alone: what it finds by itself.
-        found: what it finds behind those before it.
+        last: the last question, without a law.
+        alone: its own result.
+        found: its result with the earlier questions.
     """
     named = [law_id for law in found.laws for law_id in law.law_ids]
     under = (order for law_id in named for order in retriever.orders(law_id))
@@ -214,7 +211,7 @@ def _last(retriever: Retriever, last: str, alone: Retrieval, found: Retrieval) -
 
 
 def _expected(retriever: Retriever, law: str) -> dict[str, float]:
-    """The weights of the documents in which a model expects the answer; none of an unknown law."""
+    """Weights of documents in the law expected by a model; empty for an unknown law."""
     weights: dict[str, float] = {}
     for named in laws_named(law, retriever.names) if law else ():
         for law_id in named.law_ids:
@@ -233,10 +230,10 @@ def _weighed(hits: Sequence[Hit], weights: dict[str, float]) -> tuple[Hit, ...]:
 
 
 def _summed(rankings: Sequence[Sequence[Hit]], weights: Sequence[float]) -> tuple[Hit, ...]:
-    """The hits of all rankings, each with the weighted sum of its relative scores, best first.
+    """Sum the weighted relative scores of each hit over all rankings, best first.
 
-    What the question and a written search agree on comes before what one of them finds alone, so
-    that a weak model, which writes at random, does little harm.
+    Agreement of question and written search outranks hits of one alone. A weak model, writing at
+    random, does little harm.
     """
     hits = {hit.passage.id: hit for ranking in rankings for hit in ranking}
     scores = convex_combination(
