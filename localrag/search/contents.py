@@ -1,4 +1,4 @@
-"""What a law, or a part of it, holds: 民法 and its 編章節, 民法第三編第五章 and its articles."""
+"""The table of contents of a law or of a part: 民法, 民法第三編第五章."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,26 +13,24 @@ from localrag.language import N_
 from localrag.law.typed import Heading, read_headings
 from localrag.search.finding import LISTED, some
 
-# Passages of a part, where neither headings nor pages divide a document; more where the parts
-# would be too many for a list.
+# Passages in a part of a document without headings or pages; more if the list gets too long.
 _PART = 20
 _PARTS = 200
-# Supplementary provisions from this number on are put under one heading.
+# From this many, supplementary provisions are grouped under one heading.
 _MANY = 3
 _SUPPLEMENT = re.compile(r"附\s*則")
 
 
 @dataclass(slots=True, eq=False)
 class OutlineEntry:
-    """A part of a document.
+    """An entry of a table of contents.
 
     Attributes:
-        title: as printed ("第二条（定義）", "第一章　総則"); of a part without heading or page the
-            numbers of its passages.
+        title: as printed ("第二条（定義）", "第一章　総則"), or the numbers of its passages.
         start, end: span in the document text, in characters.
-        passage_id: the passage that the part is; "" for one that holds several, or none.
-        page: the page that the part is, from 1; 0 for any other part.
-        parts: what it is divided into.
+        passage_id: the passage, if the entry is exactly one; else "".
+        page: the page, from 1, if the entry is exactly one; else 0.
+        parts: entries inside it.
     """
 
     title: str
@@ -43,16 +41,15 @@ class OutlineEntry:
     parts: list["OutlineEntry"] = field(default_factory=list)
 
     def holds(self, position: int) -> bool:
-        """Whether the part covers a place in the document text."""
+        """Whether the entry covers a position in the document text."""
         return self.start <= position < self.end
 
 
 def outline(store: Lookups, document_id: str) -> list[OutlineEntry]:
-    """Lay out a document.
+    """The table of contents of a document.
 
-    A statute has its 編・章・節 with the articles that stand in them, its supplementary provisions
-    and its appendices. Another document has its headings, else its pages, else parts of a number
-    of passages; nothing where it has so few that there is nothing to choose.
+    A statute has 編・章・節 with their articles, supplementary provisions and appendices. Another
+    document has headings, else pages, else groups of passages; a short one has none.
 
     Raises:
         NotFoundError: there is no such document.
@@ -73,7 +70,7 @@ def outline(store: Lookups, document_id: str) -> list[OutlineEntry]:
 def _nested(
     sections: list[OutlineEntry], articles: Sequence[Stand] = (), title: str = ""
 ) -> list[OutlineEntry]:
-    """Put every part into the one around it."""
+    """Put every entry into the one around it."""
     leaves = [OutlineEntry(_name(title, of), of.start, of.end, of.passage_id) for of in articles]
     unnumbered = {of.passage_id for of in articles if not of.locator.article}
     outermost: list[OutlineEntry] = []
@@ -83,7 +80,7 @@ def _nested(
             around.pop()
         parent = around[-1] if around else None
         if entry.passage_id in unnumbered and parent and not (parent.passage_id or parent.parts):
-            # An appendix, or 附則 without articles, is no part of its own heading.
+            # An appendix, or 附則 without articles, is the heading itself.
             parent.passage_id = entry.passage_id
             continue
         (parent.parts if parent else outermost).append(entry)
@@ -93,7 +90,7 @@ def _nested(
 
 
 def _name(title: str, stand: Stand) -> str:
-    """What an article is called under the headings it stands in."""
+    """The title of an article below its headings."""
     name = stand.header.removeprefix(title).strip(" ")
     if stand.locator.division and stand.locator.article:
         name = name.partition(" ")[2] or name
@@ -101,7 +98,7 @@ def _name(title: str, stand: Stand) -> str:
 
 
 def _gathered(entries: list[OutlineEntry]) -> list[OutlineEntry]:
-    """Put supplementary provisions, of which an old statute has a hundred, under one heading."""
+    """Group supplementary provisions under one heading; an old statute has a hundred."""
     supplements = [entry for entry in entries if _SUPPLEMENT.match(entry.title)]
     if len(supplements) < _MANY:
         return entries
@@ -136,13 +133,13 @@ _NAME = re.compile("[ 　]")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A heading of a law and what stands under it, or an article.
+    """A heading of a law with its content, or an article.
 
     Attributes:
         title: as printed (第五章　不法行為, 第七百九条（不法行為による損害賠償）).
-        passage_id: of an article, or of what stands outside of all; "" for a heading.
-        first, last: the articles that it begins and ends with; None where it has none.
-        parts: what stands under the heading, in reading order.
+        passage_id: of an article or a passage outside articles; "" for a heading.
+        first, last: its first and last article, or None.
+        parts: content of the heading, in reading order.
     """
 
     title: str
@@ -154,13 +151,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a law or a part of it holds.
+    """The contents of a law or a part.
 
     Attributes:
         document: the law.
-        place: the headings of the part, from the outermost down to its own; empty for the law as
-            a whole.
-        parts: what stands in it, in reading order.
+        place: headings from the outermost to the part's own; empty for the whole law.
+        parts: in reading order.
     """
 
     document: DocumentInfo
@@ -169,7 +165,7 @@ class Contents:
 
 
 def contents_of(store: Lookups, law_id: str, section: Section | None = None) -> Contents:
-    """Lay out a law, or the part of it under one of its headings.
+    """The contents of a law, or of the part under one heading.
 
     Raises:
         NotFoundError: there is no such law.
@@ -186,16 +182,16 @@ def contents_of(store: Lookups, law_id: str, section: Section | None = None) -> 
 def part_called(
     store: Lookups, law: str, law_ids: Sequence[str], headings: Sequence[Heading]
 ) -> Contents:
-    """Find the part of a law that stands under some headings; those between may be left out.
+    """Find a part of a law by headings; intermediate headings may be left out.
 
     Args:
-        store: the corpus.
-        law: what the law is called.
-        law_ids: the laws called so.
+        store: the corpus store.
+        law: the name of the law.
+        law_ids: the laws with that name.
         headings: from the outermost in.
 
     Raises:
-        NotFoundError: there is none; the message lists the headings that are there.
+        NotFoundError: there is none; the message lists existing headings.
         UsageError: there are several; the message lists them.
     """
     if not law_ids:
@@ -234,7 +230,7 @@ def part_called(
 def sections_called(
     store: Lookups, law_ids: Iterable[str], headings: Sequence[Heading]
 ) -> list[tuple[str, Section]]:
-    """The parts of laws under some headings, each with the id of its law."""
+    """Parts of laws under headings, each with the id of its law."""
     return [
         (law_id, section)
         for law_id in law_ids
@@ -243,13 +239,13 @@ def sections_called(
 
 
 def titled(store: Lookups, law_id: str, section: Section) -> str:
-    """A part by its law and its headings: 民法 第三編 債権 第五章 不法行為."""
+    """A part with its law and headings: 民法 第三編 債権 第五章 不法行為."""
     place = _around(store.sections(law_id), section)
     return " ".join((store.document(law_id).title, *(of.title.replace("　", " ") for of in place)))
 
 
 def _called(sections: Sequence[Section], headings: Sequence[Heading]) -> list[Section]:
-    """The sections under all of some headings, the last their own."""
+    """Sections under all the headings given, the last being their own."""
     found: list[Section | None] = [None]
     for heading in headings:
         found = [
@@ -263,7 +259,7 @@ def _called(sections: Sequence[Section], headings: Sequence[Heading]) -> list[Se
 
 
 def _instead(sections: Sequence[Section], headings: Sequence[Heading]) -> list[Section]:
-    """What stands where a heading is missing: its likes in the innermost part that is there."""
+    """Existing headings of the same kind in the innermost part found."""
     for depth in range(len(headings) - 1, -1, -1):
         outer = _called(sections, headings[:depth])
         inside = [one for one in sections if not depth or any(_holds(of, one) for of in outer)]

@@ -1,4 +1,4 @@
-"""What a person wrote, found: a citation in any spelling, an id, the name of a subject."""
+"""Finds what a person typed: a citation in any spelling, an id, the name of a subject."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -26,32 +26,32 @@ from localrag.text.harmless import shorten
 from localrag_indexes.analysis.normalize import plain
 
 LISTED = 10
-"""Candidates that a message names, of those that can be meant."""
+"""Candidates listed in a message."""
 
 _NUMBER = "[0-9]+(?:-[0-9]+)*"
 _ENGLISH_NUMBERS = re.compile(
     rf"(?P<law>[A-Za-z][^0-9]*[A-Za-z]),? (?P<numbers>{_NUMBER}(?:(?:,? (?:and|or) |, ){_NUMBER})*)"
 )
-# Only such names are looked up among those of files: 手引.txt.
+# Only such names are looked up as file names: 手引.txt.
 _FILE_NAME = re.compile(r"[^!/]\.[A-Za-z0-9]{2,8}$")
-# Characters of what was written that a message repeats.
+# Characters of the input repeated in a message.
 _LONGEST = 100
 
 
 def find(store: CorpusStore, target: str, names: LawNames | None = None) -> Passage:
-    """Find what a person wrote: a citation in any spelling, or the id of a passage.
+    """Find a citation in any spelling, an id, or the name of a subject.
 
-    The id of a document that is no statute (the title of an article of Wikipedia) finds its first
-    passage. What is none of these but names a subject finds the first triple about it.
+    The id of an ordinary document finds its first passage. The name of a subject finds its first
+    triple.
 
     Args:
-        store: the corpus.
-        target: what was written.
-        names: the laws of the corpus, where they are at hand.
+        store: the corpus store.
+        target: what was typed.
+        names: the laws of the corpus, if already read.
 
     Raises:
         NotFoundError: the corpus has no such law, provision or subject.
-        UsageError: the target can mean several of them; the message lists them.
+        UsageError: the target is ambiguous; the message lists the candidates.
     """
     try:
         return by_id(store, target) or _cited(store, target, names)
@@ -62,9 +62,9 @@ def find(store: CorpusStore, target: str, names: LawNames | None = None) -> Pass
 
 
 def by_id(store: CorpusStore, target: str) -> Passage | None:
-    """The passage of this id, or the first one of the document of this id that is no statute.
+    """The passage with this id, or the first passage of an ordinary document with it.
 
-    The name of a file alone finds its document in any folder, zip or message.
+    A file name alone finds its document in any folder, zip or message.
 
     Raises:
         UsageError: several documents have this name; the message lists them.
@@ -73,16 +73,16 @@ def by_id(store: CorpusStore, target: str) -> Passage | None:
 
 
 def names_of(store: CorpusStore) -> LawNames:
-    """The names of the laws of a corpus, read once until somebody writes it."""
+    """The names of the laws of a corpus, cached until the corpus changes."""
     return store.kept("names of laws", lambda: LawNames.from_rows(store.laws()))
 
 
 def targets_of(store: CorpusStore, written: str, names: LawNames) -> list[Target]:
-    """The provisions that a citation names, each once, in its order; or one law as a whole.
+    """The provisions of a citation, each once, in order; or one law as a whole.
 
     Raises:
         NotFoundError: the corpus has no such law or provision.
-        UsageError: a citation can mean several of them; the message lists them.
+        UsageError: a citation is ambiguous; the message lists the candidates.
     """
     resolutions = _resolutions(store, written, names)
     for resolution in resolutions:
@@ -129,14 +129,14 @@ def _in_english(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A provision of the corpus, or a law of it as a whole.
+    """A provision of the corpus, or a whole law.
 
     Attributes:
         document_id: the law.
-        locator: the path of the provision; "" for the law as a whole.
-        passage_id: of the provision; "" for the law as a whole.
+        locator: the path of the provision; "" for a whole law.
+        passage_id: of the provision; "" for a whole law.
         label: its heading, or the title of the law.
-        state: the day from which this text of the law is in force; "" where that is not known.
+        state: the day this text came into force; "" if unknown.
     """
 
     document_id: str
@@ -148,14 +148,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedCitation:
-    """A citation as it was written, and what it can mean.
+    """A citation as written, and its candidates.
 
     Attributes:
         cited: the words of the citation.
-        start, end: their span in what was written.
-        problem: why it means nothing here; None where it does.
-        candidates: what it can mean, each an alternative to the others.
-        nearest: where it means nothing, what is there instead.
+        start, end: their span in the input.
+        problem: why it cannot be resolved, or None.
+        candidates: alternative meanings.
+        nearest: existing provisions, if it cannot be resolved.
     """
 
     cited: str
@@ -167,10 +167,10 @@ class ResolvedCitation:
 
 
 def resolve(store: CorpusStore, written: str) -> tuple[ResolvedCitation, ...]:
-    """Tell what citations mean, ambiguous and missing ones too, in their order.
+    """Resolve citations in order, also ambiguous and missing ones.
 
     Raises:
-        NotFoundError: nothing in it is a citation.
+        NotFoundError: the input has no citation.
     """
 
     def place(target: Target) -> Place:
@@ -203,20 +203,20 @@ def filters_of(
     date_to: str = "",
     where: Sequence[str] = (),
 ) -> Filters:
-    """Read which passages may be found.
+    """Read filters on passages.
 
     Args:
-        store: the corpus.
+        store: the corpus store.
         laws: titles, abbreviations or ids.
-        law_types: ``Act``, ``CabinetOrder`` …, or what they are called: 法律, 政令.
-        layers: to be searched in.
+        law_types: ``Act``, ``CabinetOrder`` …, or 法律, 政令.
+        layers: layers to search.
         date_from: only texts of this day (ISO) or later.
         date_to: only texts of this day or earlier.
-        where: what documents are told apart by, ``kind=Act``, several between semicolons.
+        where: labels such as ``kind=Act``, separated by semicolons.
 
     Raises:
         UsageError: there is no such layer, or a text of `where` is no label.
-        NotFoundError: a law, or a type of law, is not in the corpus.
+        NotFoundError: a law or a type of law is not in the corpus.
     """
     for layer in layers:
         if layer not in LAYERS:
@@ -232,7 +232,7 @@ def filters_of(
         layers=tuple(layers),
         date_from=date_from,
         date_to=date_to,
-        # An empty text is refused: without its label everything would be searched.
+        # Refuse an empty label: it would search everything.
         where=tuple(label for text in where for label in read_labels(text) or (read_label(text),)),
     )
 
@@ -280,7 +280,7 @@ def _cited(store: CorpusStore, written: str, names: LawNames | None) -> Passage:
 
 
 def laws_called(store: CorpusStore, name: str) -> tuple[str, ...]:
-    """The ids of the laws of a title, an abbreviation, a number or an id.
+    """Ids of the laws with a title, abbreviation, number or id.
 
     Raises:
         NotFoundError: there is none.
@@ -303,7 +303,7 @@ def _opening(store: CorpusStore, document_id: str) -> Passage | None:
 
 
 def _of_file(store: CorpusStore, name: str) -> Passage | None:
-    """The first passage of the one document whose file has this name."""
+    """The first passage of the only document with this file name."""
     if not _FILE_NAME.search(name):
         return None
     documents = store.named(name)
@@ -319,10 +319,10 @@ def _of_file(store: CorpusStore, name: str) -> Passage | None:
 
 
 def subject_of(store: CorpusStore, name: str) -> Passage | None:
-    """The first triple about the subject that a name means; one written just so goes before.
+    """The first triple about a named subject; an exact match comes first.
 
     Raises:
-        UsageError: it can mean several subjects; the message lists them.
+        UsageError: the name is ambiguous; the message lists the subjects.
     """
     subjects = store.knowledge.subjects(name)
     meant = [name] if name in subjects else subjects
@@ -341,7 +341,7 @@ def subject_of(store: CorpusStore, name: str) -> Passage | None:
 def _not_found(
     store: CorpusStore, written: str, resolution: Resolution, names: LawNames
 ) -> NotFoundError:
-    """The error that says what is not there and what is there around it."""
+    """An error naming what is missing and what exists near it."""
     problem = resolution.problem
     said = problem if str(problem).startswith(written) else f"{written!r}: {problem}"
     if not resolution.nearest:
@@ -373,7 +373,7 @@ def _listed(store: CorpusStore, targets: Sequence[Target]) -> str:
 
 
 def some(names: Sequence[str], count: int) -> str:
-    """The first names, and how many more of them there are."""
+    """The first names, and the number of others."""
     more, listed = count - len(names), _(", ").join(names)
     return _("{names} and {more:,} more").format(names=listed, more=more) if more else listed
 
@@ -385,17 +385,17 @@ def _named(store: CorpusStore, target: Target) -> str:
     return f"{passage.header} ({passage.id})"
 
 
-# In folded characters; no law is called so.
+# Longest name of a law, in folded characters.
 _LONGEST = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A law that can be meant.
+    """A law suggested while typing.
 
     Attributes:
         title: as printed.
-        matched: the name that fits: the title, an abbreviation, or the law number.
+        matched: the matching name: title, abbreviation or law number.
     """
 
     law_id: str
@@ -404,11 +404,11 @@ class Suggestion:
 
 
 def suggest(names: LawNames, typed: str, limit: int) -> list[Suggestion]:
-    """Find the laws with a name that fits what is typed, the likeliest first, each once.
+    """Suggest laws for typed characters, best first, each once.
 
-    Names that begin with it go before names that hold it, and those before names that hold its
-    characters in order; among them the shorter ones first. Names are compared in their folded
-    form (`localrag.corpus.rows`). The first call for some names folds them all.
+    Names beginning with them come first, then names containing them, then names with the characters
+    in order; shorter names first. Names are compared folded (`localrag.corpus.rows`). The first
+    call folds all names.
     """
     wanted = fold(typed[: 2 * _LONGEST])
     if not wanted or len(wanted) > _LONGEST:
@@ -430,9 +430,9 @@ class _Fit(IntEnum):
 
 
 class _Entry(NamedTuple):
-    """A name; its number is its place among all of them.
+    """A name; its number is its place among all names.
 
-    The characters of a law number stand in most others too: it is not found by some of them.
+    Law numbers share most characters, so they match only as a whole piece.
     """
 
     folded: str
@@ -465,7 +465,7 @@ def _ranked(wanted: str, entries: tuple[_Entry, ...]) -> Iterator[_Rank]:
 
 
 def _in_order(wanted: str, folded: str) -> bool:
-    # A pattern would go back and try again, for hours where a character is there many times.
+    # A pattern would backtrack for hours on a repeated character.
     rest = iter(folded)
     return all(character in rest for character in wanted)
 

@@ -1,8 +1,7 @@
-"""Units: the passages that retrieval ranks.
+"""Units: the passages that are ranked.
 
-What a person cites and reads as a whole is an article, or a passage of an ordinary document. These
-are indexed; a reference to a paragraph counts for its article. A unit is named by the id of its
-passage, and every stage gives scores to units. A query's filters say which may be found.
+A unit is an article, or a passage of an ordinary document; it is indexed, cited and read as a
+whole. A reference to a paragraph counts for its article. The id of its passage names a unit.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,18 +20,18 @@ from localrag.search.types import Filters
 from localrag.text.facts import Fact, FactKind
 from localrag_indexes.fusion import Scored, convex_combination, reciprocal_rank_fusion
 
-# How filters are called that are none by facets, and so many values that each could have instead.
+# Names of the filters other than facets; values suggested for each.
 _LAW, _TYPE, _DATE = "law", "type", "date"
 _SHOWN = 5
-# Laws that one note names.
+# Laws named in one note.
 _NAMED = 5
-# A unit that shares no word with the question has a BM25 score of 0. A cosine has no such point:
-# those of one model lie close together, far from 0, so that they are measured from the least found.
+# Without a common word, the BM25 score is 0. Cosines of one model are all far from 0, so they are
+# measured from the lowest one found.
 _FLOORS = (0.0, None)
-# What meaning counts for provisions, of what it does for other passages: the vocabulary, predicted
-# questions and the law named tell more of a statute. Chosen on the questions that people asked and
-# may be seen, with a matrix of the query adapter that was not fitted on them: .75 finds 161 of 184,
-# .4 and .2 find 164; of the 160 older ones that are only counted 154, 153 and 149.
+# Weight of meaning for provisions relative to other passages: vocabulary, predicted questions and
+# laws named say more about statutes. Chosen on the seen questions with a query adapter not fitted
+# on them: .75 finds 161 of 184, .4 and .2 find 164; of the 160 older counted questions 154, 153 and
+# 149.
 _OF_PROVISIONS = 0.4
 
 Scores = Mapping[str, float]
@@ -40,18 +39,18 @@ Scores = Mapping[str, float]
 
 
 def article_unit(law_id: str, locator: Locator) -> str:
-    """The unit a statute place belongs to: its article, or its division where that has none."""
+    """The unit of a place in a statute: its article, or its division without articles."""
     return f"{law_id}#{Locator(locator.division, locator.article).path}"
 
 
 def target_of(unit: str) -> Target:
-    """The provision that a unit is, as `article_unit` names it."""
+    """The provision of a unit; the inverse of `article_unit`."""
     law_id, _, path = unit.rpartition("#")
     return Target(law_id, Locator.parse(path))
 
 
 def relative_to_best(scores: Scores) -> dict[str, float]:
-    """The scores divided by the highest of them, so that they can be added to others."""
+    """Scores divided by the highest."""
     best = max(scores.values(), default=0.0)
     return {unit: score / best for unit, score in scores.items()} if best > 0 else {}
 
@@ -68,16 +67,15 @@ def add(*scores: Scores) -> dict[str, float]:
 def fuse(
     words: Scores, meaning: Scores, settings: RetrievalConfig, *, provisions: bool = False
 ) -> dict[str, float]:
-    """The units of both rankings with a score relative to the best, 0 to 1.
+    """Fuse two rankings into scores relative to the best, 0 to 1.
 
-    Two rankings are fused by their scores or by their ranks, as the settings say. One alone keeps
-    its scores.
+    The settings choose fusion by scores or by ranks. A single ranking keeps its scores.
 
     Args:
         words: the ranking by words.
         meaning: the ranking by meaning.
-        settings: which fusion, and its weights.
-        provisions: whether what is searched for are provisions of statutes.
+        settings: the fusion and its weights.
+        provisions: whether provisions of statutes are sought.
     """
     if not words or not meaning:
         return relative_to_best(words or meaning)
@@ -91,7 +89,7 @@ def fuse(
 
 
 def by_ranks(words: Scores, meaning: Scores, settings: RetrievalConfig) -> dict[str, float]:
-    """Fuse by ranks, whatever the settings say, with their weights; relative to the best."""
+    """Fuse by ranks with the weights of the settings; relative to the best."""
     rankings = [sorted(scores, key=lambda unit: -scores[unit]) for scores in (words, meaning)]
     weights = [settings.lexical_weight, settings.dense_weight]
     return relative_to_best(reciprocal_rank_fusion(rankings, weights, settings.fusion_k))
@@ -100,18 +98,18 @@ def by_ranks(words: Scores, meaning: Scores, settings: RetrievalConfig) -> dict[
 def on_the_day(
     store: Lookups, search: Callable[[int], Sequence[Scored]], depth: int
 ) -> list[Scored]:
-    """The best entries of an index that the laws hold on the day of the store.
+    """The best index entries in force on the day of the store.
 
-    An index has the texts of all states. What only others have is passed over, and more is looked
-    for until there is enough.
+    An index has the texts of all states. Others are skipped, and the search continues until there
+    are enough.
 
     Args:
-        store: what is shown.
-        search: finds so many entries of an index, best first.
-        depth: how many are wanted.
+        store: the corpus store, on a day.
+        search: returns the best N entries of an index.
+        depth: the number wanted.
 
     Returns:
-        At most `depth`, each with the key of the passage that is shown.
+        At most `depth` entries, with the keys of the passages shown.
     """
     if not (store.has_states or store.shares_entries):
         return list(search(depth))
@@ -126,7 +124,7 @@ def on_the_day(
 
 
 class Admission:
-    """Applies filters by document, remembering the answers of one query."""
+    """Applies filters by document, with a cache for one query."""
 
     def __init__(self, store: Lookups, filters: Filters) -> None:
         self._store = store
@@ -137,7 +135,7 @@ class Admission:
         self._tells_no_more = replace(filters, where=(), layers=(), phrases=()) == Filters()
 
     def admits(self, document_id: str) -> bool:
-        """Whether passages of this document may be found; not when there is no such document."""
+        """Whether passages of this document may be found; False for an unknown document."""
         if self._admits_all:
             return True
         if document_id not in self._answers:
@@ -146,7 +144,7 @@ class Admission:
 
     def _ask(self, document_id: str) -> bool:
         filters = self._filters
-        # A look-up of each document would take longer than all else: most need none.
+        # Most documents need no look-up, the slowest part.
         if self._where is not None and document_id not in self._where:
             return False
         if self._where is not None and self._tells_no_more:
@@ -159,7 +157,7 @@ class Admission:
 
 
 def _holds(filters: Filters, about: DocumentInfo) -> bool:
-    """Whether filters admit a document, those by facets and of passages apart."""
+    """Whether filters admit a document, apart from facets and passages."""
     date = about.metadata.get("date", "")
     return (
         (not filters.documents or about.id in filters.documents)
@@ -171,7 +169,7 @@ def _holds(filters: Filters, about: DocumentInfo) -> bool:
 
 
 def standing(store: Lookups, filters: Filters) -> Iterator[Fact]:
-    """What is told of the day, of several states of a law, and of documents not sorted yet."""
+    """Notes on the day, on several states of a law, and on unsorted documents."""
     if store.has_states:
         yield Fact(FactKind.LAW_OF_DAY, day=store.as_of.isoformat())
     told_for = store.facets.told_for if filters.where else None
@@ -180,14 +178,14 @@ def standing(store: Lookups, filters: Filters) -> Iterator[Fact]:
 
 
 def old_texts(store: Lookups, document_ids: Iterable[str]) -> list[Fact]:
-    """One fact that names the laws of which a text is shown that is old on the day of the store."""
+    """A note naming the laws whose text is old on the day of the store."""
     old = _dated(law for law in _each(store, document_ids) if law.old)
     day = store.as_of.isoformat()
     return [Fact(FactKind.TEXT_OLD, laws=old, months=OLD_AFTER, day=day)] if old else []
 
 
 def later_texts(store: Lookups, document_ids: Iterable[str]) -> list[Fact]:
-    """One fact that names the laws that had another text on the day of the store."""
+    """A note naming the laws whose text was another one on the day of the store."""
     later = _dated(law for law in _each(store, document_ids) if law.before_first or law.not_yet)
     return [Fact(FactKind.TEXT_LATER, laws=later, day=store.as_of.isoformat())] if later else []
 
@@ -197,16 +195,15 @@ def _each(store: Lookups, document_ids: Iterable[str]) -> Iterator[DocumentInfo]
 
 
 def _dated(laws: Iterable[DocumentInfo]) -> tuple[str, ...]:
-    """The titles of laws with the days of their texts, a few of them."""
+    """A few titles of laws with the days of their texts."""
     named = [f"{law.title} ({law.metadata['date']})" for law in laws]
     return (*named[:_NAMED], "…") if len(named) > _NAMED else tuple(named)
 
 
 def left(store: Lookups, filters: Filters) -> list[Fact]:
-    """What filters leave, told where nothing is found.
+    """Notes on an empty result: how many articles each filter matches.
 
-    How much the facets wanted leave; or that all filters together leave nothing, and what there is
-    with each of them left out alone, that they could be changed to.
+    If all filters together match nothing, the note says what each could be changed to.
     """
     wanted = dict(_wanted(store, filters))
     among = frozenset.intersection(*wanted.values()) if wanted else None
@@ -220,7 +217,7 @@ def left(store: Lookups, filters: Filters) -> list[Fact]:
 
 
 def _written(filters: Filters) -> Iterator[str]:
-    """The filters, as they are given: those by facets for ``--where``, others by their names."""
+    """The filters as given: facets for ``--where``, others by name."""
     yield from map(str, filters.where)
     named = (
         (_LAW, filters.documents),
@@ -234,7 +231,7 @@ def _written(filters: Filters) -> Iterator[str]:
 
 
 def _wanted(store: Lookups, filters: Filters) -> Iterator[tuple[str, frozenset[str]]]:
-    """By each thing that documents are told apart by, the ids of those that the filters admit."""
+    """For each facet, the ids admitted by the filters."""
     where = store.facets.canonical(filters.where)
     for key in dict.fromkeys(label.key for label in where):
         yield key, store.facets.matching(tuple(one for one in where if one.key == key))
@@ -252,7 +249,7 @@ def _wanted(store: Lookups, filters: Filters) -> Iterator[tuple[str, frozenset[s
 def _instead(
     store: Lookups, filters: Filters, wanted: Mapping[str, frozenset[str]]
 ) -> Iterator[str]:
-    """For each filter, the most frequent values of what the others leave."""
+    """For each filter, the most frequent values under the others."""
     every = frozenset(one.id for one in store.documents())
     for name in wanted:
         rest = every.intersection(*(ids for other, ids in wanted.items() if other != name))
@@ -270,7 +267,7 @@ def _instead(
 
 
 class Conditions(NamedTuple):
-    """What an index of passages may find; see the arguments of its `search`."""
+    """Conditions of a search in an index; see its arguments."""
 
     where: Mapping[str, Collection[str]]
     between: Mapping[str, tuple[str, str]]
@@ -278,27 +275,25 @@ class Conditions(NamedTuple):
 
 
 def conditions(filters: Filters, store: Lookups) -> Conditions:
-    """What an index of passages may find.
+    """The conditions of a search in an index.
 
     Raises:
-        UsageError, NotFoundError: the corpus has no document with a facet, or with a value, that
-            the filters name.
+        UsageError, NotFoundError: the corpus has no document with a facet or value of the filters.
     """
     allowed, among = where(filters, store), None
     if filters.where:
         among = store.facets.keys_under(filters.where, filters.documents)
     if among is not None:
-        # The keys of what stands under the headings wanted tell the documents, too.
+        # The keys under the headings determine the documents, too.
         del allowed["document"]
     return Conditions(allowed, between(filters, store), among)
 
 
 def where(filters: Filters, store: Lookups) -> dict[str, Collection[str]]:
-    """The values that an index's attributes may have.
+    """Allowed values of an index's attributes.
 
     Raises:
-        UsageError, NotFoundError: the corpus has no document with a facet, or with a value, that
-            the filters name.
+        UsageError, NotFoundError: the corpus has no document with a facet or value of the filters.
     """
     allowed: dict[str, Collection[str]] = {
         "document": filters.documents,
@@ -315,10 +310,10 @@ def where(filters: Filters, store: Lookups) -> dict[str, Collection[str]]:
 
 
 def between(filters: Filters, store: Lookups) -> dict[str, tuple[str, str]]:
-    """The bounds that an index's attributes must keep.
+    """Bounds on an index's attributes.
 
-    None where states of a law share their passages, which have the date of one of them only: there
-    `Admission` alone keeps the bounds.
+    None if states of a law share passages: those have the date of one state only, so `Admission`
+    keeps the bounds.
     """
     if (filters.date_from or filters.date_to) and not store.has_states:
         return {"date": (filters.date_from, filters.date_to)}

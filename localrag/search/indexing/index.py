@@ -1,4 +1,4 @@
-"""Indexing: what can be derived from the store, derived anew."""
+"""Indexing: derives references, the BM25 index and the vectors from the store."""
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     from localrag_models.embedding import Embedder
 
 
-# Shares of the passages of a corpus. Where more have changed it is indexed from nothing, and so it
-# is where more entries have gone since that was done: they still count in the weights of terms.
+# Shares of the passages of a corpus: with more changes, or more deleted entries since the last full
+# build, the index is built from scratch. Deleted entries still count in term weights.
 _MUCH, _STALE = 0.2, 0.05
-# Analysing fewer passages than this takes less time than starting processes.
+# With fewer passages, starting processes takes longer than analysing.
 _WORTH_PROCESSES = 2_000
 
 __all__ = ["HERE", "LAYERS", "Elsewhere", "IndexReport", "IndexState", "index", "index_state"]
@@ -57,12 +57,12 @@ __all__ = ["HERE", "LAYERS", "Elsewhere", "IndexReport", "IndexState", "index", 
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """What does the heavy work of indexing, where it is not this machine.
+    """Another place for the heavy work of indexing.
 
     Attributes:
-        analysis: what analyses text; None for processes of this machine.
-        opener: opens the embedder of the settings; None to open it here.
-        at_once: batches of windows that it embeds at the same time.
+        analysis: analyses text; None for processes of this machine.
+        opener: opens the embedder; None to open it here.
+        at_once: batches embedded at the same time.
     """
 
     analysis: Executor | None = None
@@ -71,20 +71,20 @@ class Elsewhere:
 
 
 HERE = Elsewhere()
-"""All of it is done on this machine."""
+"""Everything on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What an `index` did.
+    """The result of `index`.
 
     Attributes:
-        skipped: everything was up to date and nothing was done; the counts are 0 then.
-        passages: newly indexed by their words; 0 also where only the vectors were made.
-        references, definitions: found in the statutes.
-        failed: statutes whose references could not be found, and why; they can be searched.
-        embedded: windows of passages that were newly embedded.
-        vectors: rows of the vector index, if it was built.
+        skipped: everything was current; the counts are 0.
+        passages: newly indexed by words; 0 if only vectors were made.
+        references, definitions: found in statutes.
+        failed: statutes without references, and why; they can be searched.
+        embedded: windows newly embedded.
+        vectors: rows of the vector index, if built.
         generation: of the store, as indexed.
         seconds: wall time.
     """
@@ -111,29 +111,29 @@ def index(
     elsewhere: Elsewhere = HERE,
     on_event: Listener = ignore,
 ) -> IndexReport:
-    """Bring references, definitions, the BM25 index and the vectors up to date with the store.
+    """Update references, definitions, the BM25 index and the vectors.
 
-    Until the last moment the old indexes stay in place and answer; a build that fails or is
-    killed leaves them there. Words come first: they are indexed whatever the embedder does.
+    The old indexes answer until the new ones are complete; a failed or killed build leaves them in
+    place. Words are indexed first, whatever happens to the embedder.
 
     Args:
-        workspace: where the corpus lies.
+        workspace: the workspace.
         corpus: its name.
-        rebuild: also what is up to date; texts are not embedded again.
+        rebuild: also rebuild current indexes; texts are not embedded again.
         workers: processes, and threads of the graph; with more than 1 the calling script needs
             the usual ``if __name__ == "__main__"`` guard.
-        embedder: the model that makes vectors; without one they are left as they are.
-        provisions: what is embedded of the provisions of statutes.
-        elsewhere: what does the heavy work, where that is not this machine.
+        embedder: the model for vectors; without one they are unchanged.
+        provisions: the part of a provision to embed.
+        elsewhere: another place for the heavy work.
         on_event: called with `Progress`, `EmbeddingPlanned` and `FileFailed`, in this process.
 
     Raises:
         NotFoundError: there is no such corpus.
         BusyError: another process is writing to the corpus.
-        StorageError: the disk is full or read-only, or memory does not suffice.
+        StorageError: the disk is full or read-only, or memory is too small.
         StoreError: the store is damaged.
-        ModelUnusable: the embedder fails. The words are indexed; what is embedded by then is kept,
-            and the next run goes on there.
+        ModelUnusable: the embedder failed. Words are indexed; finished vectors are kept for the
+            next run.
     """
     started = perf_counter()
     place = workspace.corpus(corpus)
@@ -165,10 +165,10 @@ def index_as_set(
     elsewhere: Elsewhere = HERE,
     on_event: Listener = ignore,
 ) -> IndexReport:
-    """Do what `index` does with the embedder that the settings name, else the one installed.
+    """Run `index` with the embedder of the settings, or the only one installed.
 
-    The model is loaded only if there are vectors to make; the words are indexed even where it is
-    not installed. Without `workers` there are as many as the settings say.
+    The model is loaded only for missing vectors; words are indexed even without it. The settings
+    give the default of `workers`.
     """
     started = perf_counter()
     workers = workers or config.ingest.processes
@@ -197,13 +197,13 @@ def index_as_set(
 
 
 class _Source(NamedTuple):
-    """An embedder that is not loaded yet.
+    """An embedder not loaded yet.
 
     Attributes:
         id: of the embedder.
         load: loads it.
-        provisions: what it embeds of statutes.
-        at_once: batches that it embeds at the same time.
+        provisions: the part of a provision to embed.
+        at_once: batches embedded at the same time.
     """
 
     id: str
@@ -213,7 +213,7 @@ class _Source(NamedTuple):
 
 
 def _newest(place: CorpusPaths) -> CorpusStore:
-    """The store with the newest state of every law: what indexing finds depends on no day."""
+    """The store with the newest state of every law: indexing depends on no day."""
     return CorpusStore.open(place.store, as_of=date.max)
 
 
@@ -227,10 +227,10 @@ def _words(
     on_event: Listener,
 ) -> IndexReport:
     generation = store.generation
-    # Every byte is compared: who runs this because a search failed is told "up to date" in earnest.
+    # Compare every byte: after a failed search, "up to date" must be true.
     found = state(place, store, deep=True)
     if not rebuild and found is IndexState.FRESH:
-        # A build killed at its very end left the old index beside the new.
+        # A build killed at its end leaves the old index beside the new one.
         sweep(place.bm25)
         sweep(place.questions)
         return IndexReport(True, 0, 0, 0, generation, 0.0)
@@ -261,7 +261,7 @@ def _vectors(
     threads: int,
     on_event: Listener,
 ) -> IndexReport:
-    """Bring the vectors up to date; returns the report of the words with theirs added."""
+    """Update the vectors; return the report with theirs added."""
     if (
         not rebuild
         and vector_state(place, store, source.id, source.provisions, deep=True) is IndexState.FRESH
@@ -284,13 +284,13 @@ def _vectors(
 
 
 class _Previous(NamedTuple):
-    """The index in use, and how the store has changed since it was built.
+    """The current index, and the changes of the store since.
 
     Attributes:
-        folder: where it lies.
-        gone: first and last key of each run of its entries that the store has no longer.
-        added: keys of passages that it lacks.
-        stale: how many of its entries are gone, with those that were gone before.
+        folder: of the index.
+        gone: first and last key of each run of deleted entries.
+        added: keys of new passages.
+        stale: number of deleted entries, in all.
     """
 
     folder: Path
@@ -300,7 +300,7 @@ class _Previous(NamedTuple):
 
 
 def _previous(place: CorpusPaths, store: CorpusStore) -> _Previous | None:
-    """The index in use, if it was built from this store, and little has changed since then."""
+    """The current index, if built from this store with few changes since."""
     folder = current(place.bm25)
     if folder is None:
         return None
@@ -313,7 +313,7 @@ def _previous(place: CorpusPaths, store: CorpusStore) -> _Previous | None:
             return None  # Another store may have given the same keys to other passages.
         earlier, now = int(extra.get("stale", 0)), 0
         in_run = False
-        # Millions of keys are met one by one: only those that differ are kept, a share of them.
+        # Keys are compared one by one; only differences are kept in memory.
         for key, had, has in _compared(index.keys(), store.distinct(LAYERS)):
             if not had:
                 added.add(key)
@@ -321,7 +321,7 @@ def _previous(place: CorpusPaths, store: CorpusStore) -> _Previous | None:
                 in_run = False
             else:
                 now += 1
-                # Between the keys of a run stands none that stays: gone by one condition.
+                # No key of a run remains, so one condition deletes it.
                 first = gone.pop()[0] if in_run else key
                 gone.append((first, key))
                 in_run = True
@@ -345,7 +345,9 @@ def _build(
     workers: Workers,
     on_event: Listener,
 ) -> int:
-    """Build the index of words anew, or from the one in use; returns how many were entered."""
+    """Build the BM25 index from scratch or from the current one; return the number of new
+    entries.
+    """
     watch = Stopwatch(on_event)
     total = store.count(LAYERS) if previous is None else len(previous.added)
     extra = {**origin(store), "unlinked": unlinked}
@@ -409,7 +411,7 @@ def _failures_named(place: CorpusPaths) -> Iterator[None]:
 
 @contextmanager
 def _words_stay(corpus: str) -> Iterator[None]:
-    """Say of what fails with the model that the words are indexed all the same."""
+    """Add to model errors that words are indexed anyway."""
     try:
         with named(), _package_named():
             yield
@@ -434,9 +436,9 @@ def _package_named() -> Iterator[None]:
 
 
 def _questions(store: CorpusStore) -> Iterator[TextEntry]:
-    """The questions of each provision that has some, by its key, in an index of their own.
+    """Predicted questions by the key of their provision, for an index of their own.
 
-    Among the words of the provisions they would change how rare and how telling a word is.
+    Mixed with the words of provisions, they would change the weights of words.
     """
     for law, articles in groupby(store.article_keys(), itemgetter(0)):
         about = attributes(store.document(law), ARTICLES)

@@ -1,4 +1,4 @@
-"""Finding what statutes refer to and define: of those that changed, and of those that name them."""
+"""Finds references and definitions of statutes, incrementally."""
 
 from collections.abc import Collection, Iterator
 from contextlib import closing
@@ -18,25 +18,25 @@ from localrag_indexes.parallel import map_stream
 if TYPE_CHECKING:
     from localrag.law.names import LawNames
 
-# Looking for the names of so many changed laws takes as long as reading every law anew.
+# With more changed laws, reading every law is as fast as looking for their names.
 _MANY = 200
 
 
 def link(store: CorpusStore, *, rebuild: bool, workers: int, on_event: Listener) -> tuple[int, int]:
-    """Bring the stored references and definitions up to date with the statutes.
+    """Update the stored references and definitions.
 
-    What a statute refers to depends on its text and on the names of the laws of the corpus. So the
-    statutes are read that changed, and those that hold a name which has come, gone or changed its
-    law. A statute in which nothing can be found is told by a `FileFailed`; the rest goes on.
+    References depend on a statute's text and on the names of laws in the corpus. So changed
+    statutes are read again, and statutes with a name that was added, removed or reassigned. A
+    statute that fails is reported as `FileFailed`; the rest continues.
 
     Args:
         store: shows the newest state of every law.
         rebuild: read all statutes.
         workers: processes.
-        on_event: told progress and failures.
+        on_event: called with progress and failures.
 
     Returns:
-        How many references and how many definitions were found in what was read.
+        The numbers of references and of definitions found.
     """
     from localrag.law.names import LawNames
 
@@ -49,7 +49,7 @@ def link(store: CorpusStore, *, rebuild: bool, workers: int, on_event: Listener)
     def found() -> Iterator[tuple[int, tuple[ReferenceRow, ...], tuple[Definition, ...]]]:
         for done, (key, links) in enumerate(map_stream(find, keys, workers), start=1):
             if links.failure:
-                # Not stored as found: the next indexing tries again.
+                # Not stored: the next indexing tries again.
                 on_event(FileFailed(links.law_id, links.failure))
             else:
                 yield key, links.references, links.definitions
@@ -62,7 +62,7 @@ def link(store: CorpusStore, *, rebuild: bool, workers: int, on_event: Listener)
 def _to_read(
     store: CorpusStore, every: list[int], before: "LawNames", names: "LawNames"
 ) -> list[int]:
-    """The keys of the states of laws whose references may be others than those stored."""
+    """Keys of states of laws whose references may have changed."""
     changed = {
         law_id
         for law_id in before.rows.keys() | names.rows.keys()
@@ -86,7 +86,7 @@ def _to_read(
 
 
 def _words(before: "LawNames", names: "LawNames", changed: Collection[str]) -> tuple[str, ...]:
-    """The names and numbers that stand for other laws than before."""
+    """Names and numbers whose laws have changed."""
     others = {
         name
         for name in before.names.keys() | names.names.keys()
@@ -103,7 +103,7 @@ def _names_one(words: tuple[str, str], names: tuple[str, ...], related: Collecti
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What was found in one statute; `failure` says why nothing was."""
+    """The links of one statute, or the reason of a failure."""
 
     law_id: str
     references: tuple[ReferenceRow, ...] = ()
@@ -112,7 +112,7 @@ class Links:
 
 
 class FindLinks:
-    """Finds the links of one statute; picklable, each process opens the store for itself."""
+    """Finds the links of one statute; picklable, each process opens its own store."""
 
     def __init__(self, path: Path, names: "LawNames") -> None:
         self._path = path
@@ -120,12 +120,12 @@ class FindLinks:
         self._store: CorpusStore | None = None
 
     def close(self) -> None:
-        """Close the store this process opened, if it did."""
+        """Close the store opened in this process."""
         if self._store is not None:
             self._store.close()
 
     def __call__(self, key: int) -> Links:
-        """Read a state of a statute from the store and find what it refers to and defines."""
+        """Read a state of a statute and find its references and definitions."""
         if self._store is None:
             self._store = CorpusStore.open(self._path, read_only=True)
         document = self._store.read(key)

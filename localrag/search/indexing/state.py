@@ -1,4 +1,4 @@
-"""How the indexes of a corpus stand to its store."""
+"""Whether the indexes of a corpus are current."""
 
 from datetime import date
 from enum import StrEnum
@@ -16,13 +16,13 @@ from localrag_indexes.errors import IndexingError, IndexVersionError
 from localrag_indexes.manifest import IndexManifest, current
 
 LAYERS = (ARTICLES, PASSAGES, TRIPLES)
-"""Layers that are searched by their words: what is cited and read as a whole."""
+"""Layers searched by words: citable units."""
 
 
 class IndexState(StrEnum):
-    """How an index of a corpus stands to its store.
+    """The state of an index relative to its store.
 
-    An outdated one was written by another version, or with another analyzer or model.
+    OUTDATED: written by another version, or with another analyzer or model.
     """
 
     FRESH = "fresh"
@@ -33,12 +33,12 @@ class IndexState(StrEnum):
 
 
 def index_state(workspace: Workspace, corpus: str, *, deep: bool = False) -> IndexState:
-    """Tell whether the BM25 index of a corpus can be used as it is.
+    """The state of the BM25 index of a corpus.
 
     Args:
-        workspace: where the corpus lies.
+        workspace: the workspace.
         corpus: its name.
-        deep: compare every byte with its checksum, also of files that were compared before.
+        deep: compare every byte with its checksum, even of files checked before.
 
     Raises:
         NotFoundError: there is no such corpus.
@@ -50,7 +50,7 @@ def index_state(workspace: Workspace, corpus: str, *, deep: bool = False) -> Ind
 
 
 def state(place: CorpusPaths, store: CorpusStore, *, deep: bool = False) -> IndexState:
-    """Tell the same of a store that is open; see `index_state`."""
+    """As `index_state`, for an open store."""
     manifest = _manifest(place.bm25, deep=deep)
     if isinstance(manifest, IndexState):
         return manifest
@@ -68,11 +68,10 @@ def state(place: CorpusPaths, store: CorpusStore, *, deep: bool = False) -> Inde
 
 
 def opened_from(place: CorpusPaths) -> tuple[object, ...]:
-    """What a `Retriever` that is opened now reads from: store, generations of the indexes, today.
+    """What a new `Retriever` would read: store, generations of the indexes, today.
 
-    One that was opened from something else is to be opened anew: the corpus was indexed, removed
-    or replaced meanwhile, its layers were prepared, or another day has begun, with other states of
-    laws in force.
+    If this changes, open a new one: the corpus was indexed, removed or replaced, its layers were
+    prepared, or a new day brought other states of laws into force.
     """
     layers = (place.layer_words, place.layer_vectors)
     roots = (place.bm25, place.questions, place.vectors, *layers)
@@ -87,15 +86,14 @@ def vector_state(
     *,
     deep: bool = False,
 ) -> IndexState:
-    """Tell whether the vectors of a corpus can be used as they are; loads no model.
+    """The state of the vectors of a corpus; loads no model.
 
     Args:
-        place: where the corpus lies.
-        store: the corpus, open.
-        model: id of the embedder they should be of; any will do where none is named.
-        provisions: what should be embedded of the provisions of statutes; either will do where
-            nothing is said.
-        deep: compare every byte with its checksum, also of files that were compared before.
+        place: the corpus.
+        store: its open store.
+        model: id of the expected embedder; None for any.
+        provisions: the expected part of provisions; None for any.
+        deep: compare every byte with its checksum, even of files checked before.
     """
     manifest = _manifest(place.vectors, deep=deep)
     if isinstance(manifest, IndexState):
@@ -109,12 +107,12 @@ def vector_state(
 
 
 def origin(store: CorpusStore) -> dict[str, Any]:
-    """What an index built now is built from, for its manifest."""
+    """The origin of a new index, for its manifest."""
     return {"stamp": store.stamp, "generation": store.generation, "layers": list(LAYERS)}
 
 
 def _manifest(root: Path, *, deep: bool) -> IndexManifest | IndexState:
-    """The manifest of the generation in use, or what is wrong with it."""
+    """The manifest of the current generation, or its problem."""
     folder = current(root)
     if folder is None:
         return IndexState.MISSING
@@ -129,13 +127,13 @@ def _manifest(root: Path, *, deep: bool) -> IndexManifest | IndexState:
 
 
 ATTRIBUTES = ("document", "kind", "law_type", "layer", "date")
-"""Names of the attributes that every index of a corpus knows."""
+"""Attributes of every index of a corpus."""
 
 
 def attributes(document: DocumentInfo | Document, layer: str) -> dict[str, str]:
-    """The attributes of the passages of a document in a layer; those without a value are left out.
+    """The attributes of a document's passages in a layer, without empty ones.
 
-    Dates are ISO dates, so that they can be compared as strings.
+    Dates are ISO dates and compare as strings.
     """
     about = {
         "document": document.id,
