@@ -345,9 +345,7 @@ def _build(
     workers: Workers,
     on_event: Listener,
 ) -> int:
-    """Build the BM25 index from scratch or from the current one; return the number of new
-    entries.
-    """
+    """Build the BM25 index, from scratch or from the current one; return its new entries."""
     watch = Stopwatch(on_event)
     total = store.count(LAYERS) if previous is None else len(previous.added)
     extra = {**origin(store), "unlinked": unlinked}

@@ -1,1 +1,1 @@
-"""What a question says by itself, before anything is looked up."""
+"""What a question says, before any search."""

@@ -1,11 +1,10 @@
-"""The state of the law that a question is asked of: 令和2年4月1日時点の民法, 改正前の民法.
+"""The day whose law is asked for: 令和2年4月1日時点の民法, 改正前の民法.
 
-A day is one of the law where the question says a state (時点, 現在, 当時の, as of), or joins the
-day to the name of the law alone (2019年の民法, 昨年の民法, the Civil Code in 2019). What was done
-on a day is a fact of the case; that the law of another day is shown is told. Of a month or a year
-it is the last day, or today. A state that is told by what changed it (旧民法, 平成29年改正前の民法)
-has no day that code could know; and of a day that no calendar has (令和2年2月30日) it is told that
-there is none.
+A day counts if the question names a state (時点, 現在, 当時の, as of) or joins the day to a law's
+name (2019年の民法, 昨年の民法, the Civil Code in 2019). Days of the case do not count; a note says
+which day's law is shown. A month or year means its last day, or today. A state named by its
+amendment (旧民法, 平成29年改正前の民法) has no known day. A day outside the calendar
+(令和2年2月30日) is reported.
 """
 
 import re
@@ -41,7 +40,7 @@ _YEARS_FROM_NOW = {
     "一昨年": -2, "おととし": -2, "昨年": -1, "去年": -1,
     "今年": 0, "本年": 0, "来年": 1, "再来年": 2,
 }  # fmt: skip
-# 昨年の民法404条; by itself 昨年 tells of a case.
+# 昨年の民法404条; 昨年 alone is a fact of the case.
 _DATE_OF_STATE = (
     rf"(?:{_YEAR}|(?P<from_now>{'|'.join(_YEARS_FROM_NOW)})(?:の(?=[^月]{{1,4}}月))?)" + _IN_YEAR
 )
@@ -67,19 +66,19 @@ _ENGLISH_STATE = re.compile(
 )
 _ENGLISH_FACT = re.compile(rf"\b(?:on|in|since|from|by) {_ENGLISH_DATE}", re.IGNORECASE)
 _BEHIND_A_LAW = re.compile(rf",? (?:on|in) {_ENGLISH_DATE}(?=[\s,?.]|$)", re.IGNORECASE)
-# In 2015, what did Companies Act article 429 say? I signed in 2015 tells of a case.
+# In 2015, what did Companies Act article 429 say? But "I signed in 2015" is a fact of the case.
 _BEFORE_A_LAW = re.compile(
     rf"^(?:on|in) {_ENGLISH_DATE},? (?=(?P<ask>(?:what (?:did|was|were) )?(?:the )?))",
     re.IGNORECASE,
 )
-# A year of these is that of the change: 2017年の民法改正. 施行令 is a law.
+# Here the year is that of the amendment: 2017年の民法改正. 施行令 is a law.
 _CHANGE = re.compile(
     "改正|制定|公布|成立|廃止|施行(?!令|規則|細則|法)|amend|revis|enact|promulgat|repeal",
     re.IGNORECASE,
 )
 # 平成15年法律第57号 is the number of a law.
 _NUMBERED = re.compile("[一-鿿]{1,12}第")
-# 旧民法, 改正前の民法, 新民法: a state of the law that is told by what changed it, not by its day.
+# 旧民法, 改正前の民法, 新民法: a state named by its amendment, not by its day.
 _OF_ANOTHER_STATE = re.compile(r"(?:[旧新]|(?:改正|施行)[前後]の?|改正|(?:当時|制定時)の)$")
 _LONGEST_STATE = 8
 _FORMER = re.compile("旧|前|当時|制定")
@@ -95,11 +94,11 @@ _BEFORE_A_NAME = re.compile("旧|改正前|前掲|前記|上記|^[ 　]*[ア-ン
 
 
 class FormerState(NamedTuple):
-    """Another state of a law than that of the day, told by what changed it.
+    """A state of a law named by its amendment.
 
     Attributes:
         words: as written, with the name of the law.
-        start, end: the span of what stands before or behind that name.
+        start, end: span of the words around that name.
     """
 
     words: str
@@ -108,13 +107,13 @@ class FormerState(NamedTuple):
 
 
 class DaySaid(NamedTuple):
-    """A day that a question says.
+    """A day in a question.
 
     Attributes:
-        words: as written, with those that make it the day of a state.
+        words: as written, with the words for the state.
         start, end: their span in the question, in plain characters.
-        day: of a month or a year the last one, or today; None where no calendar has it.
-        is_period: whether a month or a year is said.
+        day: for a month or a year the last one, or today; None outside the calendar.
+        is_period: whether it is a month or a year.
     """
 
     words: str
@@ -126,13 +125,13 @@ class DaySaid(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StateAsked:
-    """A question, and the state of the law that it is asked of.
+    """A question with the state of the law it asks for.
 
     Attributes:
-        text: the question as asked, or in plain characters without the words for the state.
-        said: the day of the law; None where it says none.
-        former: the states it speaks of without a day.
-        of_the_case: a day that it says, and not of the law; None where it says none.
+        text: the question in plain characters, without the words for the state.
+        said: the day of the law, or None.
+        former: states named without a day.
+        of_the_case: a day of the case, or None.
     """
 
     text: str
@@ -142,11 +141,11 @@ class StateAsked:
 
     @property
     def day(self) -> date | None:
-        """The day of the law; None where the question says none that there is."""
+        """The day of the law, or None if there is none in the calendar."""
         return self.said.day if self.said else None
 
     def facts(self, shown: date) -> list[Fact]:
-        """What is told of it, where the law of some day is shown."""
+        """Notes on the day whose law is shown."""
         told = [
             Fact(FactKind.FORMER_STATE_ASKED, words=one.words, day=shown.isoformat())
             for one in self.former
@@ -167,13 +166,13 @@ class StateAsked:
 
 
 def state_asked(question: str, names: LawNames, *, of_laws: bool = False) -> StateAsked:
-    """Read the state of the law that a question is asked of.
+    """Read the state of the law asked for.
 
     Args:
         question: as asked.
         names: the laws of the corpus.
-        of_laws: whether the corpus has no documents besides. Else a question that names no law is
-            asked of no state: 2020年4月1日現在の町の人口.
+        of_laws: whether the corpus has only laws. With other documents, a question without a law
+            has no state: 2020年4月1日現在の町の人口.
     """
     asked, question = question, plain(question)
     laws = laws_named(question, names)
@@ -192,12 +191,12 @@ def state_asked(question: str, names: LawNames, *, of_laws: bool = False) -> Sta
 
 
 def is_of_another_state(text: str, position: int) -> bool:
-    """Whether the words before the name of a law that begins at a place say another state of it."""
+    """Whether the words before a law's name mark another state of it."""
     return _another_state(text, position) is not None
 
 
 def laws_in_any_state(text: str, names: LawNames) -> list[LawNamed]:
-    """The laws that a text names, also where 旧 or 改正前 stands right before a name."""
+    """The laws named in a text, also after 旧 or 改正前."""
     found = laws_named(text, names)
     if not _BEFORE_A_NAME.search(text):
         return list(found)
@@ -213,7 +212,7 @@ def laws_in_any_state(text: str, names: LawNames) -> list[LawNamed]:
 
 
 def _overlaps(known: Sequence[LawNamed], name: LawNamed) -> bool:
-    """Whether a name overlaps one of others, which stand in order and overlap none."""
+    """Whether a name overlaps one of several sorted names."""
     at = bisect_left(known, name.end, key=lambda one: one.start)
     return at > 0 and known[at - 1].end > name.start
 
@@ -237,9 +236,9 @@ def _former_states(text: str, names: LawNames) -> list[FormerState]:
 
 
 def _start_of_state(text: str, law: LawNamed, numbers: Sequence[NameMatch]) -> int:
-    """Where what is said before the name of a law of another state of it begins."""
+    """Where the words for another state before a law's name begin."""
     for number in numbers:
-        # 明治29年法律第89号の民法 is the law by its own number.
+        # 明治29年法律第89号の民法: the law's own number.
         is_own = set(number.law_ids).intersection(law.law_ids)
         if not is_own and _AMENDED_BEFORE.fullmatch(text, number.end, law.start):
             return number.start
@@ -252,7 +251,7 @@ def _start_of_state(text: str, law: LawNamed, numbers: Sequence[NameMatch]) -> i
 
 
 def _state_said(question: str, laws: Sequence[LawNamed]) -> DaySaid | None:
-    """The day that a question says of the law."""
+    """The day of the law in a question."""
     for pattern, read in ((_STATE, _day), (_ENGLISH_STATE, _english_day)):
         said = pattern.search(question)
         if said:
@@ -274,9 +273,9 @@ def _state_said(question: str, laws: Sequence[LawNamed]) -> DaySaid | None:
 
 
 def _day_of_the_case(question: str, laws: Sequence[LawNamed]) -> DaySaid | None:
-    """The first day that a question says and that names or numbers no law and no case.
+    """The first day of the case: it belongs to no law, number or judgment.
 
-    Of a change of the law it is none, unless no calendar has it.
+    Days of amendments are skipped, unless they are outside the calendar.
     """
     cases = {start for start, _ in case_numbers(question)}
     said = [
@@ -292,7 +291,7 @@ def _day_of_the_case(question: str, laws: Sequence[LawNamed]) -> DaySaid | None:
 
 
 def _day(said: re.Match[str]) -> DaySaid:
-    """The day that is said in Japanese."""
+    """The day of a Japanese match."""
     with suppress(ValueError):
         year = _year(said)
         month, day = (
@@ -303,7 +302,7 @@ def _day(said: re.Match[str]) -> DaySaid:
 
 
 def _year(said: re.Match[str]) -> int:
-    """The year of the common era that is said; 0 for no year of an era (平成0年)."""
+    """The year of the common era, or 0 for an impossible year (平成0年)."""
     told = said.groupdict()
     if from_now := told.get("from_now"):
         return date.today().year + _YEARS_FROM_NOW[from_now]
@@ -312,7 +311,7 @@ def _year(said: re.Match[str]) -> int:
 
 
 def _english_day(said: re.Match[str]) -> DaySaid:
-    """The day that is said in English."""
+    """The day of an English match."""
     with suppress(ValueError):
         if said["iso"]:
             return _said(said, int(said["year"]), int(said["month"]), int(said["day"]))
@@ -323,7 +322,7 @@ def _english_day(said: re.Match[str]) -> DaySaid:
 
 
 def _said(said: re.Match[str], year: int, month: int | None, day: int | None) -> DaySaid:
-    """The day said; of a month or a year the last one, or today where it has not come yet.
+    """The day; for a month or a year its last day, or today if that is later.
 
     Raises:
         ValueError: there is no such day.

@@ -1,8 +1,7 @@
-"""What a question asks for: a kind of answer, a penalty, a figure, the meaning of a term, an order.
+"""What a question asks for: a kind of answer, a penalty, a figure, a definition, an order.
 
-Statutes answer in fixed wording. The penalty of an act stands apart from its prohibition, and what
-an act leaves to an order stands in the order: a question for one of them is answered elsewhere than
-where its words are.
+Statutes answer in fixed wording. The penalty of an act is apart from its prohibition, and a
+delegated point is in the order. So the answer is not where the question's words are.
 """
 
 import re
@@ -16,7 +15,7 @@ from localrag_indexes.analysis.normalize import letters_of, normalize
 
 
 class Interrogative(StrEnum):
-    """The words that questions are asked with; だれ is WHO, and what year asks as when does."""
+    """Question words; だれ counts as WHO, what year as WHEN."""
 
     WHO = "who"
     WHAT = "what"
@@ -30,7 +29,7 @@ class Interrogative(StrEnum):
 
 
 _POINT_IN_TIME = r"year|date|day|month|century|decade|season"
-# The more exact word first: どのくらい is no どの, and 何年 no 何.
+# Longer words first: どのくらい before どの, 何年 before 何.
 _INTERROGATIVES = tuple(
     (word, re.compile(pattern))
     for word, pattern in (
@@ -51,9 +50,9 @@ _HOW_SO = re.compile("どのよう|どんなふう")
 
 
 def interrogative_of(question: str) -> Interrogative:
-    """The word that a question is asked with; of several the one that stands first."""
+    """The first question word."""
     normal = normalize(question)
-    # They ask how, though they begin as どの人 and どんな人 do.
+    # どの人 and どんな人 begin like them, but these ask how.
     normal = _HOW_SO.sub("どう", normal)
     found = [
         (match.start(), order, word)
@@ -64,7 +63,7 @@ def interrogative_of(question: str) -> Interrogative:
 
 
 QUOTED = re.compile(r"[「『]([^「」『』]{1,80})[」』]|[\"“]([^\"“”]{2,80})[\"”]")
-"""Words in quotation marks: the first group of Japanese ones, the second of others."""
+"""Quoted words: group 1 in Japanese marks, group 2 in others."""
 _KATAKANA = re.compile(r"[ァ-ヺー]{2,}(?:・[ァ-ヺー]{2,})*")
 _LATIN = re.compile(r"[^\W\d_ぁ-ヿ一-鿿][\w'’&.-]*[^\W_ぁ-ヿ一-鿿]")
 _JAPANESE = re.compile("[ぁ-ゖァ-ヺ一-鿿]")
@@ -72,10 +71,10 @@ _PROPER = "名詞-固有名詞"
 
 
 def names_in(question: str) -> tuple[str, ...]:
-    """The names in a question, normalised, each once, in the order of the text.
+    """The names in a question, normalised, each once, in order.
 
-    Words in quotation marks, words in katakana, Latin words (in English only those with a capital
-    letter, the first word of the question apart), and what the dictionary knows as a proper noun.
+    Quoted words, katakana words, Latin words (in English capitalised ones, except the first), and
+    proper nouns of the dictionary.
     """
     found = sorted(_spans(question))
     return tuple(dict.fromkeys(normalize(words) for _, words in found))
@@ -99,7 +98,7 @@ def _spans(question: str) -> Iterator[tuple[int, str]]:
 
 
 class AnswerKind(StrEnum):
-    """The kinds of answer that a question can ask for."""
+    """Kinds of answers."""
 
     WHEN = "when"
     HOW_MANY = "how many"
@@ -112,7 +111,7 @@ class AnswerKind(StrEnum):
     OTHER = "other"
 
 
-# How the answer is to be put, and not what it is about.
+# How to answer, not what about.
 _MANNER = re.compile(
     r"西暦|フルネーム|(?:アルファベット|日本語|英語|漢字|カタカナ|ひらがな)(?:[0-9０-９一二三四五六]+文?字)?で"
     r"|(?<![0-9０-９一二三四五六])[0-9０-９一二三四五六]++文?字で|(?:別|他|ほか)の(?:言い方|呼び方)で"
@@ -127,7 +126,7 @@ _COUNTER = (
     r"[箇かカヶヵ]所|[箇かカヶヵ]国|都市|線|駅|階|両|勝|敗|組|チーム|曲|作|巻|話|条|項|号"
 )
 _COUNTED = re.compile(rf"(?:何|なん)({_COUNTER})")
-# Counted, these give a point in time, unless it is asked how long something lasts.
+# With a number these are a point in time, unless the question asks for a duration.
 _CALENDAR = frozenset(("年", "年代", "年度", "世紀", "月", "日", "時"))
 _LASTS = re.compile(r"期間|任期|刑期|時効|年数|日数|以内|までに|寿命")
 _PLACES_OF_A_LAW = frozenset(("条", "項", "号"))
@@ -151,7 +150,7 @@ _CLUES = tuple(
             r"何と[いう言呼称]|なんと[いう言呼]|何ていう|別名|通称|名称|呼び名|略称|愛称",
             r"という|と呼|と称|と言|とい[うっ]|「|『|別名|通称|略",
         ),
-        # Within what time: statutes say 三月以内に, 八日を経過した, 三十日前に.
+        # Time limits: statutes say 三月以内に, 八日を経過した, 三十日前に.
         (
             AnswerKind.HOW_MANY,
             r"期間|期限|時効|\b(?:deadline|time limit|period)\b",
@@ -165,7 +164,7 @@ _CLUES = tuple(
     )
 )
 
-# What no sign in a text tells: a person and a place look like any other word.
+# Kinds without a sign in a text: a person and a place look like other words.
 _WITHOUT_SIGN = tuple(
     (kind, re.compile(clue))
     for kind, clue in (
@@ -179,31 +178,31 @@ _WITHOUT_SIGN = tuple(
 )  # fmt: skip
 _INTERJECTION = "感動詞"
 _VERBAL = ("動詞", "助動詞", "形容詞")
-# 前身は？ and 一般に？ leave open what they ask for.
+# 前身は？ and 一般に？ do not say what they ask for.
 _LEFT_OPEN = re.compile(r"(?:(?<!で)は|[にてをがと])[?？]?\s*$")
-# Words that ask for something only where no word asks for a person or a place.
+# Words asking for something only if no word asks for a person or a place.
 _IN_PASSING = re.compile(r"期間|期限|時効|別名|通称|名称|呼び名|略称|愛称|理由|原因")
 _PERSON_OR_PLACE = re.compile(r"誰|だれ|どなた|どこ|何処|\b(?:who(?:m|se)?|where)\b")
 _ASKS_WHAT = re.compile(
     r"何|なん|なに|どの|どん|どう|どれ|どち|どこ|いつ|だれ|誰|いか[がに]|いかなる"
     r"|\b(?:what|which|how|who|whom|whose|when|where)\b"
 )
-# What may be answered stands in the question: AとBではどちらが, A or B; or it is part of what does.
+# The answer is in the question: AとBではどちらが, A or B; or part of the answer is.
 _OFFERS = re.compile(r"どちら|どっち|のうち|の中で|か、|では(?:誰|だれ|どれ|何)|略称|通称|\bor\b")
-# A letter alone says nothing of where it was taken from.
+# A single letter has no clear source.
 _SHORTEST_REPEATED = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What a question asks for, and what it speaks of.
+    """What a question asks for, and its subject.
 
     Attributes:
         kind: of answer.
         question: as asked.
-        sign: what texts that offer such a thing show; None where nothing tells them.
-        rest: the question without what no answer repeats: the clue (何年, how many), and how it is
-            to be answered (アルファベット三文字で答えよ).
+        sign: a pattern of texts with such an answer, or None.
+        rest: the question without its question words (何年, how many) and instructions
+            (アルファベット三文字で答えよ).
     """
 
     kind: AnswerKind
@@ -213,7 +212,7 @@ class Expectation:
 
     @classmethod
     def of(cls, question: str) -> "Expectation":
-        """Read the clue of a question: 何人, いつ, how many, 何という, なぜ."""
+        """Read the question words: 何人, いつ, how many, 何という, なぜ."""
         asked = normalize(question)
         if counted := _COUNTED.search(asked):
             sign = re.compile(rf"{_NUMBER}\s*{re.escape(counted[1])}")
@@ -226,15 +225,15 @@ class Expectation:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the question speaks of, as `names_in` finds it."""
+        """Names in the question, as found by `names_in`."""
         return names_in(self.question)
 
     def met_by(self, text: str) -> bool:
-        """Whether the text offers such a thing; False, too, where no sign tells."""
+        """Whether a text has such an answer; False without a sign."""
         return self.sign is not None and self.sign.search(normalize(text)) is not None
 
 
-# Units, by the counter of a question: 何日以内 may be answered with 三月, 何人 with 三名.
+# Units of the answer by the question's counter: 三月 for 何日以内, 三名 for 何人.
 _LASTING = r"年|[かヶカヵ箇]月|月|週|日|時間|分間|秒"
 _MONEY = r"円|ドル|ユーロ|ポンド|元(?!年)|ウォン|セント|パーセント|%|割|倍"
 _UNITS = (
@@ -251,7 +250,7 @@ _ENGLISH_NUMBER = (
     r"\b(?:no|none|all|half|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred"
     r"|thousand|million|several|many|few|once|twice)\b"
 )
-# The number of a provision is no answer to how many; of a law's 一般 and 第三者 no digit is one.
+# The number of a provision answers no "how many"; 一般 and 第三者 are no numbers.
 _NUMBERED = re.compile(
     rf"第{_NUMBER}+(?:条|項|号|章|節|款|編|者)(?:の{_NUMBER}+)*|{_NUMBER}+条(?:の{_NUMBER}+)*"
     rf"|十分(?![間以のを前後])|(?<!{_NUMBER})(?:[唯統同単均万]一|一[般定部方律緒体連切旦時](?!間))"
@@ -269,18 +268,18 @@ _A_TIME = re.compile(
     r"|\b(?:century|today|during|after|before|until|when|within|immediately|january|february"
     rf"|march|april|may|june|july|august|september|october|november|december)\b|{_ENGLISH_NUMBER}"
 )
-# いつでも and いくら…ても ask for nothing.
+# いつでも and いくら…ても do not ask.
 _ASKS_WHEN = re.compile(r"いつ(?!でも|も)|\bwhen\b")
 _ASKS_HOW_MUCH = re.compile(r"いくら(?!.{0,12}[てで]も)")
 _ASKS_HOW_MANY = re.compile(r"いくつ|(?:どの|どれ)くらい|どれほど|\bhow (?:many|much|long|old)\b")
-# A question for a period names it and asks no more; 時効は何によって完成するか does not.
+# A question for a period names it and ends; 時効は何によって完成するか does not.
 _ASKS_PERIOD = re.compile(
     r"(?:期間|期限|時効|年数|日数)(?:は|を|って)?"
     r"(?:何|なに|いつ(?:まで)?|どの(?:くらい|程度)|どれ(?:くらい|ほど))?"
     r"(?:ですか|でしょうか|か|教えて(?:ください|下さい)?)?[?？。\s]*$"
     r"|\b(?:deadline|time limit|period)\b"
 )
-# Words for who does something end like these.
+# Endings of words for people.
 _PERSON = re.compile(
     r"[者人長官員臣庁署省局所院会社団国県市町村府都区士師主親子父母夫妻兄弟姉妹王帝后氏組党方隊民族家手]$"
     r"|[知理監検判幹]事$|機関$|法人$|組合$|銀行$|政府$|本人$|大使$|公証役場$|警察$|[ァ-ヺー]{2}$"
@@ -291,10 +290,10 @@ _RUN = re.compile(r"[一-鿿々ァ-ヺー]+")
 
 
 def gives(answer: str, question: str) -> bool:
-    """Whether an answer gives what a question asks for, as far as words tell.
+    """Whether an answer has what a question asks for, judged by words.
 
     A number with a unit for 何日, an amount for いくら, a time for いつ, a person or a body for 誰.
-    Where a question asks for several of these, the answer gives each.
+    For several of these the answer has each.
     """
     asked = normalize(question)
     said = normalize(answer)
@@ -302,7 +301,7 @@ def gives(answer: str, question: str) -> bool:
     bare = said.strip("。. ")
     is_number = _NUMBER_ALONE.fullmatch(bare) is not None
     for counted in _COUNTED.finditer(asked):
-        # 何度も is often, and 何時代 no hour.
+        # 何度も means often, and 何時代 is not a time of day.
         if asked.startswith(("も", "代"), counted.end()):
             continue
         if counted[1] not in _PLACES_OF_A_LAW and not is_number:
@@ -325,23 +324,23 @@ def gives(answer: str, question: str) -> bool:
 
 
 def _names_somebody(answer: str, asked: str) -> bool:
-    """Whether a Japanese answer has a word for a person or a body that the question lacks."""
+    """Whether a Japanese answer has a new word for a person or a body."""
     runs = [run[0] for run in _RUN.finditer(answer) if run[0] not in asked]
     if any(_PERSON.search(run) for run in runs) or not _JAPANESE.search(answer):
         return True
     words = morphemes(answer)
     if any(one.kind.startswith(_PROPER) and one.surface not in asked for one in words):
         return True
-    # A name that no dictionary has is a word alone.
+    # A name missing from the dictionary counts as one word.
     is_word = not any(one.kind.startswith(_VERBAL) for one in words)
     return is_word and not re.search(rf"{_NUMBER}(?:{_COUNTER})|^[^一-鿿ァ-ヺー]+$", answer)
 
 
 def repeats(answer: str, question: str) -> bool:
-    """Whether an answer only says again what a question says that asks for a thing.
+    """Whether an answer only repeats the question.
 
-    「北朝」 tells nothing where 「北朝にあたる王朝は」 is asked. Whether something is so, an answer
-    may say in the words of the question.
+    「北朝」 does not answer 「北朝にあたる王朝は」. A yes-or-no answer may use the question's
+    words.
     """
     asked = normalize(question)
     asks = _ASKS_WHAT.search(asked) or _LEFT_OPEN.search(asked)
@@ -350,10 +349,10 @@ def repeats(answer: str, question: str) -> bool:
     if _stands_in(answer, question):
         return True
     words = morphemes(answer)
-    # Its words make another name (コンゴ民主共和国, コンゴ共和国), but no other statement.
+    # Its words make a different name (コンゴ民主共和国, コンゴ共和国), but no different statement.
     if not answer.isascii() and not any(word.kind.startswith(_VERBAL) for word in words):
         return False
-    # An answer has no interjection: what is read as one is a name that the dictionary lacks.
+    # An answer has no interjection: such a word is a name missing from the dictionary.
     if any(word.kind.startswith(_INTERJECTION) for word in words):
         return False
     terms = Analyzer().terms
@@ -361,7 +360,7 @@ def repeats(answer: str, question: str) -> bool:
 
 
 def _stands_in(answer: str, question: str) -> bool:
-    """Whether an answer is a run of whole words of a question: 京都 is none of 東京都."""
+    """Whether an answer is a run of whole words of a question: 京都 is not one of 東京都."""
     ends, letters = {0}, ""
     for word in morphemes(normalize(question)):
         letters += letters_of(word.surface)
@@ -399,22 +398,22 @@ _PENALTY = re.compile(
     r"|(?:懲役|禁錮|拘禁刑)(?:は|何年|[?？]|$)|(?:何年|どのくらい|どれくらい)の(?:刑|懲役|拘禁刑)"
     r"|刑事罰|ペナルティ|罰(?=[\s　]*$|[はがをに])|刑の重さ|刑期|量刑|刑は|捕まる"
     r"|(?:犯罪|罪)に(?:なる|問われ)|両罰"
-    # Whoever breaks a contract or a promise is not punished.
+    # A breach of contract or of a promise is not an offence.
     r"|(?<!契約[にを])(?<!約束[にを])(?:(?:違反し|背い|破っ)(?:たら|た(?:場合|とき)に?は?|て)"
     r"|違反する(?:と|場合は?)|守らな(?:かったら|いと|ければ|い場合は?))、?どうな(?:る|り)"
     r"|\bpenalt(?:y|ies)\b(?! clause)|\bpunish(?:able|ed|ment|ments)?\b|\bsanctions?\b"
     r"|\bcriminal(?:ly)? (?:liability|liable)\b|\bfine[ds]?\b|\bsentenced?\b",
     re.IGNORECASE,
 )
-# Words of such a question that say nothing of what is done.
+# Words without meaning for the offence.
 _EMPTY = re.compile(
     r"に(?:違反|反)(?:したら?|すると?)?|した(?:場合|とき|ら|者)|(?:場合|とき)(?:は|の)?"
     r"|[をがも]?(?:科|課)(?:される|せられる|されます|す)|され(?:る|ます)(?=か|[?？。]|$)|を教えて(?:ください)?|どうなる|どう|について|(?:何|なん)ですか|ですか|(?:いくら|どの(?:くらい|程度))"
     r"|\b(?:what|is|are|the|for|of|under|how|maximum|criminal)\b",
     re.IGNORECASE,
 )
-# 法人も罰せられるか, 法人の場合: the body whose people did it, and not one that is named
-# by its kind (宗教法人の役員が …).
+# 法人も罰せられるか, 法人の場合: the legal person whose people acted, not one named by its kind
+# (宗教法人の役員が …).
 _BODY = re.compile(
     r"両罰(?:規定)?"
     r"|(?<![一-鿿])法人(?:自体|そのもの|側)?"
@@ -429,7 +428,7 @@ _BODY = re.compile(
     r"(?:corporations?|compan(?:y|ies)|legal (?:persons?|entit(?:y|ies)))\b",
     re.IGNORECASE,
 )
-# A longer text tells a case or quotes a provision, and names a penalty among much else.
+# A longer text describes a case or quotes a provision; a penalty in it is incidental.
 _LONGEST = 80
 
 _MARK = r"[「」『』、。，,?？!！\s]"
@@ -445,12 +444,12 @@ _MEANING = re.compile(
     rf"|は、?{_WHAT}(?:いう|な|ような)?(?:もの|者|人|こと|場合)?を(?:いう|言う|指す|さす|意味)"
     r"|を定義)"
 )
-# What follows a term where its meaning alone is asked for: 何か, どういう意味ですか.
+# The rest after a term, if only its meaning is asked for: 何か, どういう意味ですか.
 _ASKS_NO_MORE = re.compile(
     r"(?:[ぁ-ゖ\s、。?？!！「」]|何|意味|意義|定義|言葉|用語|者|人|物|法律|法令|上|教|説明|下)*"
 )
 _TERM = re.compile("[^ぁ-ゖ]*[一-鿿ァ-ヶ][^ぁ-ゖ]*(?:の[^ぁ-ゖ]+)*")
-# 労基法でいう賃金, 法律で定義する賃金; the name of the law is no part of the term.
+# 労基法でいう賃金, 法律で定義する賃金: the law's name is not part of the term.
 _SAID_WHERE = re.compile(
     "^(?:上の?|における?|において|に?いう|の|で(?:は|の|いう)?|(?:に|が|で)(?:定義|規定)(?:する|される|されている|した))"
     "|^.*(?:における|において|でいう|にいう|上の|(?:に|が|で)?(?:定義|規定)(?:する|される|されている|した))"
@@ -468,7 +467,7 @@ _FILLED = re.compile(
     rf"|(?P<named>[^、。のはが]{{0,30}})[はが]、?(?P<other>{_INSTRUMENT})(?:で|では|に|には){_HOW}"
 )
 _WHERE = re.compile(r"(?:どこ|何|なに|どの(?:法令|政令|省令|規則))(?:で|に)(?:決ま|決め|定め|規定)")
-# Of a longer text a question is left where it asks right behind the point.
+# In a longer text, the question must follow the point directly.
 _ASKS_BEHIND = re.compile(
     r"[^、。]{0,40}?(?:とは|は|って)[^、。]{0,4}(?:何|なに|なん|ど[のんうれ]|いくら|いつ)"
 )
@@ -479,12 +478,12 @@ _ENDS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PenaltyAsked:
-    """A question for the penalty of a doing.
+    """A question about a penalty.
 
     Attributes:
-        doing: what is done, or the provision that is broken: the question with blanks in the place
-            of the words for the penalty, so that spans of the one are spans of the other.
-        of_a_body: whether the penalty of the legal person is asked for, for which the doer acted.
+        doing: the offence, or the provision broken: the question with the words for the penalty
+            blanked, so spans stay valid.
+        of_a_body: whether it asks for the penalty of the legal person.
     """
 
     doing: str
@@ -493,12 +492,11 @@ class PenaltyAsked:
 
 @dataclass(frozen=True, slots=True)
 class OrderAsked:
-    """A question for what a provision leaves to an order.
+    """A question about a delegated point.
 
     Attributes:
-        instrument: the kind of order as the question names it: 政令, 内閣府令; empty where it asks
-            only where a thing is laid down.
-        point: the words for what is left to it: 有価証券; empty where there are none behind.
+        instrument: the kind of order named: 政令, 内閣府令; "" if only the place is asked for.
+        point: the words of the point: 有価証券; "" if none follow.
         before: the words before 政令で定める, back to another such question.
     """
 
@@ -508,7 +506,7 @@ class OrderAsked:
 
 
 def penalty_asked(question: str) -> PenaltyAsked | None:
-    """Read a question for a penalty; None for any other."""
+    """Read a question about a penalty; None for others."""
     if len(question) > _LONGEST or not _PENALTY.search(question):
         return None
     doing = _EMPTY.sub(_blank, _PENALTY.sub(_blank, _BODY.sub(_blank, question)))
@@ -517,9 +515,9 @@ def penalty_asked(question: str) -> PenaltyAsked | None:
 
 
 def terms_asked(question: str) -> tuple[str, ...]:
-    """Read a question for the meaning of a term: what the term may be, as written, likeliest first.
+    """Read a question about a term: candidates for the term as written, best first.
 
-    What stands before the term may tell of which law it is (労基法でいう賃金), or belong to it.
+    Words before the term may name its law (労基法でいう賃金) or belong to it.
 
     Args:
         question: without the names of laws.
@@ -532,10 +530,10 @@ def terms_asked(question: str) -> tuple[str, ...]:
 
 
 def term_alone_asked(question: str) -> str:
-    """The term of a question that asks for its meaning and nothing else; empty for any other.
+    """The term of a question asking only for its meaning; "" for others.
 
-    What a clause describes (許可を要しない軽微な工事) is no term that a law would define so: a term
-    has no hiragana but の.
+    A description with a clause (許可を要しない軽微な工事) is no defined term: terms have no
+    hiragana except の.
 
     Args:
         question: without the names of laws.
@@ -549,9 +547,9 @@ def term_alone_asked(question: str) -> str:
 
 
 def orders_asked(question: str) -> tuple[OrderAsked, ...]:
-    """Read a question for what is left to orders, in its order; none for any other question.
+    """Read the delegated points asked for, in order; empty for other questions.
 
-    A question over two steps asks for two: 政令で定める者について、内閣府令で定める事項とは何か.
+    A two-step question has two: 政令で定める者について、内閣府令で定める事項とは何か.
     """
     asked: list[OrderAsked] = []
     since = 0
@@ -575,7 +573,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 _KANJI = "[〇一二三四五六七八九十百千]"
-# 第二項 and 三号 tell places, and no figures.
+# 第二項 and 三号 are places, not figures.
 _PLACE = re.compile(rf"第?{_KANJI}+(?:条|項|号|編|章|節|款|目)(?:の{_KANJI}+)*|{_KANJI}+　")
 _TIME = r"(?:年|[箇か]?月|日|週間?|時間|分)"
 _STATES_TIME = re.compile(rf"{_KANJI}{_TIME}|(?:翌|末)日|までの?(?:間|期間)|午[前後]")
@@ -598,18 +596,18 @@ class AskedFigure:
     """A figure asked for.
 
     Attributes:
-        sign: what a text of a statute shows that states such a figure.
+        sign: a pattern of statutory texts with such a figure.
     """
 
     sign: re.Pattern[str]
 
     def stated_in(self, text: str) -> bool:
-        """Whether a text of a statute states such a figure; its places (第二項) are none."""
+        """Whether a statutory text states such a figure, apart from places (第二項)."""
         return self.sign.search(_PLACE.sub(" ", text)) is not None
 
 
 def figure_asked(question: str) -> AskedFigure | None:
-    """Read a question for a figure; None for any other.
+    """Read a question about a figure; None for others.
 
     Args:
         question: without the names of laws.

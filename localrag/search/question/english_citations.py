@@ -1,8 +1,8 @@
-"""Provisions cited in English, read in the form of statutes.
+"""English citations of provisions, converted to the form of statutes.
 
-"Article 27-2, paragraph (1) of the Financial Instruments and Exchange Act" is 第27条の2第1項, and
-"Articles 709 to 715" and "Article 96(1) and (3)" are ranges and lists. A law stands before its
-articles or behind them; what is of a treaty or of a contract is of no law before.
+"Article 27-2, paragraph (1) of the Financial Instruments and Exchange Act" is 第27条の2第1項;
+"Articles 709 to 715" and "Article 96(1) and (3)" are ranges and lists. A law comes before or after
+its articles. Articles of a treaty or a contract belong to no law.
 """
 
 import re
@@ -25,19 +25,19 @@ _CITATION = re.compile(
     rf"(?<![A-Za-z])(?:(?P<several>Articles|Arts\.?)|Article|Art\.?) ?{_NUMBER}", re.IGNORECASE
 )
 _CONJUNCTION = r", ?(?:and |or )?| (?:and|or|&) "
-# A hyphen is a range of paragraphs and items; in the number of an article it is a branch.
+# A hyphen makes a range of paragraphs and items; in an article number it makes a branch.
 _AND_OR_TO = rf"(?:{_CONJUNCTION}|(?P<range> (?:to|through|until) | ?[―-] ?))"
 # Articles 709 to 715, from Article 709 to Article 715
 _AND = (
     rf"(?:{_CONJUNCTION}"
     r"|(?P<range>(?: (?:to|through|until) | ?― ?)(?:(?:Article|Art\.) ?)?))"
 )
-# Articles 709, 710 and 715, but not what is counted: Articles 5 and 6, 30 days after.
+# Articles 709, 710 and 715; but no counts: Articles 5 and 6, 30 days after.
 _AND_NUMBER = re.compile(
     rf"{_AND}(?P<words>{_NUMBER})(?! ?(?:years?|months?|weeks?|days?|hours?|yen|per ?cent)\b)",
     re.IGNORECASE,
 )
-# Article 96(1) and (3), items (i) to (iii); not the points of who writes: (2) the plaintiff.
+# Article 96(1) and (3), items (i) to (iii); but no points of the writer: (2) the plaintiff.
 _AND_INNER = re.compile(
     rf"{_AND_OR_TO}(?P<words>"
     rf"(?:(?:sub)?item ?)?(?:{_PARAGRAPH}(?:{_ITEM})?|{_ITEM.replace('roman', 'item')}))"
@@ -66,7 +66,7 @@ _AND_SO_ON_OF = re.compile(
     rf"(?:(?:{_CONJUNCTION})\d{{1,4}}(?:-\d{{1,3}})*(?:\(\d{{1,3}}\))?)+"
     " (?:of|under) (?:the )?[A-Z]"
 )
-# Article 12 of this Agreement, Article 5 hereof, Article 101 TFEU: of no law that is named before.
+# Article 12 of this Agreement, Article 5 hereof, Article 101 TFEU: no law named before.
 _WRITINGS = (
     "(?i:agreements?|contracts?|conventions?|treat(?:y|ies)|terms|by-?laws|charter|protocol"
     "|directives?|regulations?|rules|policy|lease|deed|guidelines"
@@ -85,18 +85,18 @@ _SENTENCE_ENDS = re.compile(
 )
 _LONGEST_SENTENCE = 1_000
 _LARGE = 3
-# Character by character: places stay.
+# One character for one, so positions stay valid.
 _NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
 _ROMAN = {"i": 1, "v": 5, "x": 10}
 
 
 class EnglishPlace(NamedTuple):
-    """A provision cited in English, or a range of them, of whatever law.
+    """A provision or range cited in English, without its law.
 
     Attributes:
         start, end: its span.
-        place: the same in the form of statutes ("第27条の2第1項第3号").
-        within: its article, paragraph and item, the last as a number; empty where there is none.
+        place: in the form of statutes ("第27条の2第1項第3号").
+        within: its article, paragraph and item, the last as a number; "" if missing.
     """
 
     start: int
@@ -111,11 +111,10 @@ class EnglishCitation(NamedTuple):
     Attributes:
         start: where it begins.
         words: as written.
-        law: of which it is, as the question names it; one that is no law of Japan, or is a
-            contract, has no ids.
-        place: the same in the form of statutes ("第27条の2第1項第3号").
-        is_joined: whether the law stands right there, or with the list that it goes on.
-        is_in_sentence: whether the law stands before it in its sentence.
+        law: as named in the question; without ids for a contract or a foreign law.
+        place: in the form of statutes ("第27条の2第1項第3号").
+        is_joined: whether the law is named with the citation or its list.
+        is_in_sentence: whether the law is named earlier in the sentence.
     """
 
     start: int
@@ -127,14 +126,13 @@ class EnglishCitation(NamedTuple):
 
 
 def english_citations(text: str, laws: Sequence[LawNamed]) -> Iterator[EnglishCitation]:
-    """Find the provisions cited by their English names, each number of a list by itself.
+    """Find the provisions cited in English, each number of a list separately.
 
     Args:
         text: the question.
-        laws: all that it names, in its order. A citation belongs to the law behind it that "of"
-            joins to it (of the FIEA), else to the one right before it (Civil Code art. 709), else
-            to the last one before, else to the next. Without laws only those are found that tell
-            theirs (of this Agreement).
+        laws: all laws named, in order. A citation belongs to the law joined by "of" (of the FIEA),
+            else to the law right before it (Civil Code art. 709), else to the last one before, else
+            to the next. Without laws, only citations with their own (of this Agreement) are found.
     """
     read = PlainText(text)
     text = read.text.translate(_NARROW)
@@ -158,7 +156,7 @@ def english_citations(text: str, laws: Sequence[LawNamed]) -> Iterator[EnglishCi
 
 
 def english_places(text: str) -> Iterator[EnglishPlace]:
-    """The provisions cited in English, of whatever law: Art. 96."""
+    """English citations without their laws: Art. 96."""
     read = PlainText(text)
     for group in _groups(read.text.translate(_NARROW)):
         for one in group:
@@ -167,13 +165,13 @@ def english_places(text: str) -> Iterator[EnglishPlace]:
 
 
 def _groups(text: str) -> Iterator[list[EnglishPlace]]:
-    """The lists of provisions: of Articles 709 and 710 "Articles 709" and "710".
+    """Split lists: Articles 709 and 710 into "Articles 709" and "710".
 
-    A range is one of them.
+    A range stays whole.
     """
     end = 0
     for match in _CITATION.finditer(text):
-        # The Article that ends a range is part of it.
+        # The second Article of a range belongs to it.
         if match.start() >= end:
             group = _listed(text, match)
             end = group[-1].end
@@ -210,7 +208,7 @@ def _listed(text: str, first: re.Match[str]) -> list[EnglishPlace]:
 def _laws_cited(
     text: str, groups: Sequence[Sequence[EnglishPlace]], laws: Sequence[LawNamed]
 ) -> list[tuple[LawNamed | None, bool]]:
-    """The law of each list of provisions, and whether it is joined to it.
+    """The law of each list, and whether it is joined.
 
     A law joined to one list opens no other.
     """
@@ -239,7 +237,7 @@ def _laws_cited(
             joined = behind[0]
             cited.append((joined, True))
         elif at + 1 < len(groups) and _JOINED.fullmatch(text, end, groups[at + 1][0].start):
-            # Article 9 and Article 10 of the FIEA: the next one tells.
+            # Article 9 and Article 10 of the FIEA: the next one decides.
             cited.append((None, False))
         else:
             cited.append((before or (behind[0] if behind else None), False))
@@ -250,7 +248,7 @@ def _laws_cited(
 
 
 def _another(text: str, end: int, behind: Sequence[LawNamed]) -> LawNamed | None:
-    """What a list of provisions is of that is no law: a contract, a treaty, a foreign code."""
+    """The source of a list other than a law: a contract, a treaty, a foreign code."""
     of = _OF_ANOTHER.match(text, end)
     if of is None or (behind and behind[0].start < of.end()):
         return None
@@ -259,9 +257,10 @@ def _another(text: str, end: int, behind: Sequence[LawNamed]) -> LawNamed | None
 
 
 def _read(match: re.Match[str], start: int, end: int, *, is_alone: bool = False) -> EnglishPlace:
-    """A provision in the form of statutes, or a range of them.
+    """A provision or range in the form of statutes.
 
-    709-712 is a range, for no branch has such a number; so is 27-36 where "Articles" has no other.
+    709-712 is a range: no branch has such a number. So is 27-36 after "Articles" without another
+    number.
     """
     main, *branches = match["article"].split("-")
     is_large = len(main) >= _LARGE and all(len(branch) >= _LARGE for branch in branches)
@@ -274,7 +273,7 @@ def _read(match: re.Match[str], start: int, end: int, *, is_alone: bool = False)
 
 
 def _read_inner(match: re.Match[str], last: EnglishPlace) -> EnglishPlace:
-    """A paragraph or an item of the article cited last: the (3) of Article 96(1) and (3)."""
+    """A paragraph or item of the last article: the (3) of Article 96(1) and (3)."""
     found = match.groupdict()
     article, paragraph, _ = last.within
     paragraph = found["paragraph"] if "paragraph" in found else found["bracketed"] or paragraph
@@ -288,7 +287,7 @@ def _place(start: int, end: int, article: str, paragraph: str, item: str) -> Eng
 
 
 def _in_figures(item: str) -> str:
-    """3 and iii as 3: a smaller numeral before a greater one is taken from it."""
+    """3 and iii as 3; a smaller numeral before a greater one is subtracted."""
     if not item or item.isdecimal():
         return item
     values = [_ROMAN[letter] for letter in item.lower()]

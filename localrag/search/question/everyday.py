@@ -1,7 +1,6 @@
-"""Everyday words of a question, and what statutes say instead.
+"""Everyday words of a question and their statutory counterparts, from ``vocabulary.tsv``.
 
-A statute speaks of 会社関係者 and 重要事実, its reader of インサイダー取引. What stands for what is
-data: ``vocabulary.tsv``, which says how its entries are written.
+A statute says 会社関係者 and 重要事実, its reader インサイダー取引.
 """
 
 import csv
@@ -16,8 +15,8 @@ from localrag_indexes.analysis import Analyzer
 from localrag_indexes.analysis.normalize import normalize, normalize_with_offsets, original_span
 
 _ENGLISH = re.compile(r"[\x00-\x7f]+")
-# What may stand between the letters of one Japanese word: クーリング・オフ, 誇大 広告; and the
-# particle between two words, which may be another one, or none: 会社を辞め, 会社辞め.
+# Allowed between the letters of a Japanese word: クーリング・オフ, 誇大 広告; and an optional
+# particle between two words: 会社を辞め, 会社辞め.
 _BETWEEN = re.compile(r"[\s・]+|(?<=[^ぁ-ん])[のをがは](?=[一-鿿々ァ-ヺ])")
 _KATAKANA = re.compile("[ァ-ヺー]")
 _KANJI = re.compile("[一-鿿々]")
@@ -26,13 +25,13 @@ _LATIN = re.compile("[A-Za-zＡ-Ｚａ-ｚ]")
 
 @dataclass(frozen=True, slots=True)
 class EverydayWord:
-    """An everyday word of a question with what statutes say instead.
+    """An everyday word of a question.
 
     Attributes:
-        said: the word as the question has it.
+        said: as in the question.
         start, end: its span in the question, in characters.
-        phrases: what statutes say; any one of them says the same.
-        is_plain: whether any question may have the word, be it about the law or not.
+        phrases: equivalent statutory phrases.
+        is_plain: whether it also occurs in questions not about law.
     """
 
     said: str
@@ -43,7 +42,7 @@ class EverydayWord:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The phrases without the word itself: statutes may have it, too."""
+        """The phrases other than the word itself."""
         return tuple(phrase for phrase in self.phrases if phrase != self.said)
 
 
@@ -51,8 +50,8 @@ class VocabularyLine(NamedTuple):
     """A line of the vocabulary.
 
     Attributes:
-        said: the words for one thing, Japanese and English ones.
-        phrases, is_plain: as those of a `EverydayWord`.
+        said: everyday words for one thing, Japanese and English.
+        phrases, is_plain: as in `EverydayWord`.
     """
 
     said: tuple[str, ...]
@@ -64,13 +63,11 @@ Key = TypeVar("Key", str, tuple[str, ...])
 
 
 def wordings(question: str, besides: Iterable[tuple[int, int]] = ()) -> tuple[EverydayWord, ...]:
-    """Find the everyday words of a question, in their order; of some that overlap the first.
-
-    Of several that begin at one place it is the longest.
+    """Find the everyday words of a question, in order, without overlaps; the longest first.
 
     Args:
-        question: Japanese or English, or both.
-        besides: spans of it that are names and mean nothing else: the titles of laws.
+        question: in Japanese or English, or both.
+        besides: spans to ignore, such as titles of laws.
     """
     taken = list(besides)
     found: list[EverydayWord] = []
@@ -84,7 +81,7 @@ def wordings(question: str, besides: Iterable[tuple[int, int]] = ()) -> tuple[Ev
 
 @cache
 def entries() -> tuple[VocabularyLine, ...]:
-    """All of the vocabulary, in the order of the file."""
+    """The whole vocabulary, in file order."""
     text = files(__package__).joinpath("vocabulary.tsv").read_text("utf-8")
     lines = (line for line in text.splitlines() if not line.startswith("#"))
     rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
@@ -99,19 +96,18 @@ def entries() -> tuple[VocabularyLine, ...]:
 
 
 class _WordsByKey(NamedTuple, Generic[Key]):
-    """The words of one language, ready to be looked up.
+    """The words of one language, prepared for look-up.
 
     Attributes:
-        entries: by the letters of a Japanese word without what may stand between them, or by the
-            terms of an English one.
-        longest: letters or terms of the longest word that begins with each of them.
+        entries: by the letters of a Japanese word, or the terms of an English one.
+        longest: length of the longest word beginning with each of them.
     """
 
     entries: Mapping[Key, VocabularyLine]
     longest: Mapping[str, int]
 
     def ends(self, first: int, beginning: str, length: int) -> range:
-        """Where a word may end that begins at `first` of so many letters or terms."""
+        """Possible ends of a word at `first`, in letters or terms."""
         return range(first + 1, min(first + self.longest.get(beginning, 0), length) + 1)
 
 
@@ -132,7 +128,7 @@ def _japanese_words() -> _WordsByKey[str]:
 
 
 def _both(one: VocabularyLine, other: VocabularyLine) -> VocabularyLine:
-    """Two lines that have the same word with other particles as one: 相続放棄, 相続を放棄."""
+    """Merge two lines of the same word with other particles: 相続放棄, 相続を放棄."""
     phrases = tuple(dict.fromkeys((*one.phrases, *other.phrases)))
     return VocabularyLine(one.said, phrases, one.is_plain and other.is_plain)
 
@@ -170,7 +166,7 @@ def _japanese(question: str) -> Iterator[EverydayWord]:
 
 
 def _goes_on(letters: str, first: int, last: int) -> bool:
-    """Whether it is a part of a longer word: パート of デパート, 車 of 自動車."""
+    """Whether it is part of a longer word: パート in デパート, 車 in 自動車."""
     scripts = (_KATAKANA, _KANJI) if last == first + 1 else (_KATAKANA,)
     return any(
         0 < edge < len(letters) and script.match(letters[edge - 1]) and script.match(letters[edge])

@@ -1,8 +1,7 @@
-"""The laws that a question names: those of the corpus, and those that the corpus lacks.
+"""The laws named in a question, in the corpus or missing from it.
 
-A law is known by its name, its abbreviations, its number, its usual English name, or as the order
-or the ordinance of a law named before (その施行令). What the corpus does not have is known as a law
-by ``laws.toml``, by ``law_words.toml`` of the statutes, and by its spelling.
+A law is recognised by name, abbreviation, number or English name, or as the order of a law named
+before (その施行令). Missing laws are recognised by ``laws.toml``, ``law_words.toml`` and spelling.
 """
 
 import re
@@ -23,27 +22,27 @@ from localrag_indexes.analysis.normalize import PlainText, letters_of, normalize
 
 _LATIN = re.compile("[a-z0-9]+")
 _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ・"
-# A word that ends like a law, and does not go on as another word (法人, 方法論).
+# A word ending like a law, and not part of another word (法人, 方法論).
 _CANDIDATE = re.compile(
     rf"(?:[{_WORD}]{{1,40}}?(?:法典?|条例|条約)|[{_WORD}](?:[{_WORD}]|{INNER_KANA}){{1,40}}?条例)"
     "(?:施行法)?"
     rf"(?=[^{_WORD}]|第|上[のはもで、]|[等中下]|違反|所定|関係|施行|改正|以外|及|又|並|[〇一二三四五六七八九十百]+条|$)"
 )
-# Where a question or a sentence of it opens with a word, it is mostly the law that is asked.
+# A word at the start of a question or sentence is mostly the law asked about.
 _OPENS = re.compile(r"(?:^|[。?？!！「『（(\s])$")
 _ASKED_OF = re.compile(r"[」』]?(?:の|におけ|におい|に関|について|では|とは|[\s　]+\S)")
-# 旅券法と民法の関係, 民法や旅券法では: what is joined to a law is one as well.
+# 旅券法と民法の関係, 民法や旅券法では: a word joined to a law is a law too.
 _AND = "(?:と|や|・|、|及び|並びに|又は|か)"
 _AND_A_LAW = re.compile(rf"[」』]?{_AND}[「『]?[{_WORD}]{{1,20}}?(?:法典?|条例)(?![人令案])")
 _A_LAW_AND = re.compile(rf"(?:法典?|条例|[条項号])[」』]?{_AND}[「『]?$")
 _NOT_OF_THE_NAME = re.compile(
     "(?:[旧新各諸・]|現行|当該|我が国|日本(?!国|銀|年|放|郵|学|司|農|下))(?=..)"
 )
-# After a word that only looks like a law nobody goes on like this.
+# Such words follow only the name of a real law.
 _CITED = re.compile(
     r"[（(「」』]*(?:第?[0-9０-９〇一二三四五六七八九十百千]+条|違反|施行(?:令|規則))"
 )
-# 旅券法の第5条, and not 計算の方法の2条件.
+# 旅券法の第5条, but not 計算の方法の2条件.
 _CITED_BY_ITS_PART = re.compile(
     r"[」』]?の第?[0-9０-９〇一二三四五六七八九十百千]+条(?![件例約項文])"
 )
@@ -57,21 +56,21 @@ _ENTITLED = re.compile(
     "(?=[」』]?(?:[（(](?:明治|大正|昭和|平成|令和)|第[0-9０-９〇一二三四五六七八九十]|施行|違反|に違反"
     "|に基づ|におけ|におい|によれ|によると|上[のはもで、]))"
 )
-# 条例 of this or that place, 条約 of some states, and not one that has a name.
+# 条例 of some place, 条約 of some states: no specific law.
 _SOME = (
     "都道府県", "市町村", "自治体", "地方公共団体", "地方", "当該", "本件", "委任", "課税", "税",
     "関係", "施行", "改正", "独自", "国際", "二国間", "多国間", "租税", "平和", "通商", "投資",
 )  # fmt: skip
 _SHORTEST_BYLAW = 4
-# What stands before it is said of a verb.
+# The words before belong to a verb.
 _GOVERNED = ("を", "に")
 _LONGEST_OBJECT = 12
 # 昭和44年東京都条例第97号
 _BYLAW_NUMBER = re.compile("第[0-9０-９〇一二三四五六七八九十百千]+号")
 _SHORTEST_STEM = 2
-# So long a word is called 法 as a title only.
+# Only a title ending in 法 is that long.
 _LONG_STEM = 5
-# 平成二十六年改正法, 医療保険各法: more than one law, or none that has a name.
+# 平成二十六年改正法, 医療保険各法: several laws, or none with a name.
 _SOME_LAWS = re.compile("(?:改正|[各両諸新旧二三四五六]|年|成文)$")
 _KANJI = re.compile("[一-鿿]")
 # Companies Act, Act on the Protection of Personal Information
@@ -94,7 +93,7 @@ _LONGEST_COUNTRY = 20
 
 
 class _EnglishName(NamedTuple):
-    """An English name of a law in a text, and its Japanese title; "" where that is not known."""
+    """An English name of a law, and its Japanese title, or "" if unknown."""
 
     start: int
     end: int
@@ -111,7 +110,7 @@ class _Known(NamedTuple):
 
 
 def _japanese_names(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of words that name a law; they can overlap."""
+    """Spans of Japanese words naming a law; they may overlap."""
     data = _known()
     for name in law_words().known.find_names(text):
         if not _is_another_word(text, name.start, name.end):
@@ -128,7 +127,7 @@ def _japanese_names(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _after_verb(text: str, start: int, end: int) -> int:
-    """Where a name begins that a verb was taken into: 新公害条例 of 反対を受け新公害条例."""
+    """Where a name starts after a verb: 新公害条例 in 反対を受け新公害条例."""
     if text[start - 1 : start] not in _GOVERNED:
         return start
     begin = max(0, start - _LONGEST_OBJECT)
@@ -139,34 +138,34 @@ def _after_verb(text: str, start: int, end: int) -> int:
 
 
 def _entitled(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of what reads like a long title; where it begins is a guess."""
+    """Spans resembling a long title; their start is a guess."""
     for match in _ENTITLED.finditer(text):
         yield match.span("name")
 
 
 def _has_rules_of_other_names(title: str) -> bool:
-    """Whether the ordinances under an act have titles of their own, and none is its 施行規則."""
+    """Whether the ordinances under an act have their own titles, and no 施行規則."""
     return title in _known().without_rules
 
 
 def is_known_title(word: str) -> bool:
-    """Whether this is exactly a name of a well-known law."""
+    """Whether the word is exactly the name of a well-known law."""
     return bool(law_words().known.lookup(word))
 
 
 def _is_another_word(text: str, start: int, end: int) -> bool:
-    """Whether a name here is only the tail of a word that names none: 商法 in 送りつけ商法."""
+    """Whether a name is only the tail of another word: 商法 in 送りつけ商法."""
     return any(text.endswith(word, 0, end) for word in _words_ending_with(text[start:end]))
 
 
 @lru_cache(maxsize=4096)
 def _words_ending_with(name: str) -> tuple[str, ...]:
-    """The longer words that end with a name and name no law."""
+    """Longer words ending with a name that are not laws."""
     return tuple(word for word in law_words().generic if word != name and word.endswith(name))
 
 
 def _english_names(text: str) -> Iterator[_EnglishName]:
-    """English names of laws, in no order; none overlaps another."""
+    """English names of laws, unordered, without overlaps."""
     data = _known()
     found = [
         _of_its_country(text, _EnglishName(*match.span(), data.titles[match[0].casefold()]))
@@ -186,7 +185,7 @@ def _english_names(text: str) -> Iterator[_EnglishName]:
 
 
 def _of_its_country(text: str, name: _EnglishName) -> _EnglishName:
-    """The name of a law; one of another country (French Civil Code) has no Japanese title."""
+    """The name of a law; a foreign law (French Civil Code) has no Japanese title."""
     before, behind = _known().abroad
     floor = max(0, name.start - _LONGEST_COUNTRY)
     if country := before.search(text, floor, name.start):
@@ -246,26 +245,26 @@ def _known() -> _Known:
 
 
 def _any_of(names: Iterable[str], flags: int = 0) -> re.Pattern[str]:
-    """Any of some names, the longest that fits; Latin letters go on in none of them."""
+    """A pattern for any of some names, longest first, as whole Latin words."""
     longest_first = sorted(names, key=lambda name: (-len(name), name))
     each = "|".join(map(re.escape, longest_first))
     return re.compile(rf"(?<![A-Za-z0-9])(?:{each})(?![A-Za-z0-9])", flags)
 
 
 Orders = Callable[[str], Collection[str]]
-"""The ids of the orders and ordinances under a law."""
+"""Ids of the orders and ordinances under a law."""
 
 # 改正個人情報保護法, but not 改正法.
 _STATE = re.compile("改正(?=[一-鿿ァ-ヶーA-Za-z])(?!法|[後前時案規])|現行(?!法)")
-# 法 goes on as another word (法人, 法令), after a name too: 医療法人. What else follows a name of
-# three characters or more is said of the law: 景表法対応.
+# 法 may continue as another word (法人, 法令), after a name too: 医療法人. Other words after a name
+# of three characters or more belong to the sentence: 景表法対応.
 _LAST = re.compile(
     "[法律令則例典](?!人|規(?![制定])|律|令|典|案|益|的|廷|務|学|科|源|曹|制(?![定限])|師|理|話|治|体|則|例)"
 )
 _ENDS_LIKE_A_LAW = re.compile("[法律令則例典]$")
 _SHORTEST_OPEN = 3
 _ORDER = re.compile("の?(?P<kind>施行令|施行規則|施行細則)")
-# What an order is called besides, and not the phrase of an act that leaves something to it.
+# Other names of orders, but not the delegating phrase of an act.
 _SPOKEN = (
     "(?P<kind>内閣府令|政令|省令|府令|規則)(?=で?は|に(?:おいて|おける|よ)|上|の|で何|でど|[、。])"
 )
@@ -304,13 +303,12 @@ _IN_KANJI = str.maketrans("0123456789０１２３４５６７８９", 2 * "〇�
 
 @dataclass(frozen=True, slots=True)
 class LawNamed:
-    """A law as a question names it.
+    """A law named in a question.
 
     Attributes:
         words: as written.
         start, end: their span in the question.
-        law_ids: the laws of the corpus that are called so, each an alternative to the others;
-            empty where the corpus has none.
+        law_ids: candidates in the corpus; empty if missing.
     """
 
     words: str
@@ -320,12 +318,12 @@ class LawNamed:
 
 
 def laws_named(text: str, names: LawNames, orders: Orders | None = None) -> tuple[LawNamed, ...]:
-    """Find every law that a question names, in the order of the text; none stands in another.
+    """Find the laws named in a question, in order, without overlaps.
 
     Args:
         text: the question.
         names: the laws of the corpus.
-        orders: what stands under each of them; without it, the orders whose titles say so.
+        orders: orders under each law; without it, those found by title.
     """
     read = PlainText(text)
     found = _named_in(read.text, names, orders or names.orders)
@@ -355,23 +353,20 @@ def _named_in(text: str, names: LawNames, under: Orders) -> Iterator[LawNamed]:
 
 
 def without_states(text: str) -> str:
-    """The question with 改正 and 現行 before laws put out: they are no part of a name.
-
-    Spans of the one are spans of the other.
-    """
+    """The question with 改正 and 現行 before laws blanked; spans stay valid."""
     return _STATE.sub(lambda state: "、" * len(state[0]), text)
 
 
 def without_names(text: str, laws: Iterable[LawNamed]) -> str:
-    """The question with blanks in the place of the names of laws: what is asked of them."""
+    """The question with the names of laws blanked."""
     return with_blanks(text, ((law.start, law.end) for law in laws))
 
 
 def names_near(word: str, names: LawNames) -> tuple[str, ...]:
-    """The laws, those of the corpus first, that a word which names none may be a slip for.
+    """Laws with a similar name, for a misspelt one; those of the corpus first.
 
-    A slip leaves the end of a name as it is (労働規準法), forgets it (軽犯罪), or puts there what
-    sounds the same (特許方, 民放). 刑事 is another word, and no slip for 刑法.
+    A slip keeps the end of a name (労働規準法), forgets it (軽犯罪), or replaces it by a homophone
+    (特許方, 民放). 刑事 is a different word, not a slip for 刑法.
     """
     if names.lookup(word) or is_known_title(word) or word in law_words().generic:
         return ()
@@ -381,13 +376,12 @@ def names_near(word: str, names: LawNames) -> tuple[str, ...]:
 
 
 def matters_of_absent_laws(question: str, names: LawNames) -> Iterator[tuple[str, str]]:
-    """The matters of a question whose law the corpus lacks: パスポート of 旅券法.
+    """Matters of a question whose law is missing: パスポート of 旅券法.
 
-    ``matters.tsv`` has the titles of well-known acts. Beside each it has the words for its
-    matters, which mean nothing of another act.
+    ``matters.tsv`` has the titles of well-known acts with words specific to their matters.
 
     Yields:
-        The matter as the file has it, and the title of the law; each law once.
+        The matter as in the file, and the title of the law; each law once.
     """
     letters = f" {' '.join(_LATIN.findall(normalize(question)))} {letters_of(question)}"
     for title, matters in _matters():
@@ -397,21 +391,21 @@ def matters_of_absent_laws(question: str, names: LawNames) -> Iterator[tuple[str
 
 
 def _sought(matter: str) -> str:
-    """English words stand between blanks (nisa is none in "can I say"), Japanese ones anywhere."""
+    """English words need blanks around them ("nisa", not in "can I say"); Japanese ones do not."""
     words = _LATIN.findall(normalize(matter))
     return f" {' '.join(words)} " if words and matter.isascii() else letters_of(matter)
 
 
 @cache
 def _matters() -> Sequence[tuple[str, Mapping[str, str]]]:
-    """By law its title, and each word for a matter by what is sought for it in a question."""
+    """By law its title, and the search pattern of each matter."""
     text = files(__package__).joinpath("matters.tsv").read_text(encoding="utf-8")
     lines = (line.split("\t") for line in text.splitlines())
     return [(title, {_sought(word): word for word in words.split(" | ")}) for title, words in lines]
 
 
 def _is_slip(word: str, name: str) -> bool:
-    """Whether a word that differs from a name by one character is it with a slip."""
+    """Whether a word differs from a name by one plausible character."""
     ends_alike = word[-1] == name[-1] and _ENDS_LIKE_A_LAW.search(word)
     return bool(ends_alike) or name == f"{word}法" or not sounds(word).isdisjoint(sounds(name))
 
@@ -458,7 +452,7 @@ def _in_english(text: str, names: LawNames) -> Iterator[NameMatch]:
 
 
 def _with_order(text: str, name: NameMatch, names: LawNames, under: Orders) -> NameMatch:
-    """The order that is named by the law it belongs to: 薬機法の施行規則."""
+    """The order named by its law: 薬機法の施行規則."""
     match = _ORDER.match(text, name.end) or _ITS_ORDER.match(text, name.end)
     if match is None:
         return name
@@ -472,7 +466,7 @@ def _with_order(text: str, name: NameMatch, names: LawNames, under: Orders) -> N
 def _spoken_of(
     text: str, found: Sequence[NameMatch], names: LawNames, under: Orders
 ) -> Iterator[NameMatch]:
-    """The laws that 同法 or その施行令 stand for: the act named last before, else another law."""
+    """The laws meant by 同法 or その施行令: the last act named, else another law."""
 
     def is_act(name: NameMatch) -> bool:
         return not name.law_ids or names.is_act(name.law_ids[0])
@@ -495,7 +489,7 @@ def _spoken_of(
 
 
 def _covered(found: Iterable[NameMatch], length: int) -> bytearray:
-    """Of each character of a text whether it is part of a name: 1, else 0."""
+    """For each character of a text: 1 inside a name, else 0."""
     covered = bytearray(length)
     for name in found:
         covered[name.start : name.end] = b"\1" * (name.end - name.start)
@@ -505,9 +499,9 @@ def _covered(found: Iterable[NameMatch], length: int) -> bytearray:
 def _order_alone(
     match: re.Match[str], antecedent: NameMatch, names: LawNames, under: Orders
 ) -> NameMatch | None:
-    """The law that 同法 or その施行令 stands for behind another one; None where nothing tells."""
+    """The law meant by 同法 or その施行令 after another one, or None."""
     if match["same"]:
-        # What the corpus lacks has been named by its name.
+        # A missing law keeps its name.
         ids = antecedent.law_ids
         return NameMatch(match.start(), match.end(), ids) if ids else None
     kind = match["its"] or match["kind"] or match["spoken"]
@@ -518,7 +512,7 @@ def _order_alone(
 
 
 def _order_of(law_ids: Sequence[str], kind: str, names: LawNames, under: Orders) -> tuple[str, ...]:
-    """The orders of a kind: 薬機法施行規則 is a title, その省令 any ordinance under the law."""
+    """The orders of a kind: 薬機法施行規則 is a title, その省令 any ordinance of the law."""
     titled = tuple(id_ for law_id in law_ids for id_ in names.order_of(law_id, kind))
     if titled or kind not in _TYPES:
         return titled
@@ -533,12 +527,12 @@ def _order_of(law_ids: Sequence[str], kind: str, names: LawNames, under: Orders)
 
 
 def _outermost(found: Iterable[NameMatch]) -> Iterator[NameMatch]:
-    """Those that do not overlap an earlier or a longer one; of two alike that of the corpus."""
+    """Names that overlap no earlier or longer one; the corpus wins a tie."""
     longest_first = sorted(found, key=lambda name: (name.start - name.end, not name.law_ids))
     covered = bytearray(max((name.end for name in longest_first), default=0))
     taken: list[NameMatch] = []
     for name in longest_first:
-        # None that was taken is shorter: what overlaps covers an end of this one.
+        # Taken names are at least as long: an overlap covers one end of this one.
         if not (covered[name.start] or covered[name.end - 1]):
             covered[name.start : name.end] = b"\1" * (name.end - name.start)
             taken.append(name)
