@@ -1,1 +1,1 @@
-"""From evidence to an answer: extraction, and verification of every quote by code."""
+"""From evidence to an answer: quotations, claims, and their verification by code."""

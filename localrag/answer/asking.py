@@ -1,4 +1,4 @@
-"""Asking a model for a reply that code reads: bounded, checked, and asked for once more."""
+"""Asks a model for a structured reply: bounded, validated, repeated once."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -29,22 +29,21 @@ def ask(
     watch: Watch = UNWATCHED,
     claims: Callable[[str], Sequence[str]] | None = None,
 ) -> Shape:
-    """Have a model fill in an object; a malformed reply is asked for once more.
+    """Have a model fill in an object. A malformed reply is repeated once.
 
     Args:
-        model: what answers.
+        model: the chat model.
         settings: of the model.
         messages: the prompt.
-        shape: bounds every string and list it holds.
-        on_call: told what each call cost, those with a malformed reply included.
-        purpose: what the call is for ("verdict b").
-        watch: follows what is read and written.
-        claims: reads the claims out of the beginning of a reply, for the watch; None where the
-            reply makes none.
+        shape: a model that bounds every string and list.
+        on_call: called with the cost of each call, malformed replies included.
+        purpose: of the call ("verdict b").
+        watch: follows reading and writing.
+        claims: reads claims from the beginning of a reply, for the watch; None without claims.
 
     Raises:
         Cancelled: the reply is no longer wanted.
-        ModelUnusable: the model failed, or its reply is malformed for the second time.
+        ModelUnusable: the model failed, or its second reply is malformed, too.
     """
 
     def call(reply: Reply, problem: Fact | None = None) -> ModelCall:
@@ -70,7 +69,7 @@ def ask(
         except ReplyInvalid as error:
             on_call(call(error.reply, _flaw(error, request)))
             watch.require()
-            # The same request with the same seed would get the same malformed reply.
+            # The same seed would repeat the malformed reply.
             other = replace(request, temperature=_SECOND_TEMPERATURE, seed=request.seed + 1)
             try:
                 filled, reply = write(other)
@@ -83,7 +82,7 @@ def ask(
 
 
 def _flaw(error: ReplyInvalid, request: ChatRequest) -> Fact:
-    """What is wrong with a reply."""
+    """The problem of a reply, in words."""
     if error.reply.finish is Finish.LENGTH:
         return Fact(FactKind.REPLY_CUT, n=request.max_tokens)
     return Fact(FactKind.REPLY_MALFORMED, flaw=error.cause)

@@ -1,8 +1,7 @@
-"""The evidence a model is shown: the best hits as far as its context holds them, or sentences.
+"""The evidence shown to a model: passages or numbered sentences, as far as they fit.
 
-Sentences are numbered, those that may answer and what they need. A model that cites a sentence by
-its number copies no text: the words quoted are put in by code. What it reads is short, and so is
-what it writes.
+A model cites a sentence by its number and copies no text: code inserts the words quoted. So both
+prompt and reply stay short.
 """
 
 import re
@@ -21,19 +20,19 @@ from localrag.search.types import Hit, Query
 from localrag.text.facts import Fact, FactKind
 
 LONGEST = 3000
-"""Of a passage with more characters only the pieces nearest to the question are shown."""
+"""Of a longer passage, in characters, only the pieces nearest to the question are shown."""
 
 _GAP = "…"
 
 
 @dataclass(frozen=True, slots=True)
 class NumberedPassage:
-    """A passage as a model sees it.
+    """A passage as shown to a model.
 
     Attributes:
-        number: what the model cites it by, from 1.
+        number: for citations, from 1.
         passage: the passage itself.
-        text: its text, or of a long one the pieces nearest to the question.
+        text: its text, or the pieces of a long one nearest to the question.
     """
 
     number: int
@@ -42,12 +41,12 @@ class NumberedPassage:
 
     @property
     def place(self) -> str:
-        """Where it stands, in words."""
+        """Its label."""
         return self.passage.header
 
     @property
     def shown(self) -> str:
-        """Everything of it that a prompt holds."""
+        """All its text in the prompt."""
         return f"{self.place}\n{self.text}"
 
 
@@ -57,10 +56,10 @@ def sources_of(
     """The hits as sources, best first.
 
     Args:
-        retriever: what found them.
-        query: what they are read for.
+        retriever: that found them.
+        query: the question.
         hits: best first.
-        longest: characters that are shown of each at most.
+        longest: most characters shown of each.
     """
     scorer = SupportScorer(full_text(query), retriever.inverse_document_frequency)
     sources = []
@@ -76,14 +75,14 @@ def sources_of(
 def fitting(
     sources: Sequence[NumberedPassage], fits: Callable[[Sequence[NumberedPassage]], bool]
 ) -> tuple[Sequence[NumberedPassage], list[Fact]]:
-    """As many of the sources as fit, dropped from the last rank.
+    """As many sources as fit, dropped from the last.
 
     Args:
         sources: best first.
-        fits: whether a prompt with these sources leaves room for the reply.
+        fits: whether a prompt with given sources leaves room for the reply.
 
     Returns:
-        The sources that stay, and an event for whatever the model is not shown.
+        The remaining sources, and a note on everything left out.
     """
     kept = sources
     while kept and not fits(kept):
@@ -108,20 +107,20 @@ def fitting(
 
 
 def element(name: str, texts: Iterable[str]) -> str:
-    """A name for the element of a prompt that encloses texts: none of them can close or open one.
+    """A name for a prompt element that no text can open or close.
 
     Args:
-        name: the name it has where no text holds the like of it.
-        texts: all that the prompt says besides its own words.
+        name: the preferred name.
+        texts: all foreign text of the prompt.
     """
     tails = (tail for text in texts for tail in re.findall(f"</?{name}(_*)", text))
     return name + "_" * max((len(tail) + 1 for tail in tails), default=0)
 
 
 def _nearest(scorer: SupportScorer, pieces: Sequence[Piece], header: str, longest: int) -> str:
-    """The pieces that support an answer best, in their order, a gap marked where some are left out.
+    """The best pieces in text order, with gaps marked.
 
-    A best piece that is too long by itself is cut; quotes are verified against the whole text.
+    A best piece that is too long is cut; quotes are verified against the whole text.
     """
     supports = scorer.score(pieces, header, 0.0)
     ranked = sorted(range(len(pieces)), key=lambda index: -supports[index].score)
@@ -144,12 +143,13 @@ def _nearest(scorer: SupportScorer, pieces: Sequence[Piece], header: str, longes
 
 
 MOST, ROOM = 7, 1_600
-"""Sentences that are shown at most, an item counting as part of the sentence that it completes, and
-their characters; unless the best one is longer."""
+"""Most sentences shown, and most characters of them. An item counts with the sentence it completes.
+A longer best sentence is shown anyway.
+"""
 
-# A passage that was found, and its sentences.
+# A passage found, and its sentences.
 _Found = tuple[Passage, Sequence[Piece]]
-# Which of the passages found, and which of its sentences.
+# Index of a passage found, and of one of its sentences.
 _Place = tuple[int, int]
 
 
@@ -158,10 +158,10 @@ class Sentence:
     """A sentence of the evidence.
 
     Attributes:
-        number: what a model cites it by, from 1.
+        number: for citations, from 1.
         piece: its text and place.
-        passage: the passage that was found, which it is part of.
-        rewritten: so that it can be read alone; empty where it is shown as it stands.
+        passage: the passage found around it.
+        rewritten: a version that can be read alone, or "".
     """
 
     number: int
@@ -171,16 +171,16 @@ class Sentence:
 
     @property
     def text(self) -> str:
-        """What a model is shown; quoted is always the piece."""
+        """The text shown to a model; the piece is quoted."""
         return self.rewritten or self.piece.text
 
 
 @dataclass(frozen=True, slots=True)
 class ShownSentences:
-    """Sentences of one passage, as a prompt shows them.
+    """Sentences of one passage, as shown in a prompt.
 
     Attributes:
-        place: where the passage stands, in words.
+        place: label of the passage.
         sentences: in reading order.
     """
 
@@ -189,12 +189,12 @@ class ShownSentences:
 
 
 class ChosenSentences(NamedTuple):
-    """Sentences that may answer.
+    """Sentences chosen as evidence.
 
     Attributes:
-        sentences: in the order of their hits, within one in reading order.
-        events: what the prompt lacks of the evidence that might answer.
-        least: the fewest that an answer could rest on.
+        sentences: by hit, then in reading order.
+        events: notes on evidence left out of the prompt.
+        least: the minimum an answer needs.
     """
 
     sentences: list[Sentence]
@@ -203,7 +203,7 @@ class ChosenSentences(NamedTuple):
 
 
 def passages_of(sentences: Sequence[Sentence]) -> list[ShownSentences]:
-    """The sentences by the passage they are part of, in their order."""
+    """Group sentences by passage, in order."""
     return [
         ShownSentences(place, tuple(inside))
         for place, inside in groupby(sentences, lambda sentence: sentence.passage.header)
@@ -218,19 +218,19 @@ def sentences_that_may_answer(
     *,
     whole: bool = False,
 ) -> ChosenSentences:
-    """Choose the sentences that support an answer best, each with its stem and its neighbours.
+    """Choose the best supporting sentences, each with its stem and neighbours.
 
     Args:
-        retriever: what found the hits; used by one thread at a time.
+        retriever: that found the hits; one thread at a time.
         query: the question.
         hits: best first.
-        fits: whether a prompt with these sentences leaves room for the reply.
-        whole: whether the first hit is shown whole, unless it is longer than `LONGEST` or does not
-            fit; then its own sentences are chosen before those of other hits.
+        fits: whether a prompt with given sentences leaves room for the reply.
+        whole: whether to show the first hit whole. If it is longer than `LONGEST` or does not fit,
+            its own sentences are chosen first.
 
     Returns:
-        `MOST` sentences at most, the best one with what it is read with in any case, and none of
-        them twice; none where the prompt does not hold even the best one.
+        At most `MOST` sentences, each once, with the context of the best one. Empty if even the
+        best one does not fit.
     """
     found = [(hit.passage, sentences_of(retriever.store, hit.passage)) for hit in hits]
     groups = _by_support(retriever, query, hits, found, leading=whole)
@@ -269,12 +269,12 @@ def sentences_in_full(
     hits: Sequence[Hit],
     fits: Callable[[Sequence[Sentence]], bool],
 ) -> ChosenSentences:
-    """Number every sentence of the hits, the best hit first, as many as fit.
+    """Number every sentence of the hits that fit, the best hit first.
 
     Args:
-        retriever: what found the hits; used by one thread at a time.
+        retriever: that found the hits; one thread at a time.
         hits: best first, at least one.
-        fits: whether a prompt with these sentences leaves room for the reply.
+        fits: whether a prompt with given sentences leaves room for the reply.
     """
     found = [(hit.passage, sentences_of(retriever.store, hit.passage)) for hit in hits]
     places = list(dict.fromkeys(_first_places(found).values()))
@@ -293,7 +293,7 @@ def _by_support(
     *,
     leading: bool,
 ) -> Iterator[list[_Place]]:
-    """Sentences, the best first, each with those it is read with; if `leading`, the first hit's."""
+    """Sentences with their context, best first; with `leading`, the first hit's come first."""
     scorer = SupportScorer(full_text(query), retriever.inverse_document_frequency)
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     scores = {
@@ -302,7 +302,7 @@ def _by_support(
         for at, support in enumerate(scorer.score(pieces, passage.header, hits[of].score / best))
     }
     places = _first_places(found)
-    # A provision can have thousands of items: what one is read with is looked up by its place.
+    # A provision can have thousands of items: find context by position.
     starts = [[piece.start for piece in pieces] for _, pieces in found]
     for of, at in sorted(scores, key=lambda place: (leading and place[0] > 0, -scores[place])):
         pieces = found[of][1]
@@ -311,14 +311,14 @@ def _by_support(
             first, last = (bisect_left(starts[of], place) for place in (part.start, part.end))
             needed.update(range(first, last))
         group = sorted(needed)
-        # The sentence before says who is meant, the one after often what follows from it.
+        # The sentence before names the subject, the one after often the consequence.
         beside = [other for other in (at - 1, at + 1) if 0 <= other < len(pieces)]
         for together in (group, beside):
             yield list(dict.fromkeys(places[of, other] for other in together))
 
 
 def _first_places(found: Sequence[_Found]) -> dict[_Place, _Place]:
-    """For every sentence where it stands first: an item may be found, and its article beside."""
+    """The first place of each sentence: an item and its article may both be found."""
     first: dict[tuple[str, int, int], _Place] = {}
     return {
         (of, at): first.setdefault((passage.document_id, piece.start, piece.end), (of, at))
@@ -335,7 +335,7 @@ def _numbered(found: Sequence[_Found], chosen: Sequence[_Place]) -> list[Sentenc
 
 
 def _count(found: Sequence[_Found], places: Sequence[_Place]) -> int:
-    """The sentences at some places; an item is part of the sentence that its stem begins."""
+    """The number of sentences at some places; an item counts with its stem."""
     return sum(not found[of][1][at].above for of, at in places)
 
 

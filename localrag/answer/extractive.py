@@ -1,8 +1,7 @@
-"""The extractive reader: an answer made of verbatim quotations, with no model.
+"""The extractive reader: answers made of quotations, without a model.
 
-What the search found and the answer does not quote is listed below it, whatever its status.
-Whether any of that answers, nobody has checked; without the list a reader of `not_found` sees
-nothing of a hit that may be right.
+Hits that are not quoted are listed below the answer, whatever its status. They are unchecked, but a
+reader of `not_found` would otherwise miss a right hit.
 """
 
 import re
@@ -28,13 +27,13 @@ from localrag_indexes.fusion import in_turn
 _PENAL = re.compile(r"(?:懲役|拘禁刑|禁錮|罰金|拘留|科料|過料)[^。\n]{0,40}(?:処する|科する)")
 _SANCTION = re.compile(r"(?:過怠税|加算税|延滞税|課徴金)[^。\n]{0,60}(?:徴収|課する|納付)")
 _IN_A_WORD = "[一-鿿々ァ-ヶー]"
-# What a provision gains that states the figure, or the penalty, that is asked for; that it covers
-# the whole question counts 2.
+# Bonus of a provision with the figure or penalty asked for; full coverage of the question is worth
+# 2.
 _STATES = 0.5
 
 
 def _fit(piece: Piece, reading: Reading) -> float:
-    """What speaks for a provision beside its words: that it states what is asked for."""
+    """The bonus of a provision for stating what is asked for."""
     if piece.passage.layer == PASSAGES:
         return 0.0
     figure, penalty = reading.figure, reading.penalty
@@ -44,7 +43,7 @@ def _fit(piece: Piece, reading: Reading) -> float:
 
 
 def states_sanction(piece: Piece) -> bool:
-    """Whether a provision itself says what a breach leads to: a punishment, a surcharge."""
+    """Whether a provision states the consequence of a breach: a punishment, a surcharge."""
     texts = (piece.text, *piece.before)
     return any(_PENAL.search(text) or _SANCTION.search(text) for text in texts)
 
@@ -53,25 +52,23 @@ def _says_something(term: str) -> bool:
     return re.fullmatch("[ぁ-ゖ]+|[a-z]+", term) is None
 
 
-# Linked provisions that are quoted before all others: a penalty often stands in two, the graver
-# breach in the first.
+# Linked provisions quoted first: a penalty is often in two, the graver one first.
 _FIRST = 2
 
 
 def with_linked(store: CorpusStore, chosen: Sequence[Piece], retrieval: Retrieval) -> list[Piece]:
-    """The pieces chosen with those of the links of a retrieval, each where its link puts it.
+    """Add the linked provisions to the pieces chosen, at their places.
 
     Args:
-        store: where the pieces are.
-        chosen: the pieces that support an answer, best first; where there are none, none is put
-            beside them.
-        retrieval: what they were chosen from.
+        store: the corpus store.
+        chosen: supporting pieces, best first; with none, nothing is placed behind.
+        retrieval: that they were chosen from.
     """
     if not chosen:
         return []
     first: list[Piece] = []
     rest = list(chosen)
-    # What itself says the sanction, and was not only led to, has the place of one of them.
+    # A chosen piece with a sanction of its own takes one of their places.
     room = _FIRST - (retrieval.reading.penalty is not None and states_sanction(rest[0]))
     for link in retrieval.links:
         piece = _piece(store, link, retrieval)
@@ -86,7 +83,7 @@ def with_linked(store: CorpusStore, chosen: Sequence[Piece], retrieval: Retrieva
 
 
 def _piece(store: CorpusStore, link: Link, retrieval: Retrieval) -> Piece | None:
-    """The piece that cites the other provision, or has it in its caption; none without its hit."""
+    """The linked piece with the citation or the caption; None without its hit."""
     for hit in retrieval.hits:
         if hit.passage.id == link.unit and not hit.beside:
             pieces = pieces_of(store, hit.passage)
@@ -95,7 +92,7 @@ def _piece(store: CorpusStore, link: Link, retrieval: Retrieval) -> Piece | None
 
 
 def _behind(link: Link, pieces: Sequence[Piece], retrieval: Retrieval) -> int:
-    """The place behind the other provision, and all that the question names; 0 where it is none."""
+    """The position behind the linking provision and all provisions named; 0 if absent."""
     units = [_unit(piece) for piece in pieces]
     if link.other not in units:
         return 0
@@ -108,20 +105,17 @@ def _unit(piece: Piece) -> str:
 
 
 QUOTES = 3
-"""Quotations of an answer that cites no more provisions, what they stand under not counted."""
+"""Most quotations, without their context, unless the question cites more provisions."""
 
-# Provisions that a question cites are quoted, so many of them, and whole up to so many characters.
+# Most cited provisions quoted; longest one quoted whole, in characters.
 _MOST_CITED, _LONGEST_CITED = 6, 4000
-# A further quotation must come this near to the best one's coverage. With .6 a sixth more articles
-# are quoted, and of 344 questions one fewer has the right one among the first two.
+# Minimum coverage of a further quotation relative to the best. With .6 a sixth more articles are
+# quoted, and of 344 questions one fewer has the right one among the first two.
 _WORTH_QUOTING = 0.75
 
 
 class _Candidate(NamedTuple):
-    """A piece with what supports it, and the passage found that it is part of.
-
-    Its fit is what speaks for or against a provision beside its words.
-    """
+    """A piece with its support, its passage and its bonus."""
 
     piece: Piece
     support: Support
@@ -134,16 +128,15 @@ class _Candidate(NamedTuple):
 
 
 class Quotations(NamedTuple):
-    """What of the passages found comes nearest to a question.
+    """The quotations for a question.
 
     Attributes:
-        citations: the provisions that the question cites, in its order; then all others in the
-            order of their support, each after what it stands under; none where nothing comes near
-            enough.
-        probability: that the best one answers the question, 0 to 1.
-        signs: what the probability was made of (`localrag.answer.support`); none where
-            nothing was found.
-        left_out: how many more provisions the question cites.
+        citations: provisions cited in the question, in order; then others by support, each after
+            its
+            context. Empty if nothing is near enough.
+        probability: that the best one answers, 0 to 1.
+        signs: of this probability (`localrag.answer.support`); empty without hits.
+        left_out: number of cited provisions not quoted.
     """
 
     citations: tuple[Citation, ...]
@@ -153,18 +146,18 @@ class Quotations(NamedTuple):
 
 
 def quotations(retriever: Retriever, retrieval: Retrieval) -> Quotations:
-    """Quote the provisions or sentences that support an answer best.
+    """Quote the best supporting provisions or sentences.
 
-    They are `QUOTES` at most, or the provisions that the question cites, where these are more.
+    At most `QUOTES`, or all provisions cited in the question if these are more.
 
     Args:
-        retriever: found the evidence; used by one thread at a time.
-        retrieval: what was found for the question.
+        retriever: that found the evidence; one thread at a time.
+        retrieval: the result for the question.
     """
     if retrieval.searches:
         return _in_turn(retriever, retrieval)
     reading = retrieval.reading
-    # Where a law is named, and what is named of it is missing, nothing found was asked about.
+    # If the provision named is missing from a law named, no hit answers.
     missing = reading.laws and reading.missing and not reading.named
     candidates = [] if missing else _candidates(retriever, retrieval)
     if reading.undefined:
@@ -184,7 +177,7 @@ def quotations(retriever: Retriever, retrieval: Retrieval) -> Quotations:
     worth_it = probability >= weights.quoted_from and not plain
     chosen = _choose(ranked, retrieval) if worth_it else []
     if cited:
-        # What has no word of the question but the number of another provision was not asked for.
+        # Skip provisions that only share the number of a cited provision.
         units = {_unit(piece) for piece in cited}
         captions = {one.passage.id: caption_of(one.passage.header) for one in candidates}
         chosen = [
@@ -200,7 +193,7 @@ def quotations(retriever: Retriever, retrieval: Retrieval) -> Quotations:
 
 
 def _in_turn(retriever: Retriever, retrieval: Retrieval) -> Quotations:
-    """What each search quotes in turn, each provision once, the question itself first."""
+    """Quotations of each search in turn, each provision once, the question's own first."""
     each = [quotations(retriever, found) for found in retrieval.searches]
     own = each[0]
     articles = list(dict.fromkeys(in_turn(_by_article(one.citations) for one in each)))
@@ -211,7 +204,7 @@ def _in_turn(retriever: Retriever, retrieval: Retrieval) -> Quotations:
 
 
 def _by_article(citations: Sequence[Citation]) -> list[tuple[Citation, ...]]:
-    """The citations in their order, those of one article in a row as one."""
+    """Group consecutive citations of one article."""
 
     def article(citation: Citation) -> str:
         target = target_of(citation.passage_id)
@@ -226,17 +219,17 @@ def _cited(
     retrieval: Retrieval,
     words: frozenset[frozenset[str]],
 ) -> list[Piece]:
-    """What is quoted of the provisions that a question cites, in its order.
+    """Quotations of the provisions cited in the question, in order.
 
-    A paragraph or an item is quoted whole, and so is an article that has no word of what else is
-    asked, for none tells its paragraphs apart (友人に聞いた民法404条). Of any other, and of what is
-    too long for that, it is the piece that agrees best.
+    A paragraph or item is quoted whole. So is an article without any word of the rest of the
+    question: no paragraph is better than another (友人に聞いた民法404条). Otherwise, and if too
+    long, the best piece.
 
     Args:
-        store: where they are.
-        candidates: the pieces of what was found.
-        retrieval: tells what is cited.
-        words: what else is asked.
+        store: the corpus store.
+        candidates: pieces of the hits.
+        retrieval: with the citations.
+        words: the rest of the question.
     """
     ranked = sorted(candidates, key=lambda candidate: -candidate.total)
     pieces: list[Piece] = []
@@ -244,7 +237,7 @@ def _cited(
         unit = store.by_id(article_unit(target.law_id, target.locator))
         every = pieces_of(store, unit) if unit else []
         inside = [one for one in every if target.locator.contains(one.passage.locator)]
-        # An item of a provision that is one piece is quoted with it.
+        # Items inside a provision of one piece are quoted with it.
         inside = (
             inside or [one for one in every if one.passage.locator.contains(target.locator)][-1:]
         )
@@ -261,9 +254,9 @@ def _cited(
 
 
 def _words_beside(reading: Reading) -> frozenset[frozenset[str]]:
-    """The words of what a question asks beside the laws and provisions that it names, as terms.
+    """Terms of the question besides laws and provisions.
 
-    What statutes say instead of an everyday word may have several.
+    A statutory counterpart of an everyday word may have several.
     """
     phrases = (phrase for wording in reading.everyday for phrase in wording.phrases)
     words = [[term] for term in analyzer().terms(reading.beside)]
@@ -273,18 +266,18 @@ def _words_beside(reading: Reading) -> frozenset[frozenset[str]]:
 
 
 def _has_any(piece: Piece, words: frozenset[frozenset[str]], caption: str = "") -> bool:
-    """Whether a piece, with what it stands under and the caption of its article, has a word."""
+    """Whether a piece, its context or its caption has one of some words."""
     texts = (piece.text, *piece.before, caption)
     terms = {term for text in texts for term in analyzer().terms(text)}
     return any(word <= terms for word in words)
 
 
 def _uses_the_term(candidate: _Candidate, reading: Reading) -> bool:
-    """Whether a provision has the term whose meaning is asked for, or what statutes say instead.
+    """Whether a provision has the term asked about, or its statutory counterpart.
 
-    As a word of its own (魔法 is none of 魔法瓶), 解雇予告 as 解雇の予告 too. The questions that it
-    answers may have it as well (整理解雇). Its caption may have the term in a longer word
-    (代理行為), or most of it (同時履行の抗弁 of 同時履行の抗弁権).
+    The term must be a word of its own (魔法 is not in 魔法瓶); 解雇予告 matches 解雇の予告. It may
+    be in a predicted question (整理解雇) or the caption, there also inside a longer word (代理行為)
+    or nearly whole (同時履行の抗弁 for 同時履行の抗弁権).
     """
     term, piece = reading.undefined, candidate.piece
     parts = [re.escape(term[one.start : one.end]) for one in analyzer().tokens(term)]
@@ -308,7 +301,7 @@ def _left_out(retrieval: Retrieval) -> int:
 
 
 def _in_any(piece: Piece, others: Sequence[Piece]) -> bool:
-    """Whether one of some pieces holds a piece, or is part of it."""
+    """Whether one of some pieces contains a piece or is part of it."""
     return any(
         piece.passage.document_id == other.passage.document_id
         and piece.start < other.end
@@ -342,15 +335,13 @@ def _is_named(piece: Piece, retrieval: Retrieval) -> bool:
 
 
 def _choose(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[Piece]:
-    """The best pieces that are worth quoting, after those that lead.
+    """The pieces worth quoting: leading ones first, at most `QUOTES` without their context.
 
-    What leads defines the term asked for, or is the best of each of several laws named.
-
-    `QUOTES` at most, what they stand under not counted.
+    Leading pieces define the term asked about, or are the best of each law named.
 
     Args:
         ranked: best first, at least one.
-        retrieval: tells the definitions and the laws.
+        retrieval: with definitions and laws.
     """
     leaders = _of_each_law(ranked, retrieval) or _defining(ranked, retrieval)
     least = _WORTH_QUOTING * ranked[0].support.coverage
@@ -358,7 +349,7 @@ def _choose(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[Piece]:
     for one in [*leaders, *(one for one in _spread(ranked) if one not in leaders)]:
         if one in leaders or one.support.coverage >= least:
             chosen.append(one.piece)
-        # What another quotation stands under is quoted with it in any case.
+        # The context of a quotation is quoted anyway.
         under = {id(above) for piece in chosen for above in piece.above}
         if sum(id(piece) not in under for piece in chosen) == QUOTES:
             break
@@ -366,10 +357,9 @@ def _choose(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[Piece]:
 
 
 def _spread(ranked: Sequence[_Candidate]) -> list[_Candidate]:
-    """The ranking with the best piece of another provision second, where provisions were found.
+    """Put the best piece of a second provision in place two.
 
-    Where the first is of a provision that only resembles the one asked for, its other paragraphs
-    are of no more use.
+    If the first provision only resembles the right one, its other paragraphs do not help.
     """
     if not ranked or ranked[0].piece.passage.layer == PASSAGES:
         return list(ranked)
@@ -379,7 +369,7 @@ def _spread(ranked: Sequence[_Candidate]) -> list[_Candidate]:
 
 
 def _of_each_law(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[_Candidate]:
-    """The best of each of several laws named, of the provision it names where it names one."""
+    """The best piece of each of several laws named, in its provision if one is named."""
     laws = [law_ids for law_ids in dict.fromkeys(law.law_ids for law in retrieval.laws) if law_ids]
     every = [[one for one in ranked if one.passage.document_id in law_ids] for law_ids in laws]
     if len(laws) < 2:
@@ -389,7 +379,7 @@ def _of_each_law(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[_Ca
 
 
 def _defining(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[_Candidate]:
-    """What defines the term that a question asks the meaning of, in the order of the retrieval."""
+    """Definitions of the term asked about, in order."""
     defining = (
         one
         for definition in retrieval.reading.resolved.meaning.definitions
@@ -401,7 +391,7 @@ def _defining(ranked: Sequence[_Candidate], retrieval: Retrieval) -> list[_Candi
 
 
 def quoted(store: CorpusStore, pieces: Sequence[Piece]) -> tuple[Citation, ...]:
-    """The citations of pieces as they stand in the document, each with what it is read with."""
+    """Citations of pieces as in the document, each with its context."""
     return tuple(
         verify(
             store,
@@ -412,33 +402,32 @@ def quoted(store: CorpusStore, pieces: Sequence[Piece]) -> tuple[Citation, ...]:
 
 
 MOST = 5
-"""Passages that are listed below an answer, at most."""
+"""Most passages listed below an answer."""
 
-# Words of questions that supplementary provisions answer.
+# Words of questions about supplementary provisions.
 _SUPPLEMENT = re.compile(
     r"附則|施行(?:日|期日|は|され)|経過措置|改正"
     r"|\b(?:supplementary|transitional|come into force)\b",
     re.IGNORECASE,
 )
 _WIDTH = 80
-"""Cells that the first words of a passage take, at most: 40 characters of Japanese."""
+"""Most cells for the beginning of a passage: 40 Japanese characters."""
 
 Found = Sequence[tuple[Query, Sequence[Hit]]]
 """The hits of searches, best first, each with its query."""
 
 
 def nearest(asked: Query, found: Found, quoted: Iterable[Citation]) -> tuple[Nearest, ...]:
-    """The passages that come nearest to a question, without those that its answer quotes.
+    """The passages nearest to a question that its answer does not quote.
 
-    They are those of the last search for the question itself. Where a method searched for parts of
-    it alone, those of each part follow each other in turns. Hits of a law that the question does
-    not name are left out. So are forms (様式) and supplementary provisions (附則), unless the
-    question asks for them.
+    They come from the last search for the whole question. If a method searched only for parts, the
+    parts take turns. Hits outside the laws named are left out; forms (様式) and supplementary
+    provisions (附則) too, unless asked for.
 
     Args:
         asked: the question.
-        found: what its method searched for, in order.
-        quoted: the citations of its answer.
+        found: the searches of its method, in order.
+        quoted: citations of its answer.
 
     Returns:
         At most `MOST`, best first, no passage twice.
@@ -468,7 +457,7 @@ def _is_supplementary(passage: Passage) -> bool:
 
 
 def _holds(passage: Passage, citation: Citation) -> bool:
-    """Whether a quotation is from a passage, or from a part of it such as a paragraph."""
+    """Whether a quotation is from a passage or a part of it."""
     document = citation.passage_id.rpartition("#")[0]
     within = passage.start <= citation.start < passage.end
     return document == passage.document_id and within
@@ -477,7 +466,7 @@ def _holds(passage: Passage, citation: Citation) -> bool:
 def _beginning(passage: Passage) -> str:
     words = passage.text.split()
     if passage.locator.path:
-        # The place of a provision, and its caption, are in its label already.
+        # The label already has the place and the caption.
         told = next((n for n, word in enumerate(words) if word not in passage.header), 0)
         words = words[told:]
     return cut(" ".join(words), _WIDTH)

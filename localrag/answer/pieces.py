@@ -1,4 +1,4 @@
-"""What can be quoted: the sentences of a passage, the provisions of a statute."""
+"""Quotable pieces: sentences of a passage, provisions of a statute."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,14 +9,14 @@ from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, PASSAGES, Locator, Passage
 from localrag_indexes.analysis.analyzer import split_sentences
 
-# A provision of at most so many characters is quoted with its items, as one reads it.
+# A provision up to this length, in characters, is quoted with its items.
 _SHORT = 800
-# What lawyers call the part of a provision before its items.
+# The legal term for the part of a provision before its items.
 _STEM = "各号列記以外の部分"
-# A sentence of more characters is shown in clauses of about so many.
+# Sentences longer than the first are shown in clauses of about the second, in characters.
 _LONG_SENTENCE, _CLAUSE = 240, 120
 _PROVISO = re.compile(r"(?:ただし|但し)、?")
-# Where a clause may end: at a comma outside all brackets.
+# A clause ends at a comma outside all brackets.
 _COMMA_OR_BRACKET = re.compile(r"[、，,]|[（(「『〔［]|[）)」』〕］]")
 
 
@@ -25,16 +25,15 @@ class Piece:
     """A quotable piece of a document.
 
     Attributes:
-        passage: the passage it is quoted from and located by.
+        passage: its passage.
         text: verbatim text of the document.
         start, end: its span in the document text.
-        before: texts that a reader has read when they come to it: earlier sentences of the same
-            passage; for an item of a statute, the provisions it stands under.
-        above: the pieces an item completes, the outermost first; a quote of the item alone would
-            not be understood.
-        below: the pieces a reader must go on to, in order: the end of the sentence that a clause is
-            part of, the proviso of a rule; a quote without them would say more than the text does.
-        is_stem: whether items follow it in the provision that are no part of it.
+        before: texts read before it: earlier sentences; for an item, the provisions above it.
+        above: pieces an item completes, outermost first; without them it cannot be understood.
+        below: pieces to read on to: the end of a cut sentence, the proviso of a rule. Without them
+            a
+            quote says more than the text.
+        is_stem: whether its items follow as pieces of their own.
     """
 
     passage: Passage
@@ -48,25 +47,25 @@ class Piece:
 
     @property
     def label(self) -> str:
-        """Where it stands, in words."""
+        """Its label."""
         return f"{self.passage.header} {_STEM}" if self.is_stem else self.passage.header
 
     def needs(self, other: "Piece") -> bool:
-        """Whether another piece of the document is part of what this one is read with."""
+        """Whether another piece belongs to its context."""
         parts = (*self.above, *self.below)
         return any(part.start <= other.start < part.end for part in parts)
 
 
 def pieces_of(store: CorpusStore, unit: Passage) -> list[Piece]:
-    """The quotable pieces of a retrieved passage, in reading order."""
+    """The quotable pieces of a passage, in reading order."""
     return _provisions(_inside(store, unit), short=_SHORT) or _sentences(unit)
 
 
 def sentences_of(store: CorpusStore, unit: Passage) -> list[Piece]:
-    """The sentences of a retrieved passage, in reading order.
+    """The sentences of a passage, in reading order.
 
-    Of a statute every item and every proviso is one; a long sentence comes in its clauses. An item
-    comes with what it stands under.
+    In a statute every item and proviso is one, with its context above. A long sentence is split
+    into clauses.
     """
     whole = _article_of(store, unit) if unit.layer == ITEMS else unit
     provisions = _provisions(_inside(store, whole), short=0)
@@ -81,7 +80,7 @@ def sentences_of(store: CorpusStore, unit: Passage) -> list[Piece]:
 
 
 def with_context(pieces: Sequence[Piece]) -> list[Piece]:
-    """Each piece after what it stands under and before what ends it; none twice."""
+    """Each piece with its context above and below; none twice."""
     complete: dict[tuple[str, int, int], Piece] = {}
     for piece in pieces:
         for part in (*piece.above, piece, *piece.below):
@@ -90,10 +89,10 @@ def with_context(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def joined(holder: Passage, pieces: Sequence[Piece]) -> Piece:
-    """Pieces that follow each other as one, from the first to the last.
+    """Join consecutive pieces into one.
 
     Args:
-        holder: a passage that holds all of them.
+        holder: a passage around all of them.
         pieces: at least one, in reading order.
     """
     first, last = pieces[0], pieces[-1]
@@ -112,13 +111,13 @@ def joined(holder: Passage, pieces: Sequence[Piece]) -> Piece:
 
 
 def _article_of(store: CorpusStore, unit: Passage) -> Passage:
-    """The article that a provision stands in; the provision itself where it stands in none."""
+    """The article of a provision, or the provision itself."""
     place = Locator(unit.locator.division, unit.locator.article)
     return store.at(unit.document_id, place, ARTICLES) or unit
 
 
 def _inside(store: CorpusStore, unit: Passage) -> list[Passage]:
-    """The paragraphs and items of a provision; none of an ordinary passage."""
+    """Paragraphs and items of a provision; empty for an ordinary passage."""
     if unit.layer == PASSAGES:
         return []
     return [
@@ -144,14 +143,14 @@ def _sentences(passage: Passage) -> list[Piece]:
 
 
 def _provisions(passages: Sequence[Passage], *, short: int) -> list[Piece]:
-    """One piece a paragraph or item, without what stands below it unless the whole is short.
+    """A piece for each paragraph or item, with its items if short.
+
+    A paragraph is never cut into sentences: a main sentence without its proviso would hide the
+    exception.
 
     Args:
         passages: paragraphs and items of one provision.
-        short: characters up to which a provision is one piece with all that stands below it.
-
-    A paragraph is never cut into its sentences: the main sentence without its proviso would
-    quote the rule and hide the exception.
+        short: most characters of a provision kept whole.
     """
     ordered = sorted(passages, key=lambda passage: (passage.start, -passage.end))
     pieces: list[Piece] = []
@@ -183,7 +182,7 @@ def _provisions(passages: Sequence[Passage], *, short: int) -> list[Piece]:
 
 
 def _cut(piece: Piece) -> Iterator[Piece]:
-    """The sentences of a provision in clauses; a rule and its proviso know each other."""
+    """The sentences of a provision as clauses; a rule and its proviso are linked."""
     sentences = [_clauses(piece, *span) for span in split_sentences(piece.text)]
     read = list(piece.before)
     rule: Sequence[Piece] = ()
@@ -203,7 +202,7 @@ def _is_proviso(clauses: Sequence[Piece]) -> bool:
 
 
 def _clauses(piece: Piece, start: int, end: int) -> list[Piece]:
-    """One sentence of a piece, in clauses where it is long; they end at commas outside brackets."""
+    """The clauses of a long sentence, split at commas outside brackets."""
     cuts = [start]
     depth = 0
     for mark in _COMMA_OR_BRACKET.finditer(piece.text, start, end):

@@ -1,14 +1,11 @@
-"""How far a piece of text supports an answer, and how probably it answers.
+"""How well a text supports an answer, and how probably it answers.
 
-The support is the share of the question that a piece covers, by weight. The probability decides
-what is quoted: a logistic regression on a few signs, each of which speaks for an answer where there
-is more of it: how much of the question a text covers, how far the search puts its passage ahead of
-all others, what of the question its passage repeats, whether that speaks of the names in the
-question, and whether the text offers the kind of thing asked for; of a provision, whether its law
-is the one named, how many of the best hits are of that law, and whether its passage says what
-statutes say for a matter of law that the question has in everyday words
-(`localrag.search.question.everyday`); by meaning, how near its passage is to the question.
-``answerability.toml`` holds the weights, with the command that fitted them.
+The support is the weighted share of the question covered by a piece. The probability decides what
+is quoted: a logistic regression on signs. For every text: coverage, the lead of its passage in the
+search, repeated words, names of the question, the kind of answer asked for, nearness of meaning.
+For provisions also: the law named, agreement of the best hits on a law, and statutory words of the
+matter (`localrag.search.question.everyday`). ``answerability.toml`` has the weights and the command
+that fitted them.
 """
 
 import math
@@ -33,28 +30,28 @@ from localrag.search.question.everyday import EverydayWord
 from localrag.search.reading import Retrieval
 from localrag_indexes.analysis.normalize import letters_of, normalize, with_blanks
 
-# Weights chosen on JSQuAD questions with both halves in view, the header's on lawqa questions too:
-# the figures of scripts/bench/jsquad.py are those of development.
+# Weights chosen on both halves of the JSQuAD questions, the header's on lawqa, too:
+# scripts/bench/jsquad.py therefore prints development figures.
 _FROM_HEADER = 0.9
 _FROM_CONTEXT = 0.65
 _FROM_ANTECEDENT = 0.8
 _COMMON_IN_PASSAGE = 0.7
-# What the law says instead of an everyday word is not quite what was asked.
+# A statutory counterpart counts slightly less than the everyday word.
 _IN_LAW = 0.9
 _EXPECTED = 0.3
 _RETRIEVAL = 1.0
-# What of a score a piece has that says all that was asked.
+# Weight of full coverage in the score of a piece.
 _COVERED = 2.0
 
-# What a question has in hiragana alone is the way it is put (してもいいか, どうなるか).
-# Statutes say such things otherwise, so it speaks neither for nor against a provision.
+# Hiragana alone is the phrasing of a question (してもいいか, どうなるか). Statutes phrase
+# differently, so it counts neither way for a provision.
 _HIRAGANA = re.compile("[ぁ-ゖ]+")
-# An English question has words that the vocabulary lacks, and a Japanese statute has none of them.
+# Latin words of an English question missing from the vocabulary are in no Japanese statute.
 _LATIN = re.compile("[a-z]+")
 _LATIN_IN_LAW = 0.25
 _OF_STATUTES = (ARTICLES, PARAGRAPHS, ITEMS)
 
-# A sentence that opens with one of these speaks of what the sentence before it said.
+# Such an opening refers to the sentence before.
 _DEMONSTRATIVE = re.compile(
     r"^(?:また、|しかし、|なお、|ただし、|一方、)?"
     r"(?:この|その|これ|それ|こう|同|彼|当時|そこ|ここ|以上|It |They |He |She |This |These |That )"
@@ -63,13 +60,13 @@ _DEMONSTRATIVE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """What was found of a question in a piece.
+    """The support of a piece.
 
     Attributes:
-        coverage: share of the question, 0 to 1: the mean of its terms by weight and of its
-            character pairs, which inflected words share; what only the context holds counts in
-            part.
-        score: for ranking pieces of one question; includes the rank of their passage.
+        coverage: share of the question, 0 to 1: mean over weighted terms and character pairs
+            (shared
+            by inflected words). Context counts in part.
+        score: for ranking pieces of one question; includes the rank of the passage.
     """
 
     coverage: float
@@ -77,12 +74,12 @@ class Support:
 
 
 def heading_of(passage: Passage) -> str:
-    """The header of a passage and the questions that it answers, a line each."""
+    """The header of a passage and its predicted questions, a line each."""
     return "\n".join((passage.header, *predicted_questions(passage.id)))
 
 
 def refers_back(text: str) -> bool:
-    """Whether a sentence speaks of what the one before it said: この, それ, they."""
+    """Whether a sentence refers to the one before it: この, それ, they."""
     return _DEMONSTRATIVE.match(text) is not None
 
 
@@ -98,9 +95,9 @@ class SupportScorer:
         """Read the question.
 
         Args:
-            question: with its options, if it has some.
-            inverse_document_frequency: how much a term says in the corpus.
-            wordings: everyday words of the question; who says one of their phrases says the word.
+            question: with its options.
+            inverse_document_frequency: of a term in the corpus.
+            wordings: everyday words of the question; any of their phrases counts as the word.
         """
         plain = with_blanks(question, ((wording.start, wording.end) for wording in wordings))
         self._expectation = Expectation.of(plain)
@@ -114,8 +111,8 @@ class SupportScorer:
 
         Args:
             pieces: all pieces of the passage, in reading order.
-            header: where the passage stands; its words count as read before every piece.
-            relative_score: the passage's retrieval score relative to the best passage's, 0 to 1.
+            header: of the passage; read before every piece.
+            relative_score: of the passage, relative to the best, 0 to 1.
         """
         in_law = any(piece.passage.layer in _OF_STATUTES for piece in pieces)
         wanted, bigrams = self._in_law if in_law else (self._terms, self._bigrams)
@@ -134,12 +131,12 @@ class SupportScorer:
 
 
 class _Wanted(NamedTuple):
-    """The features of a question by weight, and what can be said in several ways.
+    """The weighted features of a question, and their alternatives.
 
     Attributes:
-        weights: of what stands in the question as statutes have it.
-        words: of every everyday word the weight, and the features of each way to say it by weight,
-            as it is said first.
+        weights: features in statutory words.
+        words: for each everyday word its weight, and the weighted features of each phrase, the
+            original first.
     """
 
     weights: Mapping[str, float]
@@ -163,7 +160,7 @@ class _Wanted(NamedTuple):
         return cls(weights(asked), words)
 
     def in_law(self) -> "_Wanted":
-        """What is wanted, with less weight on what no statute says, if there is anything else."""
+        """The features, with less weight on words foreign to statutes if others remain."""
         weights = {
             one: weight * (_LATIN_IN_LAW if _LATIN.fullmatch(one) else 1.0)
             for one, weight in self.weights.items()
@@ -178,7 +175,7 @@ def _shares(
     header: str,
     features: Callable[[str], Iterable[str]],
 ) -> list[float]:
-    """Share of the question's features, by weight, that each piece or its context holds."""
+    """Share of the question's weighted features in each piece and its context."""
     texts = dict.fromkeys(text for piece in pieces for text in (piece.text, *piece.before))
     of = {text: set(features(text)) for text in texts}
     within = _weights_within(wanted.weights, [of[piece.text] for piece in pieces])
@@ -229,7 +226,7 @@ def _counts(
 
 
 def _weights_within(weights: Mapping[str, float], pieces: Sequence[set[str]]) -> dict[str, float]:
-    """The weights, less for what stands in many of the pieces and so tells none of them apart."""
+    """The weights, reduced for features common to many of the pieces."""
     return {
         feature: weight
         * (1 - _COMMON_IN_PASSAGE * max(sum(feature in own for own in pieces) - 1, 0) / len(pieces))
@@ -254,20 +251,20 @@ SIGNS = {
     PASSAGES_BY_WORDS: _OF_ALL,
     PASSAGES_BY_VECTORS: (*_OF_ALL, NEARNESS, NEAREST),
 }
-"""By what is judged, its signs: each has its own weights. See `Answerability.signs`."""
+"""The signs of each kind of text, with its own weights. See `Answerability.signs`."""
 
-# A run of so many characters of the question in a text is no chance; a longer one adds nothing.
+# A run of this many characters from the question is no chance; more add nothing.
 _LONG_RUN = 12
-# So many of the best hits show whether they agree on a law.
+# Number of best hits compared for their law.
 _AGREEING = 5
-# A question in the words of statutes, or on something else, tells neither for nor against a text.
+# The neutral value, for questions in statutory words or about something else.
 _UNTOLD = 0.5
-# Multilingual E5 gives cosines above this to whatever is compared.
+# Multilingual E5 gives higher cosines to any two texts.
 _LEAST_COSINE = 0.7
 
 
 class Searcher(Protocol):
-    """What of a retriever is needed here; fulfilled by `localrag.search.pipeline.Retriever`.
+    """The part of a retriever needed here; `localrag.search.pipeline.Retriever` has it.
 
     Attributes:
         store: the corpus store.
@@ -276,18 +273,18 @@ class Searcher(Protocol):
     store: CorpusStore
 
     def inverse_document_frequency(self, term: str) -> float:
-        """How much a term says in the corpus."""
+        """The inverse document frequency of a term in the corpus."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerabilityWeights:
-    """How much each sign counts; fitted by ``scripts/train_answerability.py``.
+    """Weights of the signs, fitted by ``scripts/train_answerability.py``.
 
     Attributes:
-        base: log odds where every sign is 0.
-        signs: what one of each adds to them.
-        quoted_from: the least probability at which a text is quoted as what may answer.
+        base: log odds if every sign is 0.
+        signs: weight of each.
+        quoted_from: least probability of a quotation.
     """
 
     base: float
@@ -295,17 +292,17 @@ class AnswerabilityWeights:
     quoted_from: float
 
     def probability(self, signs: Mapping[str, float]) -> float:
-        """The probability that a text with these signs answers, 0 to 1."""
+        """The probability of an answer in a text with these signs, 0 to 1."""
         odds = self.base + sum(weight * signs[name] for name, weight in self.signs.items())
         return 1 / (1 + math.exp(-odds))
 
 
 class Answerability:
-    """How probably texts answer one question.
+    """Judges texts for one question.
 
     Args:
-        retrieval: what was found for the question.
-        inverse_document_frequency: how much a term says in the corpus.
+        retrieval: the result for the question.
+        inverse_document_frequency: of a term in the corpus.
     """
 
     def __init__(
@@ -319,18 +316,18 @@ class Answerability:
             (wording, [set(analyzer().terms(phrase)) for phrase in wording.phrases])
             for wording in reading.everyday
         ]
-        # A provision that has the law's own phrase for an everyday word repeats that word.
+        # A statutory phrase for an everyday word counts as repeating it.
         self._in_law = {
             term: phrases
             for wording, phrases in wordings
             for term in analyzer().terms(wording.said)
         }
-        # What any question may say tells no matter of law: 返す, 夜に.
+        # Words of any question are no matter of law: 返す, 夜に.
         self._matters = [
             phrase for wording, phrases in wordings if not wording.is_plain for phrase in phrases
         ]
         self._letters = letters_of(asked)
-        # What is an everyday word for something names nothing: ドローン, キャンセル.
+        # Everyday words are not names: ドローン, キャンセル.
         everyday = [letters_of(wording.said) for wording, _ in wordings]
         names = map(letters_of, self._expectation.names)
         self._names = [name for name in names if not any(name in said for said in everyday)]
@@ -341,12 +338,12 @@ class Answerability:
         self._cosines = _cosines(retrieval)
 
     def signs(self, piece: Piece, passage: Passage, coverage: float) -> dict[str, float]:
-        """The signs of a piece: each 0 to 1, but for those that compare, which begin at -1.
+        """The signs of a piece, each 0 to 1; comparing ones begin at -1.
 
         Args:
-            piece: what may answer.
-            passage: the passage found that it is part of.
-            coverage: the share of the question it covers (`localrag.answer.support`).
+            piece: a possible answer.
+            passage: the passage found around it.
+            coverage: of the question (`Support`).
         """
         heading = heading_of(passage)
         passage_terms = set(analyzer().terms(f"{heading}\n{passage.text}"))
@@ -375,50 +372,50 @@ class Answerability:
         return signs
 
     def _matter(self, terms: set[str]) -> float:
-        """Whether a text with some terms is on a matter of law that the question has."""
+        """Whether some terms are about a matter of law in the question."""
         if not self._matters:
             return _UNTOLD
         return float(any(phrase <= terms for phrase in self._matters))
 
     def _ahead(self, passage: Passage) -> float:
-        """How far the score of a passage is above those of all others, as a share of the best."""
+        """How far a passage's score is above all others, relative to the best."""
         own = self._scores.get(passage.id, 0.0)
         other = _best_other(self._scores, passage, 0.0)
         return (own - other) / (max(own, other) or 1.0)
 
     def _named(self, letters: str) -> float:
-        """The share of the names of the question that a text has; of none it has all."""
+        """Share of the question's names in a text; 1 without names."""
         if not self._names:
             return 1.0
         return sum(name in letters for name in self._names) / len(self._names)
 
     def _said(self, term: str, terms: set[str]) -> bool:
-        """Whether a text with some terms says one of the question, as it is or as the law does."""
+        """Whether some terms include one of the question or its statutory counterpart."""
         return term in terms or any(phrase <= terms for phrase in self._in_law.get(term, ()))
 
 
 def answers(
     searcher: Searcher, retrieval: Retrieval, cited: Sequence[tuple[Passage, Piece]]
 ) -> float:
-    """How probably the sentences that a claim cites answer the question, 0 to 1.
+    """How probably cited sentences answer the question, 0 to 1.
 
-    That a model chose them is evidence besides, which is not counted here.
+    A model's choice of them is further evidence, not counted here.
 
     Args:
-        searcher: the retriever; used by one thread at a time.
-        retrieval: what was found for the question.
-        cited: sentences, each with the passage found that it is part of.
+        searcher: the retriever; one thread at a time.
+        retrieval: the result for the question.
+        cited: sentences with the passages found around them.
 
     Returns:
-        The probability of the likeliest of them; 0 for none, and for those that share nothing
-        with the question and refer to nothing before them.
+        The probability of the best one; 0 without any, or if they neither share a word with the
+        question nor refer to a sentence before.
     """
     reading, weight = retrieval.reading, searcher.inverse_document_frequency
     scorer = SupportScorer(reading.matter, weight, reading.everyday)
     answerability = Answerability(retrieval, weight)
     likeliest = 0.0
     for passage, piece in cited:
-        # Standing in the same text makes no sentence an answer: anybody may have written it there.
+        # Nearness in a text proves nothing: anybody may have written it there.
         (own,) = scorer.score([replace(piece, before=())], "", 0.0)
         if piece.passage.layer == PASSAGES and not (own.coverage or refers_back(piece.text)):
             continue
@@ -431,12 +428,12 @@ def answers(
 
 
 def weights_for(signs: Mapping[str, float]) -> AnswerabilityWeights:
-    """The weights for a text with these signs."""
+    """The weights for these signs."""
     return _fitted()[kind_of(signs)]
 
 
 def kind_of(signs: Mapping[str, float]) -> str:
-    """What is judged by these signs, as `SIGNS` has it."""
+    """The kind of text with these signs, as in `SIGNS`."""
     return next(kind for kind, names in SIGNS.items() if signs.keys() == set(names))
 
 
@@ -446,9 +443,9 @@ def _best_other(scores: Mapping[str, float], passage: Passage, default: float) -
 
 
 def _cosines(retrieval: Retrieval) -> dict[str, float]:
-    """By unit the cosine to the question, of those found by meaning; none where laws are named.
+    """Cosines to the question by unit; empty if laws are named.
 
-    Their scores count then relative to the best of their law.
+    Then scores are relative to the best hit of their law.
     """
     if any(law.law_ids for law in retrieval.laws):
         return {}

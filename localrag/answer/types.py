@@ -1,4 +1,4 @@
-"""Answers: what they are made of, the check of their quotes, following how one is made."""
+"""Answers and their parts, the verification of quotations, and watching an answer being made."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,17 +21,16 @@ from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.normalize import compact, normalize_with_offsets, original_span
 
 if TYPE_CHECKING:
-    # The first paint of the workbench needs answers, and no store.
+    # The first paint of the workbench needs answers but no store.
     from localrag.corpus.store import CorpusStore
 
 
 class Status(StrEnum):
-    """How far an answer is carried by its citations.
+    """How well the citations support an answer.
 
-    SUPPORTED: it makes claims, and code has checked every one against what it cites.
-    QUOTED: it is quotations that come nearest to the question; whether they answer it is not said.
-    UNSUPPORTED: it makes a claim that its citations do not carry.
-    NOT_FOUND: nothing comes near enough to be shown.
+    SUPPORTED: code has checked every claim against its citations. QUOTED: the closest quotations;
+    whether they answer is not checked. UNSUPPORTED: a claim goes beyond its citations. NOT_FOUND:
+    nothing is near enough to show.
     """
 
     SUPPORTED = "supported"
@@ -41,12 +40,12 @@ class Status(StrEnum):
 
 
 class MismatchKind(StrEnum):
-    """What of a claim its sentences do not say.
+    """What the cited sentences do not say.
 
-    The last five are of a claim as a whole: its sentences speak of other things (WORDS), or of
-    something else than the question (SUBJECT), it is not the kind of answer asked for (ANSWER), it
-    only repeats the question (REPEATS), or the model itself does not find it in them when it reads
-    them again (READING).
+    The last five concern a whole claim: its sentences are about other things (WORDS), or not about
+    the question's subject (SUBJECT); it is not the kind of answer asked for (ANSWER); it only
+    repeats the question (REPEATS); the model itself does not confirm it on a second reading
+    (READING).
     """
 
     FIGURE = "figure"
@@ -71,7 +70,7 @@ class MismatchKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Something that a claim says and its sentences do not.
+    """A part of a claim missing from its sentences.
 
     Attributes:
         kind: what it is.
@@ -84,24 +83,22 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A verbatim quote and where it stands; it counts only once the verifier has found it.
+    """A quotation with its place; valid only after verification.
 
     Attributes:
-        passage_id: the passage quoted from.
+        passage_id: the passage quoted.
         quote: verbatim text of the document.
         start, end: span of the quote in the document text; -1 before verification.
-        label: the place in words, for people ("金融商品取引法 第二十七条の三十六 第一項 第二号").
-        state: the day whose wording of the law this is, "2015-12-27"; "" for other documents.
-        followed: the day from which the corpus has another wording of this law; "" for none.
-        not_yet: whether that wording is not in force on the day whose law was asked for.
-        before_first: whether the law had another wording on that day, which the corpus lacks.
-        beside: whether it is of another law than those the question names: it answers nothing.
-        confidence: how sure OCR is of the characters of its page, from 0 to 1; None where the file
-            itself has the text.
-        changes: the label of a provision quoted before it that it has read or applied otherwise
-            for the time being (当分の間); "" where it was not added for that.
-        page, last_page: the pages of the document that the quote is on; 0 where it has none.
-        verified: whether the quote was found in the passage by code.
+        label: the place in words ("金融商品取引法 第二十七条の三十六 第一項 第二号").
+        state: the day this text came into force, "2015-12-27"; "" for other documents.
+        followed: the day of the next text in the corpus, or "".
+        not_yet: whether the text was not yet in force on the day asked for.
+        before_first: whether the corpus lacks the text of the day asked for.
+        beside: whether it is outside the laws named: it answers nothing.
+        confidence: of OCR in the characters of its page, 0 to 1; None for a text layer.
+        changes: label of a quoted provision temporarily changed by it (当分の間), or "".
+        page, last_page: pages of the quote; 0 if the document has none.
+        verified: whether code found the quote in the passage.
         problem: why it was rejected; None when verified.
     """
 
@@ -125,13 +122,13 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One statement of an answer that a model wrote.
+    """A statement of an answer, written by a model.
 
     Attributes:
         text: the statement.
-        citations: what it rests on, as numbers from 1 of the answer's citations.
-        mismatches: what it says that its citations do not; none where code found it carried.
-        moved: whether code cites other sentences than the model did, because these carry it.
+        citations: numbers, from 1, of the answer's citations.
+        mismatches: parts missing from its citations; empty if code found it supported.
+        moved: whether code replaced the model's citations by supporting ones.
     """
 
     text: str
@@ -141,11 +138,10 @@ class Claim:
 
 
 class Stage(StrEnum):
-    """What a step of a derivation was taken from; settings name them 1, 2 and 3.
+    """The source of a derivation step; settings name them 1, 2 and 3.
 
-    KNOWLEDGE: a triple of the corpus.
-    DOCUMENTS: passages of the corpus, of which a model made a triple.
-    MODEL: what a model knows by itself; nothing carries it.
+    KNOWLEDGE: a triple of the corpus. DOCUMENTS: passages of the corpus, from which a model made a
+    triple. MODEL: the model alone; nothing supports it.
     """
 
     KNOWLEDGE = "knowledge"
@@ -155,16 +151,15 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a derivation: a query with a single answer.
+    """A step of a derivation: a query with one answer.
 
     Attributes:
-        query: in words, with the answers of earlier steps written into it.
+        query: in words, with the answers of earlier steps filled in.
         subject, predicate: what was looked for.
-        triple: what was found; None for nothing.
-        stage: what it was taken from; None where nothing was found.
-        citation: the number, from 1, of the citation of the answer that shows it; 0 for none.
-        tried: every stage that was asked, in order; the last one is `stage`, unless nothing was
-            found.
+        triple: the result, or None.
+        stage: its source, or None.
+        citation: number, from 1, of the citation with it; 0 for none.
+        tried: every source asked, in order; the last one is `stage` if anything was found.
     """
 
     query: str
@@ -182,8 +177,8 @@ class Derivation:
 
     Attributes:
         steps: in order.
-        computed: what was computed from the objects, a sentence each
-            ("1938年11月3日 < 1943年8月1日"); empty where nothing was.
+        computed: computations on the objects, a sentence each
+            ("1938年11月3日 < 1943年8月1日").
     """
 
     steps: tuple[Step, ...]
@@ -191,15 +186,15 @@ class Derivation:
 
     @property
     def triples(self) -> tuple[Triple, ...]:
-        """What was found, step by step."""
+        """The results, step by step."""
         return tuple(step.triple for step in self.steps if step.triple is not None)
 
 
 class Veracity(StrEnum):
-    """What evidence says of a claim: the labels of AVeriTeC (Schlichtkrull et al., 2023).
+    """The verdict on a claim: the labels of AVeriTeC (Schlichtkrull et al., 2023).
 
-    CONFLICTING: some of it speaks for the claim and some against it, or the claim picks out what
-    suits it ("Conflicting Evidence/Cherrypicking").
+    CONFLICTING: evidence for and against, or selective facts ("Conflicting
+    Evidence/Cherrypicking").
     """
 
     SUPPORTED = "supported"
@@ -209,7 +204,7 @@ class Veracity(StrEnum):
 
 
 class Stance(StrEnum):
-    """How a sentence stands to a claim."""
+    """The stance of a sentence towards a claim."""
 
     SUPPORTS = "supports"
     REFUTES = "refutes"
@@ -217,16 +212,15 @@ class Stance(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CheckedEvidence:
-    """A sentence that was found for a claim.
+    """A sentence found for a claim.
 
     Attributes:
-        question: what it was found for.
-        citation: its words, put in by code.
-        supplement: what a model wrote of the text around it, so that it can be understood; no
-            quotation, and never evidence itself. Empty where none was written.
-        stance: how it stands to the claim; None where it decides nothing, or was not looked at.
-        differs: what of the claim it says otherwise, found by code.
-        by_code: whether code found the stance; else a model said so.
+        question: that it was found for.
+        citation: its words, inserted by code.
+        supplement: a model's summary of its context, or "". It is neither a quotation nor evidence.
+        stance: towards the claim; None if neutral or unread.
+        differs: contradictions found by code.
+        by_code: whether code found the stance, not a model.
     """
 
     question: str
@@ -239,12 +233,12 @@ class CheckedEvidence:
 
 @dataclass(frozen=True, slots=True)
 class FactCheck:
-    """What became of a claim that was checked.
+    """The result of a fact-check.
 
     Attributes:
-        veracity: what the evidence says of it.
-        questions: that it was split into, as they were searched for.
-        evidence: in the order in which a model was shown it.
+        veracity: the verdict.
+        questions: the claim was split into, as searched for.
+        evidence: in the order shown to a model.
     """
 
     veracity: Veracity
@@ -252,18 +246,18 @@ class FactCheck:
     evidence: tuple[CheckedEvidence, ...] = ()
 
     def that(self, stance: Stance) -> tuple[CheckedEvidence, ...]:
-        """The sentences that stand to the claim like this."""
+        """The sentences with a stance."""
         return tuple(one for one in self.evidence if one.stance is stance)
 
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """A passage that the search found and that the answer does not quote; it may not answer.
+    """A passage found but not quoted; it may not answer.
 
     Attributes:
         passage_id: its id.
         label: its place in words, as for `Citation`.
-        beginning: its first words, without line breaks; "…" marks that there are more.
+        beginning: its first words, without line breaks; "…" if there are more.
     """
 
     passage_id: str
@@ -273,27 +267,25 @@ class Nearest:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer with what it rests on.
+    """An answer and its support.
 
     Attributes:
-        text: the answer; for the extractive reader the quotes themselves, in order.
-        citations: what the text rests on: best first, or in the order of the claims.
-        status: how far the citations carry it.
-        trace: how the evidence was found, and the calls of models.
-        claims: the statements of a model, or what a method found about each option; none for the
-            extractive reader.
-        label: the option chosen, "a" for the first; empty where none was asked for.
-        doubts: why it is not supported, where there is more to say than that of the quotations.
-        derivation: the triples it follows from; None where the way to answer gives none.
-        absent: laws that the question names and the corpus lacks, as written; with one of them
-            nothing is supported.
-        read_as: the question that it answers, where that leant on those before it and was made
-            whole; empty where it is as it was asked.
-        checked: what became of the claim that was asked about; None where the way to answer checks
-            none. The text then says the verdict.
-        nearest: what the search found besides, best first; see `localrag.answer.extractive`.
-        quotations: what answers the same question without a model, word for word. Only an
-            `unsupported` answer that a model wrote has them; no claim rests on them.
+        text: the answer; for the extractive reader the quotes in order.
+        citations: its support: best first, or in the order of the claims.
+        status: how well the citations support it.
+        trace: the search, and the model calls.
+        claims: a model's statements, or a method's findings on each option; empty for the
+            extractive
+            reader.
+        label: the option chosen, "a" for the first, or "".
+        doubts: reasons against it beyond its quotations.
+        derivation: the triples it follows from, or None.
+        absent: laws named and missing, as written; with one of them nothing is supported.
+        read_as: the follow-up as completed, or "".
+        checked: the result of a fact-check, or None. The text then has the verdict.
+        nearest: other hits, best first; see `localrag.answer.extractive`.
+        quotations: quotations for the same question without a model, if a model's answer is
+            `unsupported`. No claim rests on them.
     """
 
     text: str
@@ -312,19 +304,19 @@ class Answer:
 
     @property
     def is_concluded(self) -> bool:
-        """Whether its text says more than its claims and quotations: what follows from them."""
+        """Whether its text draws a conclusion beyond claims and quotations."""
         return self.derivation is not None or self.checked is not None
 
     def cited(self, claim: Claim) -> tuple[Citation, ...]:
-        """The citations that a claim of it rests on."""
+        """The citations of a claim."""
         return tuple(self.citations[number - 1] for number in claim.citations)
 
 
 class Unanswered(ModelUnusable):
-    """A question that a model failed on, with what was done for it until then.
+    """A question a model failed on.
 
     Attributes:
-        trace: the stages and calls so far, the failing one included.
+        trace: the steps and calls so far, with the failed one.
     """
 
     def __init__(self, error: ModelUnusable, trace: Trace) -> None:
@@ -333,13 +325,13 @@ class Unanswered(ModelUnusable):
 
 
 def verify(store: "CorpusStore", citation: Citation) -> Citation:
-    """The citation as far as the store confirms it.
+    """Verify a citation against the store.
 
-    The quote must stand in the passage letter by letter. Only line breaks, blanks and the width
-    of characters may differ; then the citation returned holds the document's own spelling.
+    The passage must have the quote letter by letter, apart from line breaks, blanks and widths. The
+    citation returned has the document's spelling.
 
     Returns:
-        The citation with its span in the document and `verified`, or with the problem named.
+        The citation, `verified` with its span, or with its problem.
     """
     passage = store.by_id(citation.passage_id)
     if passage is None:
@@ -373,7 +365,7 @@ def verify(store: "CorpusStore", citation: Citation) -> Citation:
 def _pages(
     store: "CorpusStore", passage: Passage, label: str, start: int, end: int
 ) -> dict[str, Any]:
-    """The label of a quotation with the pages that it is on, and the pages."""
+    """The label of a quotation with its pages, and the pages."""
     label = label or passage.header
     if not passage.locator.page:
         return {"label": label}
@@ -387,7 +379,7 @@ def _pages(
 
 
 def _state(store: "CorpusStore", passage: Passage) -> dict[str, Any]:
-    """Which wording of a law a passage has, as fields of a citation; none of other documents."""
+    """The state of the law of a passage, as fields of a citation; empty for other documents."""
     if passage.layer == PASSAGES:
         return {}
     document = store.document(passage.document_id)
@@ -402,7 +394,7 @@ def _state(store: "CorpusStore", passage: Passage) -> dict[str, Any]:
 
 
 def located(store: "CorpusStore", citation: Citation) -> Citation:
-    """The citation with the place of the smallest provision that holds the whole quote."""
+    """The citation with the place of the smallest provision around the quote."""
     passage = store.by_id(citation.passage_id) if citation.verified else None
     if passage is None or passage.layer == PASSAGES:
         return citation
@@ -414,14 +406,14 @@ def located(store: "CorpusStore", citation: Citation) -> Citation:
 
 
 def _find_folded(text: str, quote: str) -> tuple[int, int]:
-    """Span in `text` of the quote when blanks and character widths are disregarded, or -1, -1."""
+    """Span of a quote in `text` ignoring blanks and widths, or -1, -1."""
     haystack, places = _folded(text)
     needle, _ = _folded(quote)
     letters = compact(quote)
     at = haystack.find(needle) if needle else -1
     while at >= 0:
         start, end = places[at][0], places[at + len(needle) - 1][1]
-        # Folding also evens out case, which a verbatim quote may not change.
+        # Folding evens out case, too; a verbatim quote must keep it.
         if compact(text[start:end]) == letters:
             return start, end
         at = haystack.find(needle, at + 1)
@@ -438,43 +430,42 @@ def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
 
 
 class Cancelled(Exception):  # noqa: N818 - the name says what became of the question
-    """Whoever asked does not want the answer any longer."""
+    """The answer is no longer wanted."""
 
 
 class Watch:
-    """Follows how an answer is made; whoever wants to hear of it overrides a method.
+    """Follows an answer being made; override its methods.
 
-    Every method is called in the thread that makes the answer. What one raises ends the work and
-    passes through.
+    Every method runs in the thread making the answer. An exception from it ends the work.
     """
 
     def stage(self, record: StageRecord) -> None:
-        """Take what a stage of the retrieval did, as soon as it has ended."""
+        """Called after each step of the search."""
 
     def near(self, nearest: Sequence[Nearest]) -> None:
-        """Take what comes nearest, as soon as a search has ended; it may not answer."""
+        """Called with the nearest passages after a search; they may not answer."""
 
     def loading(self, model: str, done: int, total: int) -> None:
-        """Take how much of a model is loaded: bytes of bytes; total 0 where nobody says."""
+        """Called with the bytes of a model loaded so far; total 0 if unknown."""
 
     def reading(self, done: int, total: int) -> None:
-        """Take how much of a prompt a model has read: tokens of tokens.
+        """Called with the prompt tokens read so far.
 
-        Told with (0, 0) when the model is asked. Servers mostly tell no more.
+        First with (0, 0), when the model is asked. Most servers report no more.
         """
 
     def wrote(self, piece: str) -> None:
-        """Take a piece of a model's reply, about a token, as it comes."""
+        """Called with each piece of a reply, about a token."""
 
     def draft(self, claims: Sequence[str]) -> None:
-        """Take the claims as far as a model has written them; nothing in them is checked yet."""
+        """Called with the claims written so far, unchecked."""
 
     def cancelled(self) -> bool:
-        """Whether the answer is no longer wanted; asked at least once per token."""
+        """Whether to stop; asked at least once per token."""
         return False
 
     def require(self) -> None:
-        """Go on only where the answer is still wanted.
+        """Continue only if the answer is still wanted.
 
         Raises:
             Cancelled: it is not.
@@ -484,15 +475,15 @@ class Watch:
 
 
 UNWATCHED = Watch()
-"""The watch of an answer that nobody follows."""
+"""A watch without a viewer."""
 
 
 class Drafting:
-    """Tells a watch the claims of one reply, as far as they can be read while it is written.
+    """Reports the claims of one reply while it is written.
 
     Args:
-        watch: is told each piece, and the claims where a piece changes them.
-        claims: reads the claims out of the beginning of a reply.
+        watch: gets each piece, and changed claims.
+        claims: reads claims from the beginning of a reply.
     """
 
     def __init__(self, watch: Watch, claims: Callable[[str], Sequence[str]]) -> None:
@@ -502,7 +493,7 @@ class Drafting:
         self._told: Sequence[str] = ()
 
     def wrote(self, piece: str) -> None:
-        """Take a piece of the reply, as it comes."""
+        """Called with a piece of the reply."""
         self._watch.wrote(piece)
         self._text += piece
         claims = self._claims(self._text)

@@ -1,4 +1,4 @@
-"""An answer in words, the same for command line, workbench and exported conversations."""
+"""An answer in words, for command line, workbench and exports."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from localrag.search.types import FOLLOW_UP, STATE_ASKED, Hit, Trace
 from localrag.text.facts import Fact, FactKind, told
 
 if TYPE_CHECKING:
-    # The first paint of the workbench needs words, and no store.
+    # The first paint of the workbench needs words but no store.
     from localrag.corpus.store import DocumentInfo
     from localrag.law.applied import ReadText, ReadWords
 
@@ -21,7 +21,7 @@ STATUSES: Mapping[str, str] = {
     Status.UNSUPPORTED: N_("unsupported"),
     Status.NOT_FOUND: N_("not found"),
 }
-"""How far an answer is carried by its citations, in short."""
+"""The status of an answer, in short."""
 
 VERACITIES: Mapping[str, str] = {
     Veracity.SUPPORTED: N_("supported"),
@@ -29,7 +29,7 @@ VERACITIES: Mapping[str, str] = {
     Veracity.NOT_ENOUGH: N_("not enough evidence"),
     Veracity.CONFLICTING: N_("conflicting evidence"),
 }
-"""What evidence says of a claim, in short."""
+"""Verdicts of fact-checks, in short."""
 
 FAILURES: Mapping[str, str] = {
     "InputError": N_("unreadable"),
@@ -42,7 +42,7 @@ FAILURES: Mapping[str, str] = {
     "ServerTrouble": N_("server in trouble"),
     "ServerUnreachable": N_("server unreachable"),
 }
-"""Why a question has no answer, in short, by the name of the error; others have no other name."""
+"""Why a question has no answer, in short, by name of the error."""
 
 MISMATCHES: Mapping[str, str] = {
     MismatchKind.FIGURE: N_("this figure is not in what it cites"),
@@ -64,7 +64,7 @@ MISMATCHES: Mapping[str, str] = {
     MismatchKind.REPEATS: N_("it only repeats the question"),
     MismatchKind.READING: N_("reading it again, the model does not find it in what it cites"),
 }
-"""What is wrong with a claim."""
+"""Problems of claims."""
 
 _UNSUPPORTED = {
     MismatchKind.WORDS: N_("an answer was made, but what it cites speaks of other things"),
@@ -79,7 +79,7 @@ _UNSUPPORTED = {
         "an answer was made, but it is not the kind of answer that was asked for"
     ),
 }
-"""Why an answer is unsupported although its citations say all of it, the gravest first."""
+"""Why an answer with full citations is unsupported, worst first."""
 
 _STEPS = {
     FOLLOW_UP: N_("follow-up"),
@@ -126,10 +126,10 @@ _STEPS = {
     "chunks": N_("chunks"),
     "aspects": N_("aspects"),
 }
-"""Stages, what they are about, and what models are called for; of some there are several."""
+"""Names of steps, subjects and purposes of model calls."""
 
 _LACKING = (FactKind.NO_SUCH_LAW, FactKind.CITED_LAW_LACKING)
-"""The events that tell of a law that the corpus lacks."""
+"""Notes naming a law missing from the corpus."""
 
 _SOURCES = {
     Stage.KNOWLEDGE: N_("triples"),
@@ -139,7 +139,7 @@ _SOURCES = {
 
 
 def step(name: str) -> str:
-    """What a trace calls a stage or a call of a model, in words: "fuse", "verdict b"."""
+    """A step or model call of a trace in words: "fuse", "verdict b"."""
     if name in _STEPS:
         return _(_STEPS[name])
     kind, blank, which = name.partition(" ")
@@ -151,7 +151,7 @@ def verdict(answer: Answer, shown: int | None = None) -> str:
 
     Args:
         answer: the answer.
-        shown: passages that a model was shown, where the trace of the answer no longer tells.
+        shown: passages shown to a model, if the trace has them no longer.
     """
     if answer.doubts and answer.status in (Status.NOT_FOUND, Status.UNSUPPORTED):
         return told(answer.doubts)
@@ -166,7 +166,7 @@ def verdict(answer: Answer, shown: int | None = None) -> str:
     if answer.status is Status.NOT_FOUND:
         told_of = {event.kind: event for event in answer.trace.events}
         left = told_of.get(FactKind.FILTERS_LEAVE)
-        # Earlier versions told of nothing as of 0 passages.
+        # Earlier versions stored no note for 0 passages.
         if FactKind.FILTERS_LEAVE_NOTHING in told_of or (left and not left.fields["n"]):
             return _("the filters leave nothing of this corpus to answer from")
         if left:
@@ -201,11 +201,11 @@ def verdict(answer: Answer, shown: int | None = None) -> str:
 
 
 def events(trace: Trace, absent: Collection[str] = ()) -> Iterator[Fact]:
-    """What stages left out or switched off, each once.
+    """Notes of the steps, each once.
 
     Args:
         trace: of a search or an answer.
-        absent: the laws of which it is told already that the corpus lacks them.
+        absent: missing laws already reported.
     """
     for event in dict.fromkeys(trace.events):
         if event.kind not in _LACKING or event.fields["name"] not in absent:
@@ -213,42 +213,38 @@ def events(trace: Trace, absent: Collection[str] = ()) -> Iterator[Fact]:
 
 
 def looked_up(words: Iterable[EverydayWord]) -> Iterator[Fact]:
-    """What statutes say instead of everyday words, which was looked up as well."""
+    """Statutory counterparts that were searched for as well."""
     for word in words:
         if word.others:
             yield Fact(FactKind.LOOKED_UP, said=word.said, phrases=word.others)
 
 
 def nearest(status: str) -> str:
-    """What is said above the passages that come near a question and are not quoted.
-
-    Args:
-        status: of the answer, a `Status`.
-    """
+    """The heading of the nearest passages, by `Status` of the answer."""
     if status in (Status.SUPPORTED, Status.QUOTED):
         return _("Also near in this corpus; they may not answer")
     return _("Nearest in this corpus; they may not answer")
 
 
 def instead() -> str:
-    """What is said above the quotations that answer in the place of unsupported claims."""
+    """The heading of quotations replacing unsupported claims."""
     return _("What the texts say, word for word; check whether it answers")
 
 
 def by_unsupported_model() -> str:
-    """What is said above the claims of a model that code could not support."""
+    """The heading of unsupported claims."""
     return _("Written by the model, not supported")
 
 
 def supplement(answer: Answer, citation: Citation) -> str:
-    """What a model wrote of the text around a sentence cited, told as such; empty for nothing."""
+    """A model's summary of the context of a cited sentence, marked as such, or ""."""
     found = answer.checked.evidence if answer.checked else ()
     written = next((one.supplement for one in found if one.citation == citation), "")
     return _("written by a model, no quotation: {text}").format(text=written) if written else ""
 
 
 def mismatch(kind: str, written: str, claim: str) -> str:
-    """What is wrong with a claim, and the words of it that are, unless it is the whole claim."""
+    """The problem of a claim, with the words concerned unless it is the whole claim."""
     problem = _(MISMATCHES[kind]) if kind in MISMATCHES else kind
     if written == claim:
         return problem
@@ -256,7 +252,7 @@ def mismatch(kind: str, written: str, claim: str) -> str:
 
 
 def moved() -> str:
-    """What is said of a claim for which code cites other sentences than the model did."""
+    """The remark on a claim with citations replaced by code."""
     return _("code cites these sentences: those of the model do not say it")
 
 
@@ -268,14 +264,14 @@ def state(
     before_first: bool = False,
     old: bool = False,
 ) -> str:
-    """What is said of the wording of a law that is quoted.
+    """The remark on the state of a quoted law.
 
     Args:
-        date: the day whose wording it is.
-        followed: the day from which the corpus has another one; "" for none.
-        not_yet: it is not in force on the day whose law was asked for.
-        before_first: the corpus lacks the wording of that day.
-        old: it is from long before that day, and it is to be told here.
+        date: the day the text came into force.
+        followed: the day of the next text in the corpus, or "".
+        not_yet: it was not yet in force on the day asked for.
+        before_first: the corpus lacks the text of that day.
+        old: it is much older than that day.
     """
     if old:
         told = state(date, followed, not_yet=not_yet, before_first=before_first)
@@ -292,7 +288,7 @@ def state(
 
 
 def state_of(law: "DocumentInfo") -> str:
-    """What is said of the text that the corpus shows of a law; "" where its day is not known."""
+    """The remark on the text shown of a law, or "" if its day is unknown."""
     date = law.metadata.get("date", "")
     if not date:
         return ""
@@ -306,7 +302,7 @@ def state_of(law: "DocumentInfo") -> str:
 
 
 def remarks(citation: Citation) -> list[str]:
-    """What is said of a quotation beside its place."""
+    """The remarks on a quotation."""
     told = []
     if citation.state:
         told.append(
@@ -327,33 +323,33 @@ def remarks(citation: Citation) -> list[str]:
 
 
 def read_by_ocr(confidence: float) -> str:
-    """What is said of the text of a page that is an image, and how sure its characters are."""
+    """The remark on text read by OCR, with its confidence."""
     return _("read by OCR, confidence {confidence:.2f}").format(confidence=confidence)
 
 
 def of_passage(passage: Passage) -> str:
-    """What is said of the text of a passage beside its place; "" for nothing."""
+    """The remarks on a passage, or ""."""
     confidence = passage.locator.confidence
     return "" if confidence is None else read_by_ocr(confidence)
 
 
 def changed() -> str:
-    """What stands before the provision that has the one above it read otherwise."""
+    """The heading of a provision that changes the one above it."""
     return _("For the time being it is read or applied otherwise, by: ")
 
 
 def changes(label: str) -> str:
-    """What is said of a provision that has another one read otherwise for the time being."""
+    """The remark on a provision that temporarily changes another."""
     return _("changes for the time being how {provision} applies").format(provision=label)
 
 
 def beside() -> str:
-    """What is said of a quotation or a hit of another law than those the question names."""
+    """The remark on a quotation or hit outside the laws named."""
     return _("of a law that the question does not name")
 
 
 def by_model(hit: Hit) -> str:
-    """Which of the labels asked for a hit has from a model; empty where it has none."""
+    """Labels of a hit assigned by a model, among those asked for, or ""."""
     from localrag.corpus.types import facet_name
 
     labels = _(", ").join(f"{facet_name(key)}={value}" for key, value in hit.by_model)
@@ -361,7 +357,7 @@ def by_model(hit: Hit) -> str:
 
 
 def made_by_code(text: "ReadText") -> str:
-    """What is said above a text as another provision has it read."""
+    """The heading of a text as another provision reads it."""
     told = _(
         "Made by code, no text of a law: as {by} has it read. 【 】 is read in the place of 〔 〕."
     )
@@ -369,18 +365,18 @@ def made_by_code(text: "ReadText") -> str:
 
 
 def as_read(text: "ReadText") -> Iterator[tuple[str, str]]:
-    """Its pieces: what is read and, behind it, the words of the law; "" where these are read."""
+    """Its pieces: new words and, behind them, the words of the law, or ""."""
     for piece in text.pieces:
         yield (f"【{piece.text}】", f"〔{piece.replaced}〕") if piece.replaced else (piece.text, "")
 
 
 def not_made() -> str:
-    """What is said above the readings that code could not make."""
+    """The heading of readings code could not apply."""
     return _("Readings that were not made")
 
 
 def replacement(words: "ReadWords") -> tuple[str, str]:
-    """Words that are read otherwise, and what is said of them where they stand nowhere."""
+    """Words to be read otherwise, with a remark if they do not occur."""
     note = ""
     if words.times == 0:
         note = _("  (these words are not found there)")
@@ -390,12 +386,12 @@ def replacement(words: "ReadWords") -> tuple[str, str]:
 
 
 def untold() -> str:
-    """What is said of provisions whose words are read otherwise, where code cannot tell them."""
+    """The remark on provisions code cannot identify."""
     return _("  (code cannot tell which provisions these are)")
 
 
 def origin(step: Step) -> str:
-    """What a step of a derivation was taken from, or what was asked in vain."""
+    """The source of a derivation step, or the sources tried in vain."""
     if step.stage is not None:
         return _(_SOURCES[step.stage])
     if not step.tried:
@@ -404,7 +400,7 @@ def origin(step: Step) -> str:
 
 
 def mark(answer: Answer, number: int) -> str:
-    """The mark of a citation, from 1; a rejected one says so."""
+    """The mark of a citation, from 1; a rejected one is marked so."""
     if answer.citations[number - 1].verified:
         return f"[{number}]"
     return _("[{number} rejected]").format(number=number)

@@ -1,11 +1,10 @@
-"""Whether the sentences that a claim cites say what it says, by code.
+"""Checks by code whether the cited sentences support a claim.
 
-Particulars are compared, not wording: every figure, date, citation of a provision and name of the
-claim must stand in the sentences it cites, in their headings or in the question, and what the claim
-affirms, denies, allows or demands must be what the clause says that it resembles most; no word may
-stand for its counterpart, nor one who does something for the one it is done to. A question
-gives the subject and never the answer: what it asks to be confirmed (…は五年か) must stand in the
-sentences all the same.
+Particulars are compared, not wording. Every figure, date, citation and name of the claim must be in
+its sentences, in their headings or in the question. What it affirms, denies, allows or demands must
+agree with the most similar clause. No word may replace its counterpart, nor agent the object. A
+question gives the subject, never the answer: what it asks to confirm (…は五年か) must be in the
+sentences, too.
 """
 
 import re
@@ -52,15 +51,14 @@ from localrag.text.folding import Folded, fold, is_japanese
 from localrag_indexes.analysis.normalize import letters_of, normalize
 
 ENOUGH = 0.5
-"""The share of a claim's words, as `covers` tells it, from which sentences carry the claim."""
+"""Share of a claim's words (`covers`) at which sentences support it."""
 
-# Of longer texts only so many characters are read: what stands behind them carries nothing, and a
-# longer claim is not carried.
+# Most characters read of a text; a longer claim is never supported.
 _LONGEST = 20_000
 
 
 class CandidateSentence(NamedTuple):
-    """A sentence that a claim could cite, with the heading it stands under."""
+    """A sentence a claim could cite, with its heading."""
 
     text: str
     heading: str = ""
@@ -68,11 +66,11 @@ class CandidateSentence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """The sentence that carries a claim.
+    """The sentence supporting a claim.
 
     Attributes:
         index: of the candidate, from 0.
-        alone: whether it needs none of the sentences cited beside it.
+        alone: whether it needs none of the other cited sentences.
     """
 
     index: int
@@ -82,18 +80,18 @@ class Carrier:
 def mismatches(
     claim: str, sentences: Sequence[str], *, headings: Sequence[str] = (), question: str = ""
 ) -> tuple[Mismatch, ...]:
-    """Find everything in a claim that its sentences, their headings and the question do not say.
+    """Find every part of a claim missing from its sentences, headings and question.
 
     Args:
         claim: one statement, Japanese or English.
-        sentences: those it cites, an item of a statute with its stem.
-        headings: under which they stand; a citation such as 第二項 is completed by them.
-        question: what it answers; "" for none. Particulars of one that asks to be told something
-            (who, いつ) may be repeated; those of one that asks for yes or no may not.
+        sentences: its citations, an item with its stem.
+        headings: of the sentences; they complete citations such as 第二項.
+        question: that it answers, or "". Particulars of an open question (who, いつ) may be
+            repeated,
+            those of a yes-or-no question may not.
 
     Returns:
-        Each once, in the order of the kinds; empty where everything stands there. Whether the
-        sentences speak of the same thing at all is for `covers` to tell.
+        Each once, by kind. Whether the sentences are about the same thing is checked by `covers`.
     """
     letters = letters_of(claim)
     if any(letters == letters_of(sentence) for sentence in sentences):
@@ -106,10 +104,10 @@ def mismatches(
 def covers(
     claim: str, sentences: Sequence[str], *, headings: Sequence[str] = (), question: str = ""
 ) -> float:
-    """The share, 0 to 1, of what a claim speaks of that its sentences speak of, too.
+    """The share, 0 to 1, of a claim's content found in its sentences.
 
-    Words of the question count as said; but of what the claim adds to the question, or where it
-    adds nothing, of the whole, the same share must stand in the sentences or their headings.
+    Words of the question count as given. But the same share of what the claim adds, or of the whole
+    if it adds nothing, must be in the sentences or their headings.
     """
     return _ClaimBesideSentences(claim, sentences, headings, question).coverage()
 
@@ -122,17 +120,17 @@ def carriers(
     headings: Sequence[str] = (),
     question: str = "",
 ) -> Carrier | None:
-    """Find the candidate that carries a claim alone, else together with the sentences cited.
+    """Find the candidate that supports a claim, alone or with the cited sentences.
 
     Args:
         claim: as for `mismatches`.
-        candidates: the other sentences of the evidence, the likeliest first.
-        cited: the sentences that the claim cites and that do not carry it.
-        headings: those of `cited`.
+        candidates: other sentences of the evidence, best first.
+        cited: sentences cited that do not support the claim.
+        headings: of `cited`.
         question: as for `mismatches`.
 
     Returns:
-        The one that covers most of the claim without a mismatch; None where there is none.
+        The one without a mismatch that covers most of the claim, or None.
     """
     for beside, above in (((), ()), (tuple(cited), tuple(headings))):
         best: tuple[float, int] | None = None
@@ -155,16 +153,16 @@ def carriers(
 
 @dataclass(frozen=True)
 class _Reading:
-    """What a text says.
+    """A text, read.
 
     Attributes:
         keys: of its content words.
-        compact: the normalised text without blanks.
-        tokens: its words as they are written, normalised.
-        katakana: its runs of katakana, without the long vowel that spellings disagree on.
+        compact: normalised text without blanks.
+        tokens: its words as written, normalised.
+        katakana: its runs of katakana, without long vowels, whose spelling varies.
         years: of its dates.
-        counterparts: its words that have some.
-        roles: who does something to whom in its sentences.
+        counterparts: its words with counterparts.
+        roles: agents and objects in its sentences.
     """
 
     folded: Folded
@@ -180,7 +178,7 @@ class _Reading:
     roles: tuple[Roles, ...]
 
 
-# An answer has a few claims on the same evidence: each sentence is read once.
+# The claims of an answer share evidence: read each sentence once.
 @lru_cache(maxsize=512)
 def _read(text: str) -> _Reading:
     folded = fold(text)
@@ -236,13 +234,13 @@ _SHORTEST_STEM = 4
 
 
 def confirms(question: str) -> bool:
-    """Whether a question asks for yes or no, so that its particulars are what is asked about."""
+    """Whether a question asks for yes or no."""
     normal = normalize(question)
     return bool(_ASKS_FOR_YES.search(normal)) and not _ASKS_FOR_SOMETHING.search(normal)
 
 
 class _ClaimBesideSentences:
-    """One claim beside what it cites."""
+    """A claim with its citations."""
 
     def __init__(
         self, claim: str, sentences: Sequence[str], headings: Sequence[str], question: str
@@ -262,7 +260,7 @@ class _ClaimBesideSentences:
                     self.figures.setdefault(number, []).append(figure)
 
     def mismatches(self) -> Iterator[Mismatch]:
-        """Everything that does not stand there, kind by kind."""
+        """Every missing part, by kind."""
         folded, particulars = self.claim.folded, self.claim.particulars
         for figure in particulars.figures:
             if kind := self._figure(figure):
@@ -287,7 +285,7 @@ class _ClaimBesideSentences:
         yield from self._limits()
 
     def coverage(self) -> float:
-        """The share of what the claim speaks of that its sentences speak of, too."""
+        """The share of the claim's content in its sentences."""
         particulars = self.claim.particulars
         spoken: list[_Spoken] = [
             *sorted(self.claim.keys),
@@ -307,7 +305,7 @@ class _ClaimBesideSentences:
     # --- figures and dates ---
 
     def _figure(self, figure: Figure) -> MismatchKind | None:
-        """The kind of mismatch of a figure; None where it stands there."""
+        """The mismatch of a figure, or None."""
         if said := self._said(figure):
             bounded = figure.bound is None or any(other.bound is figure.bound for other in said)
             return None if bounded else MismatchKind.BOUND
@@ -342,7 +340,7 @@ class _ClaimBesideSentences:
         )
         if year_is_said and date.month is None:
             return None
-        # A year of one sentence, a day of another (同年八月): each must stand there.
+        # A year in one sentence, a day in another (同年八月): each must be there.
         days = [other.date for other in given if not other.date.has_year]
         if year_is_said and any(
             (date.month, date.day) in ((day.month, day.day), (day.month, None))
@@ -365,7 +363,7 @@ class _ClaimBesideSentences:
                 if citation.last and citation.last != other.last:
                     continue
                 places = [other.locator, *(within(other.locator, each) for each in headings)]
-                # 前項の届出 is 第1項の届出 beside 第2項; what 第2項 says 第1項 itself does not say.
+                # 前項の届出 is 第1項の届出 in 第2項; but 第1項 does not say what 第2項 says.
                 if _behind(text, other) == _behind(self.claim, citation):
                     places += [neighbour(word, each) for word in other.words for each in headings]
                 places += [other.last] if other.last else []
@@ -392,10 +390,10 @@ class _ClaimBesideSentences:
     # --- counterparts ---
 
     def _counterparts(self) -> Iterator[Mismatch]:
-        """Words that stand where the sentences have only their counterparts.
+        """Words whose sentences only have their counterparts.
 
-        Beside the right one a claim may have the partner in the same relation, and what the
-        question has (許可か届出か). "And" for "or" says something else only of what must be.
+        Besides the right word a claim may have its partner in the same relation, and words of the
+        question (許可か届出か). "And" for "or" changes only demands.
         """
         said, asked, claimed = map(_members, (self.texts, [self.question], [self.claim]))
         demands = any(
@@ -422,30 +420,30 @@ class _ClaimBesideSentences:
             kinds: dict[tuple[int, int], list[MismatchKind | None]] = {}
             for predicate in sentence.predicates:
                 span = predicate.start, predicate.end
-                # 同意がなければ…できない says no more than that the 同意 is required.
+                # 同意がなければ…できない says only that the 同意 is required.
                 if any(one.start <= predicate.start < one.end for one in excused) or (
                     excused and predicate.end == last and predicate.head in self._heads
                 ):
                     continue
-                # 虚偽のことを告げる: what is spoken of is not claimed to be so.
+                # 虚偽のことを告げる: a mention is no statement.
                 is_mentioned = _MENTIONED.match(self.claim.folded.normal, *span)
                 if not (is_mentioned and predicate.force is Force.AFFIRMED):
                     kinds.setdefault(span, []).append(self._contradiction(predicate, sentence))
             for span, (kind, *others) in kinds.items():
-                # 届け出、公表しない can be read in two ways: one of them has to stand there.
+                # 届け出、公表しない has two readings: one of them must be there.
                 if kind and all(others):
                     yield Mismatch(kind, self.claim.folded.written_normal(*span))
 
     def _contradiction(self, predicate: Predicate, sentence: ReadSentence) -> MismatchKind | None:
-        """How what is cited contradicts a predicate of the claim; None where it does not."""
+        """How the sentences contradict a predicate of the claim, or None."""
         said = self._heads.get(predicate.head, ())
         if not said and self.asks and predicate.force is Force.DENIED:
-            # Who asks what is so is not told by what is not.
+            # A question about what is so is not answered by what is not.
             return MismatchKind.NEGATION
         return _contradicted(predicate, sentence, said, self._sentences)
 
     def _are_required(self, sentence: ReadSentence) -> bool:
-        """Whether all that a sentence of the claim requires is demanded by what it cites."""
+        """Whether the citations demand everything a sentence of the claim requires."""
         return bool(sentence.requires) and all(
             any(other.force is Force.DEMANDED for other, _ in self._heads.get(one.head, ()))
             and not self._contradiction(one, sentence)
@@ -454,16 +452,16 @@ class _ClaimBesideSentences:
 
     @cached_property
     def _sentences(self) -> list[ReadSentence]:
-        """What the claim may say in other words."""
+        """The sentences whose words the claim may vary."""
         cited = with_lists(one for text in self.cited for one in text.sentences)
         given = with_provisos(list(cited))
         given += [one for text in self.headings for one in text.sentences]
-        # What a question takes for granted its answer may repeat.
+        # An answer may repeat what its question takes for granted.
         return [*given, *(self.question.sentences if self.asks else ())]
 
     @cached_property
     def _heads(self) -> Mapping[str, Sequence[tuple[Predicate, ReadSentence]]]:
-        """What that says of each deed or state."""
+        """Statements on each action or state."""
         heads: dict[str, list[tuple[Predicate, ReadSentence]]] = {}
         for sentence in self._sentences:
             for predicate in (*sentence.predicates, *sentence.requires):
@@ -478,7 +476,7 @@ class _ClaimBesideSentences:
             for limiting in sentence.limits
         }
         for sentence in self.claim.sentences:
-            # 同意がある場合に限り is what 同意がなければ…できない says.
+            # 同意がある場合に限り equals 同意がなければ…できない.
             implied = {Limit.ONLY} if self._are_required(sentence) else set()
             for limiting in sentence.limits:
                 if limiting.limit not in given | implied:
@@ -496,7 +494,7 @@ _Spoken = str | Figure | Dated | ProvisionCitation
 
 
 def _speaks_of(spoken: _Spoken, texts: Sequence[_Reading]) -> bool:
-    """Whether texts have a content word, a figure, a date or a citation."""
+    """Whether texts have a content word, figure, date or citation."""
     match spoken:
         case Figure():
             return any(
@@ -524,7 +522,7 @@ def _speaks_of(spoken: _Spoken, texts: Sequence[_Reading]) -> bool:
 
 
 def _members(texts: Iterable[_Reading]) -> defaultdict[tuple[str, ...], set[str]]:
-    """Which words that have counterparts texts have, by their group."""
+    """The words with counterparts in texts, by group."""
     members: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
     for text in texts:
         for one in text.counterparts:
@@ -546,13 +544,13 @@ def _contradicted(
     said: Sequence[tuple[Predicate, ReadSentence]],
     given: Sequence[ReadSentence],
 ) -> MismatchKind | None:
-    """How the clause that a predicate resembles most contradicts it; None where it does not.
+    """How the most similar clause contradicts a predicate, or None.
 
     Args:
         claimed: the predicate.
         around: its sentence.
-        said: what the sentences given say of the same deed or state.
-        given: all of them.
+        said: statements of the sentences on the same action or state.
+        given: all sentences.
     """
     likeness: dict[tuple[int, int], list[Predicate]] = {}
     for predicate, sentence in said:
