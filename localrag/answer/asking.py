@@ -82,7 +82,6 @@ def ask(
 
 
 def _flaw(error: ReplyInvalid, request: ChatRequest) -> Fact:
-    """The problem of a reply, in words."""
     if error.reply.finish is Finish.LENGTH:
         return Fact(FactKind.REPLY_CUT, n=request.max_tokens)
     return Fact(FactKind.REPLY_MALFORMED, flaw=error.cause)

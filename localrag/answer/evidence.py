@@ -335,7 +335,6 @@ def _numbered(found: Sequence[_Found], chosen: Sequence[_Place]) -> list[Sentenc
 
 
 def _count(found: Sequence[_Found], places: Sequence[_Place]) -> int:
-    """The number of sentences at some places; an item counts with its stem."""
     return sum(not found[of][1][at].above for of, at in places)
 
 

@@ -266,7 +266,6 @@ def _words_beside(reading: Reading) -> frozenset[frozenset[str]]:
 
 
 def _has_any(piece: Piece, words: frozenset[frozenset[str]], caption: str = "") -> bool:
-    """Whether a piece, its context or its caption has one of some words."""
     texts = (piece.text, *piece.before, caption)
     terms = {term for text in texts for term in analyzer().terms(text)}
     return any(word <= terms for word in words)
@@ -457,7 +456,6 @@ def _is_supplementary(passage: Passage) -> bool:
 
 
 def _holds(passage: Passage, citation: Citation) -> bool:
-    """Whether a quotation is from a passage or a part of it."""
     document = citation.passage_id.rpartition("#")[0]
     within = passage.start <= citation.start < passage.end
     return document == passage.document_id and within

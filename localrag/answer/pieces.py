@@ -111,7 +111,6 @@ def joined(holder: Passage, pieces: Sequence[Piece]) -> Piece:
 
 
 def _article_of(store: CorpusStore, unit: Passage) -> Passage:
-    """The article of a provision, or the provision itself."""
     place = Locator(unit.locator.division, unit.locator.article)
     return store.at(unit.document_id, place, ARTICLES) or unit
 

@@ -372,25 +372,21 @@ class Answerability:
         return signs
 
     def _matter(self, terms: set[str]) -> float:
-        """Whether some terms are about a matter of law in the question."""
         if not self._matters:
             return _UNTOLD
         return float(any(phrase <= terms for phrase in self._matters))
 
     def _ahead(self, passage: Passage) -> float:
-        """How far a passage's score is above all others, relative to the best."""
         own = self._scores.get(passage.id, 0.0)
         other = _best_other(self._scores, passage, 0.0)
         return (own - other) / (max(own, other) or 1.0)
 
     def _named(self, letters: str) -> float:
-        """Share of the question's names in a text; 1 without names."""
         if not self._names:
             return 1.0
         return sum(name in letters for name in self._names) / len(self._names)
 
     def _said(self, term: str, terms: set[str]) -> bool:
-        """Whether some terms include one of the question or its statutory counterpart."""
         return term in terms or any(phrase <= terms for phrase in self._in_law.get(term, ()))
 
 
@@ -438,7 +434,6 @@ def kind_of(signs: Mapping[str, float]) -> str:
 
 
 def _best_other(scores: Mapping[str, float], passage: Passage, default: float) -> float:
-    """The best score of another passage."""
     return max((score for unit, score in scores.items() if unit != passage.id), default=default)
 
 

@@ -1,1 +1,1 @@
-"""Japanese statutes as such: citations, names of laws, references between provisions."""
+"""Japanese statutes: citations, names of laws, references between provisions."""

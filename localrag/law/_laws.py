@@ -1,4 +1,4 @@
-"""What the law part of a citation stands for in the text of a law: 法, 令, 同法, 新法, a name."""
+"""Resolves the law of a citation inside a statute: 法, 令, 同法, 新法, a name."""
 
 import re
 from bisect import bisect_right
@@ -24,12 +24,12 @@ _NARROW = re.compile(r"この(?:条|項|号)|[イロハニホ]において")
 _ENTERED = re.compile(r"[法律令則]（(?:明治|大正|昭和|平成|令和)[^（）「」\n]{3,40}号")
 # 会社法第七編第二章第二節（第八百四十七条第二項を除く。）及び第九百条
 _HEADING = r"第[〇一二三四五六七八九十百]+[編章節款目](?:の[一二三四五六七八九十]+)*"
-# An act that the corpus lacks (会社法に規定する), not a way of doing something (方法による).
+# A missing act (会社法に規定する), but not a way of doing something (方法による).
 _SOME_ACT = re.compile(
     r"[一-鿿ァ-ヶー]{1,30}(?<![方手用療技違適作工製寸合立司此同本新旧])法"
     r"(?=[にのをはがと、中]|及び|又は|その他)"
 )
-# The same of a long name: 信託業務の兼営等に関する法律により.
+# The same for a long name: 信託業務の兼営等に関する法律により.
 _SOME_LAW = re.compile(r"(?:関する|ための)法律(?=[にのをはがと、中]|及び|又は|その他)")
 _HEADED_LAW = re.compile(rf"[法律令則](?=の?(?:目次|題名)|{_HEADING})")
 _AMENDMENT = re.compile(r"附則（([^（）]{6,60}号)")
@@ -37,16 +37,16 @@ _AFTER_HEADING = re.compile(
     rf"(?:(?P<same>同[編章節款目])(?:{_HEADING})*|(?:{_HEADING})+)\0*"
     rf"(?:(?:、|及び|並びに)(?:{_HEADING})+\0*)*(?:[（(]|及び|並びに|又は|若しくは|、)$"
 )
-# What `_AFTER_HEADING` and a bracket that sets off end with.
+# Last characters of `_AFTER_HEADING` and of a bracket that separates law and provision.
 _SETS_OFF = frozenset("（(びには、")
 _IN_HEADINGS = re.compile("[編章節款目]")
-# パリ条約第四条, 日米協定第六条: never one of the laws at hand.
+# パリ条約第四条, 日米協定第六条: never a law of the corpus.
 _TREATY = re.compile(
     r"(?P<name>[一-鿿々ァ-ヶー]*(?:条約|協定|議定書|憲章))(?:（[^（）\n]{0,80}）)?$"
 )
 _TREATY_ENDS = frozenset("約定書章）")
 _LONGEST_TREATY = 120
-# Of tables of words to be replaced: the law in the heading, and in the lines above the table.
+# The law of a replacement table: from its heading and the lines above it.
 _NAMED_IN_ROW = re.compile(
     r"読み?替え(?:る|られる)([^\t｜]{1,60}?)の規定[\t｜]"
     r"|([^\t｜]{1,60}?)の規定中読み?替え(?:る|られる)規定[\t｜]"
@@ -68,14 +68,14 @@ _SHORT = (
 
 
 class _Mention(NamedTuple):
-    """A law, and where the words end that name it."""
+    """A law, and the end of the words naming it."""
 
     end: int
     law: Law
 
 
 class LawWords:
-    """The laws that one document's words stand for.
+    """The laws meant by one document's words.
 
     Args:
         document: a statute.
@@ -110,7 +110,7 @@ class LawWords:
         self._tabulated: dict[tuple[int, int], Law] = {}
 
     def law_of(self, citation: ProvisionCitation, here: Locator) -> Law:
-        """Return the law of a citation that begins a list; no `ids` outside the corpus."""
+        """The law of a citation at the start of a list; no `ids` outside the corpus."""
         self._go_to(citation.start)
         part = citation.law
         if part.kind is LawKind.TABLE:
@@ -128,22 +128,22 @@ class LawWords:
         return self._amending.get(here.division, self.own)
 
     def _treaty(self, position: int) -> Law | None:
-        """Return the treaty that is named right before a position."""
+        """The treaty named right before a position."""
         if self._text[position - 1 : position] not in _TREATY_ENDS:
             return None
         named = _TREATY.search(self._text, max(0, position - _LONGEST_TREATY), position)
         return Law((), named["name"]) if named else None
 
     def is_amending(self, law: Law) -> bool:
-        """Whether the law is one whose supplementary provisions stand in this one."""
+        """Whether the law has supplementary provisions in this document."""
         return law in self._amending_laws
 
     def amends(self, division: str) -> bool:
-        """Whether a division is the supplement of a law that amends this one."""
+        """Whether a division belongs to a law amending this one."""
         return division in self._amending
 
     def is_inside_a_title(self, citation: ProvisionCitation) -> bool:
-        """Whether it is part of a title, as in X法第二条に規定する定義に関する内閣府令."""
+        """Whether it is part of a title: X法第二条に規定する定義に関する内閣府令."""
         part = citation.law
         if part.kind is not LawKind.NAMED:
             return False
@@ -152,7 +152,7 @@ class LawWords:
         return name is not None and self._names.title_around(self._text, name.start, end) > end
 
     def _go_to(self, position: int) -> None:
-        """Go on reading; 同法 takes up nothing of another article."""
+        """Read on; 同法 refers to nothing in another article."""
         article = bisect_right(self._starts, position)
         if article != self._last_article:
             self._last_article = article
@@ -173,7 +173,7 @@ class LawWords:
         return law
 
     def _set_off(self, position: int, here: Locator) -> Law | None:
-        """Return the law that a heading or a bracket sets off from its provision.
+        """The law separated from its provision by a heading or a bracket.
 
         会社法第七編第二章（第八百四十七条を除く。）及び第九百条, 船員法（第一条を除く。）.
         """
@@ -203,7 +203,7 @@ class LawWords:
         return self._headed
 
     def _of_table(self, position: int, here: Locator) -> Law:
-        """Return the law whose words a table replaces, as its heading or first row tells it."""
+        """The law of a replacement table, from its heading or first row."""
         heading = self._tables.heading_of(position)
         if heading is None:
             return _UNTOLD
@@ -248,7 +248,7 @@ class LawWords:
 
     @cached_property
     def _enabling_act(self) -> tuple[str, ...]:
-        """The act that an order says it is made under: X法第三条の規定に基づき、…定める."""
+        """The act enabling an order: X法第三条の規定に基づき、…定める."""
         under = _ENABLED.search(self._text[:_LONGEST_HEAD])
         if under is None or self._names.law_type(self.own.ids[0]) == "Act":
             return ()
@@ -261,7 +261,7 @@ class LawWords:
             self._text, max(0, match.start - 4), match.start
         ):
             name = self._text[match.start : match.end]
-            # Laws write titles in full; a customary abbreviation here is a word of their own.
+            # Laws write full titles; a customary abbreviation here is another word.
             if self._names.is_title(name):
                 return Law(self._agreeing(match.law_ids, number), name)
         if match is None and number and (ids := self._names.lookup(number)):
@@ -269,7 +269,6 @@ class LawWords:
         return Law((), written)
 
     def _agreeing(self, law_ids: tuple[str, ...], number: str) -> tuple[str, ...]:
-        """Which of several laws of one title can have the law number that is cited."""
         return tuple(i for i in law_ids if self._names.can_bear(i, number))
 
     def _aliased(self, word: str, here: Locator) -> Law | None:
@@ -306,7 +305,7 @@ class LawWords:
         )
 
     def _mentioned(self, start: int, end: int, short: str, *, asides: bool = False) -> Law | None:
-        """Return the act, order … that the text mentions last between two positions."""
+        """The act or order mentioned last between two positions."""
         window = self._text[start:end] if asides else without_asides(self._text, start, end)
         laws = {
             match.end: Law(match.law_ids, window[match.start : match.end])
@@ -317,7 +316,7 @@ class LawWords:
         ends = [at - start for at in entered if window[at - start - 1] == self._text[at - 1]]
         for mention in (_SOME_ACT, _SOME_LAW, _HEADED_LAW):
             ends += [match.end() for match in mention.finditer(window)]
-        # A name does not reach back beyond an aside.
+        # A name does not extend back beyond an aside.
         written = window.replace(BLOT, "）")
         for at in ends:
             part = law_part_before(written, at, 0)
@@ -347,7 +346,7 @@ class LawWords:
         self._aliases.setdefault((here.division, narrow, match["alias"]), law)
 
     def _amendments(self, document: Document) -> dict[str, Law]:
-        """Find the amending law of each supplementary provision that belongs to one."""
+        """The amending law of each supplementary provision."""
         amendments: dict[str, Law] = {}
         for passage in document.passages:
             if passage.layer != ARTICLES:
@@ -361,5 +360,5 @@ class LawWords:
 
 
 def _said(name: str) -> tuple[str, ...]:
-    """What is said of a law named so: 同規則 or 同令 of a ministry's 規則."""
+    """The word referring to a law of this name: 同規則 or 同令 for a ministry's 規則."""
     return next((said for ending, said in _SHORT if name.endswith(ending)), ("法",))

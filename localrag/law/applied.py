@@ -1,7 +1,7 @@
-"""Provisions as others have them read (読替え): the text with the words replaced, by code.
+"""Applies readings (読替え): a provision's text with the words replaced, by code.
 
-Words are replaced only where they stand in the provision, in the part that is named and outside of
-what is excepted. What is not found is told, as is what code cannot tell the limits of.
+Words are replaced only in the part named and outside exceptions. Words not found, and limits code
+cannot follow, are reported.
 """
 
 import re
@@ -22,13 +22,13 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class ReadWords:
-    """Words that are read in the place of others.
+    """Words read in place of others.
 
     Attributes:
-        replaced: as they stand in the provision.
-        replacing: what is read instead.
-        times: how often they stand there; None where the provision is not in the corpus, is not
-            told, or is limited in a way that code cannot follow (係る部分に限る).
+        replaced: as in the provision.
+        replacing: the new words.
+        times: number of occurrences; None if the provision is missing or unidentified, or the
+            limits cannot be followed (係る部分に限る).
     """
 
     replaced: str
@@ -37,7 +37,7 @@ class ReadWords:
 
 
 class Piece(NamedTuple):
-    """A piece of a text; `replaced` is what stands there in the law, "" where it is the law's."""
+    """A piece of a text; `replaced` has the law's own words, or ""."""
 
     text: str
     replaced: str = ""
@@ -45,13 +45,13 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReadText:
-    """The text of a passage as another provision has it read; made by code, no text of a law.
+    """The text of a passage as another provision reads it; made by code, not a text of a law.
 
     Attributes:
-        by: the provision that has it read so.
+        by: the provision with the readings.
         pieces: the text, in order.
-        left_out: readings that were not made: the words do not stand in the provision, or code
-            cannot follow which provisions or what part of them have the words.
+        left_out: readings not applied: the words do not occur, or code cannot follow where they
+            apply.
     """
 
     by: Passage
@@ -60,26 +60,26 @@ class ReadText:
 
     @property
     def text(self) -> str:
-        """The text as it is read."""
+        """The text as read."""
         return "".join(piece.text for piece in self.pieces)
 
 
 def words_of(store: Lookups, reference: Reference) -> tuple[ReadWords, ...]:
-    """The words of a reference of the kind ``reads``, each with how often the target has them."""
+    """The words of a ``reads`` reference, with their occurrences in the target."""
     spans = _spans(store, reference)
     return tuple(_words(store, reference, reading, spans) for reading in _readings(reference))
 
 
 def changed_by(store: Lookups, passage: Passage, span: Span | None = None) -> tuple[Passage, ...]:
-    """The provisions that have a provision read or applied otherwise for the time being (当分の間).
+    """The provisions that temporarily change a provision (当分の間).
 
     Args:
-        store: the corpus.
-        passage: the provision, or what it stands in.
-        span: of what is quoted of it, in characters of the law; None for all of it.
+        store: the corpus store.
+        passage: the provision, or one around it.
+        span: of the quotation, in characters of the law; None for all.
 
     Returns:
-        Each provision once: the paragraph, or the smallest whole one, that says so.
+        Each provision once: its paragraph, or the smallest whole provision.
     """
     law_id, place = passage.document_id, passage.locator
     if not place.article:
@@ -103,7 +103,7 @@ def changed_by(store: Lookups, passage: Passage, span: Span | None = None) -> tu
 
 
 def reaches(reference: Reference, place: Locator) -> bool:
-    """Whether a reference is to a provision, to one around it or to something inside it."""
+    """Whether a reference leads to a provision, one around it or one inside."""
     first, last = reference.target, reference.target_end
     if first.contains(place) or place.contains(first):
         return True
@@ -114,17 +114,17 @@ def reaches(reference: Reference, place: Locator) -> bool:
 
 
 def is_told(reference: Reference) -> bool:
-    """Whether code can tell whose words a reference of the kind ``reads`` is about."""
+    """Whether code can identify the target of a ``reads`` reference."""
     return bool(reference.law_id or reference.law_name)
 
 
 def as_read(store: Lookups, passage: Passage, by: Passage) -> ReadText | None:
-    """Replace the words of a passage that another provision has read otherwise.
+    """Replace the words of a passage that another provision reads otherwise.
 
-    Of readings that overlap, the one with the longest words is made.
+    Of overlapping readings, the longest is applied.
 
     Returns:
-        None where the provision has no words of it read otherwise.
+        None if the provision reads none of its words otherwise.
     """
     reads = [
         reference
@@ -169,7 +169,7 @@ def _words(
 
 
 def _spans(store: Lookups, reference: Reference) -> list[Span] | None:
-    """Where in the text of its law the words can stand; None where that cannot be told."""
+    """Spans of the law's text where the words can be; None if unknown."""
     if not reference.law_id or reference.reads is None:
         return None
     law, target = reference.law_id, reference.target
@@ -194,7 +194,7 @@ def _spans(store: Lookups, reference: Reference) -> list[Span] | None:
 
 
 def part_span(text: str, part: str) -> Span | None:
-    """Where a part of a paragraph stands in it: ただし書, 後段; None for others."""
+    """The span of a part of a paragraph: ただし書, 後段; None for others."""
     line = len(text.partition("\n")[0])
     proviso = _PROVISO.search(text, 0, line)
     sentence = _SENTENCE_END.search(text, 0, line)
@@ -212,13 +212,12 @@ def part_span(text: str, part: str) -> Span | None:
 
 
 def _common(spans: Iterable[Span], with_: Span) -> list[Span]:
-    """What several spans have in common with one."""
     cut = ((max(start, with_[0]), min(end, with_[1])) for start, end in spans)
     return [(start, end) for start, end in cut if start < end]
 
 
 def _found(store: Lookups, law_id: str, spans: Iterable[Span], words: str) -> Iterator[int]:
-    """Where words stand in some spans of a law."""
+    """Occurrences of words in spans of a law."""
     for start, end in spans:
         text = store.text(law_id, start, end)
         at = text.find(words)

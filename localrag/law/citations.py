@@ -1,7 +1,7 @@
-"""Citations of provisions as they are written, in any spelling: 第二十七条の三十六第一項第二号イ.
+"""Finds citations of provisions in any spelling: 第二十七条の三十六第一項第二号イ.
 
-What 同条 or 法 stands for is the resolver's work. A title that ends like no law (皇室典範) is known
-by the law number that follows it, or by the names of a corpus.
+`localrag.law.resolver` resolves 同条 and 法. A title without a usual ending (皇室典範) is
+recognised by the law number behind it, or from the corpus.
 """
 
 import re
@@ -45,16 +45,16 @@ class LawKind(StrEnum):
 
 
 class LawPart(NamedTuple):
-    """The law of a citation as written.
+    """The law of a citation, as written.
 
     Attributes:
-        text: the name or word ("金融商品取引法", "法", "同法"); empty where none is written.
-        kind: ``law`` is 法, ``decree`` 令, ``rule`` 規則 or 府令 or 省令, each standing alone;
-            ``same`` 同法, 同令 …; ``this`` この法律, この政令 …; ``table`` 同表, 下欄 …, whose
-            items are no provisions; ``named`` anything else.
-        start, end: its span. Where a name in the middle of a sentence begins cannot be told from
-            its spelling, so `start` is a guess for long names and `end` is exact.
-        number: the law number in the brackets that follow the name, as written.
+        text: the name or word ("金融商品取引法", "法", "同法"), or "".
+        kind: ``law`` is 法, ``decree`` 令, ``rule`` 規則, 府令 or 省令, each alone; ``same`` 同法,
+            同令 …; ``this`` この法律, この政令 …; ``table`` 同表, 下欄 …, whose items are no
+            provisions; ``named`` any other.
+        start, end: its span. Spelling does not show where a long name begins: `start` is a guess,
+            `end` is exact.
+        number: the law number in brackets behind the name, as written.
     """
 
     text: str = ""
@@ -71,7 +71,7 @@ _LONGEST_BRACKETS = 300
 _ENDINGS = "法律令則憲典程例約款件規定制"
 _WORD = re.compile(r"[一-鿿々ァ-ヶー・]+")
 NUMBERED_WORD = re.compile("(?:[条項号](?:証|事件|議案|判決|決定|命令|通達|告示)?)?")
-"""What may stand between digits and the name of a law, and is no part of the name."""
+"""Allowed between digits and the name of a law, and not part of it."""
 _PROVISIONS = re.compile(
     r".*(?:[条項号章節款編則表]中|第[〇一二三四五六七八九十百千]+[章節款編条項号])"
 )
@@ -110,20 +110,20 @@ _NUMBERED = re.compile(
     r"(?:法律|[政勅閣省府]令|規則|告示)第[〇一二三四五六七八九十百千]{1,7}号$"
     r"|(?:人事院)?規則[〇一二三四五六七八九十]{1,4}[―－][〇一二三四五六七八九十]{1,4}$"
 )
-# What such a number ends with.
+# Last characters of such a number.
 _NUMBER_ENDS = frozenset("号〇一二三四五六七八九十")
 _LONGEST_NUMBER = 40
 # 会社法第五条、第七編第二章及び第九百条; 民法第一編第百三条
 _HEADING_NUMBER = "[〇一二三四五六七八九十百0-9０-９]+"
 HEADING = rf"(?:第{_HEADING_NUMBER}[編章節款目](?:の{_HEADING_NUMBER})*[ 　]?)+"
-"""The part of a law that a citation may name before the article."""
+"""The part of a law that may precede the article in a citation."""
 _HEADING_BEFORE = re.compile(rf"{HEADING}$")
 _LONGEST_HEADING = 60
 _TABLE = re.compile(r"[表欄](?:の|に掲げる|に規定する|中)?$")
 
 
 def table_before(text: str, position: int) -> LawPart:
-    """Return the table that the item at `position` is one of: 同表第三号, 下欄に掲げる第一号."""
+    """The table of the item at `position`: 同表第三号, 下欄に掲げる第一号."""
     found = _TABLE.search(text, max(0, position - 6), position)
     if found is None:
         return NO_LAW
@@ -131,12 +131,12 @@ def table_before(text: str, position: int) -> LawPart:
 
 
 def law_part_before(text: str, position: int, floor: int, names: LawNames | None = None) -> LawPart:
-    """Return the law written right before `position`, looking back no further than `floor`.
+    """The law written right before `position`, not before `floor`.
 
     Args:
         text: of a law, or a question, in plain characters.
-        position: where a citation begins.
-        floor: where what stands before it begins.
+        position: start of a citation.
+        floor: earliest start of the law.
         names: whose titles count, however they end.
     """
     end = _before_blanks(text, position, floor)
@@ -177,7 +177,7 @@ def _before_blanks(text: str, end: int, floor: int) -> int:
 
 
 def _told(text: str, end: int, floor: int, number: str) -> LawPart:
-    """A title that ends like no law, and is one by its number: 大学設置基準（昭和…号）."""
+    """A title without a usual ending, recognised by its number: 大学設置基準（昭和…号）."""
     before = text[floor:end]
     word = _WORD.match(before[::-1])
     if word is None or _LONG_TITLE.search(before):
@@ -200,7 +200,7 @@ def _named(text: str, end: int, floor: int, number: str) -> LawPart:
         behind = NUMBERED_WORD.match(name)
         name = name[behind.end() :] if behind else name
     if end - len(name) == floor:
-        # Right after a provision: 第三条中民法第五条.
+        # After a provision: 第三条中民法第五条.
         name = name.removeprefix("中")
     if not name:
         return NO_LAW
@@ -217,7 +217,7 @@ def _named(text: str, end: int, floor: int, number: str) -> LawPart:
 
 
 def _name_start(before: str) -> int:
-    """Guess where the long name begins that a piece of text ends with."""
+    """Guess the start of a long name ending here."""
     # 第二条中民間資金等の活用による公共施設等の整備等の促進に関する法律
     amended = _AMENDED.match(before)
     if amended and not _PROVISIONS.match(amended["name"]):
@@ -251,25 +251,26 @@ _PART_OF_OUTER = re.compile(
 )
 _LONGEST_JOIN = 40
 _COUNTED = re.compile(rf"第{BLANK}(?P<number>{COUNT}){BLANK}(?:[条條](?![例約理件])|項(?!目))")
-# How many levels stand above an item.
+# Levels above an item.
 _OF_ITEM = 2
 
 
 class ProvisionCitation(NamedTuple):
-    """One provision, or one range of provisions, as a text cites it.
+    """A cited provision or range.
 
     Attributes:
-        start, end: span in the text, with the law part where it stands right before.
-        text: what is written there.
-        law: the law part; later members of a list share that of the first.
-        locator: the numbers as written, with those inherited along a list. Two divisions are
-            named as written, not yet placed: ``suppl`` for any 附則, and the label of an
-            appendix ("別表第二"). The paragraph stays empty where none is written.
-        last: the last provision of a range (第五条から第七条まで), else None.
-        article_word, paragraph_word, item_word: relative words in the place of numbers
-            (同条, 前二条, 次項, 前各号, 各号 …), inherited along a list like the numbers.
-        last_word: the relative word that ends a range (第三条から前条まで).
-        continues: index of the citation whose list it continues, -1 where it begins its own.
+        start, end: span in the text, with the law right before it.
+        text: the words written.
+        law: the law part; members of a list share the first one's.
+        locator: the numbers as written or inherited in a list. Two divisions are not placed yet:
+            ``suppl`` for any 附則, and the label of an appendix ("別表第二"). No paragraph is
+            added.
+        last: the last provision of a range (第五条から第七条まで), or None.
+        article_word, paragraph_word, item_word: relative words (同条, 前二条, 次項, 前各号, 各号
+            …),
+            inherited like numbers.
+        last_word: the relative word at the end of a range (第三条から前条まで).
+        continues: index of the citation whose list it continues, or -1.
     """
 
     start: int
@@ -291,7 +292,7 @@ class ProvisionCitation(NamedTuple):
 
 
 def find_citations(text: str, names: LawNames | None = None) -> list[ProvisionCitation]:
-    """All citations of provisions in a text, in order; never fails, linear in the text.
+    """All citations of provisions in a text, in order; never fails, linear time.
 
     Args:
         text: of a law, or a question.
@@ -303,7 +304,7 @@ def find_citations(text: str, names: LawNames | None = None) -> list[ProvisionCi
 
 
 def unread_numbers(text: str) -> list[tuple[int, int]]:
-    """The spans of articles and paragraphs whose number is none: 第七百〇九九条, 第十百項.
+    """Spans of articles and paragraphs with an invalid number: 第七百〇九九条, 第十百項.
 
     `find_citations` leaves them out.
     """
@@ -318,7 +319,7 @@ def unread_numbers(text: str) -> list[tuple[int, int]]:
 
 
 def _as_written(cited: ProvisionCitation, plain: PlainText) -> ProvisionCitation:
-    """A citation with its places in the text as it is, and what stands there."""
+    """A citation with its span and words in the original text."""
     start, end = plain.span(cited.start, cited.end)
     law = cited.law
     if law is not NO_LAW:
@@ -338,7 +339,7 @@ def _found_in(text: str, names: LawNames | None) -> list[ProvisionCitation]:
             scan.take(chain, match.start(), match.end())
             position = match.end()
         elif match and match[3]:
-            # What follows an article that cannot be read belongs to no other.
+            # An unreadable article has no continuation.
             position = match.end()
         else:
             position = at + 1
@@ -346,7 +347,7 @@ def _found_in(text: str, names: LawNames | None) -> list[ProvisionCitation]:
 
 
 class _Frame:
-    """What a citation inside one pair of brackets may continue, and the text since then."""
+    """Context of citations inside one pair of brackets, and the text since the last one."""
 
     __slots__ = ("chain", "end", "gap", "index", "outer")
 
@@ -360,17 +361,17 @@ class _Frame:
         """The frame around, where the bracket opens right after its citation."""
 
     def cite(self, chain: Chain, end: int) -> None:
-        """Enter the citation read last."""
+        """Record a citation."""
         self.chain, self.end, self.gap = chain, end, ""
 
     def pass_over(self, text: str) -> None:
-        """Enter what follows; of a gap too long to join anything only the beginning is kept."""
+        """Record text; only the start of a long gap is kept, since it joins nothing."""
         if len(self.gap) <= _LONGEST_JOIN:
             self.gap += text
 
 
 class _Scan:
-    """One pass over a text, a frame for each pair of brackets that is open."""
+    """One pass over a text, with a frame for each open bracket."""
 
     def __init__(self, text: str, names: LawNames | None) -> None:
         self.found: list[ProvisionCitation] = []
@@ -380,7 +381,7 @@ class _Scan:
         self._frames = [_Frame(0)]
 
     def take(self, chain: Chain, start: int, end: int) -> None:
-        """Enter the chain that stands at a span."""
+        """Record the chain at a span."""
         frame = self._frame_at(start)
         if chain.depth == _OF_ITEM and numbers_another(self._text, start):
             return
@@ -396,7 +397,8 @@ class _Scan:
             if ranged or _JOINED.fullmatch(frame.gap):
                 continued = chain.after(first)
                 if chain.depth == 0 and "の規定" in frame.gap:
-                    # 民法第五条の規定及び第七条の規定: the second is no more of the law named.
+                    # 民法第五条の規定及び第七条の規定: the second one no longer belongs to the law
+                    # named.
                     continued = None
                 if continued is not None and ranged and self._range(frame, continued, end):
                     return
@@ -417,18 +419,18 @@ class _Scan:
             self._more_subitems(frame)
 
     def _goes_on_in_sentence(self, frame: _Frame, first: Chain, chain: Chain, end: int) -> bool:
-        """Whether 2号 goes on with the item cited last: 第5条1項1号は三分の一、2号は二分の一."""
+        """Whether 2号 continues the last item cited: 第5条1項1号は三分の一、2号は二分の一."""
         is_beside = chain.depth == first.lowest
         return is_beside and "。" not in frame.gap and self._text.startswith("は", end)
 
     def _begins(self, frame: _Frame, start: int) -> int:
-        """Where a citation begins that names no law: with 同 or the part of the law, if at all."""
+        """The start of a citation without a law: with 同 or a part of a law."""
         floor = max(frame.end, start - _LONGEST_HEADING)
         before = _OF_THE_SAME_BEFORE.search(self._text, floor, start)
         return before.start() if before else start
 
     def _part_of_outer(self, frame: _Frame, chain: Chain, end: int) -> Chain | None:
-        """Read the chain as a part of what its bracket follows: 第四十五条（第三号を除く。）."""
+        """Read the chain as part of the provision before: 第四十五条（第三号を除く。）."""
         outer = frame.outer
         if outer is None or outer.chain is None or frame.gap:
             return None
@@ -440,7 +442,7 @@ class _Scan:
         return chain.inside(outer.chain)
 
     def _go_on(self, frame: _Frame, chain: Chain, end: int) -> None:
-        """Go on with a citation after an aside: 第八十五条（第一種免許）第五項."""
+        """Continue a citation after an aside: 第八十五条（第一種免許）第五項."""
         cited = self.found[frame.index]
         self.found[frame.index] = cited._replace(
             end=end,
@@ -453,7 +455,7 @@ class _Scan:
         self._end = end
 
     def _frame_at(self, start: int) -> _Frame:
-        """Return the innermost frame at `start`, its gap the text since its last citation."""
+        """The innermost frame at `start`; its gap is the text since its last citation."""
         gap = self._text[self._end : start]
         if "\n" in gap:
             self._frames = [_Frame(self._end + gap.rindex("\n") + 1)]
@@ -475,7 +477,7 @@ class _Scan:
         frame = self._frames[-1]
         if len(frame.gap) > _LONGEST_JOIN:
             frame.chain = None
-        # What is no citation after all is part of the gap before the next one.
+        # A rejected citation belongs to the gap before the next one.
         self._end = start
         return frame
 
@@ -499,7 +501,7 @@ class _Scan:
         )
 
     def _range(self, frame: _Frame, chain: Chain, end: int) -> bool:
-        """Make a range of the frame's citation and the chain that follows から."""
+        """Make a range of the frame's citation and the chain after から."""
         first = self.found[frame.index]
         if first.last is not None or first.last_word:
             return False
@@ -520,7 +522,7 @@ class _Scan:
         return True
 
     def _more_subitems(self, frame: _Frame) -> None:
-        """Subitems listed after the first: イ又はロ, イからハまで."""
+        """Further subitems: イ又はロ, イからハまで."""
         while more := _MORE_SUBITEMS.match(self._text, self._end):
             assert frame.chain is not None
             subitem = read_subitem(more[2] or more[3])
@@ -536,7 +538,7 @@ class _Scan:
 
 
 def _last_words(chain: Chain, first: ProvisionCitation) -> tuple[str, ...]:
-    """Return the words of a range's last provision which it does not share with the first."""
+    """The relative words of a range's end that differ from its start."""
     pairs = (
         (chain.item_word, first.item_word),
         (chain.paragraph_word, first.paragraph_word),

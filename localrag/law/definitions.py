@@ -1,4 +1,4 @@
-"""The terms a law defines for itself, and the provisions that define them."""
+"""Finds the terms a law defines, and the provisions defining them."""
 
 import re
 from bisect import bisect_right
@@ -49,8 +49,8 @@ _ITEM = re.compile(
 # 次の各号に掲げる用語の意義は、当該各号に定めるところによる
 _TELLS_MEANINGS = re.compile("(?:用語[^。\n]{0,40}?の|その)(?:意義|定義)は")
 
-# Older laws define without quotation marks, at the beginning of a sentence, of a cell of a table,
-# or behind another definition; at the beginning of a paragraph 前項の保有基準割合は、…をいう, too.
+# Older laws define without quotation marks: at the start of a sentence or table cell, or behind
+# another definition; at the start of a paragraph also 前項の保有基準割合は、…をいう.
 _TOLD = re.compile(r"(?<!」)とは、|　[前第][^、。「」（）\n\t　]{2,60}?(?<!と)(?P<of_place>は)、")
 _LED = re.compile(
     r"(?:[。\t　]|を(?:い[いう])?、)"
@@ -60,7 +60,7 @@ _LED = re.compile(
     r"(?P<term>[^「」（）、。\n\t　]{1,30})$",
 )
 _LONGEST_LEAD = 90
-# What no term has: 公表がされた, 規定の適用について新聞紙.
+# No term has such words: 公表がされた, 規定の適用について新聞紙.
 _NO_TERM = re.compile(
     r"[をがへもで]|(?<!又)は|と(?!り|き|い|う)|に(?:つ|よ|係|関|対|お|規|掲)|(?:[たる]|こと|もの|場合|とき)$"
     r"|[編章節款条項号](?:の|に)|に$|^[〇一二三四五六七八九十]+(?:第|の)"
@@ -77,30 +77,30 @@ _MADE = re.compile(
     r"(?P<term>[一-鿿々ァ-ヶー]{2,20})とする"
 )
 _MADE_OF = re.compile("(?<=[を、てれ])[一-鿿々ァ-ヶー]{2,20}$")
-# 親族の範囲: an article on what the term means.
+# 親族の範囲: an article about the meaning of the term.
 _ON_MEANING = re.compile("の(?:範囲|意義|定義)$")
 _TERMS_OF_CAPTION = re.compile("及び|並びに|又は|、")
-# What is the aim of something, or is told for each of many cases, is no meaning of a term.
+# A purpose, or a statement for each of many cases, is no definition.
 _GIVES_NO_MEANING = re.compile("(?:こと|旨)$|当該各号に定める")
 _FOR_A_CASE = re.compile(
     "とき|場合|かかわらず|ついて|ただし|但し|定める|規定|応じ|特約|(?:こと|旨)$"
 )
-# 現に罪を行い終つた者を; one of several (各合議体の裁判官のうち一人を) has an office.
+# 現に罪を行い終つた者を; but one of several (各合議体の裁判官のうち一人を) has an office.
 _NAMES_ONE = re.compile("^(?!.*(?:うち|(?<!又)(?<!若しく)は)).*[^と]$", re.DOTALL)
-# 正犯を幇助した者は、従犯とする; but 農事組合法人は、法人とする tells nothing of what 法人 means.
+# 正犯を幇助した者は、従犯とする; but 農事組合法人は、法人とする does not define 法人.
 _NAMES_WHO_DOES = re.compile(
     "^(?!.*(?<!又)(?<!若しく)は).*[うくすつぬむぶぐるいたな](?:者|もの|物)$", re.DOTALL
 )
 
 
-# What follows a term that is named in passing, or explained where it stands.
+# Text behind a term named in passing or explained in place.
 _IN_PASSING = re.compile("」(?:(?:、|又は|及び|若しくは|並びに)「[^「」]*」)*と(?:いう|総称)")
 _EXPLAINED, _OF_ITEM = "（", "　"
 _CHAPTER = re.compile("この[編章節款]")
 
 
 def extract_definitions(document: Document) -> list[Definition]:
-    """Find the definitions of a statute, in reading order; none for other documents."""
+    """Find the definitions of a statute, in reading order; none in other documents."""
     if document.kind != "law":
         return []
     document, read = in_plain_characters(document)
@@ -128,18 +128,17 @@ def extract_definitions(document: Document) -> list[Definition]:
             _aside(text, start, end, scope),
         )
         for start, end, scope in found
-        # What stands in quotation marks, or in a table of words to be replaced, is to be read in
-        # another provision and defines nothing here.
+        # Text in quotation marks or in a replacement table belongs to another provision.
         if not nesting.is_quoted(start - (text[start - 1] == "「"))
         and not tables.replace_words(start)
     ]
 
 
 def _aside(text: str, start: int, end: int, scope: str) -> int:
-    """How far a definition is from saying what its term means alone and for the whole law.
+    """How far a definition is from a plain one for the whole law.
 
-    「危険物」とは、…をいう and 一　宅地　… speak of nothing else; 以下「危険物」という names
-    one in passing, and a definition may hold for a chapter or a paragraph alone.
+    「危険物」とは、…をいう and 一 宅地 … only define; 以下「危険物」という names a term in passing,
+    and some definitions hold for a chapter or paragraph only.
     """
     explained = text.startswith(_EXPLAINED, end) and text[start - 1 : start] != _OF_ITEM
     of_chapter = _CHAPTER.search(scope) is not None
@@ -200,7 +199,6 @@ def _bare(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _line(text: str, position: int) -> tuple[int, int]:
-    """The span of the line that a position stands in."""
     end = text.find("\n", position)
     return text.rfind("\n", 0, position) + 1, len(text) if end < 0 else end
 
@@ -212,10 +210,10 @@ def _said(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _made(document: Document) -> Iterator[tuple[int, int, str]]:
-    """…をXとする, where that says what X is.
+    """…をXとする, if it says what X is.
 
-    It does where the caption is the term alone (天然果実及び法定果実), and where one that does
-    something, or is something, has that name and is spoken of by it elsewhere.
+    It does if the caption is the term alone (天然果実及び法定果実), or if a person or thing gets
+    that name and the law uses it elsewhere.
     """
     text = document.text
     articles = [passage for passage in document.passages if passage.layer == ARTICLES]
@@ -241,7 +239,6 @@ def _says_meaning(made: re.Match[str], header: str, text: str) -> bool:
 
 
 def _spoken_of(term: str, text: str) -> bool:
-    """Whether a law speaks of something by a term, and not only says that something is so."""
     return re.search(rf"(?<![一-鿿々ァ-ヶー]){re.escape(term)}(?:[をが]|は、)", text) is not None
 
 
@@ -258,7 +255,7 @@ def _items(document: Document) -> Iterator[tuple[int, int, str]]:
         ):
             paragraph = replace(passage.locator, item="", subitem="")
             head = heads.get(paragraph, "")
-            # What stands in an item of an item may be a case of its term, and need be none.
+            # An item of an item may be a mere case of its term.
             is_meaning = not passage.locator.subitem and _TELLS_MEANINGS.search(head)
             if is_meaning or "をいう" in match["meaning"]:
                 stated = _SCOPE_OF_ITEMS.search(head)

@@ -1,12 +1,11 @@
-"""Which provision of an order fills in which point that a provision leaves to it.
+"""Connects delegated points with the provisions of orders implementing them.
 
-One article of an act says 政令で定める a dozen times. An order that fills a point in cites the
-provision and repeats it: 法第二十七条の二第一項に規定する有価証券で政令で定めるものは. So it is the
-order that chooses its point: by the place, by the noun behind 政令で定める, by the words before it.
-Where the act leaves a manner (政令で定めるところにより), the order opens with the place alone.
+One article may say 政令で定める a dozen times. An implementing provision cites the article and
+repeats the point: 法第二十七条の二第一項に規定する有価証券で政令で定めるものは. So the order
+identifies its point by place, by the noun behind 政令で定める, and by the words before. For a
+manner (政令で定めるところにより) the order only cites the place.
 
-The words that tell a point, and what is filled in, are read when a law is indexed, and stand in the
-detail of its edges; to match them compares these.
+These words are read when indexing and stored with the edges; matching compares them.
 """
 
 import json
@@ -25,27 +24,27 @@ INSTRUMENT = (
     r"(?:政令|(?:[一-鿿]{4}|[一-鿿]{2})?[府省]令|[一-鿿]{2,12}委員会規則"
     r"|人事院規則|最高裁判所規則|会計検査院規則)"
 )
-"""What laws call an order to which they leave something, as a regular expression."""
-# Characters of the act on both sides of 政令で定める that are read, that are kept, and of the order
+"""Names of orders in delegations, as a regular expression."""
+# Characters read around 政令で定める in the act, characters kept, and characters read of the order
 # behind its citation.
 _AROUND, _BEFORE, _AFTER, _CLAUSE = 120, 60, 40, 600
 _ASIDE = re.compile("（[^（）]*+）")
-# What of the words before belongs to another sentence, or to what an aside stands in.
+# Words before that belong to another sentence, or to the text around an aside.
 _OTHER_WORDS = re.compile("^.*[。（\n]", re.DOTALL)
 _SENTENCE_END = re.compile("[。\n]")
 _SUBJECT = re.compile("(.*?)(?:とは、|は、|。|\n|$)")
 _LEFT = re.compile(rf"(?P<instrument>{INSTRUMENT})[での](?:これを)?(?:定め|指定)")
 _ENDING = re.compile("(?:する|した|され[たる]|られ[たる]|る|た)?")
-# So many characters before 政令で定める are shown, from where their phrase begins.
+# Characters shown before 政令で定める, from the start of their phrase.
 _MOST_BEFORE = 24
 _PHRASE = re.compile("[^、「　\n]*、?$")
-# What is left, as far as it is named: もの, 株券等の買付け等, ところにより.
+# The named object of a delegation: もの, 株券等の買付け等, ところにより.
 _NAMED = re.compile(
     r"ところに(?:より|よる)|[^、。（）\n]{0,24}?"
     r"(?=[はがをにで、。（）\n]|と(?!して)|から|まで|以外|のうち|又は|若しく|及び|並び|あつた|であ|$)"
 )
-# What stands before a citation that opens a paragraph: its number, who acts, the name of the act,
-# others cited with it.
+# Text allowed before a citation that opens a paragraph: number, actor, name of the act, further
+# citations.
 _OPENING = re.compile(
     r"(?:[^　。、\n]{1,20}　)?(?:[^　。、（）\n]{1,40}は、)?"
     r"(?:[^　。、（）\n]{0,40}第[〇一二三四五六七八九十百千]+[条項号][^　。、（）\n]{0,16}"
@@ -58,7 +57,7 @@ _NOUN = re.compile("[一-鿿々ァ-ヺー]+")
 _LAST_NOUN = re.compile(
     f"({_NOUN.pattern})(?:は、[^、。]{{0,12}}|(?:もの)?として|であつて|であって|で)?$"
 )
-# What ties a citation to what is repeated, where nothing of this precedes 政令で定める.
+# The link between a citation and the repeated words, without any of these before 政令で定める.
 _TIE = re.compile(
     r"(?:^|[条項号段文書分])(?:の[〇一二三四五六七八九十百]+)?"
     r"(?:に規定する|の規定に(?:より|よる|基づき)|に基づき|に掲げる|に定める|の)$"
@@ -66,27 +65,27 @@ _TIE = re.compile(
 _IN_PROVISO, _OF_PROVISO = re.compile("(?:ただし|但し)、?"), re.compile("ただし書|但書")
 _MANNER = "ところ"
 CABINET = "政令"
-"""What a law calls an order of the cabinet."""
+"""The name of a cabinet order in laws."""
 ACTS = ("", "Act", "Constitution")
-"""Types of laws that fill in nothing."""
+"""Types of laws that implement nothing."""
 CABINET_TYPES = ("CabinetOrder", "ImperialOrder")
-# What speaks for a point, beside how exactly its place is cited (0 to 3): that the order repeats
-# it at all, that its noun is the same, in full or but for what stands before it, that the words
-# before are the same, of which so many tell enough.
+# Weights of a match, besides the exactness of the place cited (0 to 3): the order repeats the
+# point; its noun is the same, wholly or except for its beginning; the words before are the same, up
+# to a number that suffices.
 _REPEATED, _SAME_NOUN, _SAME_WORDS, _ENOUGH = 3.0, 4.0, 2.0, 20
 _SAME_HEAD, _LEAST_ALIKE = 0.6, 0.5
 
 
 class Words(NamedTuple):
-    """The words that tell a point which a provision leaves to an order.
+    """The words identifying a delegated point.
 
     Attributes:
-        shown: what is left, with the words around it: その他の有価証券で政令で定めるもの.
-        before: the words of the sentence before 政令で定める, without asides.
+        shown: the point with the words around it: その他の有価証券で政令で定めるもの.
+        before: words of the sentence before 政令で定める, without asides.
         after: the words behind, without asides: 有価証券の売買をいう.
-        noun: the noun that is left: 有価証券; もの and a manner (ところにより) have none.
-        noun_before: the noun before: 金額 of 金額で政令で定めるもの, 範囲 of 範囲は、政令で定める.
-        called: what the law calls it from there on; "" where it gives it no name.
+        noun: the noun delegated: 有価証券; "" for もの and a manner (ところにより).
+        noun_before: the noun before: 金額 in 金額で政令で定めるもの, 範囲 in 範囲は、政令で定める.
+        called: its name in the rest of the law, or "".
         in_proviso: whether the sentence is a proviso (ただし).
     """
 
@@ -100,7 +99,7 @@ class Words(NamedTuple):
 
     @classmethod
     def read(cls, text: str, start: int, end: int) -> Self:
-        """Read them where a law leaves something to an order, in this span of its text."""
+        """Read the words of a delegation at this span of a law."""
         line = text.rfind("\n", 0, start) + 1
         before = dropping_asides(text[max(line, start - _AROUND) : start])
         before = _OTHER_WORDS.sub("", before)
@@ -126,7 +125,7 @@ class Words(NamedTuple):
 
 
 class _Repeated(NamedTuple):
-    """A point as an order repeats it: the parts of 有価証券で・政令・もの."""
+    """A point repeated by an order, in parts: 有価証券で・政令・もの."""
 
     before: str
     instrument: str
@@ -134,12 +133,12 @@ class _Repeated(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What an order says behind its citation of a provision.
+    """The words of an order behind its citation of a provision.
 
     Attributes:
-        subject: the words up to は: what it says something of.
+        subject: the words up to は.
         of_proviso: whether they begin with the proviso of the provision (ただし書).
-        repeated: the point that it repeats; None where it only opens with the place.
+        repeated: the point repeated; None for a mere citation.
     """
 
     subject: str
@@ -148,9 +147,9 @@ class Said(NamedTuple):
 
     @classmethod
     def read(cls, text: str, end: int, *, of_cabinet: bool) -> Self:
-        """Read it behind a citation that ends here.
+        """Read the words behind a citation ending here.
 
-        What it says of an order of another rank is what it leaves itself.
+        A mention of an order of another rank is a delegation of its own.
         """
         rest = dropping_asides(text[end : end + _CLAUSE])
         clause = _SENTENCE_END.split(rest, maxsplit=1)[0]
@@ -165,7 +164,7 @@ class Said(NamedTuple):
 
     @classmethod
     def of_detail(cls, detail: str) -> Self:
-        """Read it of an edge."""
+        """Read the stored words of an edge."""
         subject, of_proviso, repeated = json.loads(detail)
         return cls(subject, of_proviso, repeated and _Repeated(*repeated))
 
@@ -173,7 +172,7 @@ class Said(NamedTuple):
 def read_delegations(
     text: str, found: Iterable[Reference], *, law_type: str
 ) -> Iterator[Reference]:
-    """Give edges of one law the words that tell what is left, and what is filled in.
+    """Add the identifying words to a law's edges.
 
     Args:
         text: of the law.
@@ -181,8 +180,8 @@ def read_delegations(
         law_type: of the law (``CabinetOrder``).
 
     Yields:
-        All of them; where a paragraph of an order opens with a provision of another law, an edge
-        of the kind ``carries-out`` besides.
+        All edges, and a ``carries-out`` edge for each paragraph of an order that opens with a
+        provision of another law.
     """
     is_order, of_cabinet = law_type not in ACTS, law_type in CABINET_TYPES
     for one in found:
@@ -202,33 +201,33 @@ def read_delegations(
             yield replace(told, kind=CARRIES_OUT)
 
 
-# By identity: they are keys of many small tables, and no two of an article are the same.
+# Compared by identity: points are keys of many small tables, and unique in an article.
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
-    """What a provision leaves to an order: where it does (``delegates``), and its words."""
+    """A delegated point: its reference (``delegates``) and its words."""
 
     reference: Reference
     words: Words
 
     @property
     def of_cabinet(self) -> bool:
-        """Whether it is left to the cabinet (政令), and not to a minister."""
+        """Whether it is delegated to the cabinet (政令), not to a minister."""
         return self.reference.law_name == CABINET
 
     @property
     def is_manner(self) -> bool:
-        """Whether a manner is left, or all the rest (必要な事項は、政令で定める)."""
+        """Whether it delegates a manner or all the rest (必要な事項は、政令で定める)."""
         return self.words.after.startswith(_MANNER) or self.words.after[:1] in ("", "。", "、")
 
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """A provision of an order with the words that say what it fills in.
+    """An implementing provision with its words.
 
     Attributes:
-        reference: its citation of the provision that leaves the point.
-        said: behind the citation.
-        of_cabinet: whether the order is the cabinet's (政令), and not a minister's.
+        reference: its citation of the delegating provision.
+        said: its words behind the citation.
+        of_cabinet: whether it is in a cabinet order (政令), not a minister's.
     """
 
     reference: Reference
@@ -243,7 +242,7 @@ class Filling:
 
 
 def points_left(store: Lookups, law_id: str, place: Locator) -> list[Point]:
-    """The points that a provision, with all that stands in it, leaves to orders, as they stand."""
+    """The points a provision delegates, in text order."""
     left = store.references_from(law_id, place, DELEGATES)
     return [Point(of, Words(*json.loads(of.detail))) for of in left]
 
@@ -251,21 +250,21 @@ def points_left(store: Lookups, law_id: str, place: Locator) -> list[Point]:
 def fillings_of(
     store: Lookups, law_id: str, place: Locator, admits: Callable[[str], bool] = bool
 ) -> list[Filling]:
-    """The provisions of orders that may fill in what the article of a place leaves to them.
+    """The provisions of orders that may implement an article's points.
 
-    Those that repeat what is left, and the paragraphs of the same orders, and of those named after
-    the law, that open with the article.
+    These repeat a point, or open a paragraph with the article in the same orders or in orders named
+    after the law.
 
     Args:
-        store: where the laws are.
+        store: the corpus store.
         law_id: the law.
-        place: a place in the article.
-        admits: which orders may be found, by their ids; all by default.
+        place: in the article.
+        admits: which orders may be found, by id; all by default.
     """
     edges = [
         of
         for of in store.references_to(law_id, article_of(place), DELEGATED_BY, CARRIES_OUT)
-        # A supplement of an order fills in supplements.
+        # A supplement of an order implements supplements only.
         if of.source.paragraph and (not of.source.division or place.division)
     ]
     filling = {of.document_id for of in edges if of.kind == DELEGATED_BY}
@@ -285,11 +284,11 @@ def fillings_of(
 
 
 def points_of(filling: Filling, points: Sequence[Point]) -> dict[Point, float]:
-    """The points that a provision of an order fills in, of those of an article, and how surely.
+    """The points of an article that a provision implements, with a score.
 
     Returns:
-        The points that it fits best; several where its words fit them equally, none where they
-        fit none. The figures compare the provisions that fill in one point.
+        The best matching points: several if equal, none without a match. Scores compare the
+        provisions implementing one point.
     """
     near = {
         point: nearness
@@ -302,7 +301,7 @@ def points_of(filling: Filling, points: Sequence[Point]) -> dict[Point, float]:
     _, of_proviso, repeated = filling.said
     likeness = {}
     for point, nearness in near.items():
-        # Who names the proviso means none of the rest.
+        # A citation of the proviso excludes the rest.
         exactness = nearness + (of_proviso == point.words.in_proviso)
         if repeated is None:
             likeness[point] = _opening_likeness(point, filling, exactness)
@@ -315,11 +314,11 @@ def points_of(filling: Filling, points: Sequence[Point]) -> dict[Point, float]:
 def match_points(
     points: Sequence[Point], fillings: Iterable[Filling]
 ) -> dict[Point, tuple[Filling, ...]]:
-    """What fills in each point of an article, what says just this first; none where nothing does.
+    """The implementing provisions of each point of an article, best first.
 
     Args:
-        points: all points that the article leaves.
-        fillings: all provisions that may fill one in.
+        points: all points of the article.
+        fillings: all provisions that may implement one.
     """
     by_point: dict[Point, list[tuple[float, Filling]]] = {point: [] for point in points}
     for filling in fillings:
@@ -332,9 +331,9 @@ def match_points(
 
 
 def filled_points(store: Lookups, law_id: str, place: Locator) -> dict[Point, tuple[Filling, ...]]:
-    """What fills in each point that a place leaves to orders, as `match_points` says.
+    """The implementing provisions of each point of a place, as in `match_points`.
 
-    An order may cite the article as a whole: it chooses among all that the article leaves.
+    An order may cite the whole article, so all points of the article compete.
     """
     points = points_left(store, law_id, article_of(place))
     own = [point for point in points if place.contains(point.reference.source)]
@@ -343,15 +342,14 @@ def filled_points(store: Lookups, law_id: str, place: Locator) -> dict[Point, tu
 
 
 def filled_in(store: Lookups, left: Reference) -> Reference | None:
-    """Find the provision of an order that says what a 政令で定める leaves to it.
+    """Find the implementing provision of a delegation.
 
     Args:
-        store: where the laws are.
-        left: a reference of the kind ``delegates``.
+        store: the corpus store.
+        left: a ``delegates`` reference.
 
     Returns:
-        The reference of that provision to the one that leaves it open; None where the corpus has
-        none.
+        The reference from the implementing provision, or None.
     """
     for point, fillings in filled_points(store, left.document_id, left.source).items():
         if point.reference == left and fillings:
@@ -360,21 +358,21 @@ def filled_in(store: Lookups, left: Reference) -> Reference | None:
 
 
 def same_before(one: str, other: str) -> int:
-    """How many characters two texts end with alike, asides left out."""
+    """Length of the common ending of two texts, without asides."""
     return alike_at_start(*(dropping_asides(text[-2 * _AROUND :])[::-1] for text in (one, other)))
 
 
 def _opening_likeness(point: Point, filling: Filling, near: float) -> float:
-    """How surely what only opens with a place fills in a point of it; 0 where it does not."""
+    """Score of a provision that only cites the place, for one point; 0 for none."""
     last = filling.reference.target_end
     if last is not None and last.article != filling.reference.target.article:
-        # 第百五十七条から第百五十九条までの権限 carries out none of them.
+        # 第百五十七条から第百五十九条までの権限 implements none of them.
         return 0.0
     subject = filling.said.subject
     nouns = (point.words.noun, point.words.noun_before, point.words.called)
     if any(noun and subject.endswith(noun) for noun in nouns):
         return near + 1
-    # 第十条の手数料の額の計算 for 政令で定める額, if nothing fits better.
+    # 第十条の手数料の額の計算 for 政令で定める額, if nothing matches better.
     if point.is_manner or any(len(noun) > 1 and noun in subject for noun in nouns):
         return near
     return 0.0
@@ -383,13 +381,13 @@ def _opening_likeness(point: Point, filling: Filling, near: float) -> float:
 def _repeating_likeness(
     point: Point, repeated: _Repeated, near: float, points: Iterable[Point]
 ) -> float:
-    """How surely a point is the one that an order repeats; 0 where it is not.
+    """Score of a point repeated by an order; 0 for another one.
 
     Args:
         point: one of `points`.
-        repeated: what the order repeats.
-        near: how exactly it cites the place.
-        points: all that the place cited leaves to this kind of order.
+        repeated: the point in the order.
+        near: exactness of the place cited.
+        points: all points of the place for this kind of order.
     """
     if repeated.instrument != point.reference.law_name:
         return 0.0
@@ -402,7 +400,7 @@ def _repeating_likeness(
 
 
 def _nearness(place: Locator, reference: Reference) -> float:
-    """How exactly an order cites a place, 3 at most; 0 where it cites another one."""
+    """Exactness of an order's citation of a place, at most 3; 0 for another place."""
     cited, last = reference.target, reference.target_end
     if last is not None:
         return 2 * (
@@ -414,7 +412,7 @@ def _nearness(place: Locator, reference: Reference) -> float:
 
 
 def _alike(noun: str, point: Point) -> float:
-    """How far a noun is that of a point, 0 to 1: 金額 of 金額以上の, 関連商品 for 商品."""
+    """Likeness of a noun to a point's, 0 to 1: 金額 in 金額以上の, 関連商品 for 商品."""
     if not noun:
         return float(point.is_manner)
     own, after = point.words.noun, point.words.after
@@ -431,7 +429,7 @@ def _is_noun(character: str) -> bool:
 
 
 def _is_alone(point: Point, points: Iterable[Point]) -> bool:
-    """Whether the place cited leaves no other thing to this kind of order, but a manner."""
+    """Whether the place delegates nothing else to this kind of order, except a manner."""
     return not point.is_manner and not any(
         other is not point
         and other.reference.law_name == point.reference.law_name
@@ -447,7 +445,7 @@ def _subject(words: str) -> str:
 
 
 def dropping_asides(text: str) -> str:
-    """A text without what stands in its brackets."""
+    """A text without its brackets."""
     dropped = 1
     while dropped:
         text, dropped = _ASIDE.subn("", text)
@@ -460,6 +458,6 @@ def article_of(place: Locator) -> Locator:
 
 
 def _opens(text: str, of: Reference) -> bool:
-    """Whether a paragraph begins with it: 第六十条　戸籍法第五十条の…は."""
+    """Whether it opens a paragraph: 第六十条 戸籍法第五十条の…は."""
     start = text.rfind("\n", 0, of.start) + 1
     return bool(of.source.paragraph) and _OPENING.fullmatch(text, start, of.start) is not None

@@ -1,14 +1,13 @@
-"""What a statute does to provisions that it cites: reads them otherwise, changes or punishes them.
+"""Effects of a statute on cited provisions: readings, temporary changes, penalties.
 
-Of readings (読替え) quotation marks hold the words: 同条第一項中「知事」とあるのは「市長」と、同条
-第二項ただし書中「県」とあり、及び「府」とあるのは「市」と読み替えるものとする. What is cited before
-中 has them. Tables give a provision, the words that it has and those that are read instead, row by
-row.
+Readings (読替え) quote words:
+同条第一項中「知事」とあるのは「市長」と、同条第二項ただし書中「県」とあり、及び
+「府」とあるのは「市」と読み替えるものとする. The provision before 中 has them. A table row gives a
+provision, its words and their replacement.
 
-A statute forbids in one place and punishes in another: 第十七条の規定に違反した者は、…に処する. The
-penal provision need not have a word of the prohibition; that it cites it is the link. A breach of
-what is ordered under a provision is one of it in the second place. Beside the doer nearly every
-act punishes the legal person for which he acted: 行為者を罰するほか、その法人に対して….
+A penalty is apart from its prohibition: 第十七条の規定に違反した者は、…に処する. It cites the
+prohibition and may repeat none of its words. A breach of an order made under a provision counts
+second. Most acts also punish the legal person: 行為者を罰するほか、その法人に対して….
 """
 
 import re
@@ -36,7 +35,7 @@ from localrag.law.provisions import Cells, Innermost, bracket_before, lines_with
 
 _QUOTE = re.compile("[「」]")
 _AND = r"(?:、|及び|並びに|又は|若しくは)"
-# What follows a quotation of words that are read otherwise.
+# Text behind a quotation of words read otherwise.
 _SAID = re.compile(
     rf"(?P<becomes>とあるの?[はを]、?(?:それぞれ、?)?(?=「))|とあり、?{_AND}?|{_AND}{{1,2}}(?=「)"
 )
@@ -67,14 +66,14 @@ _CHANGED = re.compile(
     r"(?:の規定)?(?:の適用について[はも]|にかかわらず|[はを]、当分の間、"
     r"|中(?=「[^「」\n]{1,200}」とあるのは、当分の間))"
 )
-# Of these a sentence changes nothing: it applies them elsewhere, or has an old law go on.
-# 第二十二条において準用する第十六条の規定にかかわらず: of article 22 that is said.
+# No change: 準用 applies the provision elsewhere, or continues an old law.
+# 第二十二条において準用する第十六条の規定にかかわらず concerns article 22.
 _APPLIED_THERE = re.compile(r"準用(?:する|される)$")
 _GOES_ON_SO = re.compile("準用(?:する|し)|効力を有する")
 
 
 _PENALTY = "(?:死刑|懲役|拘禁刑|禁錮|罰金|拘留|科料|過料)"
-# Not who may not be licensed for having been punished: 罰金の刑に処せられ.
+# Not a ban on licences after a punishment: 罰金の刑に処せられ.
 _PUNISHES = re.compile(
     rf"{_PENALTY}[^。\n]{{0,40}}(?:[にニ]処(?:し、|する|ス|せられる)|を科する|断ずる|処断)"
 )
@@ -86,7 +85,7 @@ _ORDERS = re.compile("命(?:ずる|じる)ことができる|命ずるものと�
 
 
 class _Target(NamedTuple):
-    """A provision whose words are read otherwise, as cited."""
+    """A provision read otherwise, as cited."""
 
     reference: Reference
     part: str
@@ -94,11 +93,11 @@ class _Target(NamedTuple):
 
 
 class _Told(NamedTuple):
-    """What a text says of the provisions that have some words.
+    """The provisions a text names for some words.
 
     Attributes:
-        targets: the provisions; none where code cannot tell them (これらの規定).
-        start, end: span of the words for them.
+        targets: the provisions; empty if code cannot identify them (これらの規定).
+        start, end: span of the words naming them.
     """
 
     targets: Sequence[_Target]
@@ -107,7 +106,7 @@ class _Told(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """Readings that hold for the same provisions."""
+    """Readings for the same provisions."""
 
     told: _Told
     readings: list[Reading]
@@ -121,12 +120,12 @@ def find_readings(
     Args:
         document: the statute.
         cited: its references to provisions, in reading order.
-        rows: of its tables of words to be replaced.
+        rows: of its replacement tables.
 
     Yields:
-        A reference of the kind ``reads`` for every provision that has words which are read
-        otherwise. Where code cannot tell the provisions (これらの規定, a chapter) it is one without
-        a law; in supplements, which amend other laws, such readings are left out.
+        A ``reads`` reference for every provision read otherwise. If code cannot identify it
+        (これらの規定, a chapter), the reference has no law; in supplements, which amend other laws,
+        such readings are left out.
     """
     text, lists = document.text, _Lists(document.text, cited)
     groups = [
@@ -149,15 +148,15 @@ def find_readings(
 
 
 def find_changes(document: Document, cited: Sequence[Reference]) -> Iterator[Reference]:
-    """Find the provisions that a statute has read otherwise for the time being (当分の間).
+    """Find the provisions that a statute changes temporarily (当分の間).
 
     Args:
         document: the statute.
         cited: its references to provisions, in reading order.
 
     Yields:
-        A reference of the kind ``changes`` for every provision, from the one that says so; each
-        once. Whoever quotes the provision quotes that one, too.
+        A ``changes`` reference for every provision, each once. A quotation of the provision comes
+        with the change.
     """
     text, lists = document.text, _Lists(document.text, cited)
     at = text.find(_FOR_NOW)
@@ -170,7 +169,7 @@ def find_changes(document: Document, cited: Sequence[Reference]) -> Iterator[Ref
 
 
 def _changed_in(text: str, start: int, end: int, lists: "_Lists") -> Iterator[Reference]:
-    """The provisions that one sentence changes."""
+    """The provisions changed by one sentence."""
     seen = set()
     for said in _CHANGED.finditer(text, start, end):
         if said[0].endswith("、当分の間、") and _GOES_ON_SO.search(text, said.end(), end):
@@ -198,8 +197,8 @@ def find_penal(document: Document, cited: Sequence[Reference]) -> Iterator[Refer
         cited: its references to provisions, in reading order.
 
     Yields:
-        Of each article that punishes an edge to itself, with the words for the penalty, and one to
-        each provision that it cites, whose breach it may punish.
+        For each penal article an edge to itself with the words of the penalty, and one to each
+        provision cited whose breach it may punish.
     """
     cited = [one for one in cited if one.law_id and one.target.path]
     starts = [one.start for one in cited]
@@ -244,7 +243,7 @@ def find_penal(document: Document, cited: Sequence[Reference]) -> Iterator[Refer
 
 
 def _sentence_before(text: str, at: int) -> int:
-    """Where the sentence before a place ends, brackets and quotations apart; -1 for none."""
+    """The end of the sentence before a place, ignoring brackets and quotations; -1 for none."""
     found = text.rfind("。", 0, at)
     while found >= 0 and text[found + 1 : found + 2] in ("）", "」"):
         found = text.rfind("。", 0, found)
@@ -252,7 +251,7 @@ def _sentence_before(text: str, at: int) -> int:
 
 
 class _Lists:
-    """The lists of provisions that a text cites."""
+    """The lists of provisions cited in a text."""
 
     def __init__(self, text: str, cited: Sequence[Reference]) -> None:
         self._text = text
@@ -263,9 +262,9 @@ class _Lists:
             self._ending[reference.end].append(reference)
 
     def ending(self, end: int, floor: int) -> list[_Target]:
-        """The list that ends somewhere: 第三条第一項ただし書及び第四条（第二項を除く。）.
+        """The list ending at a position: 第三条第一項ただし書及び第四条（第二項を除く。）.
 
-        Nothing where a part of it is no provision: 第二章第一節及び第四条.
+        Empty if a part of it is no provision: 第二章第一節及び第四条.
         """
         targets: list[_Target] = []
         joined = ""
@@ -292,7 +291,7 @@ class _Lists:
         return targets[::-1]
 
     def applied(self, start: int, end: int) -> list[_Target]:
-        """The provisions that one sentence applies, mutatis mutandis or for a case of its own."""
+        """The provisions one sentence applies, by analogy or for its own case."""
         at = self._text.rfind(_APPLICATION, start, end)
         if at >= 0:
             _, at = self._cut(_RULES, at, start)
@@ -304,7 +303,7 @@ class _Lists:
         return []
 
     def _topics(self, start: int, end: int) -> list[int]:
-        """Where what a clause speaks of ends, outside of brackets: 第三条の規定は, 第三条を."""
+        """The end of a clause's topic outside brackets: 第三条の規定は, 第三条を."""
         found, depth = [], 0
         for mark in reversed([*_TOPIC.finditer(self._text, start, end)]):
             if mark[0] == "）":
@@ -320,12 +319,11 @@ class _Lists:
         return self._cited[first : bisect_left(self._starts, end, first)]
 
     def _cut(self, words: re.Pattern[str], end: int, floor: int) -> tuple[str, int]:
-        """The words that stand right before `end`, and where they begin."""
         found = words.search(self._text, max(floor, end - _LONGEST_WORD), end)
         return (found[0], found.start()) if found else ("", end)
 
     def _opening(self, end: int, floor: int) -> int:
-        """Where the brackets open that close right before `end`; `end` where none do."""
+        """The start of the brackets closing right before `end`, or `end`."""
         if self._text[end - 1 : end] != "）":
             return end
         opening = bracket_before(self._text, end, max(floor, end - _LONGEST_BRACKETS))
@@ -333,18 +331,18 @@ class _Lists:
 
 
 class _Line:
-    """One line of a statute, read quotation by quotation."""
+    """One line of a statute, read by quotations."""
 
     def __init__(self, text: str, start: int, end: int, lists: _Lists) -> None:
         self._text = text
         self._lists = lists
         self._quotes = _quotations(text, start, end)
-        # Where the sentence begins, and the one before it.
+        # Start of the sentence, and of the one before.
         self._sentence = self._earlier = start
         self._last: _Told | None = None
 
     def groups(self) -> Iterator[_Group]:
-        """The readings of the line, those of the same provisions together."""
+        """The readings of the line, grouped by provisions."""
         for told, pairs in groupby(self._readings(), itemgetter(0)):
             yield _Group(told, [reading for _, reading in pairs])
 
@@ -383,13 +381,13 @@ class _Line:
             replaced = []
 
     def _told(self, since: int, opening: int) -> _Told:
-        """Tell the provisions that have the words quoted at `opening`."""
+        """The provisions with the words quoted at `opening`."""
         for end in _SENTENCE_END.finditer(self._text, since, opening):
             self._earlier, self._sentence, self._last = self._sentence, end.end(), None
         floor = max(since, self._sentence)
         if these := _THESE.search(self._text, max(floor, opening - _LONGEST_THESE), opening):
             told = self._last.targets if self._last else self._applied(opening)
-            # これらの規定（第三条を除く。）: some of them, and code does not tell which.
+            # これらの規定（第三条を除く。）: code cannot identify which.
             self._last = _Told([] if these["aside"] else list(told), these.start(), opening - 1)
         elif within := _WITHIN.search(self._text, max(floor, opening - _LONGEST_WORD), opening):
             said = max(floor, self._text.rfind("、", floor, within.start()) + 1)
@@ -405,7 +403,7 @@ class _Line:
 
 
 def _quotations(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The outermost quotations of a line, marks included."""
+    """The outermost quotations of a line, with their marks."""
     found, depth, opening = [], 0, 0
     for mark in _QUOTE.finditer(text, start, end):
         if mark[0] == "「":
@@ -419,7 +417,7 @@ def _quotations(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _in_rows(rows: Iterable[Cells], lists: _Lists) -> Iterator[_Group]:
-    """The readings of tables; a row that names no provision goes on with the one before."""
+    """The readings of tables; a row without a provision continues the one before."""
     group = _Group(_Told((), 0, 0), [])
     for cells in rows:
         start, end = cells.provision

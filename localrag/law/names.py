@@ -17,26 +17,26 @@ from localrag_indexes.analysis.normalize import PlainText, plain
 _ORDER_SUFFIXES = ("施行令", "施行規則", "施行細則", "施行法")
 _ORDERS = ("施行令", "施行規則")
 _WORD = "一-鿿々ァ-ヶー"
-# A name that goes on is another word (医療法人, 会計法規) unless what follows is about the law.
+# A name followed by other words is another word (医療法人, 会計法規).
 _MAY_FOLLOW = re.compile(
     rf"(?=[^{_WORD}]|第|附則|別表|上|等(?!の一部を改正)|中|内|下|違反|所定|関係|改正|制定|規定|以外|以下|適用"
     r"|施行[前後時日の]|本則|条文|各|及|又|並|若|[〇一二三四五六七八九十百千]+条|$)"
 )
 _MAY_PRECEDE = re.compile(rf"(?:^|[^{_WORD}]|現行|改正後|[新後中]|[及又若並])$")
-# A name of so few characters is another one with one more or less: 民法, 民訴法.
+# A short name with one character more or less is another law: 民法, 民訴法.
 _SHORT_NAME = 3
 _NamesByEnd = defaultdict[tuple[int, str], list[tuple[int, str]]]
 _CITED = re.compile(
     r"(?:第[〇一二三四五六七八九十百千]+[条項号章編節](?:の[一二三四五六七八九十]+)*)+"
 )
 _NUMBERED_TITLE = re.compile(r"(?:明治|大正|昭和|平成|令和).{2,60}号（(.+)）")
-# 決闘罪ニ関スル件: today people write such a title in hiragana.
+# 決闘罪ニ関スル件: people now write such a title in hiragana.
 _CLASSICAL = re.compile("[一-鿿](?:ニ関スル|ニ於テ|ヲ|ノ)[一-鿿]")
 _IN_HIRAGANA = {katakana: katakana - 0x60 for katakana in range(0x30A1, 0x30F7)}
 
 
 class NameMatch(NamedTuple):
-    """A law's name in a text, and the laws that bear it."""
+    """A law's name in a text, and the laws with it."""
 
     start: int
     end: int
@@ -44,17 +44,17 @@ class NameMatch(NamedTuple):
 
 
 class LawNames:
-    """The names of the laws of one corpus; immutable, picklable, cheap to build.
+    """The names of the laws of a corpus; immutable, picklable, cheap to build.
 
-    A method that takes a position takes a text in plain characters
-    (`localrag_indexes.analysis.normalize`); the others take any.
+    Methods with a position take plain characters (`localrag_indexes.analysis.normalize`); others
+    take any.
     """
 
     def __init__(self, rows: Iterable[LawRow]) -> None:
         self.rows: Mapping[str, LawRow] = {row.law_id: row for row in rows}
         self._ids = _names(self.rows.values())
-        # Names share their endings (…に関する法律), not their beginnings: sorted from the end,
-        # one bisection finds the longest that a text ends with.
+        # Names share endings (…に関する法律). Sorted from the end, one bisection finds the longest
+        # name at the end of a text.
         self._reversed = sorted(name[::-1] for name in self._ids)
         self._last = re.compile(
             "["
@@ -89,36 +89,36 @@ class LawNames:
 
     @property
     def names(self) -> Mapping[str, tuple[str, ...]]:
-        """Ids of the laws by each of their titles and abbreviations, those of orders included."""
+        """Ids of laws by title and abbreviation, orders included."""
         return self._ids
 
     def title(self, law_id: str) -> str:
-        """Return the title as printed; empty for an unknown law."""
+        """The title as printed, or ""."""
         row = self.rows.get(law_id)
         return row.title if row else ""
 
     def law_type(self, law_id: str) -> str:
-        """``Act``, ``CabinetOrder`` …; empty for an unknown law."""
+        """``Act``, ``CabinetOrder`` …, or ""."""
         row = self.rows.get(law_id)
         return row.law_type if row else ""
 
     def is_act(self, law_id: str) -> bool:
-        """Whether it ranks as an act: some orders of the occupation are called 法 and do so too."""
+        """Whether it ranks as an act; some orders of the occupation do, too."""
         acts = ("Act", "Constitution")
         return self.law_type(law_id) in acts or self._plain_title(law_id).endswith("法")
 
     def can_bear(self, law_id: str, number: str) -> bool:
-        """Whether this can be the number of the law, as far as both are known."""
+        """Whether a number fits the law, as far as both are known."""
         return may_be_same_number(number, self.rows[law_id].law_num)
 
     def is_title(self, name: str) -> bool:
-        """Whether this is the title of a law, not an abbreviation."""
+        """Whether it is the title of a law, not an abbreviation."""
         return any(_printed(self.title(law_id)) == name for law_id in self._ids.get(name, ()))
 
     def near(self, word: str) -> tuple[str, ...]:
-        """The names that one slip parts from a word: one character wrong, more, less, or swapped.
+        """Names one slip away from a word: a character wrong, more, less, or swapped.
 
-        Of two characters the first has to be right: 方法 is no 刑法.
+        In two characters the first must be right: 方法 is not 刑法.
         """
         alike: dict[int, str] = {}
         for length in range(len(word) - 1, len(word) + 2):
@@ -128,7 +128,7 @@ class LawNames:
         return tuple(name for _, name in sorted(alike.items()) if _one_slip(word, name))
 
     def ending_at(self, text: str, end: int) -> NameMatch | None:
-        """Find the longest name of a law that ends at `end` and is no tail of a longer word."""
+        """The longest name of a law ending at `end`, not the tail of a longer word."""
         name = self._longest_at(text, end)
         if name is None or not _MAY_PRECEDE.search(
             text, max(0, end - len(name) - 4), end - len(name)
@@ -137,14 +137,14 @@ class LawNames:
         return NameMatch(end - len(name), end, self._ids[name])
 
     def title_ending_at(self, text: str, end: int) -> NameMatch | None:
-        """Find the longest title of a law that ends at `end`; no abbreviation counts."""
+        """The longest title of a law ending at `end`, without abbreviations."""
         if text[end - 1 : end] not in self._title_ends:
             return None
         match = self.ending_at(text, end)
         return match if match and self.is_title(text[match.start : end]) else None
 
     def find_names(self, text: str) -> list[NameMatch]:
-        """Names and law numbers in a text, in order, the longest where several overlap."""
+        """Names and law numbers in a text, in order, the longest of overlapping ones."""
         read = PlainText(text)
         found = [
             match
@@ -155,7 +155,7 @@ class LawNames:
         return [_as_written(match, read) for match in _outermost(found)]
 
     def find_numbers(self, text: str) -> list[NameMatch]:
-        """Numbers of laws in a text, in order; without ids where the corpus lacks the law."""
+        """Law numbers in a text, in order; without ids for missing laws."""
         read = PlainText(text)
         return [_as_written(match, read) for match in self._numbers_in(read.text)]
 
@@ -164,7 +164,7 @@ class LawNames:
             yield NameMatch(*match.span(), self._numbers.get(number_key(match), ()))
 
     def title_around(self, text: str, start: int, end: int) -> int:
-        """End of the title that begins at `start` and goes on after `end`, else `end`.
+        """End of the title beginning at `start` and continuing after `end`, else `end`.
 
         Some titles cite provisions: 金融商品取引法第二条に規定する定義に関する内閣府令.
         """
@@ -178,22 +178,22 @@ class LawNames:
         )
 
     def parents(self, law_id: str) -> tuple[str, ...]:
-        """Return the act that an order's title names: of X法施行令, X法第三条の…を定める政令."""
+        """The act named in an order's title: X法施行令, X法第三条の…を定める政令."""
         return self._parents.get(law_id, ())
 
     def orders(self, law_id: str) -> tuple[str, ...]:
-        """Return the orders and ordinances whose titles name this law."""
+        """The orders and ordinances with this law in their titles."""
         return self._orders.get(law_id, ())
 
     def order_of(self, law_id: str, suffix: str) -> tuple[str, ...]:
-        """Return the 施行令, 施行規則 … of a law."""
+        """The 施行令, 施行規則 … of a law."""
         return self._ids.get(self._plain_title(law_id) + suffix, ())
 
     @cached_property
     def _ends(self) -> tuple[_NamesByEnd, _NamesByEnd]:
-        """The names, numbered in their order, by length and how they begin; and how they end.
+        """The names, indexed by length with beginning and with ending.
 
-        One slip leaves one of the two as it is.
+        One slip leaves one of the two intact.
         """
         beginning: _NamesByEnd = defaultdict(list)
         ending: _NamesByEnd = defaultdict(list)
@@ -275,25 +275,25 @@ class LawNames:
 
 @cache
 def customary() -> dict[str, tuple[str, ...]]:
-    """Customary abbreviations by full title, as shipped in ``abbreviations.toml``."""
+    """Customary abbreviations by full title, from ``abbreviations.toml``."""
     text = files("localrag.law").joinpath("abbreviations.toml").read_text(encoding="utf-8")
     return {title: tuple(names) for title, names in tomllib.loads(text).items()}
 
 
 @cache
 def former_titles() -> dict[str, tuple[str, date]]:
-    """Titles that well-known laws had: the title of today, and since when they bear it."""
+    """Former titles of well-known laws: the current title, and its first day."""
     text = files("localrag.law").joinpath("former_titles.toml").read_text(encoding="utf-8")
     return {former: (title, since) for former, (title, since) in tomllib.loads(text).items()}
 
 
 class LawWords(NamedTuple):
-    """What tells the name of a law from other words.
+    """Words that distinguish names of laws.
 
     Attributes:
-        known: well-known laws with their orders, whether a corpus has them or not.
-        generic: whole words that end like a law and name none (国際法).
-        ways: what makes a way of doing something of 法 (計算 of 計算法).
+        known: well-known laws and their orders, in the corpus or not.
+        generic: words ending like a law (国際法).
+        ways: words before 法 in the sense of a method (計算 in 計算法).
     """
 
     known: LawNames
@@ -303,7 +303,7 @@ class LawWords(NamedTuple):
 
 @cache
 def law_words() -> LawWords:
-    """What tells the name of a law from other words, as shipped in ``law_words.toml``."""
+    """Words that distinguish names of laws, from ``law_words.toml``."""
     text = files("localrag.law").joinpath("law_words.toml").read_text(encoding="utf-8")
     read = tomllib.loads(text)
     titles = dict.fromkeys((*read["titles"], *customary()))
@@ -313,7 +313,6 @@ def law_words() -> LawWords:
 
 
 def _kept(length: int) -> int:
-    """How many characters one slip leaves right at the beginning of a name, or at its end."""
     return max(0, length - 2) // 2
 
 
@@ -330,7 +329,7 @@ def _one_slip(word: str, name: str) -> bool:
 
 
 def alike_at_start(one: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
+    """Length of the common beginning of two texts."""
     pairs = zip(one, other, strict=False)
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
@@ -365,19 +364,18 @@ def _names(rows: Iterable[LawRow]) -> dict[str, tuple[str, ...]]:
 
 
 def _printed(title: str) -> str:
-    """A title in plain characters, without the mark that some of the law is left out (抄)."""
+    """A title in plain characters, without the mark of an extract (抄)."""
     return plain(title).removesuffix("抄").rstrip(" 　")
 
 
 def _as_written(match: NameMatch, read: PlainText) -> NameMatch:
-    """A match with its place in the text as it is."""
     if read.is_as_written:
         return match
     return NameMatch(*read.span(match.start, match.end), match.law_ids)
 
 
 def _outermost(matches: list[NameMatch]) -> Iterator[NameMatch]:
-    """The matches that are not inside another one, in order."""
+    """The matches not inside others, in order."""
     end = 0
     for match in sorted(matches, key=lambda match: (match.start, -match.end)):
         if match.end > end:
@@ -385,14 +383,14 @@ def _outermost(matches: list[NameMatch]) -> Iterator[NameMatch]:
             end = match.end
 
 
-# What stands for a law right before a number: 民 709, 民訴規 3, 金商令 2.
+# Short names of laws before a number: 民 709, 民訴規 3, 金商令 2.
 
 NAME_LETTER = "一-鿿々ァ-ヶーA-Za-z0-9"
-"""What short names are written with, as a class of a pattern."""
+"""Characters of short names, as a class of a pattern."""
 
 _NAME_LETTER = re.compile(f"[{NAME_LETTER}]")
 _LONGEST_SHORT = 30
-# A word of more characters than a short name and the ending of an order opens like a name.
+# A longer word begins like a name, if it is one.
 _OPENING, _SURE = 6, 10
 _KANJI = re.compile("[一-鿿々]+")
 _KANJI_OR_DIGIT = re.compile("[0-9一-鿿々]")
@@ -403,11 +401,11 @@ _SHORT_ORDERS = {
 
 
 class ShortNames:
-    """What stands for the laws of a corpus before a number, and what it stands for.
+    """Short names of laws before a number.
 
-    Short for a law is its name without 法, for rules their name without 則, and for the orders
-    and rules under a law whatever is short for it with 令, 規 or 則. What well-known laws are
-    called is known of those too that the corpus lacks.
+    A law is shortened by dropping 法, rules by dropping 則; orders and rules under a law are its
+    short name with 令, 規 or 則. Short names of well-known laws count even if the corpus lacks
+    them.
     """
 
     def __init__(self, names: LawNames) -> None:
@@ -425,9 +423,9 @@ class ShortNames:
         self._openings = frozenset(plain(name)[:_OPENING] for name in (*self._known, *self._full))
 
     def full(self, word: str) -> str:
-        """The name that a word stands for, its own where it is one; empty where it is none."""
+        """The name meant by a word, itself included; "" for none."""
         if _KANJI_OR_DIGIT.match(word[-1:]) and word[-1] not in self._ends:
-            # Most of what is asked in a long text ends like no name at all.
+            # Most words of a long text end like no name.
             return ""
         is_long = len(word) > _SURE and not word.endswith("号")
         if is_long and plain(word.lstrip()[: 2 * _OPENING])[:_OPENING] not in self._openings:
@@ -443,13 +441,13 @@ class ShortNames:
         return ""
 
     def before(self, text: str, end: int) -> str:
-        """The longest name or short name that ends in a text at `end`; empty where none does."""
+        """The longest name or short name ending at `end`, or ""."""
         match = self._names.ending_at(text, end)
         start = match.start if match else end
         if text[end - 1 : end] in self._last:
             for at in range(max(0, end - _LONGEST_SHORT), start):
                 if text[at].isspace():
-                    # A name is found under its blanks, too, and does not begin with them.
+                    # A match may include blanks before the name; skip them.
                     continue
                 alone = at == 0 or not _NAME_LETTER.match(text[at - 1])
                 if alone and self.full(text[at:end]):
@@ -457,9 +455,9 @@ class ShortNames:
         return text[start:end]
 
     def is_word(self, word: str) -> bool:
-        """Whether a short name may be a word besides: 会社, 番号.
+        """Whether a short name may also be an ordinary word: 会社, 番号.
 
-        Not 民, nor what leaves out characters of the title that it stands for: 民訴, 金商令.
+        民 is not, nor an abbreviation of the title: 民訴, 金商令.
         """
         name = self._full.get(word, "")
         if not name or (len(word) == 1 and name == f"{word}法"):
@@ -471,7 +469,7 @@ class ShortNames:
         return known or [self._titles.get(name, name)]
 
     def _order(self, law: str, kind: str, other: str) -> str:
-        """The order of a law: 民訴規 is 民事訴訟規則, for there is no 民事訴訟法施行規則."""
+        """The order of a law: 民訴規 is 民事訴訟規則, because there is no 民事訴訟法施行規則."""
         title = self._titles_of(law)[0]
         of_its_own = title.removesuffix("法") + other
         if self._names.lookup(of_its_own) and not self._names.lookup(title + kind):
@@ -481,7 +479,7 @@ class ShortNames:
 
 @lru_cache(maxsize=4)
 def short_names(names: LawNames) -> ShortNames:
-    """The short names of the laws of a corpus; made once for it."""
+    """The short names for a corpus, cached."""
     return ShortNames(names)
 
 

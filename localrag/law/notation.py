@@ -1,4 +1,4 @@
-"""How a provision is written, to be read and to be cited: 第二十七条の三十六第一項第二号イ(1)."""
+"""The notation of provisions, for reading and citing: 第二十七条の三十六第一項第二号イ(1)."""
 
 import re
 import unicodedata
@@ -18,21 +18,21 @@ from localrag_indexes.analysis.normalize import (
 IROHA = (
     "イロハニホヘトチリヌルヲワカヨタレソツネナラムウヰノオクヤマケフコエテアサキユメミシヱヒモセス"
 )
-"""The order in which subitems are lettered."""
+"""The order of subitem letters."""
 
 ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 """The numerals below them."""
 
 SUPPLEMENT = "suppl"
-"""Division of a 附則 as cited, before it is known which of the law's it is."""
+"""A 附則 as cited, before its division is known."""
 
 _CAPTION = re.compile(r"（([^（）]+)）$")
 _KANJI = "〇零一二三四五六七八九十百千壱弐参拾"
 _DIGITS = "0-9０-９"
 NUMBER = rf"(?:[{_KANJI}]++|[{_DIGITS}]{{1,5}}+)"
-# Where 条 tells what is counted, a number that no law reaches is read, so that it is told.
+# Before 条, impossible numbers are read, too, so that they are reported.
 COUNT = rf"[{_KANJI}{FORMAL_NUMERALS}万億{_DIGITS}]++"
-# 陸上, 参考 and 伍長 are words: formal numerals count as a branch only where the number ends.
+# 陸上, 参考 and 伍長 are words: formal numerals count as a branch only if the number ends.
 _BRANCH = (
     rf"(?:(?!参[考照加与入上政議院列画])[{_KANJI}]++(?![{FORMAL_NUMERALS}])|[{_DIGITS}]{{1,5}}+"
     rf"|[{_KANJI}{FORMAL_NUMERALS}]++(?=第|[^一-鿿]|$|[及又若並且乃]))"
@@ -40,22 +40,22 @@ _BRANCH = (
 BLANK = r"[ \u00a0]?"
 
 DASHES = "~～〜∼〰‐‑‒–—―−－─ー-"
-"""Every sign that people write between the ends of a range, for a class of a pattern."""
+"""Signs of a range, for a class of a pattern."""
 TO = rf"(?:から|より|乃至は?|ないしは?|[{DASHES}])"
-"""What stands between the ends of a range."""
+"""Words and signs between the ends of a range."""
 AND = (
     "(?:及び|又は|若しくは|並びに|且つ|および|または|もしくは|ならびに|かつ"
     "|及ビ|又ハ|若ハ|若クハ|並ニ)"
 )
-"""The words between the members of a list."""
+"""Words between the members of a list."""
 
-# の二 after a number is a branch unless it begins another word: の一部, の三分の一, の二月.
+# の二 after a number is a branch, unless it begins another word: の一部, の三分の一, の二月.
 ANOTHER_WORD = (
     r"次[^条項号]|[分部般方時定体切人名月年日週回倍割個つ度種件者円級段重要類原因環態]"
     r"|[箇かヶヵ][月所]|以[上下内]|[万億兆円歳時秒割％%]|パーセント|メートル|キロ|ヘクタール|トン"
     r"|[.．][0-9０-９]|[,，][0-9０-９]{3}(?![0-9０-９])"
 )
-# 94条の2項 and 1項の2号 have no branch: it is counted by nothing behind it.
+# 94条の2項 and 1項の2号 have no branch: the number belongs to 項 or 号.
 _COUNTED = rf"{BLANK}(?:項|号(?![一-鿿]))"
 _BRANCHES = rf"(?:{BLANK}[のノ之]{BLANK}{_BRANCH}(?!{ANOTHER_WORD}|{_COUNTED}))*+"
 _ARTICLE = rf"(?:第{BLANK})?+{COUNT}{BLANK}[条條](?![例約理件]){_BRANCHES}"
@@ -65,19 +65,19 @@ _PARAGRAPH_WORD = rf"[同本各]項|この項|前(?:各|{NUMBER})?項|次{NUMBER
 _ITEM = rf"(?:第{BLANK})?+{COUNT}{BLANK}号{_BRANCHES}"
 _ITEM_WORD = rf"[同本各]号|この号|前(?:各|{NUMBER})?号|次号"
 
-# A katakana letter is a subitem only where it is no particle of a katakana law (第二号ニ規定スル).
+# A katakana letter is a subitem, except as a particle of a katakana law (第二号ニ規定スル).
 _LETTER = rf"[{IROHA}](?:(?=乃至)|(?![ァ-ヴー]|[一-鿿]{{1,4}}[ァ-ヴ]))"
 DEEPER = rf"{BLANK}[（(](?:{NUMBER}|[ivxｉｖｘⅰ-ⅻ]{{1,5}})[）)]"
 SUBITEM = rf"{_LETTER}(?:{DEEPER}){{0,3}}"
 
-# A bare number with 号 is an item only where the words around allow it: not 第一号被保険者, not
-# the 第二十五号 of a law number or a resolution, nor 判タ第千号 and 基発0331第3号.
+# 第…号 is an item only among suitable words: not in 第一号被保険者, not in a law number or
+# resolution, nor in 判タ第千号 and 基発0331第3号.
 _NO_NOUN = "(?=[^一-鿿々]|[及又若並且乃迄各中前後以等違所列該本但]|$)"
 _BARE_ITEM = (
     rf"(?:(?<=[及又若並且段文分中表欄])|(?<=乃至)|(?<=号ー)|(?<![一-鿿々ァ-ヶーA-Za-z{_DIGITS}])"
     rf"|(?<=[ノハビニヲリ]))第{BLANK}{NUMBER}{BLANK}号{_BRANCHES}{_NO_NOUN}"
 )
-# 2項 goes on with a list or a range without 第, and only there.
+# 2項 without 第 only continues a list or a range.
 _IN_A_LIST = "|".join(
     f"(?<={word})"
     for word in (
@@ -95,11 +95,10 @@ START = re.compile(
     rf"|(?=[{_DIGITS}])(?<![{_DIGITS}]){COUNT}{BLANK}[条條]|[法令則]{BLANK}(?=[{_KANJI}{FORMAL_NUMERALS}]){COUNT}[条條](?![例約])"
     rf"|(?:{_IN_A_LIST})[{_DIGITS}]{{1,4}}+{BLANK}(?:項|号{_NO_NOUN}))"
 )
-"""Where a citation can begin; what each branch opens with stands first, which takes a quarter.
+"""Start of a citation; the first character of each branch comes first, for speed.
 
-2条5項から7項 goes on without 第; such a number counts only as part of a list or a range.
-
-民法七〇九条 lacks 第 and is found by the character before it, which is not part of the citation.
+2条5項から7項 continues without 第; such a number counts only in a list or a range. 民法七〇九条
+without 第 is found by the character before it, not part of the citation.
 """
 BEFORE_BARE_NUMBER = "法令則"
 
@@ -112,17 +111,17 @@ CHAIN = re.compile(
     rf"(?:{BLANK}(?:(?:の{BLANK})?+({_PARAGRAPH})|({_PARAGRAPH_WORD})))?+"
     rf"(?:{BLANK}(?:(?:の(?!第))?+({_ITEM})|({_ITEM_WORD}))(?:{BLANK}({SUBITEM}))?)?"
 )
-"""One citation where `START` found one; its groups are the arguments of `read_chain`."""
+"""One citation at `START`; its groups are the arguments of `read_chain`."""
 
 _EACH_NUMBER = re.compile(COUNT)
 _EACH_STEP = re.compile(rf"[{IROHA}{CIRCLED}Ⅰ-Ⅻ]|{NUMBER}|[ivxIVXｉｖｘⅰ-ⅻ]+")
-# Longer ones are numbers of no law, and told as such, up to a length that Python still counts.
+# Longer numbers belong to no law and are reported, up to a length Python can count.
 _LONGEST_NUMERAL, _LONGEST_NUMBER = 16, 1_000
 _IN_DIGITS = str.maketrans("〇零一二三四五六七八九０１２３４５６７８９", "001234567890123456789")
 
 
 class Chain(NamedTuple):
-    """What one citation says: numbers, or relative words in their place."""
+    """The content of one citation: numbers or relative words."""
 
     division: str = ""
     article: str = ""
@@ -135,7 +134,7 @@ class Chain(NamedTuple):
 
     @property
     def depth(self) -> int:
-        """How many levels stand before the first that is written: 0 article, 3 subitem."""
+        """The number of levels before the first one written: 0 article, 3 subitem."""
         if self.division or self.article or self.article_word:
             return 0
         if self.paragraph or self.paragraph_word:
@@ -143,16 +142,16 @@ class Chain(NamedTuple):
         return 2 if self.item or self.item_word else 3
 
     def after(self, first: "Chain") -> "Chain | None":
-        """Return it as a later member of the list that `first` began: 第三条第一項及び第二項.
+        """The chain as a later member of a list: 第三条第一項及び第二項.
 
-        None where the two cannot stand in one list: a paragraph cannot follow an article.
+        None if both cannot be in one list: a paragraph cannot follow an article.
         """
         if self._is_relative:
             return self
         return None if self.depth > first.lowest else self.inside(first)
 
     def inside(self, first: "Chain") -> "Chain":
-        """Return it with the levels above its own taken from `first`."""
+        """The chain with the levels above taken from `first`."""
         if self.depth == 0:
             if first.division and not self.division and first.depth == 0 and self.article:
                 return self._replace(division=first.division)
@@ -161,7 +160,7 @@ class Chain(NamedTuple):
         return Chain(*first[:kept], *self[kept:])
 
     def of_the_same(self, first: "Chain") -> "Chain":
-        """Return it as the end of a range that `first` began: 第一号から同項第四号まで."""
+        """The chain as the end of a range: 第一号から同項第四号まで."""
         same = (self.article_word[:1], self.paragraph_word[:1], self.item_word[:1])
         if "同" not in same:
             return self
@@ -170,7 +169,7 @@ class Chain(NamedTuple):
 
     @property
     def _is_relative(self) -> bool:
-        """Whether it begins with 前項, 同号 …, which stand by themselves."""
+        """Whether it begins with 前項, 同号 …."""
         word = (self.article_word, self.paragraph_word, self.item_word, "")[self.depth]
         return bool(word) and word[0] != "各"
 
@@ -196,7 +195,7 @@ def read_chain(
     item_word: str | None,
     subitem: str | None,
 ) -> Chain | None:
-    """Read the groups of `CHAIN` as numbers; None where nothing stands in them, or no number."""
+    """Read the groups of `CHAIN` as numbers; None if empty or invalid."""
     try:
         chain = Chain(
             _division(supplement, appendix),
@@ -225,7 +224,7 @@ def read_number(written: str | None) -> str:
     """第二十七条の三十六 as ``27_36``.
 
     Raises:
-        ValueError: its kanji are no number (十百).
+        ValueError: the kanji are no number (十百).
     """
     if not written:
         return ""
@@ -240,15 +239,15 @@ def _number(written: str) -> str:
 
 
 def read_subitem(written: str | None) -> str:
-    """イ（２）(i) as ``1.2.1``, and so every sign alone: ② and Ⅱ are ``2``."""
+    """イ（２）(i) as ``1.2.1``; each sign alone, too: ② and Ⅱ are ``2``."""
     return ".".join(_step(step) for step in _EACH_STEP.findall(written or ""))
 
 
 def count(word: str) -> int:
-    """How many provisions a relative word takes in: 前三条 is 3, 前条 is 1.
+    """Number of provisions in a relative word: 前三条 has 3, 前条 1.
 
     Raises:
-        ValueError: its kanji are no number (前十百条).
+        ValueError: the kanji are no number (前十百条).
     """
     number = _EACH_NUMBER.search(word)
     return parse_numeral(number[0]) if number else 1
@@ -262,10 +261,10 @@ def _step(sign: str) -> str:
 
 
 def labelled(head: str, written: str) -> str:
-    """The label of an appendix, always written alike: 別表第2の3 is 別表第二の三.
+    """The label of an appendix in one spelling: 別表第2の3 is 別表第二の三.
 
     Raises:
-        ValueError: its kanji are no number (十百).
+        ValueError: the kanji are no number (十百).
     """
     numbers = [to_kanji(parse_numeral(number)) for number in _EACH_NUMBER.findall(written)]
     return head + ("第" + "の".join(numbers) if numbers else "")
@@ -275,11 +274,11 @@ def cite(title: str, locator: Locator, *, arabic: bool = False, division: str = 
     """Write 金融商品取引法第二十七条の三十六第一項第二号イ.
 
     Args:
-        title: the law's title, written first; may be empty.
+        title: the law's title; may be "".
         locator: the provision.
         arabic: write 第27条の36第1項第2号イ.
-        division: the printed label of a supplementary provision or appendix (別表第一);
-            without it a supplementary provision is 附則 and an appendix 別表.
+        division: printed label of a supplementary provision or appendix (別表第一); default 附則 or
+            別表.
     """
     if not division and locator.division:
         division = "附則" if locator.division.startswith("suppl") else "別表"
@@ -321,14 +320,14 @@ def _subitem(number: str, level: int) -> str:
 
 
 def caption_of(header: str) -> str:
-    """The caption of an article by its header (詐欺 of 刑法 第二百四十六条（詐欺）), "" of none."""
+    """The caption of an article from its header (詐欺 in 刑法 第二百四十六条（詐欺）), or ""."""
     caption = _CAPTION.search(header)
     return caption[1] if caption else ""
 
 
-# Numbers with 号 that are cited and are those of no provision: of cases, laws, notices, bills.
-# 令和3年（ワ）第12345号, 平成15年法律第57号及び第58号, 基発0331第3号, 議案第5号、第6号. An item has
-# such a number, too. What the words right before a number name, or those before its list, tells.
+# Numbers with 号 other than items: of cases, laws, notices, bills. 令和3年（ワ）第12345号,
+# 平成15年法律第57号及び第58号, 基発0331第3号, 議案第5号、第6号. The words right before the number
+# or its list decide.
 _ANY_NUMBER = "(?:[〇零一二三四五六七八九十百千]{1,12}+|[0-9０-９]{1,9}+)"
 _WITH_NUMBER = rf"(?:第[ 　]?)?{_ANY_NUMBER}[ 　]?号"
 _YEAR = (
@@ -336,21 +335,21 @@ _YEAR = (
     r"|(?<![0-9０-９])[12１２][0-9０-９]{3})[ 　]?年?[ 　]?"
 )
 _OPEN, _CLOSE = r"[ 　]?[（(][ 　]?", r"[ 　]?[)）][ 　]?"
-# What courts write for the kind of a case: ワ, オ, わ, 行ヒ, 家, 特わ, 手ワ.
+# Courts' marks for the kind of a case: ワ, オ, わ, 行ヒ, 家, 特わ, 手ワ.
 _KIND = "(?:[一-鿿]{0,2}[ぁ-んァ-ヶ]{1,3}|家|受|許|執|判|措|納|秩|再|企|船|財)"
 _OF_CASE = (
     rf"(?:{_YEAR}{_OPEN}[一-鿿ぁ-んァ-ヶ]{{1,4}}{_CLOSE}"
     rf"|(?<![条項号]){_OPEN}{_KIND}{_CLOSE}|[㋐-㋾])"
 )
-# 昭和31年文部省令, 令和3年ワ: what has its number in a year.
+# 昭和31年文部省令, 令和3年ワ: numbered within a year.
 _OF_YEAR = rf"(?:{_YEAR}度?[一-鿿ァ-ヶー・]{{0,30}}+)"
 _THING = (
     "(?:告示|訓令|通達|通知|通牒|回答|議案|法案|事件|判決|決定|審決|答申|意見|報告|請願|陳情|諮問|承認"
     "|特許|登録|公報|官報|会報|会議録|文書|発簡|免許|許可|認可)"
 )
 _BEFORE = rf"(?:{_OF_CASE}|{_THING}{_OPEN}|番号[ 　]?[：: 　][ 　]?)"
-# Kanji, katakana, letters and digits before 第…号 name what is numbered, unless a provision or a
-# branch ends so.
+# Kanji, katakana, letters and digits before 第…号 name the numbered thing, unless a provision or
+# branch ends there.
 _NAMES_ANOTHER = (
     "(?<=[一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ0-9０-９])"
     "(?<![第条條項号段文分中表欄書及又若並且至附ノハビニヲリ〇零一二三四五六七八九十百千])(?<!附則)"
@@ -359,7 +358,7 @@ _ASIDE = r"(?:[（(][^（）()\n]{1,20}+[)）])?"
 _JOIN = rf"[ 　]?[、，,]?(?:{AND}|{TO}|[、，,・と及又])[ 　]?(?:同年?)?"
 _MEMBER = rf"{_WITH_NUMBER}(?:(?![及又若並且乃])[一-鿿]){{0,4}}+{_ASIDE}{_JOIN}"
 _LONGEST_LIST = 20
-# Never inside a number: 6号 of 第16号.
+# Not inside a number: 6号 in 第16号.
 _FIRST = rf"(?:{_BEFORE}|{_OF_YEAR}|{_NAMES_ANOTHER}(?=第|(?<![0-9０-９])[0-9０-９]))"
 _HEAD = re.compile(
     rf"(?:{_BEFORE}|{_OF_YEAR}|{_FIRST}(?:{_MEMBER}{_OF_CASE}?){{1,{_LONGEST_LIST}}}+)$"
@@ -374,12 +373,12 @@ _CASE = re.compile(rf"{_YEAR}度?{_OPEN}[一-鿿ぁ-んァ-ヶ]{{1,4}}{_CLOSE}{_
 
 
 def case_numbers(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of numbers of cases: 令和3年（ワ）第12345号."""
+    """Spans of case numbers: 令和3年（ワ）第12345号."""
     return (found.span() for found in _CASE.finditer(text))
 
 
 def numbers_another(text: str, start: int) -> bool:
-    """Whether 第…号 at a place of a text is the number of something else than an item."""
+    """Whether 第…号 at a position numbers something other than an item."""
     floor = max(text.rfind("\n", 0, start) + 1, start - _REACH)
     if _HEAD.search(text, floor, start):
         return True

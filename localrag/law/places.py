@@ -1,4 +1,4 @@
-"""Where a citation leads: to the law that a text speaks of, and from there to its place."""
+"""Resolves a citation to its law and place."""
 
 import re
 from bisect import bisect_right
@@ -19,9 +19,9 @@ _IN_PASSING = re.compile(r"において(?:も|単に)?(?:同じ|「)")
 
 
 class Law(NamedTuple):
-    """The law of a citation: the laws it may be, and its name as cited.
+    """The law of a citation: candidates in the corpus, and its name as cited.
 
-    `name` is that of laws, too, which the corpus lacks.
+    Missing laws have a `name`, too.
     """
 
     ids: tuple[str, ...]
@@ -29,17 +29,17 @@ class Law(NamedTuple):
 
     @property
     def is_told(self) -> bool:
-        """Whether the text tells which law it is, be it one that the corpus lacks."""
+        """Whether the text names the law, in the corpus or not."""
         return bool(self.ids or self.name)
 
     @property
     def id(self) -> str:
-        """The id of the one law that it is; empty where it may be several, or none."""
+        """The id of the only candidate, or ""."""
         return self.ids[0] if len(self.ids) == 1 else ""
 
 
 class CitedPlace(NamedTuple):
-    """A provision, or the first and last of a range, of a law."""
+    """A provision of a law, or the ends of a range."""
 
     law: Law
     first: Locator
@@ -47,12 +47,12 @@ class CitedPlace(NamedTuple):
 
 
 class Placer:
-    """Finds the places of one text's citations.
+    """Places the citations of one text.
 
     Args:
-        provisions: asked only about the order of the provisions around a relative word.
-        own: the law that the text belongs to; None for a question.
-        text: that they stand in.
+        provisions: consulted for the provisions around a relative word.
+        own: the law of the text; None for a question.
+        text: around the citations.
         nesting: of the text.
     """
 
@@ -70,11 +70,11 @@ class Placer:
     def place(
         self, citation: ProvisionCitation, law: Law, here: Locator | None
     ) -> CitedPlace | None:
-        """Return the place of a citation written at `here`; None where its words lead nowhere."""
+        """The place of a citation written at `here`, or None."""
         self._at = self._nesting.at(citation.end)
         paragraph = here and Locator(here.division, here.article, here.paragraph)
         if paragraph != self._paragraph_here or not self._last:
-            # A new paragraph takes up nothing of the one before.
+            # 同項 refers to nothing in another paragraph.
             self._paragraph_here = paragraph
             self._last = {level: Recent(self._nesting) for level in _LEVELS}
         if (exact := self._written_out(citation, law, here)) is not None:
@@ -92,11 +92,11 @@ class Placer:
         return place
 
     def _same(self, level: str) -> CitedPlace | None:
-        """What the paragraph cited last at a level: 同条, 同項, 同号."""
+        """同条, 同項, 同号: the part cited last at a level."""
         return self._last[level].last(self._at)
 
     def _remember(self, place: CitedPlace, citation: ProvisionCitation) -> None:
-        """Enter a provision as the one cited last; nobody says 同条 for この条."""
+        """Record the provision cited last; 同条 never means この条."""
         if any(word.startswith(("この", "本")) for word in citation.words):
             return
         in_passing = _IN_PASSING.match(self._text, citation.end) is not None
@@ -111,7 +111,7 @@ class Placer:
     def _written_out(
         self, citation: ProvisionCitation, law: Law, here: Locator | None
     ) -> CitedPlace | None:
-        """Return the place of a citation that needs nothing but its numbers, as most do."""
+        """The place of a citation with plain numbers, as most have."""
         written = citation.locator
         if not written.article or citation.last is not None or citation.last_word:
             return None
@@ -128,7 +128,7 @@ class Placer:
         )
 
     def _division(self, citation: ProvisionCitation, here: Locator | None) -> str:
-        """Place a 附則 as cited: that of the text itself, else the law's first and original one."""
+        """The division of a 附則: the text's own, else the law's original one."""
         written = citation.locator.division
         if written != SUPPLEMENT:
             return written
@@ -168,7 +168,7 @@ class Placer:
         if here is not None and self._own is not None:
             return CitedPlace(self._own, Locator(here.division, here.article))
         if citation.law.kind is LawKind.NAMED and law.ids:
-            # Short orders have paragraphs and no articles.
+            # Short orders have paragraphs without articles.
             return CitedPlace(law, Locator())
         return _down_to(self._same("article"), "article")
 
@@ -190,7 +190,7 @@ class Placer:
         if citation.item_word == "同号" and (same := self._same("item")):
             return _down_to(same, "paragraph")
         if here is not None:
-            # What is printed below all paragraphs of an article speaks of its only one.
+            # Text below all paragraphs belongs to the only paragraph of an article.
             paragraph = here.paragraph or ("1" if here.article else "")
             return outer._replace(first=_at(outer.first, paragraph))
         return _down_to(self._same("paragraph"), "paragraph") or outer
@@ -220,7 +220,7 @@ class Placer:
     def _near(
         self, word: str, outer: CitedPlace, here: Locator | None, level: str
     ) -> CitedPlace | None:
-        """Find the paragraphs or items that この項, 前項, 次号 … mean inside `outer`."""
+        """The paragraphs or items meant by この項, 前項, 次号 … inside `outer`."""
         if here is None:
             return None
         number = getattr(here, level)
@@ -258,13 +258,12 @@ class Placer:
         return self._provisions.articles(self._own.id if self._own else "", division)
 
     def _numbers(self, law: Law, outer: Locator, level: str) -> list[str]:
-        """Paragraph or item numbers right inside a provision."""
         inside = self._provisions.children(law.id, outer)
         return [getattr(locator, level) for locator in inside]
 
 
 def _down_to(place: CitedPlace | None, level: str) -> CitedPlace | None:
-    """Return the article or paragraph that a place stands in."""
+    """The article or paragraph around a place."""
     if place is None:
         return None
     first = place.first
@@ -273,12 +272,11 @@ def _down_to(place: CitedPlace | None, level: str) -> CitedPlace | None:
 
 
 def _at(outer: Locator, paragraph: str, item: str = "", subitem: str = "") -> Locator:
-    """Build a place inside an article; `dataclasses.replace` would take most of the time here."""
     return Locator(outer.division, outer.article, paragraph, item, subitem)
 
 
 def _completed(last: Locator, first: Locator) -> Locator:
-    """Complete the last provision of a range by what it shares with the first."""
+    """Complete the end of a range by its start."""
     if last.article:
         paragraph = last.paragraph or ("1" if last.item else "")
         return Locator(first.division, last.article, paragraph, last.item, last.subitem)
@@ -288,7 +286,7 @@ def _completed(last: Locator, first: Locator) -> Locator:
 
 
 def _spread(outer: CitedPlace, level: str, found: tuple[str, str]) -> CitedPlace:
-    """Return the range of paragraphs or items inside a provision."""
+    """The range of all paragraphs or items inside a provision."""
     paragraph = outer.first.paragraph
     first, last = (
         _at(outer.first, number) if level == "paragraph" else _at(outer.first, paragraph, number)
@@ -298,9 +296,9 @@ def _spread(outer: CitedPlace, level: str, found: tuple[str, str]) -> CitedPlace
 
 
 def _relative(word: str, here: str, numbers: Sequence[str]) -> tuple[str, str] | None:
-    """First and last of the numbers that 前条, 前二項, 前各号, 次号 … lead to from `here`.
+    """The first and last number meant by 前条, 前二項, 前各号, 次号 … at `here`.
 
-    None where one of them is not printed, as in extracts of supplementary provisions.
+    None if one of them is not printed, as in extracts of supplementary provisions.
     """
     if not here or here not in numbers:
         return None
@@ -316,7 +314,7 @@ def _relative(word: str, here: str, numbers: Sequence[str]) -> tuple[str, str] |
 
 
 def _is_next(number: str, other: str) -> bool:
-    """Whether nothing can stand between two numbers: 三 and 四 or 三の二, 三の二 and 四."""
+    """Whether two numbers are adjacent: 三 and 四 or 三の二, 三の二 and 四."""
     before = [int(part) for part in number.rpartition(":")[2].split("_")]
     after = [int(part) for part in other.partition(":")[0].split("_")]
     if len(after) > len(before):
@@ -338,7 +336,7 @@ _WORD = "一-鿿々ァ-ヶーA-Za-zＡ-Ｚａ-ｚ"
 INNER_KANA = (
     "[いきしちみりえけせめれげぎび](?=[一-鿿])(?![都道府県市区町村国本同各新旧当該]{1,4}条)"
 )
-"""The kana within a word that names a bylaw: 空き家条例, and not 規制し県条例."""
+"""Kana inside a bylaw's name: 空き家条例, but not 規制し県条例."""
 # 公害防止条例（以下「条例」という。）第3条
 _WORD_BEFORE = re.compile(
     rf"(?P<word>[{_WORD}](?:[{_WORD}]|{INNER_KANA})*)[」』]?(?P<of>の)?"
@@ -346,7 +344,7 @@ _WORD_BEFORE = re.compile(
 )
 _LONGEST_WORD = 120
 _JOINED = re.compile(r"の *\Z")
-# What places, bodies and parties make; …則 is spelled as a law is.
+# Made by towns, bodies and parties; …則 is spelled like a law.
 _BYLAW = re.compile("(?:条例|条約|協定|議定書|規程|規約|約款|定款|契約書|要綱|要領)$")
 # 本契約, この規程: the text itself.
 _ITSELF = re.compile(
@@ -355,14 +353,14 @@ _ITSELF = re.compile(
     "[」』]?の?[ 　]?$"
 )
 _LONGEST_NAME = 30
-# A text that names more laws tells of none of them that a bare article is of it.
+# A text naming more laws does not determine the law of a bare article.
 _MOST_MEANT = 20
-# 旧民法 is a state of 民法, and 日本民法 no other law.
+# 旧民法 is a state of 民法, and 日本民法 the same law.
 _SAID_BEFORE_A_NAME = re.compile("^(?:旧|改正|日本)")
 
 
 class SpokenLaws:
-    """The laws that a question or a single provision speaks of."""
+    """The laws named in a question or a single provision."""
 
     def __init__(
         self, text: str, names: LawNames, own: Law | None, definitions: Mapping[str, str]
@@ -375,7 +373,7 @@ class SpokenLaws:
         self._by_ending: dict[tuple[str, ...], list[NameMatch]] = {}
 
     def law_of(self, citation: ProvisionCitation) -> Law:
-        """Return the law of a citation that begins a list."""
+        """The law of a citation at the start of a list."""
         part = citation.law
         if part.kind is LawKind.TABLE:
             return Law((), part.text)
@@ -391,7 +389,7 @@ class SpokenLaws:
         if part.kind is LawKind.PARENT:
             return self._acts(citation.start) or Law((), part.text)
         if part.kind in (LawKind.DECREE, LawKind.RULE) or part.text in _ACT_SUFFIXES:
-            # 技術上の規格を定める省令 is a title that ends like what others call 省令.
+            # 技術上の規格を定める省令 is a title, although 省令 alone may refer to others.
             title = self._names.title_ending_at(self._text, part.end)
             if title and title.start < part.start:
                 return self._law(title.law_ids)
@@ -402,7 +400,7 @@ class SpokenLaws:
         """Whether the citation is part of a law's title."""
         part = citation.law
         start = part.end if part.text else citation.start
-        # No name is inside another: of those that begin before, the last one ends last.
+        # Names do not nest: the last one beginning before also ends last.
         begun = bisect_right(self._mentions, start, key=lambda name: name.start)
         return begun > 0 and citation.end <= self._mentions[begun - 1].end
 
@@ -415,14 +413,13 @@ class SpokenLaws:
         return Law((), part.text)
 
     def _word_before(self, position: int) -> re.Match[str] | None:
-        """The word right before a bare article, with what stands between them."""
         floor = max(self._text.rfind("\n", 0, position) + 1, position - _LONGEST_WORD)
         return _WORD_BEFORE.search(self._text, floor, position)
 
     def _bylaw_before(self, position: int) -> Law | None:
-        """Return the bylaw that a bare article is of, which no corpus of statutes has: X条例3条.
+        """The bylaw of a bare article, never in a corpus of statutes: X条例3条.
 
-        The 定型約款 of 民法の定型約款548条の2 is what an article of 民法 is about.
+        But in 民法の定型約款548条の2, 定型約款 is the subject of the article.
         """
         before = self._word_before(position)
         if before is None or not is_bylaw(before["word"]):
@@ -434,7 +431,7 @@ class SpokenLaws:
         return None if is_matter or known else Law((), before["word"])
 
     def _lacking_before(self, position: int) -> Law | None:
-        """Return the law that の joins to a bare article where the corpus lacks it: 旅券法の5条."""
+        """The missing law joined by の to a bare article: 旅券法の5条."""
         if itself := names_itself(self._text, position):
             return Law((), itself)
         if bylaw := self._bylaw_before(position):
@@ -455,7 +452,7 @@ class SpokenLaws:
         return named or Law((), part.text)
 
     def _acts(self, position: int) -> Law | None:
-        """Return what 法 can mean: the act of the order at hand, else the acts spoken of."""
+        """Candidates for 法: the act of the order at hand, else the acts named."""
         if self._own is not None:
             parents = self._names.parents(self._own.ids[0])
             return self._law(parents or self._own.ids)
@@ -487,7 +484,7 @@ class SpokenLaws:
         return self._law(orders) if orders else Law((), part.text)
 
     def _spoken_of(self, position: int) -> Law:
-        """Return what a bare article can be of: the laws named, nearest before first, then acts."""
+        """Candidates for a bare article: laws named, nearest before first, then acts."""
         ended = bisect_right(self._mentions, position, key=lambda name: name.end)
         before, after = self._nearest
         ids = dict.fromkeys((*before[ended], *after[ended]))
@@ -497,12 +494,11 @@ class SpokenLaws:
 
     @cached_property
     def _nearest(self) -> tuple[list[_Ids], list[_Ids]]:
-        """The laws named before and after each place between two names, the nearest first."""
         before, after = _running(self._mentions), _running(reversed(self._mentions))
         return before, after[::-1]
 
     def _mentioned(self, position: int, endings: tuple[str, ...]) -> Law | None:
-        """Return the law named last before a position whose title ends so."""
+        """The law named last before a position with such a title."""
         if endings not in self._by_ending:
             self._by_ending[endings] = [
                 name
@@ -518,8 +514,8 @@ class SpokenLaws:
 
 
 def _running(mentions: Iterable[NameMatch]) -> list[_Ids]:
-    """The laws named last before each name, and behind them all, the nearest first."""
-    # A dict keeps the order in which its keys went in.
+    """The laws named last before each name and after all, nearest first."""
+    # A dict keeps insertion order.
     last: dict[str, None] = {}
     seen: list[_Ids] = [()]
     for name in mentions:
@@ -531,22 +527,22 @@ def _running(mentions: Iterable[NameMatch]) -> list[_Ids]:
 
 
 def names_itself(text: str, end: int) -> str:
-    """The name that a contract or a bylaw has for itself right before a place: 本契約, この規程.
+    """The self-reference of a contract or bylaw right before a place: 本契約, この規程.
 
     Returns:
-        The name; "" where none is there.
+        The words, or "".
     """
     found = _ITSELF.search(text, max(0, end - _LONGEST_NAME), end)
     return found[0].rstrip("の 　」』") if found else ""
 
 
 def is_bylaw(name: str) -> bool:
-    """Whether a word names what places, bodies or parties make for themselves: 条例, 規程, 約款."""
+    """Whether a word names a bylaw or contract: 条例, 規程, 約款."""
     return _BYLAW.search(name) is not None
 
 
 def _is_spelled_as_law(name: str) -> bool:
-    """Whether a name is one of a law by its spelling: 旅券法, and not 同法, 計算方法 or 特別法."""
+    """Whether a name is spelled like a law: 旅券法, but not 同法, 計算方法 or 特別法."""
     words = law_words()
     if words.known.lookup(name):
         return True

@@ -1,11 +1,11 @@
-"""Questions that provisions answer, by which they are found beside their own words.
+"""Predicted questions: questions that provisions answer, indexed besides their words.
 
-A statute speaks of 相続の放棄, its reader of a father who left nothing but debts. A provision is
-indexed with questions that people may ask of it, and is found by theirs (doc2query: Nogueira et
-al. 2019, Document Expansion by Query Prediction). ``predicted_questions.tsv`` has them, one a
-line: law id, article, question. Large language models wrote them from the first 150 characters of
-each provision and what they know of the law; no lawyer has read them. They saw no question that
-judges the search. How well the questions serve: ``scripts/bench/lawyers.py``.
+A statute says 相続の放棄, its reader speaks of a father's debts. Provisions are also found by
+questions people may ask of them (doc2query: Nogueira et al. 2019, Document Expansion by Query
+Prediction). ``predicted_questions.tsv`` has a law id, an article and a question in each line. Large
+language models wrote them from the first 150 characters of each provision and their knowledge of
+the law. No lawyer has read them, and the models saw no question of the benchmarks.
+``scripts/bench/lawyers.py`` measures their effect.
 """
 
 import hashlib
@@ -17,13 +17,13 @@ _FILE = "predicted_questions.tsv"
 
 
 def predicted_questions(unit: str) -> Sequence[str]:
-    """The questions of an article, by the id of its passage; none for most articles."""
+    """The questions of an article, by the id of its passage; mostly empty."""
     return _by_unit().get(unit, ())
 
 
 @cache
 def fingerprint() -> str:
-    """Tells this file of questions from any other."""
+    """The fingerprint of this file of questions."""
     return hashlib.blake2b(_read().encode(), digest_size=8).hexdigest()
 
 

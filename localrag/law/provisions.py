@@ -1,7 +1,7 @@
-"""The make-up of a statute: its provisions and appendices, brackets and tables in its text.
+"""The structure of a statute: provisions, appendices, brackets and tables.
 
-Brackets hold asides: who reads on after them takes up what stands before them. Whose provisions
-the rows of a table cite cannot be told from the text.
+Brackets hold asides: the text after them continues the text before. The text does not say which
+law's provisions the rows of a table cite.
 """
 
 import re
@@ -24,30 +24,30 @@ _WHOLE_LAW = Locator()
 
 
 class ProvisionLookup(Protocol):
-    """The provisions of the laws at hand; unknown laws have none, nothing raises."""
+    """The provisions of the laws at hand. Unknown laws have none; nothing raises."""
 
     def exists(self, law_id: str, locator: Locator) -> bool:
-        """Whether the law has exactly this provision; the empty locator asks for the law."""
+        """Whether the law has exactly this provision; the empty locator means the law."""
 
     def articles(self, law_id: str, division: str) -> Sequence[str]:
-        """Article numbers of one division ("" for the main provisions), in printed order."""
+        """Article numbers of a division ("" for the main provisions), in printed order."""
 
     def children(self, law_id: str, locator: Locator) -> Sequence[Locator]:
-        """List what stands right inside a provision, in printed order.
+        """The provisions directly inside another, in printed order.
 
-        That is the paragraphs of an article (or of a division without articles), the items of a
-        paragraph, the subitems of an item.
+        Paragraphs of an article (or of a division without articles), items of a paragraph, subitems
+        of an item.
         """
 
     def divisions(self, law_id: str) -> Mapping[str, str]:
-        """List the divisions besides the main provisions with their printed labels, in order.
+        """The divisions other than the main provisions with their printed labels, in order.
 
         ``{"suppl1": "附則", "appendix1": "別表第一（第二条関係）"}``
         """
 
 
 class Provisions:
-    """A `ProvisionLookup` in memory, of documents that are at hand as a whole."""
+    """A `ProvisionLookup` over documents in memory."""
 
     def __init__(self, documents: Iterable[Document] = ()) -> None:
         self._places: dict[str, dict[Locator, None]] = {}
@@ -67,11 +67,11 @@ class Provisions:
         return self._articles.get((law_id, division), ())
 
     def children(self, law_id: str, locator: Locator) -> Sequence[Locator]:
-        """List what stands right inside a provision, in printed order."""
+        """The provisions directly inside another, in printed order."""
         return self._children.get((law_id, locator), ())
 
     def divisions(self, law_id: str) -> Mapping[str, str]:
-        """List the divisions besides the main provisions with their printed labels."""
+        """The divisions other than the main provisions with their printed labels."""
         return self._divisions.get(law_id, {})
 
     def _enter(self, document: Document) -> None:
@@ -91,7 +91,7 @@ class Provisions:
 
 
 def in_plain_characters(document: Document) -> tuple[Document, PlainText]:
-    """A statute with its text and passages in plain characters, and the way back."""
+    """A statute in plain characters, and the mapping of positions back."""
     read = PlainText(document.text)
     if read.is_as_written:
         return document, read
@@ -103,7 +103,7 @@ def in_plain_characters(document: Document) -> tuple[Document, PlainText]:
 
 
 def outside_in(document: Document) -> list[Passage]:
-    """Sort the passages by where they begin, those around before those inside."""
+    """Sort passages by start, outer ones first."""
     return sorted(
         document.passages,
         key=lambda passage: (passage.start, -passage.end, _DEPTHS.get(passage.layer, 0)),
@@ -111,10 +111,10 @@ def outside_in(document: Document) -> list[Passage]:
 
 
 class Innermost:
-    """The most exact provision around a position; asked in rising order.
+    """The innermost provision at a position; ask in rising order.
 
     Args:
-        passages: as `outside_in` sorts them.
+        passages: as sorted by `outside_in`.
     """
 
     def __init__(self, passages: Sequence[Passage]) -> None:
@@ -123,7 +123,7 @@ class Innermost:
         self._open: list[tuple[int, Locator]] = []
 
     def at(self, position: int) -> Locator:
-        """Its locator; the empty one outside of all provisions."""
+        """Its locator, empty outside all provisions."""
         passages = self._passages
         while self._next < len(passages) and passages[self._next].start <= position:
             passage = passages[self._next]
@@ -137,8 +137,8 @@ class Innermost:
 
 
 def container(locator: Locator) -> Locator | None:
-    """Return the provision right around this one; None for an article or a division."""
-    # Written out: `dataclasses.replace` takes five times as long.
+    """The provision directly around another; None for an article or a division."""
+    # Written out: `dataclasses.replace` is five times slower.
     division, article, paragraph = locator.division, locator.article, locator.paragraph
     if locator.subitem:
         outer = locator.subitem.rpartition(".")[0]
@@ -149,13 +149,13 @@ def container(locator: Locator) -> Locator | None:
 
 
 def deleted_row(articles: Iterable[str], locator: Locator) -> Locator | None:
-    """Return the row of deleted articles that an article is one of.
+    """The row of deleted articles with an article.
 
-    第五十条 of a law that prints 第三十八条から第八十四条まで　削除 is one of 38:84.
+    第五十条 is in 38:84 if the law prints 第三十八条から第八十四条まで 削除.
 
     Args:
         articles: of the division.
-        locator: of the article, or of something inside it.
+        locator: of the article, or of a place inside it.
     """
     number = locator.article
     if not number or ":" in number:
@@ -166,21 +166,21 @@ def deleted_row(articles: Iterable[str], locator: Locator) -> Locator | None:
 
 
 def is_in_row(number: str, row: str) -> bool:
-    """Whether a number is one of a row that is printed as one, 38:84; a single one is no row."""
+    """Whether a number is in a row printed as one, 38:84."""
     first, ranged, last = row.partition(":")
     return bool(ranged) and order_of(first) <= order_of(number) <= order_of(last)
 
 
 def order_of(number: str) -> list[int]:
-    """The numbers of an article, a paragraph or an item, to be compared: 27_36 is 27, 36.
+    """The parts of a number, for comparison: 27_36 is 27, 36.
 
-    Of a row they are those of its first.
+    For a row, those of its first number.
     """
     return [int(part) for part in number.partition(":")[0].split("_") if part.isdecimal()]
 
 
 def numbers_of(place: Locator) -> list[list[int]]:
-    """The numbers of a provision, to be compared: 第三条の二第一項 is [[3, 2], [1]]."""
+    """The numbers of a provision, for comparison: 第三条の二第一項 is [[3, 2], [1]]."""
     numbers = [place.article, place.paragraph, place.item, *place.subitem.split(".")]
     return [order_of(number) for number in numbers if number]
 
@@ -201,13 +201,13 @@ class StoredProvisions:
         return self._store.articles(law_id, division)
 
     def children(self, law_id: str, locator: Locator) -> Sequence[Locator]:
-        """What stands right inside a provision, in printed order."""
+        """The provisions directly inside another, in printed order."""
         layer = ITEMS if locator.paragraph else PARAGRAPHS
         inside = dict.fromkeys(self._store.locators(law_id, locator, layer))
         return [place for place in inside if container(place) == locator]
 
     def divisions(self, law_id: str) -> Mapping[str, str]:
-        """The divisions besides the main provisions, as printed, in order."""
+        """The divisions other than the main provisions, as printed, in order."""
         title = self._names.title(law_id)
         return {
             division: (header.removeprefix(title).split() or [""])[0]
@@ -216,7 +216,7 @@ class StoredProvisions:
 
 
 class RememberedProvisions:
-    """A `ProvisionLookup` that asks another one everything once; for as long as a text is read."""
+    """A `ProvisionLookup` with a cache, for one text."""
 
     def __init__(self, provisions: ProvisionLookup) -> None:
         self.exists = cache(provisions.exists)
@@ -226,7 +226,7 @@ class RememberedProvisions:
         self._in_division = cache(self._articles_of)
 
     def beside(self, law_id: str, locator: Locator) -> Sequence[Locator]:
-        """List what stands beside a provision, and itself, in printed order."""
+        """The siblings of a provision and itself, in printed order."""
         outer = container(locator)
         if outer is not None:
             return self.children(law_id, outer)
@@ -236,9 +236,8 @@ class RememberedProvisions:
         return [Locator(division, number) for number in self.articles(law_id, division)]
 
 
-# Appendices (別表, 様式, 書式) by their labels, which every law writes in its own way: 第三号様式,
-# 様式第三 and 別記様式第３号 are one label, 様式第三. That of a supplementary provision is called
-# 附則別表 and told by the division it belongs to.
+# Labels of appendices (別表, 様式, 書式) vary: 第三号様式, 様式第三 and 別記様式第３号 become
+# 様式第三. The appendix of a supplement is 附則別表; its division identifies it.
 _BRANCHES = rf"(?:[のノ之]{NUMBER})*+"
 _BEFORE = "(?:別記|別紙|付録|附録)?"
 _FORM = "様式|書式"
@@ -247,17 +246,17 @@ LABEL = re.compile(
     rf"{_BEFORE}(?:第(?P<first>{NUMBER}(?:号)?{_BRANCHES})(?P<form>{_FORM})(?P<more>{_BRANCHES})"
     rf"|(?P<name>別表|{_FORM})(?:第?(?P<number>{NUMBER})号?(?P<branches>{_BRANCHES}))?)"
 )
-"""How an appendix is called at its head."""
+"""The name of an appendix at its head."""
 CITED_FORM = re.compile(
-    # The first characters of its branches: what cannot begin one is passed over at once.
+    # First characters of its branches, to skip other positions at once.
     rf"(?=[別付附第様書])(?:{_BEFORE}第{NUMBER}号?{_BRANCHES}(?:{_FORM}){_BRANCHES}"
     rf"|{_BEFORE}(?:{_FORM})第?{NUMBER}号?{_BRANCHES}|別記(?:{_FORM}))"
 )
-"""How a provision cites a form; 別表 is part of the citations of `localrag.law.citations`."""
+"""A citation of a form; `localrag.law.citations` finds 別表."""
 
 
 def label_of(written: str) -> str:
-    """The label at the head of some words, always written alike; "" where there is none."""
+    """The label at the head of a text in one spelling, or ""."""
     found = LABEL.match(written.lstrip("【"))
     if found is None:
         return ""
@@ -267,9 +266,9 @@ def label_of(written: str) -> str:
 
 
 def appendices(document: Document) -> Mapping[tuple[str, str], str]:
-    """The appendices of a statute: by division they belong to ("" for the law) and label.
+    """The appendices of a statute, by division ("" for the law) and label.
 
-    Of two that are called alike (様式第一, 別記様式第一) none is meant.
+    Equal labels (様式第一, 別記様式第一) are ambiguous and left out.
     """
     supplements: dict[str, str] = {}
     found: dict[tuple[str, str], str] = {}
@@ -290,15 +289,15 @@ def appendices(document: Document) -> Mapping[tuple[str, str], str]:
 
 
 def is_form(passage: Passage) -> bool:
-    """Whether a passage is a form to fill in (様式, 書式), or a model of one (ひな形, 記載例)."""
+    """Whether a passage is a form (様式, 書式) or a sample of one (ひな形, 記載例)."""
     if not passage.locator.division.startswith("appendix"):
         return False
-    # The title of a law can have such a word, too.
+    # The title of a law may have such a word, too.
     return _FORMS.search(passage.header.partition(" ")[2]) is not None
 
 
 def names_form(text: str) -> bool:
-    """Whether a text speaks of forms."""
+    """Whether a text mentions forms."""
     return _FORMS.search(text) is not None
 
 
@@ -306,7 +305,7 @@ _BRACKET = re.compile("[（）()]")
 _MARK = re.compile(r"[（）()「」\n]")
 # 第三条第一項（第五条において準用する場合を含む。）
 _ALTERNATIVE = re.compile(r"(?:を含む|を除く|に限る|除く|限る)。?$")
-# Laws nest five deep; a hostile text may nest without end.
+# Laws nest five deep; a hostile text may nest endlessly.
 _DEEPEST = 32
 BLOT = "\0"
 
@@ -314,11 +313,11 @@ T = TypeVar("T")
 
 
 class NestedSpot(NamedTuple):
-    """Where something stands.
+    """A position in nested brackets.
 
     Attributes:
-        line: where its line begins.
-        open: where the brackets and quotation marks open that stand around it, outermost first.
+        line: start of its line.
+        open: starts of the brackets and quotation marks around it, outermost first.
     """
 
     line: int
@@ -326,7 +325,7 @@ class NestedSpot(NamedTuple):
 
 
 class Nesting:
-    """The brackets that are open at any position of a text; a line ends them all."""
+    """The brackets open at any position of a text; the end of a line closes them."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -346,24 +345,24 @@ class Nesting:
             self._spots.append(NestedSpot(line, tuple(brackets.open)))
 
     def at(self, position: int) -> NestedSpot:
-        """Where a position stands; a bracket right before it is open."""
+        """The nesting of a position, with a bracket right before it open."""
         return self._spots[bisect_left(self._marks, position)]
 
     def is_quoted(self, position: int) -> bool:
-        """Whether quotation marks stand around a position."""
+        """Whether a position is inside quotation marks."""
         return any(self._text[opening] == "「" for opening in self.at(position).open)
 
     def is_alternative(self, spot: NestedSpot) -> bool:
-        """Whether its bracket says what else counts or does not: を含む, を除く, に限る."""
+        """Whether its bracket includes or excludes: を含む, を除く, に限る."""
         return bool(spot.open) and spot.open[-1] in self._alternatives
 
 
 class Recent(Generic[T]):
-    """What a text named last, as one reads on.
+    """The values named last while reading.
 
-    What stands in brackets is in sight as long as they are open, and from other brackets beside
-    them where it explains a word: A（第三条のAをいう。）及びB（同条のBをいう。）. What is out of
-    sight counts only where its line names nothing else.
+    A value in brackets is visible while they are open, and from neighbouring brackets if it
+    explains a word: A（第三条のAをいう。）及びB（同条のBをいう。）. An invisible value counts only
+    if its line has no other.
     """
 
     def __init__(self, nesting: Nesting) -> None:
@@ -372,12 +371,12 @@ class Recent(Generic[T]):
         self._latest: tuple[NestedSpot, T] | None = None
 
     def enter(self, value: T, at: NestedSpot, *, in_passing: bool = False) -> None:
-        """Take `value` as the one named last.
+        """Record `value` as named last.
 
         Args:
-            value: what is named.
-            at: where.
-            in_passing: it is out of sight at once.
+            value: the value.
+            at: its position.
+            in_passing: whether it is invisible at once.
         """
         self._latest = at, value
         if in_passing:
@@ -388,11 +387,11 @@ class Recent(Generic[T]):
         self._named[key] = at, value
 
     def on_line(self, at: NestedSpot) -> T | None:
-        """What the line named last in sight of a place."""
+        """The value named last on the line, visible at a position."""
         return self._in_sight(at, at.line)
 
     def last(self, at: NestedSpot) -> T | None:
-        """What was named last, in sight if its line names anything that is."""
+        """The value named last, visible ones first."""
         if (value := self._in_sight(at, at.line)) is not None:
             return value
         if self._latest and self._latest[0].line == at.line:
@@ -415,9 +414,9 @@ class Recent(Generic[T]):
 
 
 def without_asides(text: str, start: int, end: int) -> str:
-    """Return ``text[start:end]`` with the brackets blotted out that have closed before `end`.
+    """``text[start:end]`` with brackets closed before `end` blotted out.
 
-    Every character keeps its place.
+    Positions stay valid.
     """
     part = text[start:end]
     brackets = _Brackets(part)
@@ -430,7 +429,7 @@ def without_asides(text: str, start: int, end: int) -> str:
 
 
 def bracket_before(text: str, end: int, floor: int) -> int | None:
-    """Where the bracket that closes right before `end` opens, at `floor` or behind it."""
+    """The start of the bracket closing right before `end`, not before `floor`."""
     depth = 0
     for bracket in reversed([*_BRACKET.finditer(text, max(floor, 0), end)]):
         depth += 1 if bracket[0] in "）)" else -1
@@ -440,7 +439,7 @@ def bracket_before(text: str, end: int, floor: int) -> int | None:
 
 
 class _Brackets:
-    """Reads the marks of a text one by one."""
+    """Reads the bracket marks of a text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -448,9 +447,9 @@ class _Brackets:
         """Where the open ones stand."""
 
     def read(self, position: int) -> int | None:
-        """Read a mark; where it closes a bracket, return where that opened.
+        """Read a mark; for a closing one return the position of its opening.
 
-        That is 0 for one that opened before the text begins.
+        That is 0 for a bracket opened before the text.
         """
         mark = self._text[position]
         if mark == "\n":
@@ -467,7 +466,7 @@ class _Brackets:
         return None
 
     def _end_quote(self) -> int | None:
-        """Close a quotation; the words quoted may open brackets that they do not close."""
+        """Close a quotation; the quoted words may leave brackets open."""
         for depth in range(len(self.open) - 1, -1, -1):
             opening = self.open[depth]
             if self._text[opening] == "「":
@@ -487,7 +486,7 @@ _LONGEST_HEADING = 2_000
 
 
 class Cells(NamedTuple):
-    """Spans of a row: a provision, words that it has, and the words that are read instead."""
+    """Spans of a row: a provision, its words, and the replacement."""
 
     provision: tuple[int, int]
     replaced: tuple[int, int]
@@ -495,7 +494,7 @@ class Cells(NamedTuple):
 
 
 def lines_with(words: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
-    """The lines of a text that hold some words."""
+    """The lines of a text with some words."""
     end = 0
     while (mark := words.search(text, end)) is not None:
         start = text.rfind("\n", 0, mark.start()) + 1
@@ -532,26 +531,26 @@ class Tables:
         self._replacing_ends = [end for _, end in self._replacing]
 
     def cite_other_laws(self, position: int) -> bool:
-        """Whether it stands in a row of an appendix, or of a table of words to be replaced."""
+        """Whether a position is in a row of an appendix or replacement table."""
         row = self._row(position)
         return row is not None and (self._is_in_appendix(row) or self._replaces(row))
 
     def replace_words(self, position: int) -> bool:
-        """Whether it stands in a row of a table of words to be replaced (読替え)."""
+        """Whether a position is in a row of a replacement table (読替え)."""
         row = self._row(position)
         return row is not None and not self._is_in_appendix(row) and self._replaces(row)
 
     def readings(self) -> Iterator[Cells]:
-        """Yield the rows of tables that give a provision, its words and those read instead."""
+        """The rows of replacement tables: provision, words, replacement."""
         for row, cells in self._cells.items():
             if self.replace_words(row):
                 yield cells
 
     def heading_of(self, position: int) -> tuple[int, int] | None:
-        """Return the span that tells whose provision is named there, in a table of readings.
+        """The span naming the provisions of a replacement table's row.
 
-        It reaches from the beginning of the article to the first row of the table, which may be a
-        heading: 読み替える会社法の規定. None where no such row names a provision.
+        From the start of the article to the table's first row, which may be a heading:
+        読み替える会社法の規定. None if no row names a provision.
         """
         row = self._row(position)
         cells = None if row is None else self._cells.get(row)
@@ -565,7 +564,7 @@ class Tables:
         return max(floor, self._rows[top][0] - _LONGEST_HEADING), self._rows[top][1]
 
     def cell_start(self, position: int) -> int:
-        """Where the cell begins that it stands in."""
+        """The start of the cell at a position."""
         return max(self._text.rfind(mark, 0, position) for mark in "\t｜\n") + 1
 
     def _row(self, position: int) -> int | None:

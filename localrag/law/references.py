@@ -1,4 +1,4 @@
-"""The references a law makes: to its own provisions, to other laws, and what it delegates."""
+"""Extracts a law's references: to its own provisions, to other laws, to orders."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -56,12 +56,12 @@ _AMENDED = re.compile(
     r"(?:の|を削る|(?:の次に|の前に|に)[^。、（）]{1,20}を加える|を[^。、（）]{1,30}とする)改正規定"
 )
 _QUOTED = re.compile(r"「[^「」\n]*+(?:「[^「」\n]*+」[^「」\n]*+)*+」")
-# Between citations that an order names together: 第八条第四号（…）、法第二十八条の政令で定める.
+# Between citations an order names together: 第八条第四号（…）、法第二十八条の政令で定める.
 _JOINS = re.compile(
     r"(?:（(?:[^（）]++|（(?:[^（）]++|（[^（）]*+）)*+）)*+）)?+(?:、|及び|並びに|又は|若しくは)"
 )
 _SENTENCE_END = re.compile(r"[。（）\n]")
-# Some laws print it behind the number: 第七十九条（裁判所の共助）　裁判所は、….
+# Some laws print it behind the number: 第七十九条（裁判所の共助） 裁判所は、….
 _CAPTION = re.compile(r"（[^（）\n]*）　")
 _IN_TABLE = re.compile(r"表(?:第[〇一二三四五六七八九十]+(?:の[一二三四五六七八九十]+)*)?の$")
 _LONGEST_TABLE_NAME = 16
@@ -76,13 +76,11 @@ _OWN_RANK = {"CabinetOrder": ("政令",), "MinisterialOrdinance": ("政令", "�
 def extract_references(document: Document, names: LawNames) -> list[Reference]:
     """All references of a statute, in reading order; none for other documents.
 
-    To a provision whose words are read otherwise (読替え) there are two: as the text cites it, and
-    one of the kind ``reads`` with the words; to one that is read or applied otherwise for the time
-    being (当分の間) one of the kind ``changes`` besides; to one whose breach it punishes another.
+    A provision read otherwise (読替え) gets a second reference ``reads``, one changed temporarily
+    (当分の間) ``changes``, one whose breach is punished ``punishes``.
 
-    Left out are references to the provision they stand in (この条において), those of tables whose
-    rows speak of laws that only a reader can tell, and those in the words of an amendment or of an
-    enactment clause, which cite the numbers of their day.
+    Left out are references to the provision itself (この条において), references in tables about
+    unnamed laws, and those in amendments or enactment clauses, which cite the numbers of their day.
     """
     if document.kind != "law":
         return []
@@ -110,7 +108,7 @@ def _as_written(reference: Reference, read: PlainText) -> Reference:
 
 
 class _Extraction:
-    """The work of one document."""
+    """The extraction from one document."""
 
     def __init__(self, document: Document, names: LawNames) -> None:
         self._document = document
@@ -131,7 +129,7 @@ class _Extraction:
         self._own_lists: set[int] = set()
 
     def citations(self) -> Iterator[Reference]:
-        """Find the references that cite provisions."""
+        """References that cite provisions."""
         document = self._document
         provisions = Provisions([document])
         placer = Placer(provisions, self._words.own, self._text, self._nesting)
@@ -159,7 +157,7 @@ class _Extraction:
             yield self._reference(here, citation.start, citation.end, kind, place)
 
     def forms(self) -> Iterator[Reference]:
-        """Find the references to forms: 様式第三号, 令第一号様式."""
+        """References to forms: 様式第三号, 令第一号様式."""
         finder = Innermost(self._passages)
         own = self._words.own
         for match in CITED_FORM.finditer(self._text):
@@ -180,11 +178,11 @@ class _Extraction:
                 yield self._reference(here, begins, match.end(), REFERS, place)
 
     def readings(self, cited: list[Reference]) -> Iterator[Reference]:
-        """Find the provisions whose words are read otherwise, among those cited."""
+        """References for readings, among those cited."""
         return find_readings(self._document, cited, self._tables.readings())
 
     def delegations(self) -> Iterator[Reference]:
-        """Where a provision leaves something to an order; known orders by their names."""
+        """Delegations; known orders by name."""
         finder = Innermost(self._passages)
         law_type = self._names.law_type(self._document.id)
         for match in self._left_to:
@@ -213,7 +211,7 @@ class _Extraction:
         here: Locator,
         provisions: Provisions,
     ) -> Law:
-        """Tell the law of a citation, given those of the citations before it."""
+        """The law of a citation, given those before it."""
         citation, own = citations[index], self._words.own
         if citation.continues >= 0:
             law = laws[citation.continues]
@@ -237,28 +235,27 @@ class _Extraction:
         end: int,
         provisions: Provisions,
     ) -> bool:
-        """Whether a reader gains nothing by it: この条, a law not told, words of an amendment."""
+        """Whether a citation is useless: この条, an unknown law, words of an amendment."""
         in_full = not place.first.division.startswith(SUPPLEMENT)
         own = place.law.ids == self._words.own.ids
         if own and in_full and not provisions.exists(self._document.id, place.first):
-            # All but supplements is printed in full: what it lacks is of another law or day.
+            # Only supplements are printed in part: other missing places are of another law or day.
             articles = provisions.articles(self._document.id, place.first.division)
             return deleted_row(articles, place.first) is None
         if not place.law.is_told or _is_here(citation, place, here, self._words.own):
             return True
-        # 第九十五条の改正規定 is an article of the law that is amended, as it was then.
+        # 第九十五条の改正規定 is an article of the amended law at that time.
         return self._words.is_amending(place.law) and _AMENDED.match(self._text, end) is not None
 
     def _is_left_elsewhere(self, start: int) -> bool:
-        """Whether the order is named for what another provision leaves to it.
+        """Whether the order is named by a delegation of another provision.
 
-        第三条第一項の政令で定める額: it is the cited provision that delegates.
+        第三条第一項の政令で定める額: the cited provision delegates.
         """
         between = _LEFT_BY.search(self._text, max(0, start - 16), start)
         return between is not None and between.start() in self._own_lists
 
     def _is_left_to_another(self, here: Locator, end: int) -> bool:
-        """Whether an order of its own fills it in: a day, or what a later amendment leaves."""
         if not here.division.startswith(SUPPLEMENT):
             return False
         return self._words.amends(here.division) or self._text.startswith("る日", end)
@@ -269,7 +266,7 @@ class _Extraction:
             text[end : end + 1] in ("　", "\n", "") or _CAPTION.match(text, end)
         ):
             return True  # The label of a provision.
-        # 別表第一の各項 are rows.
+        # The entries of 別表第一の各項 are rows.
         bare = not (citation.locator.article or citation.article_word)
         floor = max(0, start - _LONGEST_TABLE_NAME)
         return (
@@ -294,14 +291,14 @@ class _Extraction:
     def _kind(
         self, citation: ProvisionCitation, place: CitedPlace, here: Locator, end: int, last: int
     ) -> str:
-        """Tell a reference by the words behind its list, and behind all that is named with it.
+        """The kind of a reference, from the words behind its list and behind lists named with it.
 
         Args:
             citation: the reference as written.
-            place: where it leads.
-            here: where it stands.
-            end: where its list ends.
-            last: where the last list ends that is named together with it.
+            place: its target.
+            here: its own place.
+            end: the end of its list.
+            last: the end of the last list named with it.
         """
         text, start = self._text, citation.start
         if self._is_applied_within(start - 16, start) and _APPLYING.search(
@@ -318,29 +315,28 @@ class _Extraction:
             return REFERS
         last_tail = text[last : last + _LONGEST_TAIL]
         if fills_in and (filled := _FILLS_IN.match(_rest_of_sentence(last_tail))):
-            # Not found where an aside that was left out parts the words.
+            # Not found if an omitted aside splits the words.
             at = text.find(filled[1], last, last + _LONGEST_TAIL)
             self._filled.update(range(last, max(at, last) + len(filled[1])))
-            # A cabinet order does not fill in what the act leaves to an ordinance, though it may
-            # itself leave to one a part of what it fills in.
+            # A cabinet order does not implement a delegation to an ordinance, but may delegate part
+            # of its own to one.
             own_rank = filled[1].startswith("政令") == self._is_cabinet_order
             return DELEGATED_BY if own_rank or self._opens(citation, here) else REFERS
         tail = _rest_of_sentence(text[end : end + _LONGEST_TAIL]) if applied else ""
         return APPLIES if _APPLIED.match(tail) else REFERS
 
     def _is_applied_within(self, start: int, end: int) -> bool:
-        """Whether 準用 stands between two positions."""
+        """Whether 準用 is between two positions."""
         at = bisect_left(self._applied, start)
         return at < len(self._applied) and self._applied[at] + len("準用") <= end
 
     def _is_left_within(self, start: int, end: int) -> bool:
-        """Whether something is left to an order between two positions."""
-        # What stands behind 令 or 則 is looked for: it begins a character before.
+        # The match begins one character before 令 or 則.
         at = bisect_right(self._left_to, start, key=re.Match.start)
         return at < len(self._left_to) and self._left_to[at].end() <= end
 
     def _opens(self, citation: ProvisionCitation, here: Locator) -> bool:
-        """Whether a paragraph begins with it: 第四条　法第四条第二項の規定による承諾は、…."""
+        """Whether it opens a paragraph: 第四条 法第四条第二項の規定による承諾は、…."""
         start = self._text.rfind("\n", 0, citation.start) + 1
         return not here.item and _OPENING.fullmatch(self._text, start, citation.start) is not None
 
@@ -353,7 +349,7 @@ class _Extraction:
     def _in_own_appendix(
         self, place: CitedPlace, citation: ProvisionCitation, here: Locator
     ) -> CitedPlace:
-        """Give an appendix of the law itself its division; it is cited by its label."""
+        """The division of an appendix of the law itself, cited by its label."""
         if not self._appendices or place.law.ids != self._words.own.ids:
             return place
         belongs = ""
@@ -377,12 +373,11 @@ class _Extraction:
 
 
 def _rest_of_sentence(tail: str) -> str:
-    """Return what follows up to the end of sentence or bracket, asides left out."""
     return _SENTENCE_END.split(dropping_asides(tail), maxsplit=1)[0]
 
 
 def _lists(citations: list[ProvisionCitation]) -> list[tuple[int, int]]:
-    """For each citation, where the list begins that it belongs to, and where its rest ends."""
+    """For each citation, the start of its list and the end of the rest of the list."""
     starts = [citation.start for citation in citations]
     ends = [citation.end for citation in citations]
     for index, citation in enumerate(citations):
@@ -397,7 +392,7 @@ def _lists(citations: list[ProvisionCitation]) -> list[tuple[int, int]]:
 def _together(
     citations: list[ProvisionCitation], lists: list[tuple[int, int]], text: str
 ) -> dict[int, int]:
-    """Where each list ends that others are named with, the end of the last one of these."""
+    """For each list, the end of the last list named with it."""
     ends = {citation.start: end for citation, (_, end) in zip(citations, lists, strict=True)}
     last: dict[int, int] = {}
     for end in sorted(set(ends.values()), reverse=True):
@@ -409,7 +404,7 @@ def _together(
 
 
 def _is_here(citation: ProvisionCitation, place: CitedPlace, here: Locator, own: Law) -> bool:
-    """Whether it means no more than the provision it stands in: この条, この項."""
+    """Whether it means its own provision: この条, この項."""
     return (
         any(word.startswith(("この", "本")) for word in citation.words)
         and place.law.ids == own.ids

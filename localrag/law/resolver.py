@@ -1,4 +1,4 @@
-"""From the words of a question or a provision to the exact provisions they cite."""
+"""Resolves the citations of a question or provision to exact provisions."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,9 +21,9 @@ from localrag.law.typed import read_typed
 from localrag.text.facts import Fact, FactKind
 from localrag_indexes.analysis.normalize import PlainText, parse_numeral, parse_year
 
-# What may matter and must be read: a number, and the sign of a range.
+# Numbers and range signs, which must not be skipped.
 _NUMBER = re.compile(r"[0-9０-９]+|[〇一二三四五六七八九十百千]+(?=[条項号のノ]|$)|[~～〜]")
-# 7o9条: letters put for figures.
+# 7o9条: letters in place of figures.
 _SLIP = re.compile("[0-9０-９A-Za-z]+")
 # 附則（平成29年法律第44号）第10条
 _OF_AMENDMENT = re.compile(r"附 ?則 ?[（(](?P<by>[^（）()]{2,60})[）)] ?(?P<place>.*)")
@@ -46,17 +46,15 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """One provision that a text cites; a range gives one for each provision in it.
+    """One provision cited in a text; a range has one for each of its provisions.
 
     Attributes:
         start, end: span of the citation in the text.
-        text: what is written there.
-        candidates: the provisions that it can mean, each an alternative to the others; one
-            where it is certain, none where it could not be resolved.
-        cited: where nothing was found, what was cited of laws that the corpus has.
-        nearest: where nothing was found, the existing provisions (or laws, with the empty
-            locator) around what was cited.
-        problem: why there are no candidates; None where there are.
+        text: its words.
+        candidates: alternative provisions; one if certain, none if unresolved.
+        cited: the unresolved citation, if the corpus has the law.
+        nearest: existing provisions (or laws, with the empty locator) near an unresolved citation.
+        problem: why there are no candidates, or None.
     """
 
     start: int
@@ -69,12 +67,12 @@ class Resolution:
 
 
 class CitationResolver:
-    """Resolves citations against the laws of one corpus.
+    """Resolves citations against the laws of a corpus.
 
     Args:
         names: the laws.
-        provisions: which provisions they have.
-        longest_range: provisions of one range that are told; the others are left out.
+        provisions: their provisions.
+        longest_range: most provisions of a range; others are left out.
     """
 
     def __init__(
@@ -98,21 +96,21 @@ class CitationResolver:
         definitions: Mapping[str, str] | None = None,
         laws: SpokenLaws | None = None,
     ) -> list[Resolution]:
-        """Find the provisions that a text cites, in order.
+        """Find the provisions cited in a text, in order.
 
         Args:
-            text: a question, with its options if it has some; or the text of a provision.
-            law_id: the law the text is part of or is about; empty for a free question.
-            locator: where the text stands in that law, for 前条, 同項 and bare numbers.
-            definitions: names that hold in this text ("法"), and the ids of their laws.
-            laws: what tells the laws of the citations, where those that the text speaks of do not.
+            text: a question with its options, or the text of a provision.
+            law_id: the law of the text, or its subject; "" for a free question.
+            locator: the place of the text in that law, for 前条, 同項 and bare numbers.
+            definitions: names valid in this text ("法"), with the ids of their laws.
+            laws: determines the laws of citations, in place of the laws named.
         """
         read = PlainText(text)
         text = read.text
         if locator is None:
-            # In free text a wide blank is a blank; in a law it sets off labels.
+            # In free text a wide blank is a blank; in a law it separates labels.
             text = text.replace("　", " ")
-        # What is remembered is so for one text: the corpus may change before the next.
+        # The cache holds for one text: the corpus may change before the next.
         self._provisions = RememberedProvisions(self._lookup)
         own = Law((law_id,), self._names.title(law_id)) if law_id else None
         is_free = laws is None and own is None
@@ -138,7 +136,7 @@ class CitationResolver:
         return found if read.is_as_written else [_as_written(one, read) for one in found]
 
     def _with_whole_name(self, citation: ProvisionCitation, text: str) -> ProvisionCitation:
-        """A citation from where the name of its law begins: spelling has 舟法 of 渡し舟法."""
+        """A citation extended to its law's whole name: 渡し舟法, not 舟法."""
         name = self._names.ending_at(text, citation.law.end) if citation.law.text else None
         if name is None or citation.continues >= 0 or name.start >= citation.start:
             return citation
@@ -172,7 +170,7 @@ class CitationResolver:
                 yield self._missing(citation, alternatives)
 
     def _missing(self, citation: ProvisionCitation, alternatives: Sequence[Target]) -> Resolution:
-        """Say what there is instead: lawyers leave out 附則 where the number tells it."""
+        """Suggest what exists: lawyers leave out 附則 if the number implies it."""
         problem = Fact(FactKind.NO_SUCH_PROVISION, citation=citation.text)
         supplementary = [*filter(None, map(self._in_a_supplement, alternatives))]
         if supplementary:
@@ -183,7 +181,7 @@ class CitationResolver:
         return _unresolved(citation, problem, tuple(alternatives), tuple(nearest))
 
     def _in_a_supplement(self, target: Target) -> Target | None:
-        """The provision of that number of the only supplement that has such an article."""
+        """The provision of that number in the only supplement with such an article."""
         law_id, place = target.law_id, target.locator
         article = Locator(article=place.article)
         if place.division or not place.article or self._provisions.exists(law_id, article):
@@ -199,7 +197,7 @@ class CitationResolver:
         return self._nearest(Target(law_id, replace(place, division=with_article[0])))
 
     def _expanded(self, law_id: str, first: Locator, last: Locator | None) -> list[Locator]:
-        """Return the provisions of a range that exist; the first alone where there is no range."""
+        """The existing provisions of a range, or the first alone."""
         if last is None:
             return [first]
         siblings = self._provisions.beside(law_id, first)
@@ -210,7 +208,7 @@ class CitationResolver:
         return [first, last]
 
     def _divisions(self, law_id: str, cited: str, here: Locator | None) -> Sequence[str]:
-        """Return the divisions of a law that a citation can mean."""
+        """The divisions of a law a citation can mean."""
         if not cited or (here is not None and cited == here.division):
             return (cited,)
         divisions = self._provisions.divisions(law_id)
@@ -223,9 +221,9 @@ class CitationResolver:
         ] or [cited]
 
     def _standing(self, target: Target) -> Target | None:
-        """The provision as the law prints it: where it is deleted, perhaps in one row with others.
+        """The provision as printed: a deleted one may be in a row with others.
 
-        第五十条 of a law that prints 第三十八条から第八十四条まで　削除 is that row.
+        第五十条 is the row 第三十八条から第八十四条まで 削除.
         """
         if self._provisions.exists(target.law_id, target.locator):
             return target
@@ -233,7 +231,7 @@ class CitationResolver:
         return Target(target.law_id, row) if row else None
 
     def _row(self, law_id: str, locator: Locator) -> Locator | None:
-        """The row of deleted provisions that an article, a paragraph or an item is one of."""
+        """The row of deleted provisions with an article, paragraph or item."""
         if locator.subitem or ":" in _number(locator):
             return None
         if not (locator.item or locator.paragraph):
@@ -250,7 +248,7 @@ class CitationResolver:
         return Target(target.law_id, Locator())
 
     def _any_law(self, place: CitedPlace) -> tuple[str, ...]:
-        """Without a law, the laws of a small corpus that have the provision."""
+        """Without a law: the laws of a small corpus with the provision."""
         if place.law.name or len(self._names.rows) > _FEW_LAWS:
             return ()
         return tuple(
@@ -259,12 +257,12 @@ class CitationResolver:
 
 
 def parse_target(text: str, names: LawNames, provisions: ProvisionLookup) -> tuple[Resolution, ...]:
-    """Read what a user types to see provisions, or a law as a whole.
+    """Read a typed citation of provisions, or a law as a whole.
 
-    Takes whatever `localrag.law.typed` reads (金商27の36, 民 709, 憲9〜11), 薬機法施行規則
-    附則第3条, 憲法前文, a law id with a path (323AC0000000025 27_36.1, 323AC0000000025#27_36.1), a
-    title, an abbreviation, a law number. Where a number in it belongs to no citation the last
-    resolution says so: what was not read may be what matters.
+    Accepts the forms of `localrag.law.typed` (金商27の36, 民 709, 憲9〜11),
+    薬機法施行規則附則第3条, 憲法前文, a law id with a path (323AC0000000025 27_36.1,
+    323AC0000000025#27_36.1), a title, an abbreviation, a law number. A number outside every
+    citation is reported by the last resolution: it may matter.
     """
     text = text.strip()
     if len(text) > _LONGEST_TARGET:
@@ -273,7 +271,7 @@ def parse_target(text: str, names: LawNames, provisions: ProvisionLookup) -> tup
     found = _parsed(read.text, names, provisions)
     if read.is_as_written:
         return found
-    # What was written out has no place of its own in what was typed.
+    # Text written out has no span of its own in the input.
     return tuple(
         _as_written(one, read)
         if read.text[one.start : one.end] == one.text
@@ -297,7 +295,7 @@ def _parsed(text: str, names: LawNames, provisions: ProvisionLookup) -> tuple[Re
         return tuple(_of_amendment(text, law_ids, amendment, resolver, names, provisions))
     resolved = tuple(resolver.resolve(typed.text))
     if len(law_ids) == 1 and all(one.problem for one in resolved):
-        # 人事院規則一一―四（職員の身分保障）第十条: a title that ends like no law.
+        # 人事院規則一一―四（職員の身分保障）第十条: a title without a usual ending.
         of_law, named = resolver.resolve(rest, law_id=law_ids[0]), len(typed.text) - len(rest)
         if of_law and not any(one.problem for one in of_law):
             resolved = tuple(
@@ -332,7 +330,7 @@ def _in_law(
 
 
 def _law_and_rest(text: str, names: LawNames) -> tuple[tuple[str, ...], str]:
-    """Split off the longest name of a law that a text begins with."""
+    """Split off the longest name of a law at the start of a text."""
     for end in range(min(len(text), _LONGEST_NAME) - 1, 0, -1):
         if law_ids := names.lookup(text[:end]):
             return law_ids, text[end:].strip()
@@ -342,7 +340,7 @@ def _law_and_rest(text: str, names: LawNames) -> tuple[tuple[str, ...], str]:
 def _of_division(
     law_ids: Sequence[str], label: str, provisions: ProvisionLookup
 ) -> Iterator[Target]:
-    """Yield what stands in the divisions called so: 前文, 附則, 別表第一."""
+    """The content of the divisions with a label: 前文, 附則, 別表第一."""
     for law_id in law_ids:
         for division, words in provisions.divisions(law_id).items():
             if label and (words == label or words.startswith(f"{label}（")):
@@ -360,7 +358,7 @@ def _of_amendment(
     names: LawNames,
     provisions: ProvisionLookup,
 ) -> Iterator[Resolution]:
-    """Resolve 附則（平成29年法律第44号）第10条: the supplement of the law that amends another."""
+    """Resolve 附則（平成29年法律第44号）第10条: the supplement of an amending law."""
     places = read_typed(f"附則{cited['place']}", names).text
     for law_id in law_ids:
         meant = {
@@ -388,7 +386,7 @@ def _of_amendment(
 
 
 def _is_amendment(label: str, cited: str) -> bool:
-    """Whether a label names the law that amends as cited: by its year, and its number if told."""
+    """Whether a label names the amending law cited: by its year, and its number if given."""
     told, meant = _AMENDMENT.search(label), _AMENDMENT.search(cited)
     if told is None or meant is None or told["era"] != meant["era"]:
         return cited in label
@@ -398,7 +396,7 @@ def _is_amendment(label: str, cited: str) -> bool:
 
 
 def _unread(text: str, resolved: Sequence[Resolution], names: LawNames) -> str:
-    """Return the first number of a text that no citation, name of a law or case has: 7o9, 7."""
+    """The first number outside every citation, law name and case number: 7o9, 7."""
     spans = [(citation.start, citation.end) for citation in resolved]
     spans += [(name.start, name.end) for name in names.find_names(text)]
     spans += case_numbers(text)
@@ -413,7 +411,6 @@ def _unread(text: str, resolved: Sequence[Resolution], names: LawNames) -> str:
 
 
 def _number(locator: Locator) -> str:
-    """The number of an article, a paragraph or an item."""
     return locator.item or locator.paragraph or locator.article
 
 
@@ -422,13 +419,11 @@ def _found(text: str, targets: Iterable[Target]) -> Resolution:
 
 
 def _as_written(one: Resolution, read: PlainText) -> Resolution:
-    """A resolution with its place in the text as it is, and what stands there."""
     start, end = read.span(one.start, one.end)
     return replace(one, start=start, end=end, text=read.original[start:end])
 
 
 def _columns(members: Sequence[Sequence[Target]]) -> Iterator[list[Target]]:
-    """Group the n-th provisions of each alternative together; ranges of laws differ in length."""
     for index in range(max(map(len, members), default=0)):
         yield [targets[index] for targets in members if index < len(targets)]
 

@@ -1,8 +1,8 @@
-"""Citations as people type them, written out: 金商27の2①一 is 金商法第27条の2第1項第1号.
+"""Writes out typed citations: 金商27の2①一 is 金商法第27条の2第1項第1号.
 
-What people leave out is 法 (民709), 第, 条, 項 and 号. ① is a paragraph, and the kanji numeral
-behind it an item (会社356①二); or Ⅰ is a paragraph, and ① an item. 709〜724条 and 5・6条 say the
-level once. All this is spelling: whether there is such a provision the resolver knows.
+People leave out 法 (民709), 第, 条, 項 and 号. ① is a paragraph with an item in kanji (会社356①二);
+or Ⅰ is a paragraph with an item ①. 709〜724条 and 5・6条 give the level once. Whether the provision
+exists is for the resolver.
 """
 
 import re
@@ -28,7 +28,7 @@ _LONGEST_NAME, _LONGEST_PART, _DIGITS = 120, 300, 4
 _COUNTERS = "条項号"
 _ARTICLE, _PARAGRAPH, _ITEM, _LETTER = range(4)
 
-# Character by character, so that places stay those of what was typed.
+# One character for one, so positions stay valid.
 _NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)} | {0x3000: " ", 0xA0: " "}
 _SIGN = f"[{CIRCLED}Ⅰ-Ⅻ]"
 
@@ -49,15 +49,15 @@ _ROMAN_ARTICLE = re.compile("(?<=[法令則第])([Ⅰ-Ⅻ])条")
 _SECTION_SIGNS = re.compile("(?<=[一-鿿ァ-ヶー]) ?§+ ?(?=[0-9０-９])")
 _SECTION_SIGN = re.compile("(?<=[一-鿿ァ-ヶー])§(?=[0-9０-９])")
 _SPACED_OUT = re.compile(r"[一-鿿][ 　]+[一-鿿]|[0-9０-９][ 　]+条")
-# A blank between two numbers tells them apart: 52条の61 1項.
+# A blank between two numbers separates them: 52条の61 1項.
 _IDLE_BLANKS = re.compile(f"(?<!{_DIGIT})[ 　]+|[ 　]+(?!{_DIGIT})")
 _LETTERS = re.compile(SUBITEM)
-# Where a bare number can end: 709の, 709及び, 356①, 2三, 一ロ; not in 3年, 2つ, 10% and 2.5.
+# Possible ends of a bare number: 709の, 709及び, 356①, 2三, 一ロ; not in 3年, 2つ, 10% and 2.5.
 _END = re.compile(
     rf"(?:(?=$|{_SIGN}|{SUBITEM}|[IVX一二三四五六七八九十第ぁ-ん]|及び|又は|若しくは|並びに|乃至"
     r"|各号|本文|但書|前段|後段|柱書|以下|以降|参照|準用|類推|違反|ff?\b|[^\w.%])(?!つ|か[月所国年]|くらい|ぐらい))|(?=\.(?!\w))"
 )
-# 1・3項, 709〜724条: the level is said at the end of a list or a range.
+# 1・3項, 709〜724条: the level comes at the end of a list or range.
 _COUNTED_LATER = re.compile(rf"(?:(?:{_DASH}|{_AND}){_FIRST}){{1,20}}+ ?(?P<counter>[条條項号])")
 # 民法103条から同105条: of the same law
 _JOIN = re.compile(
@@ -76,11 +76,11 @@ _DIVISION = re.compile(
 _PLACE = rf"(?:第? ?{NUMBER}|附 ?則|別表|前文)"
 _PLACE_FOLLOWS = re.compile(rf"(?: ?\([^()]{{3,60}}号\))?[ の]*(?={_PLACE})")
 _PLACE_TOUCHES = re.compile(rf"(?={_PLACE})")
-# A law that nobody knows is one for the resolver to miss.
+# The resolver reports an unknown law.
 _SOME_LAW = re.compile(r"[^\W0-9]{1,60}?(?:法|令|規則)(?=[ の]*(?:第? ?[0-9]|附 ?則|別表))")
 _ENDS_LIKE_A_LAW = re.compile(r"[^\W0-9](?:法|令|規則)$")
 _NUMBER_BEGINS = re.compile(rf"(?<![のノ之第0-9])(?:第 ?)?{NUMBER}")
-# In a sentence without the law: 27条①, 27条の2Ⅰ, 709〜724条, 5・6条; 27の2① where no 問27 goes on.
+# In a sentence without a law: 27条①, 27条の2Ⅰ, 709〜724条, 5・6条; 27の2① unless 問27 precedes.
 _SHORT_IN_ITSELF = re.compile(
     rf"{_FIRST} ?条{_BRANCHES}(?: ?{_FIRST} ?項)?{_SIGN}|{_FIRST}(?:{_DASH}|・|及び){_FIRST} ?条"
     rf"|(?<![{NAME_LETTER}]){_FIRST}{_SIGN}"
@@ -93,12 +93,12 @@ _HEADINGS_AT_THE_END = re.compile(rf"{_HEADINGS.pattern}$")
 
 
 class Typed(NamedTuple):
-    """What somebody typed, as statutes would cite it.
+    """A typed citation in the form of statutes.
 
     Attributes:
-        text: written out, with what follows the citations in plain characters.
-        backwards: whether a range in it ends before it begins.
-        branched: whether 27-2 in it, which would be such a range, is read as 27条の2.
+        text: written out; the rest in plain characters.
+        backwards: whether a range ends before it begins.
+        branched: whether 27-2, such a range, is read as 27条の2.
     """
 
     text: str
@@ -114,10 +114,10 @@ class Heading(NamedTuple):
 
 
 def read_typed(typed: str, names: LawNames) -> Typed:
-    """Write out what somebody typed to see provisions: 民 709, 会社356①二, 5・6条.
+    """Write out a typed citation: 民 709, 会社356①二, 5・6条.
 
-    What is written as statutes do, and what does not begin with a citation, stays as it is, in
-    plain characters (`localrag_indexes.analysis.normalize`).
+    Text in the form of statutes, or without a citation at its start, only gets plain characters
+    (`localrag_indexes.analysis.normalize`).
     """
     typed = _closed_up(plain(typed), short_names(names))
     reading = _Reader(typed, short_names(names), running=False).read(0)
@@ -127,11 +127,11 @@ def read_typed(typed: str, names: LawNames) -> Typed:
 
 
 def written_out(question: str, names: LawNames) -> str:
-    """Write out the short citations in a question: 刑199条は is 刑法第199条は.
+    """Write out the short citations in a question: 刑199条は becomes 刑法第199条は.
 
-    In a sentence a short name counts right before a number only, and a number only where nothing
-    else is counted by it. What is nothing but a citation is read like one: 民 709. A question with
-    a short citation comes back in plain characters, any other as it was asked.
+    In a sentence a short name counts only right before a number, and a number only if it counts
+    nothing else. A text of one citation is read as such: 民 709. A question without short citations
+    is unchanged; others come in plain characters.
     """
     folded = plain(question)
     written = _written_out(folded, short_names(names))
@@ -149,7 +149,7 @@ def _written_out(question: str, short: ShortNames) -> str:
 
 
 def _closed_up(text: str, short: ShortNames) -> str:
-    """憲法Ⅸ条 in figures, 民法§709 with 第, and a citation without the blanks inside it."""
+    """憲法Ⅸ条 in figures, 民法§709 with 第, and citations without inner blanks."""
     text = _ROMAN_ARTICLE.sub(lambda article: f"{read_subitem(article[1])}条", text)
     text = _SECTION_SIGNS.sub("第", text)
     if len(text) > _LONGEST_NAME or not _SPACED_OUT.search(text):
@@ -160,7 +160,7 @@ def _closed_up(text: str, short: ShortNames) -> str:
 
 
 def short_citations(text: str, names: LawNames) -> list[tuple[int, int, str]]:
-    """The short citations in running text: their spans, in order, and how statutes write them."""
+    """Short citations in running text: their spans, in order, and their written form."""
     read = PlainText(text)
     if not _NUMBER_BEGINS.search(read.text):
         return []
@@ -173,7 +173,7 @@ def short_citations(text: str, names: LawNames) -> list[tuple[int, int, str]]:
 
 
 def read_headings(text: str) -> tuple[Heading, ...]:
-    """Read 第三編第五章, 3編5章 as headings from the outermost; empty where it is anything else."""
+    """Read 第三編第五章, 3編5章 as headings from the outermost, or return none."""
     narrow = plain(text).translate(_NARROW)
     if not _HEADINGS.fullmatch(narrow):
         return ()
@@ -187,7 +187,7 @@ def read_headings(text: str) -> tuple[Heading, ...]:
 
 
 def read_part(typed: str, names: LawNames) -> tuple[str, tuple[Heading, ...]]:
-    """Read a law and the headings of a part of it: 民法 第三編第五章, 民3編; else nothing."""
+    """Read a law with headings of a part: 民法 第三編第五章, 民3編; else nothing."""
     if len(typed) > _LONGEST_PART:
         return "", ()
     typed = plain(typed)
@@ -199,7 +199,7 @@ def read_part(typed: str, names: LawNames) -> tuple[str, tuple[Heading, ...]]:
 
 
 def _in_sentences(question: str, short: ShortNames) -> Iterator[tuple[int, int, str]]:
-    """The pieces of a question, their spans and how they read with short citations written out."""
+    """Pieces of a question with spans, short citations written out."""
     reader = _Reader(question, short, running=True)
     done = 0
     for number in _NUMBER_BEGINS.finditer(question):
@@ -226,12 +226,12 @@ class _Step(NamedTuple):
     Attributes:
         level: 0 article, 1 paragraph, 2 item, 3 subitem.
         number: 27条の36 is ``27_36``.
-        bare: whether no 条, 項 or 号 says its level.
-        short: whether statutes would write it otherwise.
-        sign: what stands for the number: ``circled`` or ``roman``.
-        kanji: whether it is a numeral in kanji.
-        written: as statutes write it.
-        end: where it ends.
+        bare: whether it has no 条, 項 or 号.
+        short: whether statutes would write it differently.
+        sign: of the number: ``circled`` or ``roman``.
+        kanji: whether it is a kanji numeral.
+        written: as in statutes.
+        end: its end.
     """
 
     level: int
@@ -245,12 +245,12 @@ class _Step(NamedTuple):
 
     @property
     def counts(self) -> bool:
-        """Whether it can be the number of anything: 2, not ② or 2の3."""
+        """Whether it can be a count: 2, not ② or 2の3."""
         return self.bare and "_" not in self.number
 
     @property
     def order(self) -> list[int]:
-        """Its numbers, to be compared."""
+        """Its numbers, for comparison."""
         return [int(part) for part in re.split("[_.]", self.number)]
 
 
@@ -258,13 +258,13 @@ class _Member(NamedTuple):
     """One citation of a list.
 
     Attributes:
-        law: as statutes write it; empty where it is that of the one before.
+        law: as in statutes; "" if inherited.
         division: 附則 or 別表第一.
         steps: from the outermost in.
         behind: 各号, 但書 …
-        is_short: whether anything in it is.
-        end: where it ends.
-        article: its article; of one that goes on inside an article, that of those before it.
+        is_short: whether any part is short.
+        end: its end.
+        article: its article, or the inherited one.
     """
 
     law: str
@@ -286,14 +286,13 @@ class _Member(NamedTuple):
 
 
 class _Reading(NamedTuple):
-    """A list of citations that was read.
+    """A list of citations, read.
 
     Attributes:
-        law: the first that it names; empty where it names none.
-        pieces: its citations, a range as one, and what joins them: their spans, one after the
-            other, and how statutes write them.
-        is_short: whether anything in it is.
-        backwards, branched: as of `Typed`.
+        law: the first law named, or "".
+        pieces: citations (a range as one) and conjunctions: spans in order, and their written form.
+        is_short: whether any part is short.
+        backwards, branched: as in `Typed`.
     """
 
     law: str
@@ -304,22 +303,22 @@ class _Reading(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The list as statutes write it."""
+        """The list as in statutes."""
         return "".join(text for _, _, text in self.pieces)
 
     @property
     def end(self) -> int:
-        """Where it ends."""
+        """Its end."""
         return self.pieces[-1][1]
 
 
 class _Reader:
-    """Reads lists of citations as they are typed.
+    """Reads typed lists of citations.
 
     Args:
-        text: what was typed.
+        text: the input.
         short: the names of the laws.
-        running: whether it is a sentence, in which other words and numbers stand too.
+        running: whether it is a sentence with other words and numbers.
     """
 
     def __init__(self, text: str, short: ShortNames, *, running: bool) -> None:
@@ -329,7 +328,7 @@ class _Reader:
         self._running = running
 
     def read(self, at: int, law: str = "") -> _Reading | None:
-        """Read the list that begins at `at`, of a law written before it; None for none."""
+        """Read the list at `at`, of a law written before it; None for none."""
         first = self._member(at, law, None)
         if first is None:
             return None
@@ -366,7 +365,7 @@ class _Reader:
     def _member(
         self, at: int, law: str, before: _Member | None, *, is_range: bool = False
     ) -> _Member | None:
-        """Read one citation; it may begin in the middle where one stands before it."""
+        """Read one citation, which may begin below the article after another one."""
         word = law
         if not law:
             word, law, at = self._law(at)
@@ -393,13 +392,13 @@ class _Reader:
         return _Member(law, division, steps, words, is_short, end, article)
 
     def _law(self, at: int) -> tuple[str, str, int]:
-        """The law that begins here as typed and as it is called, and where its place begins."""
+        """The law typed here, its name, and the start of its place."""
         follows = _PLACE_TOUCHES if self._running else _PLACE_FOLLOWS
         for end in range(min(len(self._raw), at + _LONGEST_NAME), at, -1):
             place = follows.match(self.narrow, end)
             if place is None:
                 continue
-            # Mostly the same: a name is looked up once.
+            # Mostly equal: look a name up once.
             for word in dict.fromkeys((self._raw[at:end], self.narrow[at:end])):
                 if name := self._short.full(word):
                     return word, name, place.end()
@@ -444,13 +443,13 @@ class _Reader:
         if not number or level is None or (above is not None and level <= above.level):
             return None
         bare = not (sign or found["counter"])
-        # A number of five digits is none of an article; so that it is told, it is written out.
+        # Articles have no five-digit numbers; written out, such a number is reported.
         short = bool(bare or sign or found["branches"]) or len(found["main"] or "") > _DIGITS
         written = numbered(number, _COUNTERS[level], arabic=True)
         return _Step(level, number, bare, short, sign, kanji, written, found.end())
 
     def _letters(self, at: int, above: _Step | None) -> _Step | None:
-        """Read イ(1), below an item or beside another."""
+        """Read イ(1) below an item or next to another."""
         found = _LETTERS.match(self.narrow, at)
         if found is None or above is None or above.level < _ITEM:
             return None
@@ -467,7 +466,7 @@ class _Reader:
         *,
         is_range: bool,
     ) -> int | None:
-        """The level of a number that does not say it: by what stands around."""
+        """The level of a bare number, from its context."""
         later = _COUNTED_LATER.match(self.narrow, found.end())
         if later is not None and (above is None or _level(later["counter"]) > above.level):
             return _level(later["counter"])
@@ -496,7 +495,7 @@ def _level(counter: str) -> int:
 
 
 def _level_of_sign(sign: str, above: _Step | None, said: _Step | None) -> int | None:
-    """The level of ① or Ⅰ: alone it goes on with a list of such."""
+    """The level of ① or Ⅰ: alone it continues a list."""
     if above is None:
         return said.level if said is not None and said.sign == sign else None
     if above.level == _PARAGRAPH:
@@ -510,18 +509,16 @@ def _division(found: re.Match[str]) -> str:
 
 
 def _conjunction(join: re.Match[str]) -> str:
-    """What stands between two citations, as statutes write it; a comma for blanks and signs."""
     written = (join["also"] or "").strip()
     return written if written[:1].isalpha() or written == "・" else "、"
 
 
 def _can_end(member: _Member) -> bool:
-    """Whether it can end a range: it goes on with the place that begins it."""
     return bool(member.steps) and not (member.law or member.division)
 
 
 def _is_branch(member: _Member, next_: _Member, dash: str) -> bool:
-    """Whether 27-2 is 27条の2: as a range it would run backwards, or go on with a paragraph."""
+    """Whether 27-2 is 27条の2: a range would run backwards, or a paragraph follows."""
     first, second = member.last, next_.steps[0]
     return (
         first is not None

@@ -378,5 +378,4 @@ def _best_lines(
 
 
 def _is_own(edge: Reference) -> bool:
-    """Whether the article itself punishes."""
     return edge.law_id == edge.document_id and edge.target == edge.source

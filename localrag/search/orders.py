@@ -265,5 +265,4 @@ def _carries_meaning(character: str) -> bool:
 
 
 def _held(asked: set[str], text: str) -> float:
-    """Share of the pairs asked for that a text has; 1 if none are asked for."""
     return len(asked & _pairs(text)) / len(asked) if asked else 1.0

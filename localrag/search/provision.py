@@ -451,7 +451,6 @@ def is_deleted(passage: Passage) -> bool:
 
 
 def _by_cabinet(law_id: str) -> bool:
-    """Whether an order is a cabinet order, by its law number."""
     return law_id[3:5] == "CO"
 
 
@@ -464,7 +463,6 @@ def _sources(store: CorpusStore, references: Sequence[Reference]) -> tuple[Provi
 
 
 def _links(store: CorpusStore, references: Sequence[Reference]) -> list[ProvisionLink]:
-    """The place of each reference."""
     labels, words = _labels(store, references), _words(store, references)
     return [_source(of, labels, words) for of in references]
 
@@ -506,7 +504,6 @@ def _words(
 
 
 def _header(store: CorpusStore, passage: Passage | None, law_id: str, place: Locator) -> str:
-    """The header of the passage at a place, or the place as cited."""
     return passage.header if passage else cite(store.document(law_id).title, place)
 
 

@@ -195,7 +195,6 @@ def _each(store: Lookups, document_ids: Iterable[str]) -> Iterator[DocumentInfo]
 
 
 def _dated(laws: Iterable[DocumentInfo]) -> tuple[str, ...]:
-    """A few titles of laws with the days of their texts."""
     named = [f"{law.title} ({law.metadata['date']})" for law in laws]
     return (*named[:_NAMED], "…") if len(named) > _NAMED else tuple(named)
 

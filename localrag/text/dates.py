@@ -76,13 +76,11 @@ class Interval(Generic[T]):
         return self.low is not None and self.low == self.high
 
     def _starts_before(self, other: "Interval[T]") -> bool:
-        """Whether it starts where `other` does, or before."""
         if self.low is None or other.low is None:
             return self.low is None
         return self.low < other.low or (self.low == other.low and self.above <= other.above)
 
     def _ends_before(self, other: "Interval[T]") -> bool:
-        """Whether it ends where `other` does, or before."""
         if self.high is None or other.high is None:
             return other.high is None
         return self.high < other.high or (self.high == other.high and self.below >= other.below)
@@ -165,12 +163,10 @@ def _within_year(year: int, month: int | None, day: int | None) -> Interval[Day]
 
 
 def _years(first: int, last: int) -> Interval[Day]:
-    """From one year to another, both included."""
     return Interval((first, 1, 1), (last, _MONTHS, _DAYS))
 
 
 def _century(number: int, *, before_christ: bool) -> Interval[Day]:
-    """The first century begins with the year 1."""
     last = -100 * (number - 1) if before_christ else 100 * number
     return _years(last - 99, last)
 
@@ -182,7 +178,6 @@ def _decade(year: int) -> Interval[Day]:
 
 
 def _ten_years(span: Interval[Day]) -> Interval[Day]:
-    """The years that every reading of a decade has in common."""
     return _years(span.low[0], span.low[0] + 9) if span.low is not None else span
 
 
@@ -192,7 +187,6 @@ def _fiscal_year(year: int) -> Interval[Day]:
 
 
 def _from_lunar(span: Interval[Day]) -> Interval[Day]:
-    """A day of the old calendar comes three to eight weeks later in the western one."""
     return Interval(span.low, _months_on(span.high, 2))
 
 

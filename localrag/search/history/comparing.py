@@ -190,7 +190,6 @@ def left_out(
 
 
 def _day(state: DocumentInfo) -> str:
-    """The day a state came into force, or its id."""
     return state.metadata.get("date") or state.state_id
 
 
@@ -339,7 +338,6 @@ def _difference(one: _Row | None, other: _Row | None) -> Difference | None:
 
 
 def _number(place: str) -> str:
-    """Its own number, without its container's, which moves with all its content."""
     return place.rpartition(" ")[2]
 
 
@@ -410,13 +408,11 @@ def _covers(deleted: Locator, article: Locator) -> bool:
 
 
 def _body(line: str) -> str:
-    """The words of a line, without its printed number."""
     number = _PRINTED_NUMBER.match(line)
     return compact(line[number.end() :] if number else line).replace("|", "")
 
 
 def _likeness(one: set[tuple[str, str]], other: set[tuple[str, str]]) -> float:
-    """Share of common pairs of characters."""
     both = len(one) + len(other)
     return 2 * len(one & other) / both if both else 1.0
 

@@ -376,7 +376,6 @@ def _embed(
 
 
 def _batches(windows: Iterator[Window]) -> Iterator[list[Window]]:
-    """Batches of windows with similar lengths."""
     while ahead := sorted(islice(windows, _AHEAD), key=lambda window: len(window.text)):
         for start in range(0, len(ahead), _BATCH):
             yield ahead[start : start + _BATCH]

@@ -213,7 +213,6 @@ class _Source(NamedTuple):
 
 
 def _newest(place: CorpusPaths) -> CorpusStore:
-    """The store with the newest state of every law: indexing depends on no day."""
     return CorpusStore.open(place.store, as_of=date.max)
 
 
@@ -331,7 +330,6 @@ def _previous(place: CorpusPaths, store: CorpusStore) -> _Previous | None:
 
 
 def _compared(had: Iterator[int], has: Iterator[int]) -> Iterator[tuple[int, bool, bool]]:
-    """Every key of two sorted sources, and whether it is in each."""
     for key, sources in groupby(merge(((k, 0) for k in had), ((k, 1) for k in has)), itemgetter(0)):
         found = {source for _, source in sources}
         yield key, 0 in found, 1 in found

@@ -212,7 +212,6 @@ def laws_in_any_state(text: str, names: LawNames) -> list[LawNamed]:
 
 
 def _overlaps(known: Sequence[LawNamed], name: LawNamed) -> bool:
-    """Whether a name overlaps one of several sorted names."""
     at = bisect_left(known, name.end, key=lambda one: one.start)
     return at > 0 and known[at - 1].end > name.start
 

@@ -138,7 +138,6 @@ def _after_verb(text: str, start: int, end: int) -> int:
 
 
 def _entitled(text: str) -> Iterator[tuple[int, int]]:
-    """Spans resembling a long title; their start is a guess."""
     for match in _ENTITLED.finditer(text):
         yield match.span("name")
 
@@ -160,7 +159,6 @@ def _is_another_word(text: str, start: int, end: int) -> bool:
 
 @lru_cache(maxsize=4096)
 def _words_ending_with(name: str) -> tuple[str, ...]:
-    """Longer words ending with a name that are not laws."""
     return tuple(word for word in law_words().generic if word != name and word.endswith(name))
 
 
@@ -245,7 +243,6 @@ def _known() -> _Known:
 
 
 def _any_of(names: Iterable[str], flags: int = 0) -> re.Pattern[str]:
-    """A pattern for any of some names, longest first, as whole Latin words."""
     longest_first = sorted(names, key=lambda name: (-len(name), name))
     each = "|".join(map(re.escape, longest_first))
     return re.compile(rf"(?<![A-Za-z0-9])(?:{each})(?![A-Za-z0-9])", flags)
@@ -391,21 +388,18 @@ def matters_of_absent_laws(question: str, names: LawNames) -> Iterator[tuple[str
 
 
 def _sought(matter: str) -> str:
-    """English words need blanks around them ("nisa", not in "can I say"); Japanese ones do not."""
     words = _LATIN.findall(normalize(matter))
     return f" {' '.join(words)} " if words and matter.isascii() else letters_of(matter)
 
 
 @cache
 def _matters() -> Sequence[tuple[str, Mapping[str, str]]]:
-    """By law its title, and the search pattern of each matter."""
     text = files(__package__).joinpath("matters.tsv").read_text(encoding="utf-8")
     lines = (line.split("\t") for line in text.splitlines())
     return [(title, {_sought(word): word for word in words.split(" | ")}) for title, words in lines]
 
 
 def _is_slip(word: str, name: str) -> bool:
-    """Whether a word differs from a name by one plausible character."""
     ends_alike = word[-1] == name[-1] and _ENDS_LIKE_A_LAW.search(word)
     return bool(ends_alike) or name == f"{word}法" or not sounds(word).isdisjoint(sounds(name))
 

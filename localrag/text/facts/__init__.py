@@ -94,7 +94,6 @@ class Fact:
 
 @cache
 def _fields_of(kind: FactKind) -> frozenset[str]:
-    """The fields of a kind, cached."""
     return kind.fields
 
 
