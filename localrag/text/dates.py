@@ -1,6 +1,6 @@
-"""Reads dates and spans of time: in western years, eras, centuries, as far as they are written.
+"""Reads dates and spans of time: western years, eras, centuries, in any precision.
 
-What is known only so far lies in an `Interval`; quantities do, too.
+An `Interval` holds an imprecise value; quantities use it, too.
 """
 
 import re
@@ -16,7 +16,7 @@ from localrag_indexes.analysis.normalize import normalize, parse_numeral, parse_
 
 
 class Ordered(Protocol):
-    """What can be put in order."""
+    """Any ordered type."""
 
     def __lt__(self, other: Any, /) -> bool: ...
 
@@ -30,7 +30,7 @@ class Interval(Generic[T]):
 
     Attributes:
         low, high: None for no bound.
-        above, below: whether `low`, or `high`, itself is left out.
+        above, below: whether `low`, or `high`, itself is excluded.
     """
 
     low: T | None
@@ -45,27 +45,27 @@ class Interval(Generic[T]):
         return self.high < other.low or (self.high == other.low and (self.below or other.above))
 
     def overlaps(self, other: "Interval[T]") -> bool:
-        """Whether the two have a value in common."""
+        """Whether both share a value."""
         return not self.before(other) and not other.before(self)
 
     def within(self, other: "Interval[T]") -> bool:
-        """Whether every value lies in `other`."""
+        """Whether every value is in `other`."""
         return other._starts_before(self) and self._ends_before(other)
 
     def lies_in(self, other: "Interval[T]") -> bool | None:
-        """Whether the value meant lies in `other`; None where some do and some do not."""
+        """Whether the value meant is in `other`; None if only some values are."""
         if self.within(other):
             return True
         return None if self.overlaps(other) else False
 
     def hull(self, other: "Interval[T]") -> "Interval[T]":
-        """The smallest interval that holds both."""
+        """The smallest interval around both."""
         lows = self if self._starts_before(other) else other
         highs = other if self._ends_before(other) else self
         return Interval(lows.low, highs.high, lows.above, highs.below)
 
     def overlap(self, other: "Interval[T]") -> "Interval[T]":
-        """What both have in common; they must overlap."""
+        """The intersection; they must overlap."""
         lows = other if self._starts_before(other) else self
         highs = self if self._ends_before(other) else other
         return Interval(lows.low, highs.high, lows.above, highs.below)
@@ -87,13 +87,15 @@ class Interval(Generic[T]):
 
 
 Day = tuple[int, int, int]
-"""Year (astronomical: 0 is 1 BC), month, day; compared only, so the 31st stands for any end."""
+"""Year (astronomical: 0 is 1 BC), month, day. For comparison only: the 31st is the end of any
+month.
+"""
 
 SOLAR_FROM = 1873
-"""The first year in which Japan counted its days by the Gregorian calendar."""
+"""The first year of the Gregorian calendar in Japan."""
 
-# Proclaimed in the last months of a lunar year that ran on into the next western one: their first
-# year is the western year before the day that the library gives.
+# Proclaimed at the end of a lunar year extending into the next western one: their first year is the
+# western year before the library's day.
 _PROCLAIMED_LATE = re.compile(
     "天延|天元|長和|嘉保|永長|承徳|建保|元仁|安貞|暦仁|徳治|正中|正平|寛正|文禄|正保|天保|弘化|安政"
 )
@@ -103,8 +105,8 @@ class Era(NamedTuple):
     """An era.
 
     Attributes:
-        first_year: the western year that its first year (元年) is called.
-        span: its first and last day; the last of the present one is in the year 9999.
+        first_year: the western year of its first year (元年).
+        span: its first and last day; the present one ends in 9999.
     """
 
     first_year: int
@@ -112,15 +114,15 @@ class Era(NamedTuple):
 
     @property
     def is_modern(self) -> bool:
-        """Whether its days are those of the western calendar, all or the later ones."""
+        """Whether its days, or the later ones, are those of the western calendar."""
         return self.span.high is not None and self.span.high >= (SOLAR_FROM, 1, 1)
 
 
 @lru_cache(maxsize=1)
 def eras() -> dict[str, Era]:
-    """Every era since 645, those of both courts included, by name.
+    """Every era since 645, of both courts, by name.
 
-    An era that both courts proclaimed (建武) is entered once, from its earlier beginning.
+    An era of both courts (建武) is entered once, from its earlier beginning.
     """
     from japanera import ERA_DATA_DAIKAKUJI, ERA_DATA_GENERAL, ERA_DATA_JIMYOUIN
 
@@ -135,7 +137,7 @@ def eras() -> dict[str, Era]:
 
 @lru_cache(maxsize=1)
 def periods() -> dict[str, Interval[Day]]:
-    """What history is told by, by name: 江戸時代, 明治時代, 昭和期, 平成."""
+    """Historical periods by name: 江戸時代, 明治時代, 昭和期, 平成."""
     known = {name: _years(first, last) for name, (first, last) in WORDS["periods"].items()}
     for name, era in eras().items():
         if era.is_modern:
@@ -154,7 +156,7 @@ _MONTHS, _DAYS = 12, 31
 
 
 def _within_year(year: int, month: int | None, day: int | None) -> Interval[Day] | None:
-    """A year, a month or a day; None where there is no such month or day."""
+    """A year, a month or a day; None outside the calendar."""
     if month is None:
         return _years(year, year)
     if not (1 <= month <= _MONTHS and 1 <= (day or 1) <= _DAYS):
@@ -172,7 +174,7 @@ def _century(number: int, *, before_christ: bool) -> Interval[Day]:
 
 
 def _decade(year: int) -> Interval[Day]:
-    """1990年代 is ten years, 1900年代 can be a century, 2000年代 mostly stands for ten years."""
+    """1990年代 is ten years, 1900年代 may be a century, 2000年代 is mostly ten years."""
     is_century = year % 100 == 0 and year < _NEW_MILLENNIUM
     return _years(year, year + (99 if is_century else 9))
 
@@ -198,14 +200,14 @@ def _months_on(day: Day | None, months: int) -> Day | None:
 
 
 def _about(span: Interval[Day]) -> Interval[Day]:
-    """Some years to either side; half a century of a century or a round year (1500年頃)."""
+    """Some years around; half a century around a century or a round year (1500年頃)."""
     is_round = span.low is not None and span.low[0] % 100 in (0, 1) and span.low[1] == 1
     months = _MONTHS * (_CENTURY_WIDE if is_round else _SOME_YEARS)
     return Interval(_months_on(span.low, -months), _months_on(span.high, months))
 
 
 def _half(span: Interval[Day], *, first: bool) -> Interval[Day]:
-    """The first or second half of whole years; what is shorter stays as it is."""
+    """The first or second half of whole years; shorter spans are unchanged."""
     low, high = span.low, span.high
     if low is None or high is None or low[1] != 1 or high[1] != _MONTHS:
         return span
@@ -216,7 +218,7 @@ def _half(span: Interval[Day], *, first: bool) -> Interval[Day]:
 
 
 def _bounded(span: Interval[Day], bound: str) -> Interval[Day]:
-    """What 以降, 以前 and the like make of a date; without such a word the date itself."""
+    """A date with 以降, 以前 and the like, or unchanged."""
     match bound:
         case "以降" | "以後":
             return Interval(span.low, None)
@@ -236,19 +238,19 @@ _SHORT_YEAR = re.compile(r"[0-9]{1,2}年")
 # 3年間, 2年前, 3年生 are no years; 3年生まれ, 1990年前半 are.
 _NO_DURATION = r"(?!間|以上|以下|未満|超|前(?!半)|ぶり|後(?!半)|目|生(?!ま)|半|齢|数)"
 _RANGE = re.compile(RANGE)
-# What may stand beside a date without saying anything of its own.
+# Text beside a date without content.
 _ORNAMENT = re.compile(rf"{NOTE}|現在|継続中|[\s、,。.:]")
 
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A day, month, year, decade or century, or what is known of one.
+    """A day, month, year, decade or century, or a part of one.
 
     Attributes:
-        span: the first and last day that are meant or, of an uncertain date, possible.
+        span: first and last day meant, or possible for an uncertain date.
         text: as written, normalised.
-        has_year: False for a day or month of no certain year; the year of `span` is 0 then.
-        narrow: the span where it is read as less (1900年代 as ten years); None where it cannot be.
+        has_year: False without a known year; the year of `span` is 0 then.
+        narrow: the span in a narrower reading (1900年代 as ten years), or None.
     """
 
     span: Interval[Day]
@@ -258,24 +260,24 @@ class Date:
 
     @property
     def year(self) -> int | None:
-        """The one year it lies in."""
+        """Its year, if it is in one."""
         low, high = self.span.low, self.span.high
         within = self.has_year and low is not None and high is not None and low[0] == high[0]
         return low[0] if within and low is not None else None
 
     @property
     def month(self) -> int | None:
-        """The one month of the year it lies in, 1 to 12."""
+        """Its month, 1 to 12, if it is in one."""
         low, high = self.span.low, self.span.high
         return low[1] if low is not None and high is not None and low[:2] == high[:2] else None
 
     @property
     def day(self) -> int | None:
-        """The day of the month, where it is a day."""
+        """Its day of the month, if it is a day."""
         return self.span.low[2] if self.span.low is not None and self.span.is_point else None
 
     def __str__(self) -> str:
-        """Western year, month and day as far as they are known; else as written."""
+        """Western year, month and day as far as known; else as written."""
         if self.day is None and self.month is None and self.year is None:
             return self.text
         if self.year is not None and self.month is None and not self._is_whole_year:
@@ -295,7 +297,7 @@ class Date:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From one date to another; `end` is None where it lasts or is not said."""
+    """A span between dates; `end` is None if open or unknown."""
 
     start: Date
     end: Date | None
@@ -305,7 +307,7 @@ class Period:
 
     @property
     def text(self) -> str:
-        """Its beginning and end, as they are shown."""
+        """Its beginning and end, in words."""
         return str(self)
 
 
@@ -318,11 +320,11 @@ class DateFound(NamedTuple):
 
 
 def read(text: str, predicate: str = "") -> Date | Period | None:
-    """The date that a text says and nothing else; None where it says more, or none.
+    """The date a text consists of, or None.
 
     Args:
         text: as written.
-        predicate: what it is of its subject; one that asks for a time makes ``1964`` a year.
+        predicate: the property of its subject; one asking for a time makes ``1964`` a year.
     """
     if len(text) > LONGEST:
         return None
@@ -341,25 +343,25 @@ def read(text: str, predicate: str = "") -> Date | Period | None:
 
 
 def read_day(text: str) -> date | None:
-    """The one day that a text is: 2020-04-01, 令和2年4月1日, 令和二年四月一日; else None."""
+    """The day a text consists of: 2020-04-01, 令和2年4月1日, 令和二年四月一日; else None."""
     plain = normalize(text).strip()
     with suppress(ValueError):
         return date.fromisoformat(plain)
     found = read(plain)
     if isinstance(found, Date) and found.has_year and found.day and found.span.low:
-        # The 31st stands for any end of a month.
+        # The 31st is the end of any month.
         with suppress(ValueError):
             return date(*found.span.low)
     return None
 
 
 def find(text: str) -> list[DateFound]:
-    """Every date and period in a text, in order; none in one longer than `LONGEST`."""
+    """Every date and period in a text, in order; none in a text longer than `LONGEST`."""
     return list(_scan(fold_value(text))) if len(text) <= LONGEST else []
 
 
 def blanked(text: str) -> str:
-    """The folded text with a blank in the place of every date, for what else it says."""
+    """The folded text with every date blanked."""
     plain = fold_value(text)
     for start, end, value in reversed(list(_scan(plain))):
         if not _SHORT_YEAR.fullmatch(str(value)):
@@ -402,7 +404,7 @@ def _scan(plain: str) -> Iterator[DateFound]:
 
 
 def _date(match: re.Match[str], inherited: Date | None = None) -> Date | None:
-    """The date of one match; `inherited` is the start of a range whose end repeats no year."""
+    """The date of one match; `inherited` is the start of a range whose end has no year."""
     span: Interval[Day] | None
     has_year = True
     if match["century"]:
@@ -424,7 +426,7 @@ def _date(match: re.Match[str], inherited: Date | None = None) -> Date | None:
 
 
 def _qualified(match: re.Match[str], span: Interval[Day], has_year: bool) -> Interval[Day]:
-    """A span of which the words beside it make a half, an uncertain or an open one."""
+    """A span with the words beside it: half, uncertain or open."""
     if match["half"]:
         span = _half(span, first=match["half"] == "前半")
     vague = match["about"] or match["about_all"] or match[0].startswith(("約", "およそ"))
@@ -434,7 +436,7 @@ def _qualified(match: re.Match[str], span: Interval[Day], has_year: bool) -> Int
 
 
 def _western_note(match: re.Match[str]) -> Date | None:
-    """The western date that stands in brackets behind a date of an era."""
+    """The western date in brackets behind a date of an era."""
     for note in (match["tail"], match["note"]):
         inner = _pattern().search(note) if note else None
         if inner and inner["year"] and (date := _date(inner)):
@@ -478,7 +480,7 @@ LAW_NUMBER = re.compile(
 
 
 def may_be_same_number(one: str, other: str) -> bool:
-    """Whether two law numbers are one, however they are written, as far as both can be read."""
+    """Whether two law numbers agree in any spelling, as far as both are readable."""
     first, second = (LAW_NUMBER.fullmatch(plain(number)) for number in (one, other))
     return first is None or second is None or number_key(first) == number_key(second)
 

@@ -1,8 +1,8 @@
-"""One spelling for dates, figures and shares, of a single value or of a whole text.
+"""One spelling for dates, figures and shares, of a value or a whole text.
 
-`fold_value` serves the readers of single values. `fold` serves whole claims and their sentences,
-Japanese or English, asks the dictionary which numerals are numbers, and knows the way back.
-The units of measurement are here, too: a decimal is one before a unit.
+`fold_value` is for single values. `fold` is for claims and sentences in Japanese or English; a
+dictionary decides which numerals are numbers, and positions map back. Units of measurement are
+here, since a decimal needs a unit.
 """
 
 import calendar
@@ -39,7 +39,7 @@ class Unit(NamedTuple):
 
 
 COUNT, ORDINAL = "数", "順番"
-"""The dimensions of what is counted, by any counter, and of places in a series."""
+"""The dimensions of counts, with any counter, and of ordinals."""
 
 
 def _data(name: str) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def _data(name: str) -> dict[str, Any]:
 
 
 WORDS = _data("words.toml")
-"""By which dates, figures and quantities are read; the file says how."""
+"""Patterns of dates, figures and quantities, explained in the file."""
 
 UNITS = {
     name: Unit(dimension, Fraction(size))
@@ -55,21 +55,21 @@ UNITS = {
     for names, size in sizes.items()
     for name in names.split()
 }
-"""By name, normalised (NFKC turns ㎢ and km² into km2)."""
+"""Units by normalised name (NFKC turns ㎢ and km² into km2)."""
 
 BASES = {unit.dimension: name for name, unit in reversed(UNITS.items()) if unit.size == 1}
 """The name of the base unit, by dimension."""
 
 
 LONGEST = 1_000
-"""Longer texts, in characters, are read as no date, quantity or place."""
+"""Longer texts, in characters, are no date, quantity or place."""
 
 _OPENING, _CLOSING = "(〈<\\[〔《【", ")〉>\\]〕》】"
 NOTE = rf"[{_OPENING}][^{_OPENING}{_CLOSING}]{{0,80}}[{_CLOSING}]?"
-"""A note in brackets, quotation marks not among them; the closing one may be missing."""
+"""A note in brackets, not in quotation marks; the closing bracket may be missing."""
 
 RANGE = r" ?(?:から|より|[-~ー]) ?"
-"""What joins the ends of a range."""
+"""Signs and words between the ends of a range."""
 
 _COUNTED = re.compile(rf"[{NUMERAL_CHARACTERS}]{{1,16}}(?=年|か月|ヶ月|箇月|月|日|世紀)")
 _DIGITS = "〇一二三四五六七八九"
@@ -85,10 +85,10 @@ _DECIMAL = re.compile(
 
 
 def fold_value(text: str) -> str:
-    """The spelling in which dates, quantities and places are read: normalised, numerals in digits.
+    """The spelling for reading dates, quantities and places: normalised, numerals as digits.
 
-    Those of dates (昭和四十年 is ``昭和40年``, 1964-10-10 is ``1964年10月10日``) and decimals of
-    measures (七・二メートル is ``7.2メートル``) are; other kanji numerals may be names.
+    Only numerals of dates (昭和四十年 is ``昭和40年``, 1964-10-10 is ``1964年10月10日``) and
+    decimals of measures (七・二メートル is ``7.2メートル``); other kanji numerals may be names.
     """
     counted = _COUNTED.sub(lambda match: in_digits(match[0]), normalize(text))
     return _ISO.sub(_japanese_date, _DECIMAL.sub(_decimal, counted).strip())
@@ -110,9 +110,9 @@ _JAPANESE = re.compile("[ぁ-ゖァ-ヶ一-鿿々]")
 _LATIN = re.compile("[a-z]")
 _LETTERS_A_KANJI = 4
 _KANJI_NUMERAL = re.compile(rf"[{NUMERAL_CHARACTERS}]+")
-# ひとり, ふたつ, ついたち: words of their own to the dictionary.
+# ひとり, ふたつ, ついたち: separate words in the dictionary.
 _COUNTED_WORD = re.compile(rf"[{NUMERAL_CHARACTERS}]+[人日つ月口]")
-# A third party (第三者, 第三債務者) is a word: nobody counts to it.
+# A third party (第三者, 第三債務者) is a word, not a count.
 _THIRD_PARTY = re.compile("者|国|債務|取得|当事|セクター")
 _COMMON_NOUN = "名詞-普通名詞-一般"
 _HUNDREDTHS = re.compile(r"(100|1000|10000)分の([0-9]+(?:\.[0-9]+)?)")
@@ -158,7 +158,7 @@ _DAY_FIRST = re.compile(rf"\b{_DAYS} (?:of )?{_MONTH}{_YEAR}")
 _MONTH_FIRST = re.compile(rf"\b{_MONTH} {_DAYS}(?![0-9]){_YEAR}")
 _MONTH_OF_YEAR = re.compile(rf"\b{_MONTH},? ([0-9]{{4}})\b")
 
-# What is no year but as large is found all the same: years and plain figures are compared.
+# A plain figure as large as a year is compared with years, too.
 _PLAIN_YEAR = re.compile(
     r"(?<![0-9.,/$€£#])(?<![a-z]-)(?:1[0-9]{3}|20[0-9]{2})"
     r"(?![0-9%/年人a-z]|[.,][0-9]| ?(?:hundred|thou|mill|bill))"
@@ -171,12 +171,12 @@ class Folded:
 
     Attributes:
         original: as written.
-        text: normalised; numerals in digits, shares in percent, dates the Japanese way
-            (``1871年3月2日``), the units that English spells by their Japanese names.
-        offsets: for each character of `text` the original one it stems from, and their number.
-        normal, normal_offsets: the same of the normalised text before numbers were rewritten.
-        words: of the normalised text; none of an English one.
-        unread: spans of `normal` with kanji numerals that are no number, or one of 10^16 and more.
+        text: normalised; numerals as digits, shares in percent, dates in Japanese form
+            (``1871年3月2日``), English units under their Japanese names.
+        offsets: for each character of `text` its original position, and the original length.
+        normal, normal_offsets: the same for the normalised text with numbers as written.
+        words: of the normalised text; none for English.
+        unread: spans of `normal` with invalid kanji numerals, or numbers of 10^16 and more.
     """
 
     original: str
@@ -188,18 +188,18 @@ class Folded:
     unread: tuple[tuple[int, int], ...] = ()
 
     def written(self, start: int, end: int) -> str:
-        """What the original has at a span of `text`, its blanks trimmed."""
+        """The original of a span of `text`, trimmed."""
         first, last = original_span(self.offsets, start, end)
         return self.original[first:last].strip()
 
     def written_normal(self, start: int, end: int) -> str:
-        """What the original has at a span of `normal`, its blanks trimmed."""
+        """The original of a span of `normal`, trimmed."""
         first, last = original_span(self.normal_offsets, start, end)
         return self.original[first:last].strip()
 
 
 def is_japanese(text: str) -> bool:
-    """Whether a text is Japanese; an English one may gloss a name in kanji."""
+    """Whether a text is Japanese; an English one may have a name in kanji."""
     written = len(_JAPANESE.findall(text))
     return written > 0 and written * _LETTERS_A_KANJI >= len(_LATIN.findall(text))
 
@@ -230,7 +230,7 @@ def fold(original: str) -> Folded:
 
 
 class Spelling:
-    """A text under revision, and where each of its characters comes from."""
+    """A text under revision, with the origin of each character."""
 
     def __init__(self, text: str, offsets: list[int]) -> None:
         self.text = text
@@ -248,7 +248,7 @@ class Spelling:
         )
 
     def replace_spans(self, edits: Sequence[tuple[int, int, str]]) -> None:
-        """Replace spans, in order; each character that comes in stems from the first replaced."""
+        """Replace spans, in order; new characters originate from the first one replaced."""
         if not edits:
             return
         pieces: list[str] = []
@@ -265,7 +265,7 @@ class Spelling:
 
 
 def _with_third_parties(words: Sequence[Morpheme]) -> Iterator[Morpheme]:
-    """Words, with 第三 as one where it is no number."""
+    """The words, with 第三 joined to its noun."""
     at = 0
     while at < len(words):
         word = words[at]
@@ -279,7 +279,7 @@ def _with_third_parties(words: Sequence[Morpheme]) -> Iterator[Morpheme]:
 
 
 def _numerals(normal: str, words: Sequence[Morpheme]) -> Iterator[tuple[int, int]]:
-    """Kanji numerals, where the dictionary takes them for numbers and not for parts of words."""
+    """Kanji numerals that are numbers in the dictionary, not parts of words."""
     numbers = [
         (word.start, word.end - (word.kind != "名詞-数詞"))
         for word in words
@@ -344,7 +344,7 @@ _ENGLISH: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     ),
     (_SPELT, lambda match: str(_WORDS[match[0]])),
     (_ONE, lambda _: "1"),
-    # Once for "hundred", once more for the "thousand" of "five hundred thousand".
+    # Once for "hundred", again for the "thousand" of "five hundred thousand".
     (_SCALED, _scaled),
     (_SCALED, _scaled),
     (_PARTS, lambda match: f"{_DENOMINATORS[match[2]]}分の{match[1]}"),

@@ -1,4 +1,4 @@
-"""Reads quantities with their units, exactly: counts, measures, ages, sums of money, ordinals."""
+"""Reads exact quantities with units: counts, measures, ages, sums of money, ordinals."""
 
 import re
 from collections.abc import Iterator
@@ -35,12 +35,12 @@ _TRIMMINGS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number of something.
+    """A number with a unit.
 
     Attributes:
         span: in the base unit of the dimension; a point for a plain number, wider for 約, 以上, a
             range.
-        dimension: what can be compared with it.
+        dimension: comparable quantities share it.
         unit: as written, normalised; "" for a bare number.
         text: as written, normalised.
     """
@@ -51,10 +51,10 @@ class Quantity:
     text: str
 
     def shown(self, *, converted: bool) -> str:
-        """The quantity as written; with its size in full where 万 stands in it or units differ.
+        """The quantity as written, with its full size for 万 or different units.
 
         Args:
-            converted: whether to tell it in the base unit of its dimension.
+            converted: whether to add it in the base unit.
         """
         size = self.span.low
         if size is None or not self.span.is_point:
@@ -75,10 +75,9 @@ class QuantityFound(NamedTuple):
 
 
 def read(text: str) -> Quantity | None:
-    """The quantity that a text says and, notes in brackets apart, nothing else; else None.
+    """The quantity a text consists of, apart from notes in brackets, or None.
 
-    1932年 is a date and no quantity. A counter need not be known (13路線); kanji numerals are
-    read (三万人).
+    1932年 is a date. A counter may be unknown (13路線); kanji numerals are read (三万人).
     """
     if len(text) > LONGEST or dates.read(text):
         return None
@@ -89,9 +88,9 @@ def read(text: str) -> Quantity | None:
 
 
 def find(text: str) -> tuple[Quantity, ...]:
-    """The quantities in a text, in order, dates apart; none in one longer than `LONGEST`.
+    """The quantities in a text, in order, without dates; none in a text longer than `LONGEST`.
 
-    Of 100点満点中87点 only the second is one.
+    In 100点満点中87点 only the second counts.
     """
     if len(text) > LONGEST:
         return ()
@@ -99,12 +98,12 @@ def find(text: str) -> tuple[Quantity, ...]:
 
 
 def find_folded(plain: str) -> Iterator[QuantityFound]:
-    """Every quantity in a text that is folded and from which dates have been taken, in order."""
+    """Every quantity in a folded text without dates, in order."""
     return _scan(_patterns().found, plain)
 
 
 class _Patterns(NamedTuple):
-    """How quantities are found in running text, and where nothing else is said."""
+    """Patterns of quantities in running text, and alone."""
 
     found: re.Pattern[str]
     alone: re.Pattern[str]
@@ -118,7 +117,7 @@ def _patterns() -> _Patterns:
     japanese = "|".join(name for name in names if not name[-1].isascii())
     one = rf"(?:(?:{latin})(?![a-z0-9])|{japanese})"
     known = f"{one}(?:/{one})?"
-    # In running text: digits with a unit that is known, or none. Alone: 三万 and any counter, too.
+    # In running text: digits with a known unit or none. Alone: also 三万 and any counter.
     return _Patterns(
         re.compile(_shape(_ARABIC, rf"{known}|[位番弾号]|(?!\w)")),
         re.compile(_shape(f"{_ARABIC}|{_SPELT}", rf"(?:{known}|{_COUNTER}|){_END}")),
@@ -171,7 +170,7 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
 
 
 def _written(number: Fraction) -> str:
-    """In decimals, exact where they end."""
+    """In decimals, exact if finite."""
     if number.denominator == 1:
         return f"{number.numerator:,}"
     rounded = round(number, _DECIMALS)
@@ -208,7 +207,7 @@ def _value(text: str | None) -> Fraction | None:
 
 
 def _last_place(text: str, value: Fraction) -> Fraction:
-    """The place of the last digit that says something: 1000 of 35万2000, 1000 of 9.5万."""
+    """The place of the last significant digit: 1000 for 35万2000 and 9.5万."""
     pieces = _SCALED.findall(text)
     if pieces and "." in pieces[-1][0]:
         digits, scale = pieces[-1]
@@ -229,7 +228,7 @@ def _bounded(number: Fraction, bound: str) -> Interval[Fraction]:
 
 
 def _sum(first: Quantity, second: Quantity) -> Quantity | None:
-    """Of a larger unit and a smaller one of the same dimension."""
+    """The sum of a larger and a smaller unit of one dimension."""
     larger, smaller = UNITS.get(first.unit), UNITS.get(second.unit)
     if larger is None or smaller is None or larger.dimension != smaller.dimension:
         return None

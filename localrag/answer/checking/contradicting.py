@@ -1,10 +1,9 @@
-"""Whether a sentence says otherwise than a claim, and not merely leaves unsaid what it says.
+"""Whether a sentence contradicts a claim, rather than merely not supporting it.
 
-`mismatches` finds everything in a claim that a sentence does not say. A sentence contradicts the
-claim where it speaks of the same matter and has something else in the place of what does not agree:
-another figure of the same kind, another date, a denial for what the claim affirms. A name that is
-missing tells little, for most sentences call the same thing otherwise: there must be another name,
-and the sentence must say all the rest of the claim.
+`mismatches` finds every part of a claim missing from a sentence. A contradiction needs the same
+matter and another value in its place: another figure of the kind, another date, a denial. A missing
+name says little, since things have several names: the sentence must have another name and all the
+rest of the claim.
 """
 
 from collections.abc import Sequence
@@ -17,10 +16,10 @@ from localrag.answer.types import Mismatch, MismatchKind
 from localrag.text.folding import fold
 from localrag_indexes.analysis.normalize import normalize
 
-# Share of the rest of a claim that a sentence speaks of which denies it, has another value, has
-# another name in its place. Chosen on claims of AVeriTeC and the answers to their questions.
+# Share of the rest of a claim required in a sentence with a denial, another value, another name.
+# Chosen on claims of AVeriTeC and the answers to their questions.
 _DENIED, _ANOTHER_VALUE, _ANOTHER_NAME = 0.6, 0.8, 1.0
-# What is a contradiction wherever it is found: it compares what both have.
+# Always a contradiction: these kinds compare what both have.
 _OPPOSED = (
     MismatchKind.NEGATION,
     MismatchKind.COUNTERPART,
@@ -33,23 +32,23 @@ _FIGURES = (
     MismatchKind.SHARE,
     MismatchKind.AMOUNT,
 )
-# Figures that differ by less, relative to the claim's, are the same one, rounded.
+# Figures closer than this, relative to the claim's, are equal after rounding.
 _ROUNDED = Fraction(1, 20)
 
 
 def contradictions(
     claim: str, sentence: str, *, headings: Sequence[str] = ()
 ) -> tuple[Mismatch, ...]:
-    """What of a claim a sentence says otherwise; empty where it does not, or speaks of others.
+    """The parts of a claim that a sentence contradicts; empty for another matter.
 
     Args:
         claim: one statement, Japanese or English.
-        sentence: that may contradict it, with its stem where it is an item.
-        headings: under which it stands.
+        sentence: that may contradict it; an item with its stem.
+        headings: of the sentence.
 
     Returns:
-        Names only where nothing else is said otherwise: these alone are a hint, no proof, for one
-        thing has many names.
+        Names only without other contradictions: alone they are a hint, since things have several
+            names.
     """
     folded = fold(sentence)
     said = particulars_of(folded)
@@ -64,7 +63,7 @@ def contradictions(
             rest = rest.replace(one.written, " ")
         return covers(rest, [sentence], headings=headings) >= least
 
-    # Who denies a deed often names it in other words; a figure of something else tells nothing.
+    # A denial may use other words for the action; a figure of something else proves nothing.
     if opposed and speaks_of_all_but([*opposed, *values, *names], _DENIED):
         return (*opposed, *values)
     if values and speaks_of_all_but(values, _ANOTHER_VALUE):
@@ -76,7 +75,7 @@ def contradictions(
 
 
 def denies(sentence: str) -> bool:
-    """Whether a sentence denies anything at all: it may say of a claim, word for word, "not so"."""
+    """Whether a sentence denies anything; it may repeat a claim with "not"."""
     return any(
         one.denies or any(predicate.force.is_negative for predicate in one.predicates)
         for one in sentences_of(fold(sentence))
@@ -84,7 +83,7 @@ def denies(sentence: str) -> bool:
 
 
 def _has_another_value(said: Particulars, missing: Mismatch) -> bool:
-    """Whether a sentence has another date, or another figure of the kind, than a claim has."""
+    """Whether a sentence has another date, or another figure of the kind, than a claim."""
     claimed = particulars_of(fold(missing.written))
     if missing.kind is MismatchKind.DATE:
         years, others = (
@@ -99,7 +98,7 @@ def _has_another_value(said: Particulars, missing: Mismatch) -> bool:
 
 
 def _nearly(one: Figure, other: Figure) -> bool:
-    """Whether two figures may be the same one, rounded in one of the places."""
+    """Whether two figures may be equal after rounding."""
     return any(
         abs(value - another) <= abs(value) * _ROUNDED
         for value in one.values

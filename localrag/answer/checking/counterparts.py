@@ -1,7 +1,7 @@
-"""What never stands for the other: 許可 for 届出, 売主 for 買主, a doer for whom it is done to.
+"""Words that never replace each other: 許可 and 届出, 売主 and 買主; and agents and objects.
 
-A claim that has one of such words where its sentences have only another says something else,
-however many of its other words they share; 甲は乙に支払う is not 乙は甲に支払う either.
+A claim with such a word, where its sentences only have the counterpart, differs from them, however
+many other words they share; 甲は乙に支払う also differs from 乙は甲に支払う.
 """
 
 import re
@@ -25,18 +25,18 @@ def _groups(name: str) -> tuple[_Group, ...]:
 _PARTNERS = frozenset((*_groups("partners"), *_groups("english_partners")))
 _JAPANESE = (*_groups("alternatives"), *_groups("partners"))
 _ENGLISH = (*_groups("english_alternatives"), *_groups("english_partners"))
-# A longer word is written before those within it: 被保険者 is no 保険者. Without a group of its own
-# for each word the expression is a hundred times as fast.
+# Longer words come first: 被保険者 is not 保険者. One group for all words makes the pattern a
+# hundred times as fast.
 _LISTED = re.compile(
     "|".join(word for group in _JAPANESE for word in group)
     + rf"|\b(?:{'|'.join(word for group in _ENGLISH for word in group)})\b"
 )
-# 拘禁刑はない, 書面によらない: what is denied is not said.
+# 拘禁刑はない, 書面によらない: a denied word does not count.
 _DENIED = re.compile(
     r"刑?(?:では|で|によら|は|が|も)?(?:ない|なく(?!て?は?な[らり])|ず|不要|要しない|定められて(?:い)?ない)"
 )
 
-# Of one pair of words one text says "and", the other "or".
+# One text joins a pair of words by "and", the other by "or".
 _JOINED = (
     re.compile(
         r"(?P<left>[一-鿿ァ-ヺー]{2})、?(?:(?P<both>及び|並びに|かつ)|又は|または|若しくは|もしくは)、?"
@@ -44,7 +44,7 @@ _JOINED = (
     ),
     re.compile(r"\b(?P<left>[a-z]+) (?:(?P<both>and)|or) (?:the |an? )?(?P<right>[a-z]+)"),
 )
-# 締結前 and 締結した後; neither 三十日前 nor 以前 and 午後.
+# 締結前 and 締結した後; not 三十日前, 以前 and 午後.
 _WHEN = (
     re.compile(
         r"(?P<deed>(?:(?![〇一二三四五六七八九十百千])[一-鿿]){2})(?<![以午産])"
@@ -55,12 +55,12 @@ _WHEN = (
 
 
 class Counterpart(NamedTuple):
-    """A word that has counterparts.
+    """A word with counterparts.
 
     Attributes:
-        group: of words that are each other's counterparts; of "and" and "or" what they join, of
-            "before" and "after" what happens.
-        member: which of the group it is.
+        group: of counterparts; for "and" and "or" the words joined, for "before" and "after" the
+            event.
+        member: of the group.
         is_partner: whether they are the two sides of one relation.
         is_joint: whether it is "and" or "or".
         start, end: its span.
@@ -75,7 +75,7 @@ class Counterpart(NamedTuple):
 
 
 def counterparts_of(normal: str) -> Iterator[Counterpart]:
-    """Find the words of a normalised text that have counterparts, those denied left out."""
+    """The words of a normalised text with counterparts, without denied ones."""
     for found in _LISTED.finditer(normal):
         if not _DENIED.match(normal, found.end()):
             group, member = _listed(found[0])
@@ -94,7 +94,7 @@ def counterparts_of(normal: str) -> Iterator[Counterpart]:
 
 @cache
 def _listed(written: str) -> tuple[tuple[str, ...], str]:
-    """The group and the word of it that stand in a text in some form."""
+    """The group and member of a form in a text."""
     return next(
         (group, word)
         for group in (*_JAPANESE, *_ENGLISH)
@@ -106,13 +106,13 @@ def _listed(written: str) -> tuple[tuple[str, ...], str]:
 _NAMING = re.compile("名詞|代名詞|接頭辞|接尾辞-名詞的")
 _DOER, _OTHER = frozenset("はが"), frozenset("にをへ") | {"から"}
 _PARTICLE = re.compile("助詞-(?:係|格)助詞")
-# What is said of the one to whom it is done, with (される, してもらう) and by the verb itself.
+# Passive forms (される, してもらう), and verbs with a passive sense.
 _PASSIVE = frozenset(("れる", "られる", "貰う", "頂く"))
 _RECEIVED = frozenset(("受ける", "貰う", "頂く"))
-# Nobody does these: 登録が必要である, 許可が要る.
+# States without an agent: 登録が必要である, 許可が要る.
 _STATES = frozenset(("必要", "要る"))
 _NOBODY = re.compile(r"(?:とき|時|場合|もの|こと|事項|必要|\d+)$")
-# What each of two does to the other.
+# Actions of two on each other.
 _MUTUAL = re.compile(
     "(?:隣?接する|隣る|隣り合う|面する|似る|近い|遠い|等しい|異なる|違う|並ぶ|会う|合う|出会う|交わる|競う|戦う"
     "|繋がる|隣接|並行|対応|相当|匹敵|結婚|合流|合併|提携|協力|対戦)$"
@@ -120,7 +120,7 @@ _MUTUAL = re.compile(
 
 
 class Deed(NamedTuple):
-    """What is done, and whether it is said of the one to whom it is done."""
+    """An action, and whether it is said of its object."""
 
     key: str
     is_passive: bool
@@ -128,13 +128,13 @@ class Deed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The parts that are played in one sentence.
+    """The roles in one sentence.
 
     Attributes:
-        doers: who or what it says something of (は, が), with the span where it first does.
-        others: whom or what that is done to (に, を, へ, から).
-        deeds: what is done.
-        last: what its last predicate says is done; None where that is no deed.
+        doers: subjects (は, が), with the span of their first mention.
+        others: objects (に, を, へ, から).
+        deeds: the actions.
+        last: the action of the last predicate, or None.
     """
 
     doers: Mapping[str, tuple[int, int]]
@@ -144,7 +144,7 @@ class Roles:
 
 
 def roles_of(folded: Folded, sentences: Sequence[ReadSentence]) -> Iterator[Roles]:
-    """Read the parts played in each sentence of a Japanese text.
+    """Read the roles in each sentence of a Japanese text.
 
     Args:
         folded: the text.
@@ -163,7 +163,7 @@ def roles_of(folded: Folded, sentences: Sequence[ReadSentence]) -> Iterator[Role
 
 
 def exchanged(claimed: Iterable[Roles], said: Sequence[Roles]) -> Iterator[tuple[int, int]]:
-    """The spans of those who do in a claim what, in the sentences, is done to them."""
+    """Spans of the agents of a claim who are objects in the sentences."""
     doers = {name for one in said for name in one.doers}
     for claim in claimed:
         for name, span in claim.doers.items():
@@ -180,7 +180,7 @@ def _are_exchanged(name: str, claim: Roles, said: Roles) -> bool:
 
 
 def _deed(predicate: Predicate, words: Sequence[Morpheme]) -> Deed | None:
-    """What a predicate says is done; None where it tells a state, or what two do together."""
+    """The action of a predicate; None for a state or a mutual action."""
     head, *rest = [word for word in words if predicate.start <= word.start < predicate.end]
     lemma = head.lemma.partition("-")[0]
     if lemma in _STATES | _RECEIVED or _MUTUAL.match(lemma):
@@ -191,7 +191,7 @@ def _deed(predicate: Predicate, words: Sequence[Morpheme]) -> Deed | None:
 
 
 def _parts(words: Sequence[Morpheme]) -> tuple[dict[str, tuple[int, int]], frozenset[str]]:
-    """Who does something in a sentence, and to whom."""
+    """The agents and objects of a sentence."""
     doers: dict[str, tuple[int, int]] = {}
     others: set[str] = set()
     for place, word in enumerate(words):

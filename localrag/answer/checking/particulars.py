@@ -1,4 +1,4 @@
-"""What a text says that can be right or wrong: figures, dates, citations of provisions, names."""
+"""The particulars of a text: figures, dates, citations of provisions, names."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from localrag_indexes.analysis.normalize import normalize, with_blanks
 
 
 class Bound(StrEnum):
-    """How a figure bounds what it is said of."""
+    """How a figure is bounded."""
 
     FROM = "≥"
     ABOVE = ">"
@@ -27,7 +27,7 @@ class Bound(StrEnum):
 
 
 class Direction(StrEnum):
-    """On which side of a date something lies."""
+    """The side of a date."""
 
     FROM = "from"
     UNTIL = "until"
@@ -35,15 +35,15 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number with what it counts.
+    """A number with its unit.
 
     Attributes:
         start, end: span in the folded text.
-        values: in the base unit of the dimension; two ends for a range. A number that the text
-            only gives roughly (約) counts as that number.
-        numbers: the same as they are written, in no unit.
-        dimension: what can be compared with it; "" where no unit is known.
-        bound: 以上, at least …; None for none.
+        values: in the base unit of the dimension; two ends for a range. An approximate number (約)
+            counts as that number.
+        numbers: as written, without unit.
+        dimension: comparable figures share it; "" for an unknown unit.
+        bound: 以上, at least …, or None.
     """
 
     start: int
@@ -56,7 +56,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Dated:
-    """A date, and on which side of it something is said to lie."""
+    """A date, and the side of it meant."""
 
     start: int
     end: int
@@ -71,7 +71,7 @@ class Name:
     Attributes:
         text: normalised.
         written: as written.
-        is_quoted: whether it stands in quotation marks.
+        is_quoted: whether it is in quotation marks.
     """
 
     text: str
@@ -81,11 +81,11 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Particulars:
-    """What one text says; every span is one of its folded text.
+    """The particulars of a text; spans are in its folded text.
 
     Attributes:
-        months: the months without year or day among the dates, read as lengths of time: 三月 in
-            statutes is three months.
+        months: months without year or day, read as lengths of time: 三月 in statutes is three
+            months.
     """
 
     figures: tuple[Figure, ...]
@@ -95,9 +95,9 @@ class Particulars:
 
 
 _NUMBER = re.compile(r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?")
-# 17.57億バレル: without a unit that is known, the reader of quantities stops at the point.
+# 17.57億バレル: with an unknown unit, the reader of quantities stops at the point.
 _CUT_SHORT = re.compile(r"\.[0-9]")
-# 三京円, and not 第三京浜.
+# 三京円, but not 第三京浜.
 _SCALE = re.compile("[万億兆垓]|京(?![一-鿿])|京(?=[円人個株年口])")
 _SCALES = {"万": 10**4, "億": 10**8, "兆": 10**12, "京": 10**16, "垓": 10**20}
 _FRACTION = re.compile(r"([0-9]{1,6})分の([0-9]{1,6})")
@@ -107,7 +107,7 @@ _LATIN_WITH_DIGITS = re.compile(
 _PAUSE = re.compile(r"[。\n]|\. ")
 # 五年の懲役: without an era a length of time.
 _YEARS = re.compile(r"[0-9]{1,2}年")
-# 3年（一定の事業の完了に必要な期間を定めるものは、5年）を超える期間: brackets that give no year.
+# 3年（一定の事業の完了に必要な期間を定めるものは、5年）を超える期間: brackets without a year.
 _YEARS_NOTED = re.compile(r"[0-9]{1,2}年[（(](?![^（）()]*(?:明治|大正|昭和|平成|令和|[0-9]{4}年))")
 _RANGE = re.compile(r"[~\-]")
 _MONTH, _TIMES = UNITS["か月"], UNITS["倍"]
@@ -129,7 +129,7 @@ _BEFORE_NUMBER = re.compile(
     + r")(?:で| (?:a|the))? ?[$€£]?約?$"
 )
 _LONGEST_BEFORE = 24
-# Of を超える and を下回る the pattern of the bound has the stem.
+# The pattern of the bound only has the stem of を超える and を下回る.
 _REST_OF_BOUND = re.compile("(?:える|えて|え|ない|る|い|く)?")
 
 _DIRECTIONS_BEHIND = re.compile(
@@ -141,7 +141,7 @@ _DIRECTIONS_BEFORE = re.compile(
 
 
 def particulars_of(folded: Folded) -> Particulars:
-    """Read the figures, dates and citations of a text; each number belongs to one of them."""
+    """The figures, dates and citations of a text; each number belongs to one of them."""
     provisions = tuple(_provisions(folded))
     taken = [(cited.start, cited.end) for cited in provisions]
     taken += [match.span() for match in _LATIN_WITH_DIGITS.finditer(folded.text)]
@@ -158,7 +158,7 @@ def particulars_of(folded: Folded) -> Particulars:
 
 
 def _windows(text: str) -> Iterator[tuple[int, int]]:
-    """Spans short enough for the readers of values, cut at the ends of sentences."""
+    """Spans short enough for the readers of values, cut between sentences."""
     start = 0
     while start < len(text):
         end = min(start + LONGEST, len(text))
@@ -170,7 +170,7 @@ def _windows(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _provisions(folded: Folded) -> Iterator[ProvisionCitation]:
-    """The citations of a text, each without the name of its law."""
+    """The citations of a text, without the names of laws."""
     for citation in find_citations(folded.text):
         law = citation.law.text
         is_before = folded.text.startswith(law, citation.start)
@@ -179,7 +179,7 @@ def _provisions(folded: Folded) -> Iterator[ProvisionCitation]:
 
 def _dates(plain: str, start: int, end: int) -> Iterator[Dated]:
     window = plain[start:end]
-    # The reader of dates trims what it reads.
+    # The reader of dates trims its input.
     shift = start + len(window) - len(window.lstrip())
     for found in dates.find(window):
         first, last = shift + found.start, shift + found.end
@@ -227,7 +227,7 @@ def _figures(plain: str, start: int, end: int) -> Iterator[Figure]:
         value = Fraction(match[0].replace(",", "")) * (_SCALES[scale[0]] if scale else 1)
         first, last = start + match.start(), start + (scale or match).end()
         if value > _MONTHS_OF_A_YEAR and _MONTHS.match(plain, last):
-            # 十八月: no month of a year, which dates have, but a length of time.
+            # 十八月 is a length of time, not a month.
             yield _figure(plain, first, last + 1, [value * _MONTH.size], _MONTH)
         else:
             yield _figure(plain, first, last, [value], Unit("", Fraction(1)))
@@ -246,7 +246,7 @@ def _figure(plain: str, start: int, end: int, values: Sequence[Fraction], unit: 
 
 
 def _bound(plain: str, start: int, end: int) -> Bound | None:
-    """The bound of the number that ends at `end`."""
+    """The bound of the number ending at `end`."""
     behind = _BEHIND_NUMBER.match(plain[end : end + 24])
     before = _BEFORE_NUMBER.search(plain[max(start - _LONGEST_BEFORE, 0) : start])
     for match, bounds in ((behind, _BOUNDS_BEHIND), (before, _BOUNDS_BEFORE)):
@@ -257,7 +257,7 @@ def _bound(plain: str, start: int, end: int) -> Bound | None:
 
 
 def bounded(folded: Folded, figure: Figure) -> str:
-    """A figure as it is written, with its bound: 十日以内, 少なくとも十日, 四分の三を超える."""
+    """A figure as written, with its bound: 十日以内, 少なくとも十日, 四分の三を超える."""
     start, end = figure.start, figure.end
     numbers = list(_NUMBER.finditer(folded.text, start, end))
     number_end = numbers[-1].end() if numbers else end
@@ -272,14 +272,14 @@ def bounded(folded: Folded, figure: Figure) -> str:
 
 
 def same_figure(one: Figure, other: Figure) -> bool:
-    """Whether one text has a figure of the other; a bare number may be of any unit."""
+    """Whether a text has a figure of another; a bare number fits any unit."""
     if one.dimension == other.dimension:
         return one.values <= other.values
     return not (one.dimension and other.dimension) and one.numbers <= other.numbers
 
 
 def same_date(one: Dated, other: Dated) -> bool:
-    """Whether a date stands there as it is or more exactly."""
+    """Whether a text has a date, or a more exact one."""
     if one.date.has_year != other.date.has_year:
         return (
             not one.date.has_year
@@ -295,7 +295,7 @@ def same_date(one: Dated, other: Dated) -> bool:
 
 
 def _ends(span: Interval[Day]) -> set[tuple[int, ...]]:
-    """The ends of a span, as exactly as they are given: the year alone of its first or last day."""
+    """The ends of a span with the precision given: the year alone for its first or last day."""
     ends: set[tuple[int, ...]] = set()
     for end, first, last in ((span.low, 1, 1), (span.high, 12, 31)):
         if end is not None:
@@ -316,7 +316,7 @@ def within(inner: Locator, outer: Locator) -> Locator:
 
 
 def neighbour(word: str, here: Locator) -> Locator:
-    """前項 and 次項 as numbers; articles have branches, so that 前条 is not known without a law."""
+    """前項 and 次項 as numbers. Articles have branches, so 前条 is unknown without the law."""
     step = {"前項": -1, "次項": 1}.get(word, 0)
     if step and here.paragraph.isdecimal():
         return Locator(here.division, here.article, str(int(here.paragraph) + step))
@@ -324,11 +324,11 @@ def neighbour(word: str, here: Locator) -> Locator:
 
 
 def is_at(claimed: Locator, place: Locator) -> bool:
-    """Whether a place is the claimed one or lies in it."""
+    """Whether a place equals the claimed one or is inside it."""
     pairs = (
         (claimed.division, place.division),
         (claimed.article, place.article),
-        # An article of one paragraph writes no number before it.
+        # The paragraph of a one-paragraph article has no number.
         (claimed.paragraph, place.paragraph or ("1" if place.article else "")),
         (claimed.item, place.item),
     )
@@ -342,13 +342,13 @@ _LATIN = re.compile(r"[a-z\u00df-\u024f][a-z0-9\u00df-\u024f]*(?:[-'’.&][a-z0-
 _KANJI = re.compile("[一-鿿々]")
 _WORD_WITH_CASE = re.compile(r"[^\W\d_][\w]*(?:[-'’.&][\w]+)*")
 _CAPITAL = re.compile(r"[A-Z\u00c0-\u00de]")
-# What follows a name that opens an English sentence, and hardly a common noun.
+# Words behind a name at the start of an English sentence, unlikely behind a common noun.
 _AFTER_NAME = re.compile(r"(?:'s)? (?:is|was|has|had)\b|'s\b| and [A-Z]| [A-Z]|,| \(")
 _SENTENCE_START = re.compile(r"(?:^|[.!?]\s+|[\n\"“(])\s*$")
 
 
 def names_of(folded: Folded) -> tuple[Name, ...]:
-    """Names as far as spelling and dictionary tell them, and whatever is quoted."""
+    """Names recognised by spelling and dictionary, and quoted words."""
     found = [
         Name(words.strip(), folded.written_normal(match.start(), match.end()), True)
         for match in QUOTED.finditer(folded.normal)

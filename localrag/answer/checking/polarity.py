@@ -1,4 +1,4 @@
-"""What a text affirms, denies, allows, demands or forbids, and where it makes an exception."""
+"""What a text affirms, denies, allows, demands or forbids, and its exceptions."""
 
 import re
 import tomllib
@@ -14,10 +14,10 @@ from localrag_indexes.analysis.analyzer import ENGLISH, Morpheme, split_sentence
 
 
 class Force(StrEnum):
-    """What is said of a deed or state.
+    """The force of a statement on an action or state.
 
-    AFFIRMED, DENIED: that it is so, that it is not.
-    ALLOWED, DEMANDED, FORBIDDEN, EXEMPTED: that one may, must, must not, need not.
+    AFFIRMED, DENIED: it is so, it is not. ALLOWED, DEMANDED, FORBIDDEN, EXEMPTED: one may, must,
+    must not, need not.
     """
 
     AFFIRMED = "affirmed"
@@ -29,15 +29,15 @@ class Force(StrEnum):
 
     @property
     def is_negative(self) -> bool:
-        """Whether the deed or state is not to be."""
+        """Whether the action or state is excluded."""
         return self in (Force.DENIED, Force.FORBIDDEN, Force.EXEMPTED)
 
 
 _CARRIED_BY = {
-    # Who must, does; who may not, does not. What is more than a sentence says is not carried.
+    # A duty implies the action, a ban its absence. A stronger claim is not supported.
     Force.AFFIRMED: {Force.AFFIRMED, Force.ALLOWED, Force.DEMANDED},
     Force.DENIED: {Force.DENIED, Force.FORBIDDEN, Force.EXEMPTED},
-    # What is done can be done.
+    # An action done is possible.
     Force.ALLOWED: {Force.ALLOWED, Force.AFFIRMED},
     Force.DEMANDED: {Force.DEMANDED},
     Force.FORBIDDEN: {Force.FORBIDDEN, Force.DENIED},
@@ -61,11 +61,11 @@ WHERE_DENIED = {
 
 
 CONTRARY = WHERE_DENIED | {denied: force for force, denied in WHERE_DENIED.items()}
-"""What is said of the contrary deed: who must keep it 非公開, must not make it 公開."""
+"""The force on the contrary action: a duty to keep 非公開 forbids 公開."""
 
 
 class Limit(StrEnum):
-    """How a text narrows what it says."""
+    """A limit of a statement."""
 
     EXCEPT = "except"
     ONLY = "only"
@@ -73,11 +73,11 @@ class Limit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """Something said of a deed or state.
+    """A statement on an action or state.
 
     Attributes:
-        head: the deed or state, as a key that inflected forms share.
-        force: what is said of it.
+        head: the action or state, as a key shared by inflected forms.
+        force: of the statement.
         near: keys of the content words around it.
         start, end: its span in the normalised text.
     """
@@ -100,15 +100,16 @@ class Limiting:
 
 @dataclass(frozen=True, slots=True)
 class ReadSentence:
-    """One sentence: its predicates, its limits, keys of its content words.
+    """A sentence: predicates, limits, keys of content words.
 
     Attributes:
-        requires: what must be, as demanded: of 同意がなければ提供できない and 同意がある場合に限り
-            提供できる the 同意. Their spans end with the words that make them conditions.
-        lists: what is said of the deeds listed after it (次の行為をしてはならない).
-        is_listed: whether it is such a deed (…を告げる行為).
-        lifts: whether it lifts what the sentence before it says (この限りでない).
-        denies, demands: whether a word in it does, be it no predicate (拒否, 義務, lack, duty).
+        requires: conditions, as demands: 同意 in 同意がなければ提供できない and
+            同意がある場合に限り
+            提供できる. Their spans end with the words making them conditions.
+        lists: the force on the actions listed after it (次の行為をしてはならない).
+        is_listed: whether it is such an action (…を告げる行為).
+        lifts: whether it lifts the sentence before (この限りでない).
+        denies, demands: whether any word in it does, even outside a predicate (拒否, 義務, duty).
     """
 
     predicates: tuple[Predicate, ...]
@@ -123,18 +124,18 @@ class ReadSentence:
 
 
 def carries(said: Force, claimed: Force) -> bool:
-    """Whether a sentence that says the one carries a claim of the other."""
+    """Whether a statement of one force supports a claim of another."""
     return said in _CARRIED_BY[claimed]
 
 
 @cache
 def vocabulary() -> dict[str, Any]:
-    """The words of ``words.toml`` by which claims are read."""
+    """The word lists of ``words.toml``."""
     return tomllib.loads(files(__package__).joinpath("words.toml").read_text(encoding="utf-8"))
 
 
 def expressions(name: str) -> list[tuple[str, str]]:
-    """The patterns of a table of ``words.toml``, in its order, with what each of them says."""
+    """The patterns of a table of ``words.toml``, in order, with their meanings."""
     return [(said, "|".join(words)) for said, words in vocabulary()[name].items()]
 
 
@@ -143,7 +144,7 @@ DEMANDING = re.compile("|".join(vocabulary()["demanding"]))
 
 
 def sentences_of(folded: Folded) -> list[ReadSentence]:
-    """Read the sentences of a text; a proviso also says the contrary of the rule before it."""
+    """Read the sentences of a text; a proviso also states the contrary of its rule."""
     found: list[ReadSentence] = []
     words = folded.words
     at = 0
@@ -163,10 +164,10 @@ def sentences_of(folded: Folded) -> list[ReadSentence]:
 
 
 def is_statement(text: str) -> bool:
-    """Whether a text says something of something, and is more than a name, a figure or a place.
+    """Whether a text is a statement, not just a name, a figure or a place.
 
-    A Japanese one has a deed or a state, or says something of a noun (…である, …は…). English is
-    read without its parts of speech: it has a word beside names and those that join them.
+    A Japanese one has an action or state, or a noun with a predicate (…である, …は…). An English
+    one has a word besides names and connecting words.
     """
     if not is_japanese(text):
         return _says_something(text)
@@ -179,7 +180,7 @@ def is_statement(text: str) -> bool:
 
 
 def with_provisos(sentences: Sequence[ReadSentence]) -> list[ReadSentence]:
-    """Let each proviso (…は、この限りでない) say the contrary of the rule that it follows."""
+    """Make each proviso (…は、この限りでない) state the contrary of its rule."""
     read: list[ReadSentence] = []
     for sentence in sentences:
         if sentence.lifts and read and read[-1].predicates:
@@ -191,7 +192,7 @@ def with_provisos(sentences: Sequence[ReadSentence]) -> list[ReadSentence]:
 
 
 def with_lists(sentences: Iterable[ReadSentence]) -> Iterator[ReadSentence]:
-    """Let what is said of listed deeds hold of each (次に掲げる行為をしてはならない)."""
+    """Apply the force on listed actions to each of them (次に掲げる行為をしてはならない)."""
     force: Force | None = None
     for sentence in sentences:
         if force and sentence.is_listed:
@@ -210,11 +211,11 @@ def with_lists(sentences: Iterable[ReadSentence]) -> Iterator[ReadSentence]:
 _CONTENT = re.compile(r"名詞-(?!数詞)|動詞-一般|形容詞-一般|形状詞-一般|代名詞$")
 _NOUN = re.compile(r"名詞-(?!数詞)|形状詞|接尾辞-名詞的")
 _VERB = re.compile(r"動詞-一般|形容詞-一般")
-# 舟を出す: verbs that can help others stand by themselves after a particle or at the beginning.
+# 舟を出す: auxiliary verbs are independent after a particle or at the start.
 _HELPING = re.compile(r"動詞-非自立可能")
 _HELPS_ONLY = frozenset(vocabulary()["helps_only"])
 _BEFORE_VERB = re.compile(r"助詞-(?:格|係|副)助詞|補助記号|接続詞|副詞")
-# What they say of a figure is its bound.
+# Their force on a figure is its bound.
 _BOUNDING = frozenset(["越える", "超える", "上回る", "下回る", "下る", "達する", "満つ"])
 _PARTICLES = frozenset(vocabulary()["particles"])
 _ENDS = re.compile(r"助動詞|補助記号-句点|形容詞-非自立可能")
@@ -222,14 +223,14 @@ _FUNCTIONAL = re.compile(
     r"助動詞|助詞|動詞-非自立可能|形容詞-非自立可能|接尾辞-動詞的|接尾辞-形容詞的"
 )
 _COPULA = re.compile(r"だ|です|為る|出来る|居る|有る|無い|成る|為さる|致す|下さる|得る")
-# Nouns that say nothing by themselves; what is said with them belongs to the word before.
+# Nouns without meaning of their own; their predicate belongs to the word before.
 _FORMAL = frozenset(vocabulary()["formal"])
 _TELLING = frozenset(vocabulary()["telling"])
 _ENGLISH_TELLING = frozenset(vocabulary()["english_telling"])
 _KANA_TAIL = re.compile(r"(?<=[一-鿿々])[ぁ-ん]+")
-# Who leaves out does not include: 除く denies what 含む affirms.
+# 除く denies 含む.
 _LEAVING_OUT, _INCLUDING = frozenset(["除く", "除外"]), "含"
-# A prefix that denies the word behind it: 不可能, 非公開, 未登記, 無許可.
+# A prefix denying the word behind it: 不可能, 非公開, 未登記, 無許可.
 _DENYING_PREFIXES = frozenset("不非未無")
 
 _READINGS = tuple(
@@ -238,9 +239,9 @@ _READINGS = tuple(
 _NEGATION = re.compile(
     r"な(?:い|か(?=っ|つ)|く(?!て?は?な[らり])|けれ)|(?<![まはか])ず(?!つ|れ)|ぬ|ませ?ん(?!か)|なし|無し|まい"
 )
-# しない, しないものと: the denial that a sentence, or what is said of it, ends with.
+# しない, しないものと: a denial at the end.
 _DENIED = re.compile("(?:ない|ません|ぬ)$")
-# What a construction leaves of its verb: ものとす|る, でき|ない.
+# Verb endings left by a construction: ものとす|る, でき|ない.
 _AT_THE_END = re.compile("(?:ない|る|りません|ません|です|である|だ)?$")
 _DENIED_AT_END = re.compile(r"(?:で|じゃ)は?(?:ない|なかった|ありません(?:でした)?)[。.]?$")
 _JAPANESE_LIMITS, _ENGLISH_LIMITS = (
@@ -253,27 +254,27 @@ _ONLY_IF = re.compile("(?:場合|とき|時)に(?:限り|限って|のみ|だけ
 _LISTS = re.compile(r"(?:次に掲げる|次の各号.{0,12}に掲げる|次の)(?:行為|こと)[をはが]")
 _LISTED = re.compile(r"(?:行為|こと)。?$")
 _LIFTS = re.compile(r"(?:この|その)限りで(?:は)?な|(?:前項|本項|本文)の規定(?:は|を)、?適用しな")
-# Words by which duties, liberties and double negations are put.
+# Words of duties, permissions and double negations.
 _SAID_WITH = frozenset(vocabulary()["said_with"])
-# 広告し、 and 広告され、 leave open what is said of them; 広告したが、 does not.
+# 広告し、 and 広告され、 leave the force open; 広告したが、 does not.
 _UNFINISHED = frozenset(["為る", "れる", "られる", "せる", "させる"])
 _OF_A_SUBJECT, _SUBJECTS = ("助詞-係助詞", "助詞-格助詞"), frozenset(["は", "も", "が"])
 _GOES_ON = re.compile(r"補助記号-読点|接続詞")
-# 告げる行為は禁止されている is said of 告げる, but 掲げる行為は… not of 掲げる.
+# 告げる行為は禁止されている concerns 告げる, but 掲げる行為は… does not concern 掲げる.
 _DEED = re.compile("(?<!掲げる|定める)(?<!規定する)行為[はがを](?:し|す|禁|許|認め)")
 _NEARBY = 14
 _LONGEST_TAIL = 24
 
 
 def key_of(word: Morpheme) -> str:
-    """A key that the inflected forms of a word share: 届け出る and 届出 are 届出."""
-    # UniDic writes the sense behind a hyphen, and kana words by their kanji.
+    """A key shared by inflected forms: 届け出る and 届出 are 届出."""
+    # UniDic writes senses behind a hyphen, and kana words in kanji.
     lemma = word.lemma.partition("-")[0] or word.surface
     return _KANA_TAIL.sub("", lemma) or lemma
 
 
 def is_content(word: Morpheme) -> bool:
-    """Whether a Japanese word says what a sentence is about."""
+    """Whether a Japanese word has content."""
     is_empty = word.lemma in _FORMAL or word.lemma in _PARTICLES or word.lemma in _TELLING
     return not is_empty and _CONTENT.match(word.kind) is not None
 
@@ -311,7 +312,7 @@ def _japanese(normal: str, words: Sequence[Morpheme]) -> ReadSentence:
         )
     denied = _DENIED_AT_END.search(text)
     if denied and content and not any(p.end > start + denied.start() for p in predicates):
-        # 発着のためではない: what is denied hangs on a noun that says nothing by itself.
+        # 発着のためではない: the denied word depends on a noun without meaning of its own.
         near = frozenset(word for _, word in content)
         predicates.append(
             Predicate(content[-1][1], Force.DENIED, near, start + denied.start(), end)
@@ -338,7 +339,9 @@ def _japanese(normal: str, words: Sequence[Morpheme]) -> ReadSentence:
 
 
 def _required(normal: str, predicates: Sequence[Predicate], last: Predicate) -> Iterator[Predicate]:
-    """What a sentence requires, be its last deed denied without it or allowed only with it."""
+    """The conditions of a sentence: its last action is denied without them, or allowed only with
+    them.
+    """
     is_negative = last.force.is_negative
     condition = _WITHOUT if is_negative else _ONLY_IF
     if last.force in (Force.DENIED, Force.FORBIDDEN, Force.ALLOWED):
@@ -349,9 +352,9 @@ def _required(normal: str, predicates: Sequence[Predicate], last: Predicate) -> 
 
 
 def _shared(predicates: Sequence[Predicate], goes_on: Sequence[bool]) -> Iterator[Predicate]:
-    """Let what the last of several deeds has said hold of all: 広告し、又は流布してはならない.
+    """Apply the last action's force to all: 広告し、又は流布してはならない.
 
-    A mere denial may be that of the last alone (届け出て、公表しない).
+    A mere denial may concern the last one alone (届け出て、公表しない).
     """
     force = Force.AFFIRMED
     for predicate, open_ended in reversed(list(zip(predicates, goes_on, strict=True))):
@@ -364,7 +367,7 @@ def _shared(predicates: Sequence[Predicate], goes_on: Sequence[bool]) -> Iterato
 
 
 def _heads(words: Sequence[Morpheme]) -> Iterator[tuple[int, int]]:
-    """The head of each predicate, and where the words end that say something of it."""
+    """The head of each predicate, and the end of its predicate words."""
     done = 0
     for place, word in enumerate(words):
         if word.lemma in _FORMAL or word.lemma in _BOUNDING or place < done:
@@ -399,14 +402,14 @@ def _is_particle(words: Sequence[Morpheme], place: int) -> bool:
 
 
 def _is_said(tail: Sequence[Morpheme]) -> bool:
-    """Whether something is said of a noun by what follows: する, である, がない, の必要はない."""
+    """Whether a noun has a predicate behind it: する, である, がない, の必要はない."""
     for place, word in enumerate(tail):
         if word.kind.startswith("助詞"):
             if place > 1:
                 return False
             continue
         if _is_denying(word):
-            # 入ることは不可能: what it denies follows.
+            # 入ることは不可能: the denied word follows.
             continue
         return _COPULA.fullmatch(word.lemma) is not None or word.lemma in _SAID_WITH
     return False
@@ -417,10 +420,10 @@ def _is_denying(word: Morpheme) -> bool:
 
 
 def _tail(words: Sequence[Morpheme], start: int) -> int:
-    """Where the words end that say how a predicate is meant."""
+    """The end of the words giving a predicate its force."""
     end = start
     while end < len(words):
-        # 入ることは不可能: a prefix goes with the word it denies.
+        # 入ることは不可能: a prefix belongs to the word it denies.
         said = end + 1 if _is_denying(words[end]) and end + 1 < len(words) else end
         is_functional = _FUNCTIONAL.match(words[end].kind) and not _stands_alone(words, end)
         if not is_functional and words[said].lemma not in _SAID_WITH:
@@ -430,7 +433,7 @@ def _tail(words: Sequence[Morpheme], start: int) -> int:
 
 
 def _force(said: str) -> Force:
-    """What the words behind a deed or state say of it."""
+    """The force of the words behind an action or state."""
     first = min(
         (
             (match.start(), order, force)
@@ -446,10 +449,10 @@ def _force(said: str) -> Force:
 
 
 def closing_force(sentence: str) -> tuple[int, Force]:
-    """What a Japanese sentence says of its last deed, and where the words begin that say it.
+    """The force of a Japanese sentence on its last action, and the start of the words.
 
     Args:
-        sentence: normalised, without the mark at its end.
+        sentence: normalised, without its final mark.
     """
     found = min(
         (
@@ -464,7 +467,7 @@ def closing_force(sentence: str) -> tuple[int, Force]:
         denied = _DENIED.search(sentence)
         return (denied.start(), Force.DENIED) if denied else (len(sentence), Force.AFFIRMED)
     start, _, force = found
-    # 予告をすること|を要しない: the deed as a noun.
+    # 予告をすること|を要しない: the action as a noun.
     before = sentence[:start].removesuffix("こと")
     if denied := _DENIED.search(before):
         return denied.start(), WHERE_DENIED.get(force, force)
@@ -536,7 +539,7 @@ def _english(normal: str, start: int, end: int) -> ReadSentence:
 
 
 def _says_something(text: str) -> bool:
-    """Whether a text has a verb that helps, or a word in small letters that is no mere link.
+    """Whether a text has an auxiliary verb or a lowercase content word.
 
     "by Johan Reed" and "in 1871" have neither.
     """
@@ -550,7 +553,7 @@ def _says_something(text: str) -> bool:
 
 
 def _english_key(word: str) -> str:
-    """The stem of a word that says what a sentence is about, else ""."""
+    """The stem of a content word, or ""."""
     plain = word.removesuffix("'s")
     is_empty = plain in ENGLISH or plain in _ENGLISH_TELLING
     if is_empty or not plain[0].isalpha():
