@@ -339,9 +339,7 @@ def _japanese(normal: str, words: Sequence[Morpheme]) -> ReadSentence:
 
 
 def _required(normal: str, predicates: Sequence[Predicate], last: Predicate) -> Iterator[Predicate]:
-    """The conditions of a sentence: its last action is denied without them, or allowed only with
-    them.
-    """
+    """The conditions without which the last action is denied, or with which alone it is allowed."""
     is_negative = last.force.is_negative
     condition = _WITHOUT if is_negative else _ONLY_IF
     if last.force in (Force.DENIED, Force.FORBIDDEN, Force.ALLOWED):
