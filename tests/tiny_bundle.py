@@ -33,7 +33,7 @@ def write_wheel(folder: Path, version: str) -> Path:
         "localrag/__init__.py": "",
         "localrag/__main__.py": f"print('localrag {version}')",
         "localrag/ops/bundle/__init__.py": "",
-        "localrag/ops/bundle/entering.py": ENTERING.replace("VERSION", version),
+        "localrag/doors/entering.py": ENTERING.replace("VERSION", version),
         f"{told}/METADATA": "Metadata-Version: 2.4\nName: localrag\n"
         f"Version: {version}\nLicense-Expression: Apache-2.0\nProvides-Extra: docs\n",
         f"{told}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",

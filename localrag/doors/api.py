@@ -16,6 +16,7 @@ from localrag.check import CheckReport, Finding, Verdict
 from localrag.corpus.ingest.add import AddReport
 from localrag.corpus.ingest.undo import LawChange, LawChangeKind
 from localrag.corpus.ingest.update import UpdateReport
+from localrag.doors.session import Corpus, Session, open  # noqa: A004 - `localrag.open`
 from localrag.errors import (
     BusyError,
     ConfigError,
@@ -31,7 +32,6 @@ from localrag.errors import (
 )
 from localrag.ops.batch import BatchReport
 from localrag.ops.overview import Overview
-from localrag.ops.session import Corpus, Session, open  # noqa: A004 - `localrag.open`
 from localrag.sample import FOLDER as SAMPLE
 from localrag.search.contents import Contents, Part
 from localrag.search.indexing.index import IndexReport

@@ -38,9 +38,9 @@ from bench.sockets import without_times
 
 from localrag.corpus.workspace import Workspace
 from localrag.doors.cli.main import run
+from localrag.doors.session import open as open_workspace
 from localrag.errors import LocalragError
 from localrag.ops.conversations.store import Conversations
-from localrag.ops.session import open as open_workspace
 from localrag.sample import QUESTION
 from localrag.search.types import Query
 from localrag_models.store import ModelStore

@@ -34,9 +34,9 @@ from tiny_models.chat import write_chat_gguf
 from localrag import sample
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import Workspace
+from localrag.doors.session import open as open_workspace
 from localrag.errors import LocalragError
 from localrag.ops.conversations.store import Conversations
-from localrag.ops.session import open as open_workspace
 from localrag.search.types import Query
 from localrag_models.store import ModelStore
 

@@ -22,9 +22,9 @@ from localrag import sample
 from localrag.corpus.database import Database
 from localrag.corpus.ingest.add import add
 from localrag.corpus.workspace import Workspace
+from localrag.doors.session import open as open_workspace
 from localrag.ops.conversations.store import CONVERSATIONS, Conversations
 from localrag.ops.conversations.types import TurnState
-from localrag.ops.session import open as open_workspace
 from localrag.search.indexing.index import index
 from localrag.search.types import Query
 

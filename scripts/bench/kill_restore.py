@@ -24,11 +24,11 @@ from localrag import sample
 from localrag.corpus.ingest.add import add
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import Workspace
+from localrag.doors.entering import enter
+from localrag.doors.session import open as open_workspace
 from localrag.ops.backup import back_up, restore
-from localrag.ops.bundle.entering import enter
 from localrag.ops.bundle.installer import FORMAT, MANIFEST
 from localrag.ops.conversations.store import Conversations
-from localrag.ops.session import open as open_workspace
 from localrag.search.indexing.index import IndexState, index, index_state
 from localrag.text.progress import ignore
 

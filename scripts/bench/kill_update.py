@@ -26,8 +26,8 @@ from localrag.corpus.ingest.add import add
 from localrag.corpus.ingest.update import undo_update, update
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.workspace import Workspace
+from localrag.doors.session import open as open_workspace
 from localrag.errors import NotFoundError
-from localrag.ops.session import open as open_workspace
 from localrag.search.indexing.index import IndexState, index, index_state
 
 OLD, NEW = "。</Sentence>", "。特別標識灯具を掲げる。</Sentence>"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import localrag
+from localrag.doors.session import Corpus
 from localrag.errors import LocalragError, UsageError
-from localrag.ops.session import Corpus
 
 from ..growth import assert_linear
 

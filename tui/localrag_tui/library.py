@@ -6,18 +6,18 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 from localrag.corpus.workspace import Workspace
+from localrag.doors.session import Session
 from localrag.errors import NotFoundError, StoreError
 from localrag.language import _
-from localrag.ops.session import Session
 from localrag_tui.wording import palette
 
 if TYPE_CHECKING:
     # The threads import what they need: nothing of it is there before the first paint.
     from localrag.corpus.config import Config
     from localrag.corpus.store import CorpusStore
+    from localrag.doors.session import Corpus
     from localrag.law.names import LawNames
     from localrag.ops.conversations.store import Conversations
-    from localrag.ops.session import Corpus
     from localrag.search.reading import Retrieval
     from localrag.search.types import Query
 
@@ -28,7 +28,7 @@ class Library:
     """One corpus, open for reading; every call is awaited, and none of them blocks the loop.
 
     Reading and searching do not wait for each other. Whatever cannot be opened is told by the
-    first call that needs it, as the errors of `localrag.ops.session.Corpus`; of a corpus that is
+    first call that needs it, as the errors of `localrag.doors.session.Corpus`; of a corpus that is
     not there, with what to do about it in the workbench.
 
     Args:

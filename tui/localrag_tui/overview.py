@@ -14,9 +14,9 @@ from textual.widgets.option_list import Option
 from localrag.corpus.facets import CHAPTER
 from localrag.corpus.types import Label
 from localrag.corpus.workspace import Workspace
+from localrag.doors.session import Session
 from localrag.errors import LocalragError
 from localrag.language import N_, _, ngettext
-from localrag.ops.session import Session
 from localrag_tui.screen import Dialogue, WorkbenchScreen
 from localrag_tui.search.facets import facet_title, value_title
 from localrag_tui.shown import content, one_line

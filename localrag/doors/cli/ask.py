@@ -29,7 +29,7 @@ from localrag.doors.cli.options import (
     unicode,
 )
 from localrag.doors.cli.terminal import emit
-from localrag.ops.session import Session
+from localrag.doors.session import Session
 
 
 @verb(

@@ -8,9 +8,9 @@ import typer
 
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import AsOf, CorpusName, Json, MethodName, Ray, Where, on
+from localrag.doors.session import Session
 from localrag.errors import UsageError
 from localrag.language import N_
-from localrag.ops.session import Session
 
 
 @verb(

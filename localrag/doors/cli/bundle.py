@@ -10,9 +10,9 @@ from localrag.corpus.workspace import Workspace
 from localrag.doors.cli.main import group, verb
 from localrag.doors.cli.options import Json, complete_corpus, completing
 from localrag.doors.cli.terminal import emit, say, tell
+from localrag.doors.session import Session
 from localrag.errors import UsageError
 from localrag.language import N_, _, ngettext
-from localrag.ops.session import Session
 
 if TYPE_CHECKING:
     from localrag.ops.bundle.make import BundleReport

@@ -10,9 +10,9 @@ import typer
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import CorpusName, Json, Ray, complete_corpus, indexing, unicode
 from localrag.doors.cli.terminal import colon, columns, confirm, emit, emit_all, say, table, tell
+from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
-from localrag.ops.session import Corpus, Session
 
 ListedCorpus = Annotated[
     str,

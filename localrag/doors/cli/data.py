@@ -8,8 +8,8 @@ import typer
 from localrag.doors.cli.main import group, verb
 from localrag.doors.cli.options import Json
 from localrag.doors.cli.terminal import Meter
+from localrag.doors.session import Session
 from localrag.language import N_
-from localrag.ops.session import Session
 from localrag.text.progress import BYTES, Phase, Stopwatch
 
 _CODES = (0, 2, 3, 4, 5, 6, 7, 130)

@@ -15,7 +15,7 @@ from localrag.doors.cli.options import (
     QuestionsFile,
     SplitName,
 )
-from localrag.ops.session import Session
+from localrag.doors.session import Session
 
 if TYPE_CHECKING:
     from typer._click import Context

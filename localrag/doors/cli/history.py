@@ -7,8 +7,8 @@ import typer
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import AsOf, CorpusName, Json, day, on, unicode
 from localrag.doors.cli.terminal import colon, emit, say, say_text, tell
+from localrag.doors.session import Session
 from localrag.language import _
-from localrag.ops.session import Session
 
 if TYPE_CHECKING:
     from localrag.corpus.store import DocumentInfo

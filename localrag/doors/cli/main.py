@@ -28,9 +28,9 @@ from localrag import language
 from localrag.corpus.workspace import Workspace
 from localrag.doors.cli.start import language_of, overrides
 from localrag.doors.cli.terminal import failure, tell, tell_warnings
+from localrag.doors.session import Session
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
-from localrag.ops.session import Session
 
 if TYPE_CHECKING:
     from typer._click import Command as ClickCommand

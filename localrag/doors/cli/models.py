@@ -11,9 +11,9 @@ import typer
 from localrag.doors.cli.main import group, verb
 from localrag.doors.cli.options import Json
 from localrag.doors.cli.terminal import Meter, emit, say, tell
+from localrag.doors.session import Session
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
-from localrag.ops.session import Session
 from localrag.text.progress import BYTES, Phase, Stopwatch
 
 if TYPE_CHECKING:

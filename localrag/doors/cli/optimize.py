@@ -7,7 +7,7 @@ import typer
 
 from localrag.doors.cli.main import group, verb
 from localrag.doors.cli.options import CorpusSearched, DatasetName, Json, QuestionsFile, SplitName
-from localrag.ops.session import Session
+from localrag.doors.session import Session
 
 _CODES = (0, 2, 3, 4, 5, 6, 7, 8, 130)
 _EXAMPLES = (

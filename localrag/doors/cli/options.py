@@ -10,9 +10,9 @@ import typer
 
 from localrag.corpus.workspace import Workspace
 from localrag.doors.cli.terminal import tell
+from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
-from localrag.ops.session import Corpus, Session
 
 if TYPE_CHECKING:
     from datetime import date

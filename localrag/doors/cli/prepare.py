@@ -13,9 +13,9 @@ import typer
 from localrag.corpus.durable import replace_text, storing
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import CorpusName, Json, Ray
+from localrag.doors.session import Corpus, Session
 from localrag.errors import UsageError
 from localrag.language import N_, _
-from localrag.ops.session import Corpus, Session
 
 if TYPE_CHECKING:
     from localrag.prepare.calibrating import Distribution

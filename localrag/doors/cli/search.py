@@ -27,8 +27,8 @@ from localrag.doors.cli.options import (
     unicode,
 )
 from localrag.doors.cli.terminal import emit, tell
+from localrag.doors.session import Session
 from localrag.language import _
-from localrag.ops.session import Session
 
 
 @verb(

@@ -12,9 +12,9 @@ import typer
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import CorpusName, Json
 from localrag.doors.cli.terminal import emit, say, tell
+from localrag.doors.session import Session
 from localrag.errors import UsageError, to_install
 from localrag.language import N_, _
-from localrag.ops.session import Session
 
 _MCP_PORT = 8081
 

@@ -10,9 +10,9 @@ import typer
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import CorpusName, Json
 from localrag.doors.cli.terminal import colon, emit, say, say_text, table
+from localrag.doors.session import Session
 from localrag.errors import UsageError
 from localrag.language import N_, _
-from localrag.ops.session import Session
 
 _SOURCES = {"default": N_("default"), "flag": N_("flag")}
 """Where a value comes from, if neither a file nor a variable says so."""

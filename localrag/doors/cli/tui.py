@@ -4,7 +4,7 @@ import typer
 
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.start import open_workbench
-from localrag.ops.session import Session
+from localrag.doors.session import Session
 
 
 @verb(

@@ -9,7 +9,7 @@ import typer
 
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import CorpusName, Json
-from localrag.ops.session import Session
+from localrag.doors.session import Session
 
 if TYPE_CHECKING:
     from localrag.evaluation.tuning import Trial

@@ -10,9 +10,9 @@ import typer
 from localrag.doors.cli.main import app, verb
 from localrag.doors.cli.options import CorpusName, Json
 from localrag.doors.cli.terminal import aside, colon, confirm, emit, say, tell
+from localrag.doors.session import Session
 from localrag.errors import UsageError
 from localrag.language import N_, _, ngettext
-from localrag.ops.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -47,9 +47,9 @@ from localrag.doors.as_json.statutes import (
     looked_up_as_json,
     resolution_as_json,
 )
+from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError, ModelUnusable
 from localrag.methods.answering import answering_method
-from localrag.ops.session import Corpus, Session
 from localrag.page.citing import place
 from localrag.page.markdown import markdown
 from localrag.page.printed import answer_blocks

@@ -16,7 +16,7 @@ from multiprocessing import active_children, get_context, parent_process
 
 from localrag.doors.serve.calls import Call, CheckCall, Refusal
 from localrag.doors.serve.reader import Reader
-from localrag.ops.session import Session
+from localrag.doors.session import Session
 
 # So many characters are checked as fast as a question is searched for.
 _LONG = 2_000

@@ -43,9 +43,9 @@ from localrag.doors.serve.calls import (
 )
 from localrag.doors.serve.checking import Checks, is_long_check
 from localrag.doors.serve.reader import Reader, key_of
+from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError, NotFoundError
 from localrag.language import N_
-from localrag.ops.session import Corpus, Session
 from localrag.search.indexing.state import opened_from
 from localrag.search.types import StageRecord
 from localrag.text.progress import ignore

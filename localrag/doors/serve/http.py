@@ -39,9 +39,9 @@ from localrag.doors.serve.listening import (
     names_of,
     opened_door,
 )
+from localrag.doors.session import Session
 from localrag.errors import UsageError
 from localrag.language import N_, _
-from localrag.ops.session import Session
 
 # By the exit code that the command line would leave with. What fits the description and cannot yet
 # be carried out (a citation that can mean several provisions) is in conflict with the corpus.

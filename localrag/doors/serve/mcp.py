@@ -54,8 +54,8 @@ from localrag.doors.serve.entrance import LOG, Guard, Refusing, Rules, note_of
 from localrag.doors.serve.fitting import CutJson, RestJson, fitted, rest
 from localrag.doors.serve.holders import Holder, Tokens, allowed
 from localrag.doors.serve.listening import LOOPBACK, Door, ended_in_order, names_of, opened_door
+from localrag.doors.session import Session
 from localrag.language import _
-from localrag.ops.session import Session
 from localrag.text.harmless import json_text, one_line
 
 _AT = "/mcp"

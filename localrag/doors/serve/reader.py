@@ -6,8 +6,8 @@ from datetime import date
 
 from localrag import language
 from localrag.doors.serve.calls import EVERY, Call, Refusal, session_of
+from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError
-from localrag.ops.session import Corpus, Session
 from localrag.text.harmless import json_text
 
 # Corpora (of a day) that a process keeps open.

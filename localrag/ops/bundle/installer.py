@@ -325,7 +325,7 @@ def install(folder: Path, target: Path, key: str, tell: Callable[..., object]) -
         tell: called with a message, and the values that it names in braces, as it goes on.
 
     Returns:
-        What `localrag.ops.bundle.entering` tells, and ``start``, the path of the command.
+        What `localrag.doors.entering` tells, and ``start``, the path of the command.
 
     Raises:
         BundleError: the bundle is refused, or does not work here; what was installed stays in use.
@@ -353,7 +353,7 @@ def install(folder: Path, target: Path, key: str, tell: Callable[..., object]) -
             (version / ".bundle.json").write_text(json.dumps(vars(bundle)))
             (version / ".bundle.json").replace(version / "bundle.json")
         # What goes into the workspace, and the sample question, are the business of that localrag.
-        entering = [*_python(version), "-m", "localrag.ops.bundle.entering"]
+        entering = [*_python(version), "-m", "localrag.doors.entering"]
         places = (folder, target / "home", current / "bundle.json")
         done = json.loads(_run([*entering, *map(str, places)], heard=True))
         _switch(target, version, current)

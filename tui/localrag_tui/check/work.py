@@ -67,7 +67,7 @@ def check_text(
 ) -> Checked:
     """Check a text, or the file that it names, as ``localrag check`` does."""
     from localrag.check import named_file
-    from localrag.ops.session import Session
+    from localrag.doors.session import Session
 
     path = named_file(str(as_path(text)))
     with Session(workspace).corpus(corpus) as opened:

@@ -24,7 +24,7 @@ from localrag.doors.serve.guarding import GuardedDesk
 from localrag.doors.serve.holders import Tokens
 from localrag.doors.serve.http import application
 from localrag.doors.serve.listening import opened_door
-from localrag.ops.session import Session
+from localrag.doors.session import Session
 from localrag_models.chat import Finish
 
 from ....patience import PATIENCE, wait_for

@@ -13,7 +13,7 @@ from mcp import Client
 from localrag.corpus.workspace import Workspace
 from localrag.doors.serve.desk import Desk
 from localrag.doors.serve.mcp import server_of
-from localrag.ops.session import Session
+from localrag.doors.session import Session
 
 ACTS = "\r\x0b\x0c\x1b\x85\u2028\u2029\u202e\u2066"
 FORGED = "# 民法 第七百九条"

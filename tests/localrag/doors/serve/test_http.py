@@ -23,9 +23,9 @@ from localrag.corpus.workspace import Workspace
 from localrag.doors.serve.calls import WORK, Refusal
 from localrag.doors.serve.desk import Desk
 from localrag.doors.serve.http import description
+from localrag.doors.session import Session
 from localrag.errors import StorageError
 from localrag.language import N_
-from localrag.ops.session import Session
 from localrag_indexes.errors import IndexMissing
 
 from ....patience import PATIENCE, comes

@@ -19,7 +19,7 @@ from localrag.corpus.workspace import Workspace
 from localrag.doors.serve.desk import Desk
 from localrag.doors.serve.holders import Tokens
 from localrag.doors.serve.mcp import application, server_of
-from localrag.ops.session import Session
+from localrag.doors.session import Session
 
 from ....patience import PATIENCE, comes
 from .conftest import QUESTION, WaitingChat, answer

@@ -15,7 +15,7 @@ import localrag
 from localrag.corpus.workspace import Workspace
 from localrag.doors.forgetting import forget_corpus
 from localrag.doors.serve.holders import Tokens
-from localrag.ops.session import Session
+from localrag.doors.session import Session
 
 from ....patience import comes
 from ...word_parts import p, t, word

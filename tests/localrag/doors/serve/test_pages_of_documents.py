@@ -11,7 +11,7 @@ from printed_pages import PrintedPages
 from localrag.corpus.workspace import Workspace
 from localrag.doors.serve.desk import Desk
 from localrag.doors.serve.mcp import server_of
-from localrag.ops.session import Session
+from localrag.doors.session import Session
 
 QUESTION = "渡し舟の運航を休むときは、誰に届け出るか。"
 

@@ -17,9 +17,9 @@ import pytest
 
 from localrag.corpus.durable import locked
 from localrag.corpus.workspace import Workspace
+from localrag.doors.entering import enter as enter_workspace
 from localrag.errors import BusyError
 from localrag.ops.bundle import wheels
-from localrag.ops.bundle.entering import enter as enter_workspace
 from localrag.ops.bundle.installer import MANIFEST, verify
 from localrag.ops.bundle.make import script
 from localrag.ops.doctor import Health, examine

@@ -10,8 +10,8 @@ import pytest
 import localrag
 from localrag.answer.types import Answer
 from localrag.corpus.types import LawRow
+from localrag.doors.session import Corpus
 from localrag.law.names import LawNames
-from localrag.ops.session import Corpus
 from localrag.search.question.as_of import state_asked
 from localrag.search.types import Query
 from localrag.text.facts import FactKind

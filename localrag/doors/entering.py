@@ -1,6 +1,6 @@
 """What a bundle brings into a workspace, and whether what is installed works there.
 
-`localrag.ops.bundle.installer` runs ``python -m localrag.ops.bundle.entering`` in the localrag that
+`localrag.ops.bundle.installer` runs ``python -m localrag.doors.entering`` in the localrag that
 has just been installed and before that one takes the place of the one before. It says on standard
 error how far it is, and prints what changed as JSON.
 """
@@ -16,13 +16,13 @@ from localrag import language
 from localrag.corpus.durable import make_folder, replace_text, storing
 from localrag.corpus.inference.opening import named
 from localrag.corpus.workspace import Workspace
+from localrag.doors.session import Corpus, Session
 from localrag.errors import LocalragError, NotFoundError, WorkspaceError
 from localrag.language import N_, _
 from localrag.ops.backup import restore_corpus
 from localrag.ops.bundle.installer import FIRST, HELD, Bundle, installed
 from localrag.ops.bundle.opening import manifest_of
 from localrag.ops.doctor import Health, examine
-from localrag.ops.session import Corpus, Session
 from localrag.sample import FOLDER, QUESTION
 from localrag.text.harmless import harmless
 from localrag_models.store import ModelStore
