@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import localrag
-from localrag.corpus.readers.statutes_jsonl import statute_document
+from localrag.corpus.readers.statutes_json import statute_document
 from localrag.errors import NotFoundError, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.history import Comparison

@@ -15,24 +15,22 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from localrag.corpus.readers.averitec import holds_store, read_store
 from localrag.corpus.readers.converting import CONVERTED, LIST_OF_LAWS, convert, not_read
-from localrag.corpus.readers.delimited import read_csv, read_tsv
 from localrag.corpus.readers.egov_xml import read_egov_xml
 from localrag.corpus.readers.images import no_ocr, read_image
-from localrag.corpus.readers.jsonl import Lines, cut_statutes, holds_statutes, read_jsonl
-from localrag.corpus.readers.knowledge_store import holds_store, read_store
+from localrag.corpus.readers.json_files import cut_statutes, holds_statutes, read_json, read_jsonl
 from localrag.corpus.readers.mail import read_eml
 from localrag.corpus.readers.markup import read_html, read_markdown, read_plain_text
-from localrag.corpus.readers.multihop import read_json
-from localrag.corpus.readers.ocr import is_installed
+from localrag.corpus.readers.ocr import DOUBTFUL, PageRead, Scans, is_installed
 from localrag.corpus.readers.outlook import read_msg
 from localrag.corpus.readers.package import no_package
 from localrag.corpus.readers.pdf import read_pdf
-from localrag.corpus.readers.scans import DOUBTFUL, PageRead, Scans
 from localrag.corpus.readers.sheets import read_xlsx
 from localrag.corpus.readers.slides import read_pptx
-from localrag.corpus.readers.text import drop_controls
-from localrag.corpus.readers.triple_files import holds_triples, read_triples_jsonl
+from localrag.corpus.readers.tables import read_csv, read_tsv
+from localrag.corpus.readers.text import Lines, drop_controls
+from localrag.corpus.readers.triples import holds_triples, read_triples_jsonl
 from localrag.corpus.readers.types import (
     Limits,
     LineBlock,
@@ -43,7 +41,7 @@ from localrag.corpus.readers.types import (
     ReadFailure,
 )
 from localrag.corpus.readers.wikidata import holds_wikidata, read_wikidata
-from localrag.corpus.readers.wikipedia_dumps import (
+from localrag.corpus.readers.wikipedia import (
     cut_cirrus,
     is_action,
     is_page,

@@ -7,14 +7,19 @@ one mark alone (``scripts/bench/archives.py``), up to the rows that go into the 
 articles stay below a tenth of what is allowed.
 """
 
-import bz2
-import lzma
-import zipfile
-import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from copy import copy
-from typing import IO
+import atexit
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from math import ceil
+from multiprocessing.connection import Connection
+from threading import Lock
+from typing import Any, TypeVar
 
 from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError
@@ -27,9 +32,6 @@ JSON: Mapping[bytes, int] = {b"{": 250, b"[": 80, b",": 60}
 _BYTE = 6
 """What a byte of text takes: itself, its characters, those of its passages, its rows."""
 _SMALL = 1_000_000
-_STEP = 1 << 20
-# zipfile unpacks all that a piece holds that was packed by LZMA: 4 KB of it are 30 MB at most.
-_LITTLE = 1 << 12
 
 
 def check_memory(data: bytes, marks: Mapping[bytes, int], limits: Limits) -> None:
@@ -55,52 +57,196 @@ def check_memory(data: bytes, marks: Mapping[bytes, int], limits: Limits) -> Non
         )
 
 
-def unpacked_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """Unpack a member of a zip, whose size the caller has bounded: no more than it declares.
+Result = TypeVar("Result")
 
-    `zipfile.ZipFile.read` unpacks all there is at once, and cuts it to the declared size then.
+_IDLE_SECONDS = 2
+_ITSELF = 256_000_000
+"""What Python and the libraries take of the memory that is allowed."""
+_PATIENCE = 5
+"""So many times its processor time it may take by the clock: other programs want the processor."""
+_PROGRAM = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from localrag.corpus.readers.bounds import serve; serve()"
+)
+
+
+def apart(work: Callable[..., Result], *given: Any, seconds: int, memory_bytes: int) -> Result:
+    """Call a function in the other process.
+
+    Args:
+        work: a function of a module.
+        given: its arguments; they and the result can be pickled.
+        seconds: of processor time that it may take.
+        memory_bytes: of memory that it may take.
 
     Raises:
-        InputError: it is damaged.
+        InputError: it took too long or too much memory, or ended the process; or `work` raised it.
     """
-    out = bytearray()
+    with _LOCK:
+        while True:
+            other = _running()
+            was_used = other.is_used
+            try:
+                return other.call((work, given, seconds, memory_bytes), seconds)  # type: ignore[no-any-return]
+            except _Ended as ended:
+                _stop()
+                # It had nothing to do for a while, or still held what earlier files took.
+                if not ended.status or (was_used and ended.signal != signal.SIGXCPU):
+                    continue
+                raise _why(ended, seconds, memory_bytes) from ended
+
+
+class _Ended(Exception):  # noqa: N818 - never leaves this file
+    """The process is gone.
+
+    Attributes:
+        status: how it ended; negative for a signal, as `subprocess` has it.
+    """
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+
+    @property
+    def signal(self) -> int:
+        return -self.status if self.status < 0 else 0
+
+
+def _why(ended: _Ended, seconds: int, memory_bytes: int) -> InputError:
+    if ended.signal == signal.SIGXCPU:
+        return InputError(
+            N_("Reading it takes more than {n} seconds; it was stopped."),
+            N_("Save it again with another program (print to PDF), or split it."),
+            n=seconds,
+        )
+    if not ended.signal:
+        return InputError(
+            N_("The process that reads it ended with exit status {status}."),
+            N_("Check how localrag is installed: localrag doctor."),
+            status=ended.status,
+        )
+    return InputError(
+        N_(
+            "The program that reads it crashed ({signal}): the file is damaged, or needs more than "
+            "{n:,} MB of memory."
+        ),
+        N_("Save it again with another program (print to PDF), or split it."),
+        signal=signal.Signals(ended.signal).name,
+        n=memory_bytes // 1_000_000,
+    )
+
+
+class _Process:
+    """A process that works, and how it is spoken to."""
+
+    def __init__(self) -> None:
+        path = [os.path.abspath(entry) for entry in sys.path]  # noqa: PTH100 - "" is this folder
+        self._process = subprocess.Popen(  # noqa: S603 - ourselves
+            [sys.executable, "-I", "-c", _PROGRAM, json.dumps(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            # Ctrl-C is for the process that started it.
+            start_new_session=True,
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._out = Connection(os.dup(self._process.stdin.fileno()), readable=False)
+        self._in = Connection(os.dup(self._process.stdout.fileno()), writable=False)
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self.path, self.owner, self.is_used = list(sys.path), os.getpid(), False
+
+    def call(self, task: object, seconds: int) -> Any:
+        """Hand a task over and wait for what comes of it.
+
+        Raises:
+            _Ended: the process did.
+        """
+        try:
+            self._out.send(task)
+            if not self._in.poll(seconds * _PATIENCE):
+                raise _Ended(-signal.SIGXCPU)
+            is_result, value = self._in.recv()
+        except (EOFError, OSError) as error:
+            raise _Ended(self._process.wait()) from error
+        self.is_used = True
+        if is_result:
+            return value
+        raise value
+
+    def stop(self) -> None:
+        self._out.close()
+        self._in.close()
+        self._process.kill()
+        self._process.wait()
+
+
+_LOCK = Lock()
+_process: _Process | None = None
+
+
+def _running() -> _Process:
+    """The process, started where there is none that belongs to this one and finds the same code."""
+    global _process
+    if _process is not None and _process.owner != os.getpid():
+        _process = None
+    if _process is not None and _process.path != sys.path:
+        _stop()
+    if _process is None:
+        _process = _Process()
+    return _process
+
+
+@atexit.register
+def _stop() -> None:
+    global _process
+    if _process is not None and _process.owner == os.getpid():
+        _process.stop()
+    _process = None
+
+
+def serve() -> None:
+    """Do what comes in on standard input, until it ends or nothing has come for a while."""
+    given, done = Connection(os.dup(0), writable=False), Connection(os.dup(1), readable=False)
+    # What a library prints must not get between the results.
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    with contextlib.suppress(EOFError, OSError):
+        while given.poll(_IDLE_SECONDS):
+            work, arguments, seconds, memory_bytes = given.recv()
+            _limit(seconds, memory_bytes)
+            done.send(_outcome(work, arguments, memory_bytes))
+            del work, arguments
+
+
+def _outcome(work: Callable[..., Any], arguments: Any, memory_bytes: int) -> tuple[bool, Any]:
+    """Whether some work was done, and its result, or what it raised."""
     try:
-        with _opened(archive, member) as file:
-            while piece := file.read(
-                _STEP if member.compress_type != zipfile.ZIP_LZMA else _LITTLE
-            ):
-                out += piece
-                if len(out) > member.file_size:
-                    break
-        if zlib.crc32(out) != member.CRC:
-            raise zipfile.BadZipFile("wrong checksum or size")
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        lzma.LZMAError,
-        EOFError,
-        NotImplementedError,
-        OSError,
-        ValueError,
-    ) as error:
-        raise InputError(
-            N_("The member is damaged ({problem})."),
-            N_("Download the zip again."),
-            problem=error,
-        ) from error
-    return bytes(out)
+        return True, work(*arguments)
+    except MemoryError:
+        return False, InputError(
+            N_("Reading it takes more than {n:,} MB of memory."),
+            N_("Save it again with another program (print to PDF), or split it."),
+            n=memory_bytes // 1_000_000,
+        )
+    except Exception as error:  # noqa: BLE001 - it is raised where the work was asked for
+        return False, error
 
 
-@contextmanager
-def _opened(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[IO[bytes]]:
-    """Open a member so that a read unpacks about as much as is asked for."""
-    if member.compress_type != zipfile.ZIP_BZIP2:
-        with archive.open(member) as file:
-            yield file
+def _limit(seconds: int, memory_bytes: int) -> None:
+    """Let the system end this process where it takes more; Windows has no such limits."""
+    if sys.platform == "win32":
         return
-    # zipfile unpacks bzip2 by the block, of which 40 bytes are 900 kB: it only hands out the bytes.
-    packed = copy(member)
-    packed.compress_type, packed.file_size = zipfile.ZIP_STORED, member.compress_size
-    del packed.CRC  # That of what is packed is not known.
-    with archive.open(packed) as stored, bz2.open(stored) as file:
-        yield file
+    import resource
+
+    upto = ceil(time.process_time()) + seconds
+    for what, most in (
+        (resource.RLIMIT_CPU, upto),
+        (resource.RLIMIT_DATA, _ITSELF + memory_bytes),
+        # A dump would leave the text of the file on the disk.
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(what)
+        soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(what, (soft, hard))

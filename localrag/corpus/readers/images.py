@@ -7,8 +7,8 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 from localrag.corpus.readers.layout import Box
+from localrag.corpus.readers.ocr import ScannedPage
 from localrag.corpus.readers.pdf import document_of, printed_by_ocr
-from localrag.corpus.readers.scans import ScannedPage
 from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.types import Limits, Omission, OnlyImagesError
 from localrag.corpus.types import Document

@@ -13,7 +13,6 @@ from email.utils import format_datetime
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from localrag.corpus.readers.alternatives import fuller
 from localrag.corpus.readers.flowing import unwrapped
 from localrag.corpus.readers.mail import (
     DEEPER,
@@ -24,6 +23,7 @@ from localrag.corpus.readers.mail import (
     decoded,
     documents,
     file_name,
+    fuller,
     header_text,
     text_of_page,
 )

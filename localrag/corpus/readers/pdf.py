@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from localrag.corpus.readers.apart import apart
+from localrag.corpus.readers.bounds import apart
 from localrag.corpus.readers.flowing import (
     begins_item,
     continues,
@@ -23,11 +23,11 @@ from localrag.corpus.readers.flowing import (
 from localrag.corpus.readers.layout import Box, segment
 from localrag.corpus.readers.mail import PartReader, file_name, only_name
 from localrag.corpus.readers.ocr import Line as ScannedLine
+from localrag.corpus.readers.ocr import ScannedPage
 from localrag.corpus.readers.pdfium import Printed, PrintedFile, picture, printed
 from localrag.corpus.readers.prose import prose
 from localrag.corpus.readers.reading_order import Line, lines
 from localrag.corpus.readers.running_heads import without_running_heads
-from localrag.corpus.readers.scans import ScannedPage
 from localrag.corpus.readers.text import drop_controls, stem
 from localrag.corpus.readers.types import (
     Limits,

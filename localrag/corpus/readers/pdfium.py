@@ -17,6 +17,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from localrag.corpus.readers.annotations import (
+    HIDDEN,
     IN_TEXT,
     Attachment,
     Put,
@@ -25,10 +26,10 @@ from localrag.corpus.readers.annotations import (
     bookmarks,
     has_fields,
     put_on,
+    without_hidden_layers,
 )
-from localrag.corpus.readers.layers import HIDDEN, without_hidden_layers
 from localrag.corpus.readers.layout import Box, Glyph, Segment, segment, segments, without_ruby
-from localrag.corpus.readers.scans import ScannedPage
+from localrag.corpus.readers.ocr import ScannedPage
 from localrag.corpus.readers.types import Limits, Omission
 from localrag.errors import InputError
 from localrag.language import N_

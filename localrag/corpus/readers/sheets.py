@@ -14,11 +14,10 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from localrag.corpus.readers import number_formats
-from localrag.corpus.readers.drawings import diagram, paragraphs
-from localrag.corpus.readers.grids import LOOKED_AT, Grid, Merged, cell, lines_of
-from localrag.corpus.readers.package import Package, relation_of
+from localrag.corpus.readers.package import Package, diagram, paragraphs, relation_of
 from localrag.corpus.readers.prose import Heading, prose, without_text
-from localrag.corpus.readers.text import drop_controls, stem
+from localrag.corpus.readers.tables import LOOKED_AT, Grid, Merged, lines_of
+from localrag.corpus.readers.text import cell, drop_controls, stem
 from localrag.corpus.readers.types import Limits, Omission
 from localrag.corpus.readers.workbook import Layout, Opened, layout_of, opened_workbook
 from localrag.corpus.types import Document

@@ -13,12 +13,11 @@ from zipfile import BadZipFile
 
 from lxml import etree
 
-from localrag.corpus.readers.drawings import diagram, paragraphs
-from localrag.corpus.readers.grids import Grid, Merged, cell, lines_of
-from localrag.corpus.readers.package import Package, chosen, relation_of
+from localrag.corpus.readers.package import Package, chosen, diagram, paragraphs, relation_of
 from localrag.corpus.readers.prose import Heading, prose, without_text
 from localrag.corpus.readers.sheets import CHARTS, EMBEDDED, PICTURES
-from localrag.corpus.readers.text import brief, drop_controls, stem
+from localrag.corpus.readers.tables import Grid, Merged, lines_of
+from localrag.corpus.readers.text import brief, cell, drop_controls, stem
 from localrag.corpus.readers.types import Limits, Omission
 from localrag.corpus.types import PAGE_STARTS, Document
 from localrag.errors import InputError

@@ -5,10 +5,17 @@ passage of their document, so one of megabytes would fill the memory.
 """
 
 import codecs
+import json
 import re
+from codecs import BOM_UTF8
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import PurePosixPath
+from typing import IO, Any
 from unicodedata import normalize
 
+from localrag.corpus.readers.bounds import JSON, check_memory
+from localrag.corpus.readers.types import Limits, NumberedLine
 from localrag.errors import InputError
 from localrag.harmless import shorten
 from localrag.language import N_, _
@@ -180,3 +187,198 @@ def bounded(what: str, name: str) -> str:
 def brief(heading: str) -> str:
     """Return a heading as it stands in headers: one that is a whole text by itself is cut."""
     return shorten(heading, _LONGEST_HEADING)
+
+
+def cell(text: str) -> str:
+    """A text as it is written into a line: what was broken into lines is one."""
+    parts = [part.strip(" \t　") for part in text.replace("\t", " ").split("\n")]
+    joined = ""
+    for part in filter(None, parts):
+        between = " " if joined and joined[-1].isascii() and part[0].isascii() else "　"
+        joined += (between if joined else "") + part
+    return joined
+
+
+def string(record: dict[str, Any], key: str) -> str:
+    """Return a string field, control characters dropped; empty where missing.
+
+    Raises:
+        InputError: the field holds something else.
+    """
+    value = record.get(key)
+    if value is None:
+        return ""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        raise InputError(
+            N_("The field {key!r} is not a string."),
+            N_("Write it as a JSON string."),
+            key=key,
+        )
+    return drop_controls(value)
+
+
+def one_line(text: str) -> str:
+    """Return `text` without line breaks and tabs, for titles and ids."""
+    return text.replace("\n", " ").replace("\t", " ").strip()
+
+
+_CHUNK = 1 << 20
+# Bytes of a line that says nothing, with its end.
+_EMPTY_LINE = 2
+# So many lines are looked at for one that tells what a file holds.
+_HEAD = 20
+
+
+class Lines:
+    """The lines of a file that are still to be read.
+
+    Args:
+        stream: of bytes, at its beginning, already unpacked.
+        limits: bounds of a line and of the whole.
+        after: number of the last line that is passed over.
+
+    Attributes:
+        first: the first line of `head` that can be read, as UTF-8 and, where it begins an object,
+            as JSON: it tells what the file holds. Where there is none, the first one.
+
+    Raises:
+        InputError: the stream is empty; while they are read: it unpacks to more than allowed.
+    """
+
+    def __init__(self, stream: IO[bytes], limits: Limits, after: int = 0) -> None:
+        self._stream, self._limits, self._after = stream, limits, after
+        if next(self.whole(), None) is None:
+            raise InputError(
+                N_("The file is empty."),
+                N_("Remove it, or check how it was saved."),
+            )
+        # What cannot be read tells by its beginning what it should be.
+        fallback = next(self.head(), b"")[:_CHUNK]
+        self.first = next((line for line in self.head() if _can_be_read(line, limits)), fallback)
+
+    def __iter__(self) -> Iterator[NumberedLine]:
+        return (line for line in self.whole() if line[0] > self._after)
+
+    def head(self) -> Iterator[bytes]:
+        """The lines among the first few of the file, passed over or not, that say something.
+
+        Left out are those that are blank, too long, or only open an array. To be iterated over
+        before the lines are.
+        """
+        return (line for _, line in islice(self.whole(), _HEAD) if line and element(line))
+
+    def whole(self) -> Iterator[NumberedLine]:
+        """Every line of the file, from its beginning; before the lines are iterated over."""
+        self._stream.seek(0)
+        return numbered_lines(self._stream, self._limits)
+
+
+def json_object(line: bytes) -> dict[str, Any]:
+    """Parse a line that holds one JSON object in UTF-8.
+
+    Raises:
+        InputError: it holds something else.
+    """
+    try:
+        value = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InputError(
+            N_("The line is not valid UTF-8 at byte {byte}."),
+            N_("Save the file as UTF-8."),
+            byte=error.start,
+        ) from error
+    except json.JSONDecodeError as error:
+        raise InputError(
+            N_("The line is not JSON: it goes wrong at character {character}."),
+            N_("Write one complete JSON object a line."),
+            character=error.colno,
+        ) from error
+    except ValueError as error:
+        raise InputError(
+            N_("The line is not JSON: it holds a number that is too long."),
+            N_("Write one complete JSON object a line."),
+        ) from error
+    except RecursionError as error:
+        raise InputError(
+            N_("The line is nested too deeply."),
+            N_("Check where the file came from."),
+        ) from error
+    if not isinstance(value, dict):
+        raise InputError(
+            N_("The line is not a JSON object."),
+            N_("Write one JSON object a line."),
+        )
+    return value
+
+
+def element(line: bytes) -> bytes:
+    """Return a line without what makes it a line of an array."""
+    return line.strip(b"[], \t\r\n")
+
+
+def complete(line: bytes | None, limits: Limits) -> bytes:
+    """Return a line as `numbered_lines` gave it.
+
+    Raises:
+        InputError: it is longer than allowed, or would take too much memory.
+    """
+    if line is None:
+        raise InputError(
+            N_("The line is longer than {most:,} bytes."),
+            N_("Check whether line breaks are missing, or split what it holds."),
+            most=limits.line_bytes,
+        )
+    check_memory(line, JSON, limits)
+    return line
+
+
+def numbered_lines(stream: IO[bytes], limits: Limits) -> Iterator[NumberedLine]:
+    """Yield lines with their numbers from 1; None for one that is too long.
+
+    A byte order mark is passed over.
+
+    Raises:
+        InputError: the stream unpacks to more than allowed, or to hardly anything but line ends.
+    """
+    total, number, empty = 0, 0, 0
+    while line := stream.readline(limits.line_bytes + 1):
+        number += 1
+        total += len(line)
+        empty += len(line) <= _EMPTY_LINE
+        if empty > limits.empty_lines + number // 2:
+            raise InputError(
+                N_("More than {n:,} lines of the file are empty."),
+                N_("Check how it was made."),
+                n=limits.empty_lines,
+            )
+        too_long = len(line) > limits.line_bytes
+        rest = line
+        while too_long and rest and not rest.endswith(b"\n"):
+            rest = stream.readline(_CHUNK)
+            total += len(rest)
+            if total > limits.unpacked_bytes:
+                break
+        if total > limits.unpacked_bytes:
+            raise InputError(
+                N_("The file unpacks to more than {most:,} bytes."),
+                N_("Split it into several files."),
+                most=limits.unpacked_bytes,
+            )
+        if number == 1:
+            line = line.removeprefix(BOM_UTF8)
+        yield number, None if too_long else line
+
+
+def _can_be_read(line: bytes, limits: Limits) -> bool:
+    bare = element(line)
+    try:
+        check_memory(bare, JSON, limits)
+        if bare.startswith(b"{"):
+            json_object(bare)
+        else:
+            bare.decode()
+    except (InputError, UnicodeDecodeError):
+        return False
+    return True

@@ -9,7 +9,7 @@ from localrag.corpus.types import Document, Omission
 from localrag.errors import InputError, LocalragError
 
 if TYPE_CHECKING:
-    from localrag.corpus.readers.scans import Scans
+    from localrag.corpus.readers.ocr import Scans
 
 __all__ = [
     "Limits",

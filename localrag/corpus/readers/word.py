@@ -20,11 +20,11 @@ from zipfile import BadZipFile
 
 from lxml import etree
 
-from localrag.corpus.readers.drawings import diagram
 from localrag.corpus.readers.package import (
     Package,
     child,
     chosen,
+    diagram,
     has_text,
     is_on,
     name,
@@ -41,11 +41,14 @@ from localrag.corpus.readers.word_lines import (
     Paragraph,
     Piece,
     Story,
+    character,
+    form_choice,
     joined,
+    linear,
+    overlaid,
     room,
 )
 from localrag.corpus.readers.word_numbers import Notes, Numbering, Styles, notes_of
-from localrag.corpus.readers.word_signs import character, form_choice, linear, overlaid
 from localrag.corpus.types import Document, Omission
 from localrag.errors import InputError
 from localrag.language import N_

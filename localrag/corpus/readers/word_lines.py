@@ -1,12 +1,15 @@
 """The lines that a Word file is read into, and the paragraphs that become lines."""
 
 import re
+import unicodedata
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from unicodedata import east_asian_width
 
 from lxml import etree
 
+from localrag.corpus.readers.package import child, is_on, name, number, value
 from localrag.corpus.readers.text import drop_controls
 
 _PAGE_FIELD = re.compile(r"\s*(?:PAGE|NUMPAGES|SECTIONPAGES)\b", re.IGNORECASE)
@@ -160,3 +163,147 @@ def room(label: str, text: str) -> str:
         return ""
     is_wide = any(east_asian_width(sign) in "WF" for sign in label + text[:1])
     return "　" if is_wide else " "
+
+
+_SYMBOL = {
+    **dict(enumerate(" !∀#∃%&∋()∗+,−./0123456789:;<=>?", 0x20)),
+    **dict(enumerate("≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_", 0x40)),
+    **dict(enumerate("‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼", 0x60)),
+    **dict(enumerate("€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵", 0xA0)),
+    **dict(enumerate("ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑", 0xC0)),
+}
+_WINGDINGS = {
+    0x22: "✂", 0x28: "☎", 0x2A: "✉", 0x3F: "✍", 0x45: "☜", 0x46: "☞", 0x47: "☝", 0x48: "☟",
+    0x4A: "☺", 0x4C: "☹", 0x6C: "●", 0x6D: "❍", 0x6E: "■", 0x6F: "□", 0x70: "□", 0x71: "❑",
+    0x72: "❒", 0x73: "⬧", 0x74: "⧫", 0x75: "◆", 0x76: "❖", 0x77: "⬥", 0x78: "⌧", 0x9E: "·",
+    0x9F: "•", 0xA1: "○", 0xA4: "◉", 0xA5: "◎", 0xA7: "▪", 0xA8: "☐", 0xAB: "★", 0xD8: "➢",
+    0xDF: "←", 0xE0: "→", 0xE1: "↑", 0xE2: "↓", 0xE8: "➔", 0xEF: "⇦", 0xF0: "⇨", 0xF1: "⇧",
+    0xF2: "⇩", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑",
+    **dict(enumerate("⓪①②③④⑤⑥⑦⑧⑨⑩⓿❶❷❸❹❺❻❼❽❾❿", 0x80)),
+}  # fmt: skip
+_FONTS: Mapping[str, Mapping[int, str]] = {
+    "symbol": _SYMBOL,
+    "wingdings": _WINGDINGS,
+    "wingdings 2": {0x4F: "✗", 0x50: "✓", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0xA3: "□"},
+}
+_PRIVATE = range(0xF000, 0xF100)
+
+
+def character(sign: str, font: str) -> str:
+    """The Unicode character that a sign of a font shows; "" where there is none.
+
+    Args:
+        sign: one character, as the file has it.
+        font: in which it is written; of other fonts a character is what it says.
+    """
+    code, signs = ord(sign), _FONTS.get(font.strip().lower())
+    if signs is None:
+        return "" if code in _PRIVATE else sign
+    return signs.get(code & 0xFF, "") if code in _PRIVATE or code < 0x100 else sign
+
+
+# {EQ \o\ac(○,印)}, {EQ \o\ad(\s\up 9(かし),瑕疵)}: signs in a circle, and ruby of older files.
+_OVERLAID = re.compile(r"\s*EQ\b.*?\\o(?:\\[a-z]+)*\s*\((?P<parts>.*)\)\s*$", re.I | re.S)
+_RAISED = re.compile(r"\\s\\(?:up|do)\s*[0-9.]*\s*\((?P<text>[^()]*)\)", re.IGNORECASE)
+_SHAPES = "○◯〇□◇△▽☆"
+
+
+class Overlaid(NamedTuple):
+    """What a field shows that lays signs over each other; `reading` is that of ruby."""
+
+    text: str
+    reading: str = ""
+
+
+def overlaid(instruction: str) -> Overlaid | None:
+    """Read a field that shows its instruction; None where it lays nothing over each other."""
+    match = _OVERLAID.match(instruction)
+    if match is None:
+        return None
+    raised = _RAISED.findall(match["parts"])
+    rest = _RAISED.sub("", match["parts"]).strip(" ,;，")
+    if rest and len(raised) == 1:
+        return Overlaid(rest, raised[0])
+    if raised:
+        return Overlaid("".join(raised) + rest)
+    signs = [one.strip() for one in re.split("[,;，]", rest)]
+    inner = [one for one in signs if one and one not in _SHAPES]
+    is_circled = len(inner) == 1 and len(inner) < len(signs)
+    return Overlaid(_circled(inner[0]) if is_circled else "".join(signs))
+
+
+def form_choice(data: etree._Element | None) -> str:
+    """What a form field of older files shows that has no result: a choice, a box."""
+    entries = child(data, "w:ddList")
+    if entries is not None:
+        listed = [value(one) for one in entries if name(one) == "w:listEntry"]
+        at = number(value(child(entries, "w:result")) or value(child(entries, "w:default")))
+        return listed[at] if 0 <= at < len(listed) else ""
+    box = child(data, "w:checkBox")
+    if box is None:
+        return ""
+    checked = child(box, "w:checked")
+    return "☑" if is_on(child(box, "w:default") if checked is None else checked) else "☐"
+
+
+def _circled(sign: str) -> str:
+    """A sign in a circle: ㊞, ⑮; in brackets where Unicode has none."""
+    blocks = (range(0x2460, 0x2474), range(0x3251, 0x32C0))
+    for block in blocks:
+        for code in block:
+            if unicodedata.decomposition(chr(code)).startswith("<circle>") and (
+                unicodedata.normalize("NFKC", chr(code)) == sign
+            ):
+                return chr(code)
+    return f"（{sign}）"
+
+
+_BETWEEN: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "m:f": (("", "m:num"), ("/", "m:den")),
+    "m:sSup": (("", "m:e"), ("^", "m:sup")),
+    "m:sSub": (("", "m:e"), ("_", "m:sub")),
+    "m:sSubSup": (("", "m:e"), ("_", "m:sub"), ("^", "m:sup")),
+    "m:limLow": (("", "m:e"), ("_", "m:lim")),
+    "m:limUpp": (("", "m:e"), ("^", "m:lim")),
+}
+"""How the parts of a formula are written one after the other."""
+
+
+def linear(formula: etree._Element) -> str:
+    """A formula in one line: (a+b)/2, x^2, √(y)."""
+    kind = name(formula)
+    if kind == "m:t":
+        return formula.text or ""
+    if kind in _BETWEEN:
+        return _in_order(formula, _BETWEEN[kind])
+    written = "".join(map(linear, _parts(formula)))
+    if kind == "m:rad":
+        degree = child(formula, "m:deg")
+        root = "" if degree is None else linear(degree)
+        return f"{root}√({written[len(root) :]})"
+    if kind == "m:d":
+        properties = child(formula, "m:dPr")
+        begin = value(child(properties, "m:begChr"), default="(")
+        end = value(child(properties, "m:endChr"), default=")")
+        return f"{begin}{written}{end}"
+    if kind == "m:nary":
+        sign = value(child(formula, "m:naryPr", "m:chr"), default="∫")
+        return sign + _in_order(formula, (("_", "m:sub"), ("^", "m:sup"), ("", "m:e")))
+    return written
+
+
+def _in_order(formula: etree._Element, parts: Iterable[tuple[str, str]]) -> str:
+    """Parts of a formula, each behind its sign; those that are empty are left out."""
+    written = ((sign, child(formula, of)) for sign, of in parts)
+    inner = ((sign, "" if part is None else linear(part)) for sign, part in written)
+    return "".join(sign + _bracketed(part) for sign, part in inner if part)
+
+
+def _parts(formula: etree._Element) -> Iterable[etree._Element]:
+    """What of a formula is written: not its properties, nor what was deleted from it."""
+    left_out = ("w:del", "w:moveFrom", "w:rPr")
+    return (one for one in formula if name(one) not in left_out)
+
+
+def _bracketed(part: str) -> str:
+    return part if len(part) <= 1 or part.isalnum() else f"({part})"

@@ -1,20 +1,79 @@
 """Zip archives of readable files, as e-Gov publishes its laws."""
 
+import bz2
+import lzma
 import re
 import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
 from pathlib import PurePosixPath
 from typing import IO
 
-from localrag.corpus.readers.bounds import unpacked_member
 from localrag.corpus.readers.converting import LIST_OF_LAWS
 from localrag.corpus.readers.types import Limits, Omission, PassedOver, ReadFailure
 from localrag.corpus.types import Document
 from localrag.errors import InputError
 from localrag.harmless import one_line
 from localrag.language import N_
+
+_STEP = 1 << 20
+# zipfile unpacks all that a piece holds that was packed by LZMA: 4 KB of it are 30 MB at most.
+_LITTLE = 1 << 12
+
+
+def unpacked_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """Unpack a member of a zip, whose size the caller has bounded: no more than it declares.
+
+    `zipfile.ZipFile.read` unpacks all there is at once, and cuts it to the declared size then.
+
+    Raises:
+        InputError: it is damaged.
+    """
+    out = bytearray()
+    try:
+        with _opened(archive, member) as file:
+            while piece := file.read(
+                _STEP if member.compress_type != zipfile.ZIP_LZMA else _LITTLE
+            ):
+                out += piece
+                if len(out) > member.file_size:
+                    break
+        if zlib.crc32(out) != member.CRC:
+            raise zipfile.BadZipFile("wrong checksum or size")
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        lzma.LZMAError,
+        EOFError,
+        NotImplementedError,
+        OSError,
+        ValueError,
+    ) as error:
+        raise InputError(
+            N_("The member is damaged ({problem})."),
+            N_("Download the zip again."),
+            problem=error,
+        ) from error
+    return bytes(out)
+
+
+@contextmanager
+def _opened(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[IO[bytes]]:
+    """Open a member so that a read unpacks about as much as is asked for."""
+    if member.compress_type != zipfile.ZIP_BZIP2:
+        with archive.open(member) as file:
+            yield file
+        return
+    # zipfile unpacks bzip2 by the block, of which 40 bytes are 900 kB: it only hands out the bytes.
+    packed = copy(member)
+    packed.compress_type, packed.file_size = zipfile.ZIP_STORED, member.compress_size
+    del packed.CRC  # That of what is packed is not known.
+    with archive.open(packed) as stored, bz2.open(stored) as file:
+        yield file
+
 
 MemberReader = Callable[[str, bytes], Iterator[Document | ReadFailure | Omission | PassedOver]]
 """Reads one member from its name and its bytes."""

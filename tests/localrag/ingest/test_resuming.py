@@ -86,9 +86,7 @@ def test_what_is_stored_is_not_parsed_again(
     assert 0 < before < 30
     parsed: list[bytes] = []
     parse = json.loads
-    monkeypatch.setattr(
-        "localrag.corpus.readers.jsonl.json.loads", lambda line: parsed.append(line) or parse(line)
-    )
+    monkeypatch.setattr("json.loads", lambda line: parsed.append(line) or parse(line))
     seen: list[Event] = []
     report = run(workspace, dump, on_event=seen.append)
     assert len([line for line in parsed if "title" in line]) == 30 - before == report.added
@@ -235,7 +233,7 @@ def test_what_is_left_out_is_told_once_a_file(workspace: Workspace, dump: Path) 
 def test_workers_change_nothing_but_the_time(
     workspace: Workspace, dump: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("localrag.corpus.readers.wikipedia_dumps._PIECE", 2_000)
+    monkeypatch.setattr("localrag.corpus.readers.wikipedia._PIECE", 2_000)
     write(dump, [*titles(60), "", *titles(3)])
     contents = []
     for name, workers in (("one", 1), ("two", 2)):

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from localrag.corpus.readers.records import question_contexts
+from localrag.corpus.readers.json_files import question_contexts
 from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required, text
 from localrag.evaluation.types import ANSWERABLE, Gold, GoldSentence, Question

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localrag.corpus.readers import Limits, LineBlock, Mark, read_piece, stream
-from localrag.corpus.readers.statutes_jsonl import ItemLine, item_lines
+from localrag.corpus.readers.statutes_json import ItemLine, item_lines
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS
 
 LAW = {
@@ -106,7 +106,7 @@ QUESTION = {"question": "渡し舟は。", "paragraphs": [{"title": "川", "text
 
 @pytest.mark.parametrize("last", [[], [QUESTION, LAW | {"law_id": "9"}, QUESTION]])
 def test_pieces_give_what_the_whole_gives(tmp_path, monkeypatch, last):
-    monkeypatch.setattr("localrag.corpus.readers.jsonl._PIECE", 4_000)
+    monkeypatch.setattr("localrag.corpus.readers.json_files._PIECE", 4_000)
     path = tmp_path / "x.jsonl"
     records = [*(LAW | {"law_id": str(number)} for number in range(5)), *last]
     path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")

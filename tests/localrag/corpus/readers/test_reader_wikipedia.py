@@ -141,7 +141,7 @@ def test_reading_goes_on_in_the_middle_of_a_dump(tmp_path):
 
 
 def test_pieces_give_what_the_whole_gives(tmp_path, monkeypatch):
-    monkeypatch.setattr("localrag.corpus.readers.wikipedia_dumps._PIECE", 500)
+    monkeypatch.setattr("localrag.corpus.readers.wikipedia._PIECE", 500)
     path = tmp_path / "x.json.gz"
     bad = b'{"index":{"_id":"9"}}\n{broken\n\n'
     path.write_bytes(gzip.compress(bulk(*(page(f"灯台{n}") for n in range(9))) + bad))
@@ -340,7 +340,7 @@ def test_a_blank_line_parts_no_page_from_its_action(read_one):
 @pytest.mark.parametrize("action", [b"", b'{"index":{"_id":"9"}}\n'])
 @pytest.mark.parametrize("line", [json.dumps(page("甲")).encode() + b"\n", b"\n"])
 def test_pieces_stay_small_whatever_the_order_of_lines(action, line, tmp_path, monkeypatch):
-    monkeypatch.setattr("localrag.corpus.readers.wikipedia_dumps._PIECE", 2_000)
+    monkeypatch.setattr("localrag.corpus.readers.wikipedia._PIECE", 2_000)
     path = tmp_path / "x.json"
     path.write_bytes(bulk(page("乙")) + line * 100 + action * 100 + bulk(page("丙")))
     cut = list(stream(path, in_pieces=True))

@@ -1,0 +1,385 @@
+"""JSON Lines: records, articles, statutes and questions, one a line."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+from localrag.corpus.readers.averitec import claim_documents, is_claim
+from localrag.corpus.readers.bounds import JSON, check_memory
+from localrag.corpus.readers.prose import prose
+from localrag.corpus.readers.statutes_json import is_law, read_law, read_laws, statute_document
+from localrag.corpus.readers.text import (
+    complete,
+    drop_controls,
+    json_object,
+    one_line,
+    string,
+)
+from localrag.corpus.readers.triples import Placed, triple, triple_documents
+from localrag.corpus.readers.types import (
+    Limits,
+    LineBlock,
+    Mark,
+    NumberedLine,
+    Omission,
+    ReadFailure,
+)
+from localrag.corpus.readers.wikipedia import extract_document, is_extract, read_api
+from localrag.corpus.types import Document, Triple
+from localrag.errors import InputError
+from localrag.language import N_
+
+# Bytes of the pieces that statutes are cut into.
+_PIECE = 1_000_000
+
+
+def read_jsonl(
+    name: str, lines: Iterable[NumberedLine], limits: Limits
+) -> Iterator[Document | ReadFailure | Mark]:
+    """Read a document, or the paragraphs of a question, from every line.
+
+    Args:
+        name: file name, for messages and for the ids of records without one.
+        lines: of the file.
+        limits: bounds of a line.
+    """
+    seen: set[tuple[str, str]] = set()
+    for number, line in lines:
+        place = f"{name}:{number}"
+        try:
+            if line is None or line.strip():
+                record = json_object(complete(line, limits))
+                if is_law(record):
+                    yield read_law("", record, limits, source=place)
+                else:
+                    yield from _of_line(record, place, seen)
+        except InputError as error:
+            yield ReadFailure(place, error)
+        if not seen:  # Else a later line is read differently for what stood before it.
+            yield Mark(number)
+
+
+def holds_statutes(line: bytes) -> bool:
+    """Whether a line is a statute, as far as its fields tell."""
+    # In the text of a record quotes are escaped.
+    return b'"law_id"' in line and b'"articles"' in line
+
+
+def cut_statutes(
+    name: str, lines: Iterable[NumberedLine], limits: Limits
+) -> Iterator[LineBlock | Document | ReadFailure | Mark]:
+    """Cut the statutes that a file begins with into pieces of about a megabyte.
+
+    From the first line on that is none they are read here, as `read_jsonl` does: how a line is read
+    may depend on those before it.
+    """
+    rest = iter(lines)
+    piece: list[NumberedLine] = []
+    size = 0
+    for number, line in rest:
+        if line is None or not holds_statutes(line):
+            yield from _cut(name, piece)
+            yield from read_jsonl(name, chain([(number, line)], rest), limits)
+            return
+        piece.append((number, line))
+        size += len(line)
+        if size >= _PIECE:
+            yield from _cut(name, piece)
+            piece, size = [], 0
+    yield from _cut(name, piece)
+
+
+def _cut(name: str, piece: Sequence[NumberedLine]) -> Iterator[LineBlock | Mark]:
+    if piece:
+        yield LineBlock(name, tuple(piece), read_jsonl)
+        yield Mark(piece[-1][0])
+
+
+def _of_line(
+    record: dict[str, Any], place: str, seen: set[tuple[str, str]]
+) -> Iterator[Document | ReadFailure]:
+    if "law_id" in record and "articles" in record:
+        yield statute_document(record, place)
+    elif is_extract(record):
+        yield extract_document(record, place)
+    elif is_claim(record):
+        yield from claim_documents(record, place, place)
+    elif "text" in record:
+        yield record_document(record, default_id=place, source=place, kind="jsonl")
+    elif "paragraphs" in record or "context" in record:
+        for ordinal, context in enumerate(new_contexts(record, seen), start=1):
+            yield paragraph_document(f"{place}:{ordinal}", place, *context)
+    else:
+        raise InputError(
+            N_("The line is no document."),
+            N_('Give it the fields "id", "title" and "text".'),
+        )
+
+
+_SEPARATOR = " [SEP] "
+"""Stands between title and text in the contexts of JSQuAD; no part of the text."""
+_PASSAGE_HEAD = re.compile(r"^Passage (\d+):[ \t]*\n", re.MULTILINE)
+"""Stands before the title of each passage in the contexts of LongBench."""
+
+
+def record_document(record: dict[str, Any], *, default_id: str, source: str, kind: str) -> Document:
+    """Make the document of one `{id, title, text}` record; its other strings are metadata.
+
+    Raises:
+        InputError: there is no text, or a field is not a string.
+    """
+    text = string(record, "text")
+    if not text.strip():
+        raise InputError(
+            N_("The record has no text."),
+            N_('Give it a field "text".'),
+        )
+    id_ = one_line(string(record, "id")) or default_id
+    return prose(
+        id_=id_,
+        title=one_line(string(record, "title")) or id_,
+        kind=kind,
+        text=text,
+        source=source,
+        metadata={
+            one_line(drop_controls(key)): drop_controls(value)
+            for key, value in record.items()
+            if key not in ("id", "title", "text") and isinstance(value, str)
+        },
+    )
+
+
+def question_contexts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield title and text of every paragraph that comes with one question of a multi-hop set.
+
+    Raises:
+        InputError: the record has another shape.
+    """
+    try:
+        if "paragraphs" in record:
+            for paragraph in record["paragraphs"]:
+                yield str(paragraph["title"]), str(paragraph["paragraph_text"])
+        elif isinstance(record["context"], str):
+            yield from _numbered_passages(record["context"])
+        else:
+            for title, sentences in record["context"]:
+                yield str(title), "".join(sentences)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            N_("The question's paragraphs have neither the form of MuSiQue nor of HotpotQA."),
+            N_("Take the files as they are published."),
+        ) from error
+
+
+def _numbered_passages(context: str) -> Iterator[tuple[str, str]]:
+    """Yield title and text of the passages of LongBench, which are numbered from 1.
+
+    Raises:
+        ValueError: there are none.
+    """
+    heads: list[re.Match[str]] = []
+    for head in _PASSAGE_HEAD.finditer(context):
+        # A line of a passage may look like the head of another one.
+        if head[1] == str(len(heads) + 1):
+            heads.append(head)
+    if not heads:
+        raise ValueError("no numbered passage")
+    ends = [*(head.start() for head in heads[1:]), len(context)]
+    for head, end in zip(heads, ends, strict=True):
+        title, _, text = context[head.end() : end].partition("\n")
+        yield title.strip(), text.strip()
+
+
+def new_contexts(record: dict[str, Any], seen: set[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield the contexts of a question that are not in `seen`, and add them to it.
+
+    Raises:
+        InputError: the record has another shape.
+    """
+    for context in question_contexts(record):
+        if context not in seen and context[1].strip():
+            seen.add(context)
+            yield context
+
+
+def paragraph_document(id_: str, source: str, title: str, text: str) -> Document:
+    """Make the document of one paragraph of a multi-hop set."""
+    return prose(
+        id_=id_,
+        title=one_line(drop_controls(title)),
+        kind="multihop",
+        text=drop_controls(text),
+        source=source,
+    )
+
+
+def squad_document(id_: str, source: str, title: str, context: str) -> Document:
+    """Make the document of one SQuAD context, titled by its article."""
+    context = drop_controls(context)
+    head, separator, _ = context.partition(_SEPARATOR)
+    return prose(
+        id_=id_,
+        title=one_line(drop_controls(title)),
+        kind="squad",
+        text=context,
+        source=source,
+        begin=len(head) + len(separator) if separator and head == title else 0,
+    )
+
+
+_SHAPES = InputError(
+    N_("The JSON has none of the forms that are read."),
+    N_(
+        "These are read: laws of e-Gov's API, lists of {id, title, text}, and the files of "
+        "MuSiQue, HotpotQA, SQuAD, JEMHopQA and AVeriTeC. Write other data as JSONL of {id, "
+        "title, text}."
+    ),
+)
+
+
+def read_json(
+    name: str,
+    data: bytes,
+    limits: Limits,
+) -> Iterator[Document | ReadFailure | Omission]:
+    """Read the documents of a JSON file; what stands with a set's questions only once each.
+
+    Of MuSiQue and HotpotQA these are the paragraphs, of JEMHopQA the triples of the derivations, of
+    AVeriTeC the answers: a corpus made of them holds what is asked for.
+
+    Ids are ``<file name>:<n>``, counted from 1 over the documents, unless a record has its own.
+
+    Raises:
+        InputError: the file is not JSON, or of a form that is not known.
+    """
+    check_memory(data, JSON, limits)
+    value = _load(data)
+    if is_law(value):
+        yield from read_laws(name, value, data, limits)
+    elif isinstance(value, dict) and isinstance(value.get("query"), dict):
+        yield from read_api(name, value["query"].get("pages"))
+    elif isinstance(value, dict) and isinstance(value.get("data"), list):
+        yield from _squad(name, value["data"])
+    elif isinstance(value, dict):
+        yield from _titled(name, value)
+    elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        if "paragraphs" in value[0] or "context" in value[0]:
+            yield from _questions(name, value)
+        elif is_claim(value[0]):
+            yield from _claims(name, value)
+        elif "derivations" in value[0]:
+            yield from _derivations(name, value)
+        else:
+            yield from _records(name, value)
+    else:
+        raise _SHAPES
+
+
+def _questions(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:
+    """Yield the paragraphs of a multi-hop set, each title and text once."""
+    seen: set[tuple[str, str]] = set()
+    for ordinal, record in enumerate(records, start=1):
+        try:
+            for title, text in new_contexts(record, seen):
+                yield paragraph_document(f"{name}:{len(seen)}", name, title, text)
+        except InputError as error:
+            yield ReadFailure(f"{name}:{ordinal}", error)
+
+
+def _claims(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:
+    """Yield the answers of the claims of AVeriTeC, those from one page as one document."""
+    for ordinal, record in enumerate(records, start=1):
+        place = f"{name}:{ordinal}"
+        try:
+            yield from claim_documents(record, place, name)
+        except InputError as error:
+            yield ReadFailure(place, error)
+
+
+def _derivations(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:
+    """Yield the triples that the answers of JEMHopQA follow from, some hundred a document."""
+    outcomes = triple_documents(name, _derived(name, records))
+    return (outcome for outcome in outcomes if not isinstance(outcome, Mark))
+
+
+def _derived(name: str, records: list[dict[str, Any]]) -> Iterator[Placed | ReadFailure]:
+    seen: set[Triple] = set()
+    for ordinal, record in enumerate(records, start=1):
+        try:
+            for subject, predicate, objects in record["derivations"]:
+                values = [objects] if isinstance(objects, str) else objects
+                said = triple(subject, predicate, values)
+                if said not in seen:
+                    seen.add(said)
+                    yield Placed(ordinal, ordinal, said)
+        except (InputError, AttributeError, KeyError, TypeError, ValueError):
+            yield ReadFailure(
+                f"{name}:{ordinal}",
+                InputError(
+                    N_("The question's derivations have not the form of JEMHopQA."),
+                    N_("Take the files as they are published."),
+                ),
+            )
+
+
+def _records(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:
+    if "text" not in records[0]:
+        raise _SHAPES
+    for ordinal, record in enumerate(records, start=1):
+        place = f"{name}:{ordinal}"
+        try:
+            yield record_document(record, default_id=place, source=name, kind="multihop")
+        except InputError as error:
+            yield ReadFailure(place, error)
+
+
+def _titled(name: str, corpus: dict[str, Any]) -> Iterator[Document | ReadFailure]:
+    """Read a corpus written as one object: title to list of sentences."""
+    for ordinal, (title, sentences) in enumerate(corpus.items(), start=1):
+        if not isinstance(sentences, list) or not all(isinstance(s, str) for s in sentences):
+            raise _SHAPES
+        try:
+            yield paragraph_document(f"{name}:{ordinal}", name, title, "".join(sentences))
+        except InputError as error:
+            yield ReadFailure(f"{name}:{ordinal}", error)
+
+
+def _squad(name: str, articles: list[Any]) -> Iterator[Document | ReadFailure]:
+    ordinal = 0
+    for article in articles:
+        try:
+            contexts = [(str(article["title"]), str(p["context"])) for p in article["paragraphs"]]
+        except (KeyError, TypeError):
+            yield ReadFailure(f"{name}:{ordinal + 1}", _SHAPES)
+            continue
+        for title, context in contexts:
+            ordinal += 1
+            try:
+                yield squad_document(f"{name}:{ordinal}", name, title, context)
+            except InputError as error:
+                yield ReadFailure(f"{name}:{ordinal}", error)
+
+
+def _load(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            N_("The JSON is damaged in line {line} ({problem})."),
+            N_("Check whether the file is complete; JSON Lines belong in a file named .jsonl."),
+            line=error.lineno,
+            problem=error.msg,
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InputError(
+            N_("The JSON is not valid UTF-8 at byte {byte}."),
+            N_("Save the file as UTF-8."),
+            byte=error.start,
+        ) from error
+    except RecursionError as error:
+        raise InputError(
+            N_("The JSON is nested too deeply."),
+            N_("Check where it came from."),
+        ) from error
