@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from localrag.batch.columns import ABOVE, Header, Record, find_header
 from localrag.corpus.readers.package import OLE
-from localrag.corpus.readers.workbook import opened_workbook
+from localrag.corpus.readers.sheets import opened_workbook
 from localrag.errors import InputError
 from localrag.facts import Fact, FactKind
 from localrag.language import N_

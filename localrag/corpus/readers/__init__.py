@@ -15,11 +15,17 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from localrag.corpus.readers.averitec import holds_store, read_store
 from localrag.corpus.readers.converting import CONVERTED, LIST_OF_LAWS, convert, not_read
 from localrag.corpus.readers.egov_xml import read_egov_xml
 from localrag.corpus.readers.images import no_ocr, read_image
-from localrag.corpus.readers.json_files import cut_statutes, holds_statutes, read_json, read_jsonl
+from localrag.corpus.readers.json_files import (
+    cut_statutes,
+    holds_statutes,
+    holds_store,
+    read_json,
+    read_jsonl,
+    read_store,
+)
 from localrag.corpus.readers.mail import read_eml
 from localrag.corpus.readers.markup import read_html, read_markdown, read_plain_text
 from localrag.corpus.readers.ocr import DOUBTFUL, PageRead, Scans, is_installed

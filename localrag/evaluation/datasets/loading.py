@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from localrag.corpus.readers.averitec import CLAIM_OF, STORE
+from localrag.corpus.readers.json_files import CLAIM_OF, STORE
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import LawRow
 from localrag.errors import InputError, NotFoundError, UsageError

@@ -1,13 +1,13 @@
 """The claims of AVeriTeC (MichSchli/AVeriTeC), with their questions, answers and verdicts.
 
-A claim has ``claim``, ``label``, ``questions`` (see `localrag.corpus.readers.averitec`),
+A claim has ``claim``, ``label``, ``questions`` (see `localrag.corpus.readers.json_files`),
 ``claim_types`` and, in files of the shared tasks, ``claim_id``. Where it has none, its number in
 the file, from 0, stands for it, by which the files of the knowledge store are called.
 """
 
 from collections.abc import Mapping
 
-from localrag.corpus.readers.averitec import (
+from localrag.corpus.readers.json_files import (
     answer_text,
     claim_questions,
     evidence_pages,
