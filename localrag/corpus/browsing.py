@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import date
 from functools import partial
@@ -10,9 +10,16 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from unicodedata import is_normalized, normalize
 
-from localrag.corpus import links
 from localrag.corpus.facets import Facets, facets_of
-from localrag.corpus.links import REFERENCES, Connection, Definition, Reference
+from localrag.corpus.links import (
+    EDGES,
+    REFERENCES,
+    Connection,
+    Definition,
+    Reference,
+    reference_of,
+    subtree,
+)
 from localrag.corpus.rows import locator_of, passage_id
 from localrag.corpus.states import INFO, OLD_AFTER, DocumentInfo, info
 from localrag.corpus.types import Locator
@@ -211,6 +218,17 @@ class Browsing:
         with self._memory.holding():
             return self._memory.once(name, "", lambda _: make())
 
+    def _any(self, query: str) -> bool:
+        return self.kept(query, lambda: self._db.row(query) is not None)
+
+    def _column(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        return [row[0] for row in self._db.rows(query, values)]
+
+    def _number(self, query: str, values: Sequence[Any] = ()) -> int | None:
+        """The number that a query finds; None without one."""
+        row = self._db.row(query, values)
+        return int(row[0]) if row else None
+
     @property
     def stamp(self) -> int:
         """A random number that every change of the content renews.
@@ -242,11 +260,12 @@ class Browsing:
     @property
     def works_in_states(self) -> int:
         """How many laws it has in several states."""
-        return int(
-            self._db.rows(
+        return (
+            self._number(
                 "SELECT count(DISTINCT work) FROM documents INDEXED BY documents_later"
                 " WHERE shown_from <> ''"
-            )[0][0]
+            )
+            or 0
         )
 
     def kinds(self) -> dict[str, int]:
@@ -301,8 +320,7 @@ class Browsing:
             )
         )
         rows = self._db.rows(
-            "SELECT id, title FROM shown WHERE kind <> 'law' ORDER BY key LIMIT ?",
-            (_TITLES + 1,),
+            "SELECT id, title FROM shown WHERE kind <> 'law' ORDER BY key LIMIT ?", (_TITLES + 1,)
         )
         for id_, title in rows[:_TITLES]:
             if len(found) == limit:
@@ -314,17 +332,15 @@ class Browsing:
     @property
     def is_of_laws(self) -> bool:
         """Whether it has no documents besides laws."""
-        return not self.kept("others", self._has_others)
+        return not self._any("SELECT 1 FROM shown WHERE kind <> 'law' LIMIT 1")
 
     def texts_entitled(self, words: str) -> list[str]:
         """Ids of the documents besides the laws whose titles hold these words."""
         if self.is_of_laws:
             return []
-        rows = self._db.rows(
-            "SELECT id FROM shown WHERE kind <> 'law' AND instr(title, ?) ORDER BY key",
-            (words,),
+        return self._column(
+            "SELECT id FROM shown WHERE kind <> 'law' AND instr(title, ?) ORDER BY key", (words,)
         )
-        return [row[0] for row in rows]
 
     def titles(self) -> Iterator[tuple[int, str]]:
         """Yield keys and titles of all documents besides laws, in the order they were entered."""
@@ -335,10 +351,6 @@ class Browsing:
         ):
             yield from page
             last = page[-1][0]
-
-    def _has_others(self) -> bool:
-        """Whether there are documents besides laws."""
-        return bool(self._db.row("SELECT 1 FROM shown WHERE kind <> 'law' LIMIT 1"))
 
     def standing(self, document_id: str, layer: str) -> list[Stand]:
         """List where the passages of a layer stand, in reading order."""
@@ -359,8 +371,7 @@ class Browsing:
         ]
 
     def _meta(self, name: str) -> int:
-        row = self._db.row("SELECT value FROM meta WHERE name = ?", (name,))
-        return int(row[0]) if row else 0
+        return self._number("SELECT value FROM meta WHERE name = ?", (name,)) or 0
 
     def _key(self, document_id: str) -> int | None:
         return self._memory.once("documents", document_id, self._find_key)
@@ -372,10 +383,9 @@ class Browsing:
         return key
 
     def _exact_key(self, document_id: str) -> int | None:
-        row = self._db.row("SELECT key FROM shown WHERE id = ?", (document_id,)) or self._db.row(
+        return self._number("SELECT key FROM shown WHERE id = ?", (document_id,)) or self._number(
             "SELECT key FROM documents WHERE id = ?", (document_id,)
         )
-        return int(row[0]) if row else None
 
     def id_of(self, name: str) -> str:
         """The id of the document that a name means; the name itself where there is none.
@@ -398,8 +408,7 @@ class Browsing:
         return self.kept("composed", self._find_decomposed).get(composed, "")
 
     def _find_decomposed(self) -> dict[str, str]:
-        """By its form in NFC every id that is written otherwise."""
-        ids = (id_ for (id_,) in self._db.rows("SELECT id FROM documents"))
+        ids = self._column("SELECT id FROM documents")
         return {normalize("NFC", id_): id_ for id_ in ids if not is_normalized("NFC", id_)}
 
     def named(self, name: str) -> list[str]:
@@ -409,7 +418,7 @@ class Browsing:
     def _find_names(self) -> dict[str, list[str]]:
         """By its name in NFC every id that has a folder, a zip or a message before that name."""
         found: dict[str, list[str]] = {}
-        for (id_,) in self._db.rows("SELECT id FROM shown WHERE id GLOB '*[!/]*'"):
+        for id_ in self._column("SELECT id FROM shown WHERE id GLOB '*[!/]*'"):
             found.setdefault(normalize("NFC", re.split("[!/]", id_)[-1]), []).append(id_)
         return found
 
@@ -417,10 +426,9 @@ class Browsing:
         return self._memory.once("works", document_id, self._find_work)
 
     def _find_work(self, document_id: str) -> int:
-        row = self._db.row("SELECT key FROM works WHERE id = ?", (document_id,)) or self._db.row(
-            "SELECT work FROM documents WHERE id = ?", (document_id,)
-        )
-        return int(row[0]) if row else 0
+        work = self._number("SELECT key FROM works WHERE id = ?", (document_id,))
+        of_state = "SELECT work FROM documents WHERE id = ?"
+        return work or self._number(of_state, (document_id,)) or 0
 
     def _require(self, document_id: str) -> int:
         key = self._key(document_id)
@@ -469,44 +477,97 @@ class Derived(Browsing):
             locator: the provision.
             kinds: of the edges; what the text cites and leaves to orders where none is named.
         """
-        key = self._require(document_id)
-        return links.references_from(self._db, key, locator.path, kinds or REFERENCES)
+        return self._references_of(self._require(document_id), locator, kinds or REFERENCES)
+
+    def _references_of(
+        self, document: int, locator: Locator, kinds: Sequence[str]
+    ) -> list[Reference]:
+        return self._references(
+            "WHERE edges.document = ? AND edges.source >= ? AND edges.source < ?"
+            f" AND edges.kind IN ({_marks(kinds)})"
+            ' ORDER BY edges.start, edges."end", edges.key',
+            (document, *subtree(locator.path), *kinds),
+        )
 
     def references_to(self, document_id: str, locator: Locator, *kinds: str) -> list[Reference]:
         """List the edges to a provision or to something inside it, also as part of a range."""
-        key = self._require_work(document_id)
-        return links.references_to(self._db, key, locator.path, kinds or REFERENCES)
+        # What is of no work is not there at all.
+        work = self._work(document_id) or self._require(document_id)
+        wanted = kinds or REFERENCES
+        return self._references(
+            "WHERE edges.key IN (SELECT edge FROM reached"  # noqa: S608 - constants and marks
+            f" WHERE law = ? AND place >= ? AND place < ?) AND {_IS_SHOWN}"
+            f" AND edges.kind IN ({_marks(wanted)}) ORDER BY edges.document, edges.key",
+            (work, *subtree(locator.path), *wanted),
+        )
 
     def connections_from(self, document_id: str, locator: Locator, limit: int) -> list[Connection]:
-        """List where the references of a provision lead, `limit` at most.
+        """List where the references of a provision lead, each once, `limit` at most.
 
         Like `connections_to` it gives nothing for an unknown document.
         """
-        key = self._key(document_id) or 0
-        return links.connections_from(self._db, key, locator.path, limit)
+        return self._connections(
+            f"works.id, {_article('edges.target')}, edges.kind, edges.source"
+            " FROM edges JOIN works ON works.key = edges.law WHERE edges.target <> ''"
+            " AND edges.document = ? AND edges.source >= ? AND edges.source < ?",
+            (self._key(document_id) or 0, *subtree(locator.path)),
+            limit,
+        )
 
     def connections_to(self, document_id: str, locator: Locator, limit: int) -> list[Connection]:
-        """List what refers to a provision or to something inside it, `limit` at most."""
-        return links.connections_to(self._db, self._work(document_id), locator.path, limit)
+        """List what refers to a provision or to something inside it, each once."""
+        return self._connections(
+            f"shown.id, {_article('edges.source')}, edges.kind, place"
+            " FROM reached JOIN edges ON edges.key = edge"
+            " JOIN shown ON shown.key = edges.document"
+            " WHERE reached.law = ? AND place >= ? AND place < ?",
+            (self._work(document_id), *subtree(locator.path)),
+            limit,
+        )
+
+    def _connections(self, query: str, values: Sequence[Any], limit: int) -> list[Connection]:
+        rows = self._db.rows(
+            f"SELECT DISTINCT {query} AND edges.kind IN ({_marks(REFERENCES)}) LIMIT ?",
+            (*values, *REFERENCES, limit),
+        )
+        return [Connection(*row) for row in rows]
 
     def definitions_of(self, term: str) -> list[Definition]:
         """List where a term, written exactly so, is defined."""
-        return links.definitions_of(self._db, term)
+        of_term = f"edges.name = ? AND {_IS_SHOWN} ORDER BY edges.document, edges.key"
+        return self._definitions(of_term, term)
 
     def definitions_in(self, document_id: str) -> list[Definition]:
         """List the terms a document defines, in reading order."""
-        return links.definitions_in(self._db, self._require(document_id))
+        return self._definitions(
+            "edges.document = ? ORDER BY edges.key", self._require(document_id)
+        )
+
+    def _definitions(self, condition: str, value: str | int) -> list[Definition]:
+        found = self._references(f"WHERE edges.kind = 'defines' AND {condition}", (value,))
+        return list(map(Definition.of_edge, found))
+
+    def _references(self, condition: str, values: Sequence[Any]) -> list[Reference]:
+        rows = self._db.rows(f"{EDGES} {condition}", values)
+        return [reference_of(self._db, row) for row in rows]
 
     def documents_referring(self, law_id: str, kind: str) -> list[str]:
         """Ids of the documents that refer to a law in this way (``delegated-by``)."""
-        rows = self._db.rows(
+        return self._column(
             "SELECT DISTINCT id FROM reached JOIN edges ON edges.key = edge"
             " JOIN shown ON shown.key = edges.document"
             " WHERE reached.law = ? AND edges.kind = ? ORDER BY shown.key",
             (self._work(law_id), kind),
         )
-        return [row[0] for row in rows]
 
-    def _require_work(self, document_id: str) -> int:
-        # What is of no work is not there at all.
-        return self._work(document_id) or self._require(document_id)
+
+_IS_SHOWN = "EXISTS (SELECT 1 FROM shown WHERE shown.key = edges.document)"
+
+
+def _article(column: str) -> str:
+    # The part of a path before its first dot: the article, with its division.
+    return f"substr({column}, 1, instr({column} || '.', '.') - 1)"
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ",".join("?" * len(values))

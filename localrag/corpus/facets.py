@@ -169,7 +169,6 @@ def _plain(label: Label) -> str:
 
 
 def _key_and_name(key: str) -> str:
-    """A facet as it is stored, and as it is shown where that is another word."""
     name = facet_name(key)
     return key if name == key else _("{key} ({name})").format(key=key, name=name)
 
@@ -335,10 +334,7 @@ class Facets:
         return dict(found) if named else None
 
     def units(
-        self,
-        where: tuple[Label, ...],
-        documents: Collection[str] | None,
-        layers: Collection[str],
+        self, where: tuple[Label, ...], documents: Collection[str] | None, layers: Collection[str]
     ) -> int:
         """How many passages of some layers are wanted.
 

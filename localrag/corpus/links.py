@@ -180,6 +180,12 @@ class Definition:
     scope: str = ""
     aside: int = 0
 
+    @classmethod
+    def of_edge(cls, edge: Reference) -> Self:
+        """Read the definition that an edge keeps."""
+        scope, aside = json.loads(edge.detail)
+        return cls(edge.document_id, edge.source, edge.law_name, edge.start, edge.end, scope, aside)
+
 
 def subtree(path: str) -> tuple[str, str]:
     """Return the bounds (from, up to but without) of a place and all that stands inside it.
@@ -247,88 +253,6 @@ def replace(
     return references, definitions
 
 
-def references_from(
-    database: Database, document: int, path: str, kinds: Sequence[str]
-) -> list[Reference]:
-    """List the edges of some kinds of a provision and its inside, in reading order."""
-    rows = database.rows(
-        f"{EDGES} WHERE edges.document = ? AND edges.source >= ? AND edges.source < ?"
-        f" AND edges.kind IN ({_marks(kinds)})"
-        ' ORDER BY edges.start, edges."end", edges.key',
-        (document, *subtree(path), *kinds),
-    )
-    return [reference_of(database, row) for row in rows]
-
-
-def references_to(database: Database, law: int, path: str, kinds: Sequence[str]) -> list[Reference]:
-    """List the edges of some kinds to a provision or to something inside it.
-
-    They are in the order of the documents and of their texts.
-    """
-    rows = database.rows(
-        f"{EDGES} WHERE edges.key IN"  # noqa: S608 - constants and marks
-        " (SELECT edge FROM reached WHERE law = ? AND place >= ? AND place < ?)"
-        " AND EXISTS (SELECT 1 FROM shown WHERE shown.key = edges.document)"
-        f" AND edges.kind IN ({_marks(kinds)}) ORDER BY edges.document, edges.key",
-        (law, *subtree(path), *kinds),
-    )
-    return [reference_of(database, row) for row in rows]
-
-
-def connections_from(database: Database, document: int, path: str, limit: int) -> list[Connection]:
-    """List where the references of a provision lead, each once, `limit` at most."""
-    rows = database.rows(
-        f"SELECT DISTINCT works.id, {_article('edges.target')}, edges.kind, edges.source"  # noqa: S608
-        " FROM edges JOIN works ON works.key = edges.law"
-        " WHERE edges.document = ? AND edges.source >= ? AND edges.source < ?"
-        f" AND edges.target <> '' AND edges.kind IN ({_marks(REFERENCES)}) LIMIT ?",
-        (document, *subtree(path), *REFERENCES, limit),
-    )
-    return [Connection(*row) for row in rows]
-
-
-def connections_to(database: Database, law: int, path: str, limit: int) -> list[Connection]:
-    """List what refers to a provision or to something inside it, each once, `limit` at most."""
-    rows = database.rows(
-        f"SELECT DISTINCT shown.id, {_article('edges.source')}, edges.kind, place"  # noqa: S608
-        " FROM reached JOIN edges ON edges.key = edge"
-        " JOIN shown ON shown.key = edges.document"
-        " WHERE reached.law = ? AND place >= ? AND place < ?"
-        f" AND edges.kind IN ({_marks(REFERENCES)}) LIMIT ?",
-        (law, *subtree(path), *REFERENCES, limit),
-    )
-    return [Connection(*row) for row in rows]
-
-
-def _article(column: str) -> str:
-    # The part of a path before its first dot: the article, with its division.
-    return f"substr({column}, 1, instr({column} || '.', '.') - 1)"
-
-
-def _marks(values: Sequence[str]) -> str:
-    return ",".join("?" * len(values))
-
-
-def definitions_of(database: Database, term: str) -> list[Definition]:
-    """List where a term is defined."""
-    rows = database.rows(
-        f"{EDGES} WHERE edges.kind = 'defines' AND edges.name = ?"  # noqa: S608 - a constant
-        " AND EXISTS (SELECT 1 FROM shown WHERE shown.key = edges.document)"
-        " ORDER BY edges.document, edges.key",
-        (term,),
-    )
-    return [_definition(reference_of(database, row)) for row in rows]
-
-
-def definitions_in(database: Database, document: int) -> list[Definition]:
-    """List what a document defines, in reading order."""
-    rows = database.rows(
-        f"{EDGES} WHERE edges.kind = 'defines' AND edges.document = ? ORDER BY edges.key",
-        (document,),
-    )
-    return [_definition(reference_of(database, row)) for row in rows]
-
-
 EDGES = (
     'SELECT edges.key, states.id, edges.source, edges.start, edges."end", edges.kind, works.id,'
     " edges.name, edges.target, edges.target_end, edges.detail, edges.document, edges.law,"
@@ -341,13 +265,6 @@ def _of_term(one: Definition) -> ReferenceRow:
     detail = json.dumps([one.scope, one.aside], ensure_ascii=False)
     place = one.locator.path
     return ReferenceRow(place, one.start, one.end, DEFINES, "", one.term, "", None, detail)
-
-
-def _definition(edge: Reference) -> Definition:
-    scope, aside = json.loads(edge.detail)
-    return Definition(
-        edge.document_id, edge.source, edge.law_name, edge.start, edge.end, scope, aside
-    )
 
 
 def reference_of(database: Database, row: Row) -> Reference:

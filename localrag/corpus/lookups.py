@@ -60,14 +60,10 @@ class Lookups(Derived):
     @property
     def has_states(self) -> bool:
         """Whether it has more than one state of any law."""
-        return self.kept("states", self._find_states)
-
-    def _find_states(self) -> bool:
         # Without its name the planner takes an index of all documents.
-        row = self._db.row(
+        return self._any(
             "SELECT 1 FROM documents INDEXED BY documents_later WHERE shown_from <> '' LIMIT 1"
         )
-        return row is not None
 
     def shown(self, keys: Iterable[int]) -> dict[int, int]:
         """Find the passages shown that indexes know by these keys.
@@ -91,10 +87,7 @@ class Lookups(Derived):
     @property
     def shares_entries(self) -> bool:
         """Whether indexes know any passage by another key than its own, as `shown` tells."""
-        return self.kept("shared", self._find_shared)
-
-    def _find_shared(self) -> bool:
-        return bool(self._db.row("SELECT 1 FROM passages WHERE indexed_as IS NOT NULL LIMIT 1"))
+        return self._any("SELECT 1 FROM passages WHERE indexed_as IS NOT NULL LIMIT 1")
 
     def document(self, document_id: str) -> DocumentInfo:
         """Return one document's listing.
@@ -220,7 +213,7 @@ class Lookups(Derived):
             layers: of the passages.
             only: keys, where not all are wanted.
         """
-        documents = [key for (key,) in self._db.rows("SELECT key FROM documents ORDER BY key")]
+        documents = self._column("SELECT key FROM documents ORDER BY key")
         if only is not None:
             documents = sorted(
                 {
@@ -321,19 +314,21 @@ class Lookups(Derived):
 
     def at(self, document_id: str, locator: Locator, layer: str | None = None) -> Passage | None:
         """Find the passage at exactly this statute place; the first, should a law print two."""
-        place = document_id, locator.path, layer
-        key = self._memory.once("places", place, self._find_place) if locator.path else None
+        key = self._key_at(document_id, locator, layer)
         return None if key is None else self.by_keys([key]).get(key)
+
+    def _key_at(self, document_id: str, locator: Locator, layer: str | None) -> int | None:
+        place = document_id, locator.path, layer
+        return self._memory.once("places", place, self._find_place) if locator.path else None
 
     def _find_place(self, place: tuple[str, str, str | None]) -> int | None:
         document_id, path, layer = place
-        row = self._db.row(
+        return self._number(
             "SELECT key FROM passages WHERE document = ?"
             " AND layer IN (SELECT key FROM layers WHERE ? IS NULL OR name = ?) AND locator = ?"
             " ORDER BY key LIMIT 1",
             (self._key(document_id), layer, layer, path),
         )
-        return int(row[0]) if row else None
 
     def all_at(self, document_id: str, places: Iterable[Locator]) -> dict[Locator, Passage]:
         """Find the passages that `at` finds at these statute places, as far as there are any."""
@@ -361,13 +356,15 @@ class Lookups(Derived):
 
     def within(self, document_id: str, locator: Locator, layer: str) -> list[Passage]:
         """List the passages of a layer at this statute place and inside it, in reading order."""
-        rows = self._db.rows(
-            "SELECT key FROM passages WHERE document = ?"
+        return list(self.by_keys(self._inside("key", document_id, locator, layer)).values())
+
+    def _inside(self, column: str, document_id: str, locator: Locator, layer: str) -> list[Any]:
+        return self._column(
+            f"SELECT {column} FROM passages WHERE document = ?"  # noqa: S608 - a fixed name
             " AND layer = (SELECT key FROM layers WHERE name = ?)"
             " AND locator >= ? AND locator < ? ORDER BY key",
             (self._key(document_id), layer, *subtree(locator.path)),
         )
-        return list(self.by_keys(row[0] for row in rows).values())
 
     # Statutes
 
@@ -417,16 +414,7 @@ class Lookups(Derived):
         """Whether the law has exactly this provision; the empty locator is the law itself."""
         if not locator.path:
             return self._key(law_id) is not None
-        return self._memory.once("exists", (law_id, locator.path), self._exists)
-
-    def _exists(self, place: tuple[str, str]) -> bool:
-        law_id, path = place
-        found = self._db.row(
-            "SELECT 1 FROM passages WHERE document = ? AND layer IN (SELECT key FROM layers)"
-            " AND locator = ? LIMIT 1",
-            (self._key(law_id), path),
-        )
-        return found is not None
+        return self._key_at(law_id, locator, None) is not None
 
     def articles(self, law_id: str, division: str = "") -> list[str]:
         """List the article numbers of a division of a law, in reading order."""
@@ -434,25 +422,15 @@ class Lookups(Derived):
 
     def _find_articles(self, place: tuple[str, str]) -> tuple[str, ...]:
         law_id, division = place
-        rows = self._db.rows(
-            "SELECT locator FROM passages WHERE document = ?"
-            " AND layer = (SELECT key FROM layers WHERE name = ?) ORDER BY key",
-            (self._key(law_id), ARTICLES),
-        )
+        paths = self._inside("locator", law_id, Locator(), ARTICLES)
         inside = f"{division}/" if division else ""
-        places = (path.removeprefix(inside) for (path,) in rows if path.startswith(inside))
+        places = (path.removeprefix(inside) for path in paths if path.startswith(inside))
         # The layer holds whole articles: what is left after the division is the number.
         return tuple(dict.fromkeys(place for place in places if place and "/" not in place))
 
     def locators(self, law_id: str, inside: Locator, layer: str) -> list[Locator]:
         """List the places of a layer inside a provision, in reading order."""
-        rows = self._db.rows(
-            "SELECT locator FROM passages WHERE document = ?"
-            " AND layer = (SELECT key FROM layers WHERE name = ?)"
-            " AND locator >= ? AND locator < ? ORDER BY key",
-            (self._key(law_id), layer, *subtree(inside.path)),
-        )
-        return [Locator.parse(path) for (path,) in rows]
+        return list(map(Locator.parse, self._inside("locator", law_id, inside, layer)))
 
     def divisions(self, law_id: str) -> dict[str, str]:
         """Return the header of the first provision of every division besides the main one."""
@@ -492,7 +470,6 @@ class Lookups(Derived):
         return [Section(*row) for row in rows]
 
     def _pieced(self, documents: Iterable[int]) -> set[int]:
-        """Which of some documents have a text that is put together of pieces."""
         found = self._rows_by_key("SELECT document FROM pieces", "document", set(documents))
         return {document for (document,) in found}
 
@@ -528,7 +505,6 @@ _START, _END, _TEXT = 9, 10, 11
 
 
 def _cut(document: int, start: int, end: int, blocks: Mapping[int, str]) -> str:
-    """A span of the text of a document, from its blocks."""
     skipped = start // BLOCK * BLOCK
     text = "".join(blocks[key] for key in block_range(document, start, end))
     return text[start - skipped : end - skipped]

@@ -159,22 +159,8 @@ def info(database: Database, row: Row) -> DocumentInfo:
     Raises:
         StoreError: it is not what was stored.
     """
-    *told, mark = row
-    (
-        key,
-        id_,
-        title,
-        kind,
-        source,
-        characters,
-        passages,
-        stored,
-        state_id,
-        until,
-        later,
-        day,
-        old,
-    ) = told
+    key, id_, title, kind, source, characters, passages, *rest = row
+    stored, state_id, until, later, day, old, mark = rest
     database.require_marked((id_, state_id, title, kind, stored), mark, state_id)
     metadata = json.loads(stored)
     amended = bool(metadata.get("amending_law")) or _is_older(id_, day)
@@ -196,7 +182,6 @@ def info(database: Database, row: Row) -> DocumentInfo:
 
 
 def _is_older(law_id: str, day: str) -> bool:
-    """Whether a law is of an earlier year than a day (ISO)."""
     when = enacted(law_id)
     return when is not None and bool(day) and when.year < int(day[:4])
 
@@ -272,8 +257,7 @@ def keep_indexed(database: Database, key: int, known: Indexed) -> None:
     text = read_text(database, key, 0, None)
     kept = []
     for passage, layer, header, start, end in database.rows(
-        f'SELECT passages.key, layers.name, header, start, "end" {_SHARED}',
-        (key, *_LAYERS),
+        f'SELECT passages.key, layers.name, header, start, "end" {_SHARED}', (key, *_LAYERS)
     ):
         if keys := known.get((layer, header, text[start:end])):
             kept.append((keys.pop(0), passage))

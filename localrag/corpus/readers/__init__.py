@@ -10,6 +10,7 @@ import lzma
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path, PurePosixPath
@@ -35,7 +36,7 @@ from localrag.corpus.readers.pdf import read_pdf
 from localrag.corpus.readers.sheets import read_xlsx
 from localrag.corpus.readers.slides import read_pptx
 from localrag.corpus.readers.tables import read_csv, read_tsv
-from localrag.corpus.readers.text import Lines, drop_controls
+from localrag.corpus.readers.text import Lines, drop_controls, empty_file
 from localrag.corpus.readers.triples import holds_triples, read_triples_jsonl
 from localrag.corpus.readers.types import (
     Limits,
@@ -89,10 +90,11 @@ _LineReader = Callable[[str, Lines, Limits], Iterator[Outcome]]
 _PartReader = Callable[[str, bytes], Iterator[_Found]]
 _HoldingReader = Callable[[str, bytes, Limits, _PartReader], Iterator[_Found]]
 
+# Goes for the suffix that files of WikiExtractor lack; they are named so, with their number.
 _EXTRACTED = "wiki_00"
-"""Goes for the suffix that files of WikiExtractor lack; they are named so, with their number."""
+# Scans, which a walk offers where OCR is installed.
 _IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
-"""Scans, which a walk offers where OCR is installed."""
+# Formats that are read from all their bytes at once.
 _WHOLE: Mapping[str, _WholeReader] = {
     ".xml": read_egov_xml,
     ".txt": read_plain_text,
@@ -112,25 +114,17 @@ _WHOLE: Mapping[str, _WholeReader] = {
     ".json": read_json,
     **dict.fromkeys(_IMAGES, read_image),
 }
-"""Formats that are read from all their bytes at once."""
-_HOLDING: Mapping[str, _HoldingReader] = {
-    ".eml": read_eml,
-    ".msg": read_msg,
-    ".pdf": read_pdf,
-}
-"""Likewise, of files that have other files in them."""
-_LINES: Mapping[str, _LineReader] = {
-    ".jsonl": read_jsonl,
-    ".tsv": read_tsv,
-    _EXTRACTED: read_jsonl,
-}
-"""Formats that are streamed line by line."""
+# Likewise, of files that have other files in them.
+_HOLDING: Mapping[str, _HoldingReader] = {".eml": read_eml, ".msg": read_msg, ".pdf": read_pdf}
+# Formats that are streamed line by line.
+_LINES: Mapping[str, _LineReader] = {".jsonl": read_jsonl, ".tsv": read_tsv, _EXTRACTED: read_jsonl}
+# How compressed lines are opened.
 _PACKED: Mapping[str, Callable[[IO[bytes]], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
     ".xz": lzma.open,
 }
-"""How compressed lines are opened."""
+# How binary formats begin, and a suffix they go by.
 _MAGIC = {
     b"%PDF-": ".pdf",
     b"PK\x03\x04": ".zip",
@@ -142,9 +136,9 @@ _MAGIC = {
     b"MM\x00*": ".tif",
     b"\xd0\xcf\x11\xe0": ".doc",
 }
-"""How binary formats begin, and a suffix they go by."""
 
 
+# How files of a suffix begin; the others are text.
 _BEGINS_AS = {
     ".pdf": ".pdf",
     ".png": ".png",
@@ -153,9 +147,8 @@ _BEGINS_AS = {
     ".msg": ".doc",
     **dict.fromkeys((*WORD_SUFFIXES, ".xlsx", ".xlsm", ".pptx", ".pptm", ".ppsx"), ".zip"),
 }
-"""How files of a suffix begin; the others are text."""
+# Archives and messages that may be inside each other.
 _DEEPEST = 5
-"""Archives and messages that may be inside each other."""
 
 
 def supported(path: Path, *, converting: bool = False) -> bool:
@@ -283,15 +276,9 @@ def _open(
         raise how_to_read(path)
     size = path.stat().st_size
     if not path.is_file():
-        raise InputError(
-            N_("This is no regular file."),
-            N_("Add files and folders only."),
-        )
+        raise InputError(N_("This is no regular file."), N_("Add files and folders only."))
     if not size:
-        raise InputError(
-            N_("The file is empty."),
-            N_("Remove it, or check how it was saved."),
-        )
+        raise empty_file()
     if suffix == ".zip":
         return _zip(path, name, limits)
     is_whole = converted or suffix in _WHOLE or suffix in _HOLDING
@@ -379,7 +366,7 @@ def _lines(
     path: Path, suffix: str, packing: str, name: str, limits: Limits, after: int, in_pieces: bool
 ) -> Iterator[Outcome | LineBlock]:
     try:
-        with path.open("rb") as file, _PACKED.get(packing, _as_it_is)(file) as unpacked:
+        with path.open("rb") as file, _PACKED.get(packing, nullcontext)(file) as unpacked:
             lines = Lines(unpacked, limits, after)
             reader = _line_reader(suffix, lines)
             if in_pieces and reader is read_cirrus:
@@ -437,10 +424,6 @@ def _dump_reader(suffix: str, first: bytes) -> _LineReader | None:
     return None
 
 
-def _as_it_is(file: IO[bytes]) -> IO[bytes]:
-    return file
-
-
 def _damaged(how: str) -> InputError:
     return InputError(
         N_("The compressed file is damaged or cut off ({how})."),
@@ -463,14 +446,10 @@ def _part(place: str, data: bytes, limits: Limits) -> Iterator[_Found]:
 def _member(place: str, data: bytes, limits: Limits) -> Iterator[_Found]:
     suffix, packing = _suffixes(place)
     if not data:
-        raise InputError(
-            N_("The member is empty."),
-            N_("Check how the zip was made."),
-        )
+        raise InputError(N_("The member is empty."), N_("Check how the zip was made."))
     if packing:
         raise InputError(
-            N_("Compressed members are not read."),
-            N_("Unpack the zip and add the files."),
+            N_("Compressed members are not read."), N_("Unpack the zip and add the files.")
         )
     if place.count("!") > _DEEPEST:
         raise InputError(

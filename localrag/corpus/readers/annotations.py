@@ -29,12 +29,12 @@ SIGNATURES = N_("signatures")
 MEDIA = N_("sounds, films and 3D models")
 IN_TEXT = frozenset({FIELDS, TYPED, STRUCK, TO_REDACT})
 """What is read and needs a word; the others are not read."""
+# Annotations of a page, options of a field; characters of one.
 _MOST, _LONGEST = 20_000, 100_000
-"""Annotations of a page, options of a field; characters of one."""
 _MOST_BOOKMARKS, _DEEPEST = 20_000, 15
 _PASSWORD = 1 << 13
+# Heights of a font from one line to the next.
 _LINE = 1.3
-"""Heights of a font from one line to the next."""
 
 
 class Put(NamedTuple):
@@ -308,12 +308,10 @@ def _resolved(value: Any) -> Any:
 
 
 def _entry(entries: Any, key: Any) -> Any:
-    """What a dictionary has under a name, as it is written there: a reference, as a rule."""
     return entries.raw_get(key) if hasattr(entries, "raw_get") and key in entries else None
 
 
 def _number(value: Any) -> int:
-    """The number of an object, by which a layer is known; 0 for what is no object of its own."""
     reference = value if hasattr(value, "idnum") else getattr(value, "indirect_reference", None)
     return int(getattr(reference, "idnum", 0) or 0)
 
@@ -345,7 +343,6 @@ class _Marker:
         self._forms: dict[int, Any] = {}
 
     def mark(self, page: Any) -> None:
-        """Mark the text of a page that is in a hidden layer."""
         content = page.get_contents()
         if content is not None and self._marked(content, _resolved(page.get("/Resources", {}))):
             page.replace_contents(content)

@@ -21,6 +21,8 @@ from multiprocessing.connection import Connection
 from threading import Lock
 from typing import Any, TypeVar
 
+from lxml import etree
+
 from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError
 from localrag.language import N_
@@ -29,8 +31,8 @@ TEXT: Mapping[bytes, int] = {b"\n": 60}
 MARKUP: Mapping[bytes, int] = {b"<": 350, b"=": 100}
 MARKDOWN: Mapping[bytes, int] = {b"\n": 1_600}
 JSON: Mapping[bytes, int] = {b"{": 250, b"[": 80, b",": 60}
+# What a byte of text takes: itself, its characters, those of its passages, its rows.
 _BYTE = 6
-"""What a byte of text takes: itself, its characters, those of its passages, its rows."""
 _SMALL = 1_000_000
 
 
@@ -57,13 +59,44 @@ def check_memory(data: bytes, marks: Mapping[bytes, int], limits: Limits) -> Non
         )
 
 
+def parsed_xml(data: bytes, cure: str, *, without_comments: bool = False) -> etree._Element:
+    """Parse XML from outside: nothing is fetched, nothing is expanded.
+
+    Args:
+        data: the XML.
+        cure: what to do about a file that is damaged; a message marked with `N_`.
+        without_comments: leave out comments and processing instructions.
+
+    Raises:
+        InputError: it is damaged, or declares entities or an external DTD.
+    """
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        remove_comments=without_comments,
+        remove_pis=without_comments,
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise InputError(N_("The XML is damaged ({problem})."), cure, problem=error.msg) from error
+    dtd: Any = root.getroottree().docinfo.internalDTD
+    if dtd is not None and (dtd.system_url or any(True for _ in dtd.iterentities())):
+        raise InputError(
+            N_("The XML declares entities or an external DTD, which are never resolved."),
+            N_("Check where it came from: neither e-Gov nor an office program writes such a file."),
+        )
+    return root
+
+
 Result = TypeVar("Result")
 
 _IDLE_SECONDS = 2
+# What Python and the libraries take of the memory that is allowed.
 _ITSELF = 256_000_000
-"""What Python and the libraries take of the memory that is allowed."""
+# So many times its processor time it may take by the clock: other programs want the processor.
 _PATIENCE = 5
-"""So many times its processor time it may take by the clock: other programs want the processor."""
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from localrag.corpus.readers.bounds import serve; serve()"

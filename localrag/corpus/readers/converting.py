@@ -75,9 +75,7 @@ def not_read(path: Path, formats: Sequence[str]) -> InputError:
         )
     if known in _PICTURES:
         return InputError(
-            N_("Pictures ({suffix}) are not read."),
-            N_("Save a scanned page as PDF."),
-            suffix=known,
+            N_("Pictures ({suffix}) are not read."), N_("Save a scanned page as PDF."), suffix=known
         )
     return InputError(
         N_("There is no reader for {suffix}."),

@@ -22,11 +22,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lxml import etree
 
-from localrag.corpus.readers.bounds import MARKUP, check_memory
+from localrag.corpus.readers.bounds import MARKUP, check_memory, parsed_xml
 from localrag.corpus.readers.statute import (
     Place,
     StatuteBuilder,
@@ -48,10 +48,10 @@ _LAW_ID = r"\d{3}(?:CONSTITUTION|[A-Z]{1,4}\d{8,11})"
 _FILE_NAME = re.compile(rf"({_LAW_ID})(?:_(\d{{4}})(\d{{2}})(\d{{2}}))?(?:_(\w+))?")
 # What e-Gov's file names have in the place of an amending law where there is none.
 _NO_AMENDMENT = re.compile("0*")
+# In the order of their digits in law ids, which begin with 1.
 _ERAS = {"Meiji": "明治", "Taisho": "大正", "Showa": "昭和", "Heisei": "平成", "Reiwa": "令和"}
-"""In the order of their digits in law ids, which begin with 1."""
+# The year in which Japan took over the Gregorian calendar.
 _GREGORIAN = 1873
-"""The year in which Japan took over the Gregorian calendar."""
 # Kinds whose ids follow from era, year and number. Acts do not (the id tells who introduced the
 # bill), nor do ordinances (it tells the ministries).
 _COMPUTABLE = {"CabinetOrder": "CO", "ImperialOrder": "IO"}
@@ -61,8 +61,8 @@ _NUMERAL = "〇一二三四五六七八九十百千0-9０-９"
 _LAW_NUMBER = re.compile(
     rf"(明治|大正|昭和|平成|令和)(元|[{_NUMERAL}]{{1,4}})年(.{{1,60}}?)(?:第([{_NUMERAL}]{{1,7}})号)?"
 )
+# Kinds as law numbers name them, whose code in law ids is always the same.
 _KINDS_OF_NUMBERS = {"法律": "AC", "政令": "CO", "勅令": "IO"}
-"""Kinds as law numbers name them, whose code in law ids is always the same."""
 
 
 class Identity(NamedTuple):
@@ -298,7 +298,6 @@ def join(head: str, line: str) -> str:
 
 
 def _is_printed(element: etree._Element) -> bool:
-    """Tell whether an element carries text itself rather than elements that carry it."""
     if element.text and not element.text.isspace():
         return True
     return len(element) > 0 and element[0].tag in _INLINE
@@ -439,7 +438,6 @@ class LawWriter:
             self._builder.section(depth, heading, start)
 
     def _unnumbered(self, paragraphs: list[etree._Element], place: Place) -> None:
-        """Write paragraphs outside any article: together they are what an article is elsewhere."""
         start = self._builder.position
         self._paragraphs(paragraphs, place)
         self._builder.provision(ARTICLES, place, start)
@@ -502,10 +500,7 @@ class LawWriter:
         return below
 
     def _numbered(
-        self,
-        element: etree._Element,
-        below: Callable[[etree._Element, int], None],
-        head: str = "",
+        self, element: etree._Element, below: Callable[[etree._Element, int], None], head: str = ""
     ) -> None:
         """Write a printed number and its sentence on one line, then what stands below them.
 
@@ -573,7 +568,7 @@ def parsed(data: bytes, limits: Limits) -> etree._Element:
         InputError: it is damaged, declares entities, or would take too much memory.
     """
     check_memory(data, MARKUP, limits)
-    return _parse(data)
+    return parsed_xml(data, N_("Download the file again."), without_comments=True)
 
 
 def law_document(root: etree._Element, name: str, *, source: str = "") -> Document:
@@ -602,8 +597,7 @@ def law_document(root: etree._Element, name: str, *, source: str = "") -> Docume
     title = inline(heading).strip() or said(root, "revision_info/law_title") or law_num
     if not title:
         raise InputError(
-            N_("The law has neither a title nor a law number."),
-            N_("The file is damaged."),
+            N_("The law has neither a title nor a law number."), N_("The file is damaged.")
         )
     builder = StatuteBuilder(named.law_id, title)
     LawWriter(builder).law(law, body)
@@ -618,28 +612,3 @@ def law_document(root: etree._Element, name: str, *, source: str = "") -> Docume
     }
     held = {key: drop_controls(value) for key, value in metadata.items() if value}
     return builder.document(source or name, held)
-
-
-def _parse(data: bytes) -> etree._Element:
-    parser = etree.XMLParser(
-        resolve_entities=False,
-        load_dtd=False,
-        no_network=True,
-        remove_comments=True,
-        remove_pis=True,
-    )
-    try:
-        root = etree.fromstring(data, parser)
-    except etree.XMLSyntaxError as error:
-        raise InputError(
-            N_("The XML is damaged ({problem})."),
-            N_("Download the file again."),
-            problem=error.msg,
-        ) from error
-    dtd: Any = root.getroottree().docinfo.internalDTD
-    if dtd is not None and (dtd.system_url or any(True for _ in dtd.iterentities())):
-        raise InputError(
-            N_("The XML declares entities or an external DTD, which are never resolved."),
-            N_("Take the file from e-Gov: its XML declares none."),
-        )
-    return root

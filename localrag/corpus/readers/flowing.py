@@ -114,7 +114,6 @@ def _first_word(line: str) -> int:
 
 
 def _is_open(line: str) -> bool:
-    """Whether a bracket is open where a line ends."""
     tail = line[-_LONGEST_OPEN:]
     return any(tail.rfind(opener) > tail.rfind(closer) for opener, closer in _OPEN.items())
 
@@ -150,7 +149,6 @@ def words_of(lines: Sequence[str]) -> Words:
 
 
 def _words_across(line: str, following: str) -> tuple[str, str]:
-    """The word that a hyphen parts at the end of a line, with the hyphen and without it."""
     left, right = _WORD.findall(line[-_TAIL:-1])[-1], _WORD.match(following)
     right_word = right[0] if right else following[0]
     return f"{left}-{right_word}".lower(), f"{left}{right_word}".lower()
@@ -191,7 +189,6 @@ def join(line: str, following: str, words: Words) -> str:
 
 
 def _is_broken_number(line: str, following: str) -> bool:
-    """Whether a line of Japanese ends within a number: 第70 and 9条."""
     return bool(_NUMBER_BEGINS.search(line[-_TAIL:]) and _NUMBER_ENDS.match(following))
 
 
@@ -230,8 +227,8 @@ def _is_beside_folder(line: str, following: str, words: Words) -> bool:
 
 
 _SHORTEST, _LONGEST = 24, 160
+# Cells that the column of a wrapped text has, and how much narrower than it a full line may be.
 _NEAR = 0.14
-"""Cells that the column of a wrapped text has, and how much narrower than it a full line may be."""
 _LEAST_FULL = 2
 
 
@@ -289,7 +286,6 @@ def _rejoined(block: Sequence[str], words: Words) -> list[str]:
 
 
 def _is_indented(line: str, last: str) -> bool:
-    """Whether a line begins a paragraph: it is indented more than one that is no item."""
     return _indent(line) > _indent(last) and not begins_item(last)
 
 

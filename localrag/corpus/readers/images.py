@@ -96,5 +96,4 @@ def _too_large(size: str) -> InputError:
 
 
 def _paper(page: ScannedPage) -> Box:
-    """The page in points, as if it had 300 dots per inch: only proportions matter."""
     return Box(0.0, 0.0, page.width * _POINTS_A_DOT, page.height * _POINTS_A_DOT)

@@ -25,15 +25,15 @@ Parameter = tuple[str, Any]
 # Control characters, which no text of a document has, stand around links until lists are found.
 _LINK = "\x02{}\x03"
 _LINKED = re.compile("\x02([^\x02\x03]*)\x03")
+# Links without anything between are read as one.
 _ENTRY = re.compile("(?:\x02[^\x03]*\x03)+")
-"""Links without anything between are read as one."""
 _LIST_OF_LINKS = re.compile(f"\\s*{_ENTRY.pattern}(?:\\s*[・、，,／/]\\s*{_ENTRY.pattern})+\\s*")
 _BOLD = re.compile(r"\s*'{3}[^']+'{3}\s*[:：]?\s*")
 _BOLD_LINE = re.compile(r"\n[ \t]*('{3}[^'\n]+'{3})[ \t]*(?=\n)")
 _REMARK = re.compile(r"\s*[(（]")
 _QUOTES = re.compile("'{2,}")
+# What the parser took for text because it is not well formed.
 _MARKUP = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||<[a-z/!]|\[https?:", re.IGNORECASE)
-"""What the parser took for text because it is not well formed."""
 _BULLETS = " \t　*#:;・■●"
 _FILES = re.compile(r"\s*:?\s*(file|image|ファイル|画像|category|カテゴリ)\s*:", re.IGNORECASE)
 _YEAR = re.compile(r"\d{3,4}")
@@ -195,16 +195,16 @@ _AT_MOST = {"<": 300, "[": 1_000, "{": 600, "\n": 1_000}
 _VALUE = 300
 _VALUES = 60
 _ENTRIES = 150
+# A template that fills so many parameters with Japanese names is a box, whatever its name.
 _FILLED = 3
-"""A template that fills so many parameters with Japanese names is a box, whatever its name."""
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _HEADING = re.compile(r"^==", re.MULTILINE)
 _BRACES = re.compile(r"\{\{|\}\}")
 _NAMED = re.compile("infobox|^基礎情報", re.IGNORECASE)
 _JAPANESE = re.compile("[ぁ-んァ-ヶ一-龠々]")
+# Without markup: what stands before an equals sign is not always a name.
 _LABEL = re.compile(r"[^\[\]{}<>|&=\n\t]{1,40}")
-"""Without markup: what stands before an equals sign is not always a name."""
 _NUMBER = re.compile(r"[0-9０-９]+$")
 _COLOUR = re.compile(r"#[0-9a-f]{3,8}", re.IGNORECASE)
 

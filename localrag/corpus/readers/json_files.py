@@ -10,7 +10,14 @@ from typing import Any
 from localrag.corpus.readers.bounds import JSON, check_memory
 from localrag.corpus.readers.prose import prose
 from localrag.corpus.readers.statutes_json import is_law, read_law, read_laws, statute_document
-from localrag.corpus.readers.text import complete, drop_controls, json_object, one_line, string
+from localrag.corpus.readers.text import (
+    complete,
+    drop_controls,
+    json_object,
+    one_line,
+    parsed_json,
+    string,
+)
 from localrag.corpus.readers.triples import Placed, triple, triple_documents
 from localrag.corpus.readers.types import (
     Limits,
@@ -19,6 +26,7 @@ from localrag.corpus.readers.types import (
     NumberedLine,
     Omission,
     ReadFailure,
+    one_by_one,
 )
 from localrag.corpus.readers.wikipedia import extract_document, is_extract, read_api
 from localrag.corpus.types import Document, Triple
@@ -251,15 +259,14 @@ def _of_line(
             yield paragraph_document(f"{place}:{ordinal}", place, *context)
     else:
         raise InputError(
-            N_("The line is no document."),
-            N_('Give it the fields "id", "title" and "text".'),
+            N_("The line is no document."), N_('Give it the fields "id", "title" and "text".')
         )
 
 
+# Stands between title and text in the contexts of JSQuAD; no part of the text.
 _SEPARATOR = " [SEP] "
-"""Stands between title and text in the contexts of JSQuAD; no part of the text."""
+# Stands before the title of each passage in the contexts of LongBench.
 _PASSAGE_HEAD = re.compile(r"^Passage (\d+):[ \t]*\n", re.MULTILINE)
-"""Stands before the title of each passage in the contexts of LongBench."""
 
 
 def record_document(record: dict[str, Any], *, default_id: str, source: str, kind: str) -> Document:
@@ -270,10 +277,7 @@ def record_document(record: dict[str, Any], *, default_id: str, source: str, kin
     """
     text = string(record, "text")
     if not text.strip():
-        raise InputError(
-            N_("The record has no text."),
-            N_('Give it a field "text".'),
-        )
+        raise InputError(N_("The record has no text."), N_('Give it a field "text".'))
     id_ = one_line(string(record, "id")) or default_id
     return prose(
         id_=id_,
@@ -378,9 +382,7 @@ _SHAPES = InputError(
 
 
 def read_json(
-    name: str,
-    data: bytes,
-    limits: Limits,
+    name: str, data: bytes, limits: Limits
 ) -> Iterator[Document | ReadFailure | Omission]:
     """Read the documents of a JSON file; what stands with a set's questions only once each.
 
@@ -393,7 +395,7 @@ def read_json(
         InputError: the file is not JSON, or of a form that is not known.
     """
     check_memory(data, JSON, limits)
-    value = _load(data)
+    value = parsed_json(data, _damaged)
     if is_law(value):
         yield from read_laws(name, value, data, limits)
     elif isinstance(value, dict) and isinstance(value.get("query"), dict):
@@ -418,26 +420,19 @@ def read_json(
 def _questions(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:
     """Yield the paragraphs of a multi-hop set, each title and text once."""
     seen: set[tuple[str, str]] = set()
-    for ordinal, record in enumerate(records, start=1):
-        try:
-            for title, text in new_contexts(record, seen):
-                yield paragraph_document(f"{name}:{len(seen)}", name, title, text)
-        except InputError as error:
-            yield ReadFailure(f"{name}:{ordinal}", error)
+
+    def paragraphs(record: dict[str, Any], _: str) -> Iterator[Document]:
+        for title, text in new_contexts(record, seen):
+            yield paragraph_document(f"{name}:{len(seen)}", name, title, text)
+
+    return one_by_one(name, records, paragraphs)
 
 
 def _claims(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:
-    """Yield the answers of the claims of AVeriTeC, those from one page as one document."""
-    for ordinal, record in enumerate(records, start=1):
-        place = f"{name}:{ordinal}"
-        try:
-            yield from claim_documents(record, place, name)
-        except InputError as error:
-            yield ReadFailure(place, error)
+    return one_by_one(name, records, lambda record, place: claim_documents(record, place, name))
 
 
 def _derivations(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:
-    """Yield the triples that the answers of JEMHopQA follow from, some hundred a document."""
     outcomes = triple_documents(name, _derived(name, records))
     return (outcome for outcome in outcomes if not isinstance(outcome, Mark))
 
@@ -465,12 +460,11 @@ def _derived(name: str, records: list[dict[str, Any]]) -> Iterator[Placed | Read
 def _records(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:
     if "text" not in records[0]:
         raise _SHAPES
-    for ordinal, record in enumerate(records, start=1):
-        place = f"{name}:{ordinal}"
-        try:
-            yield record_document(record, default_id=place, source=name, kind="multihop")
-        except InputError as error:
-            yield ReadFailure(place, error)
+
+    def document(record: dict[str, Any], place: str) -> Iterator[Document]:
+        yield record_document(record, default_id=place, source=name, kind="multihop")
+
+    return one_by_one(name, records, document)
 
 
 def _titled(name: str, corpus: dict[str, Any]) -> Iterator[Document | ReadFailure]:
@@ -500,24 +494,10 @@ def _squad(name: str, articles: list[Any]) -> Iterator[Document | ReadFailure]:
                 yield ReadFailure(f"{name}:{ordinal}", error)
 
 
-def _load(data: bytes) -> Any:
-    try:
-        return json.loads(data)
-    except json.JSONDecodeError as error:
-        raise InputError(
-            N_("The JSON is damaged in line {line} ({problem})."),
-            N_("Check whether the file is complete; JSON Lines belong in a file named .jsonl."),
-            line=error.lineno,
-            problem=error.msg,
-        ) from error
-    except UnicodeDecodeError as error:
-        raise InputError(
-            N_("The JSON is not valid UTF-8 at byte {byte}."),
-            N_("Save the file as UTF-8."),
-            byte=error.start,
-        ) from error
-    except RecursionError as error:
-        raise InputError(
-            N_("The JSON is nested too deeply."),
-            N_("Check where it came from."),
-        ) from error
+def _damaged(error: json.JSONDecodeError) -> InputError:
+    return InputError(
+        N_("The JSON is damaged in line {line} ({problem})."),
+        N_("Check whether the file is complete; JSON Lines belong in a file named .jsonl."),
+        line=error.lineno,
+        problem=error.msg,
+    )

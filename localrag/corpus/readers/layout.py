@@ -72,27 +72,27 @@ SPLIT, _SPLIT_APART, _SPLIT_RULED = 1.0, 0.5, 0.3
 """A gap of so many heights parts two segments of a line, where one follows the other in the file,
 where it does not, and where an upright rule is in it."""
 _MOST_UPRIGHTS = 400
+# A gap of so many heights between Latin characters is a blank.
 _BLANK = 0.13
-"""A gap of so many heights between Latin characters is a blank."""
+# The same where PDFium finds one: it knows the widths of letters that lean over it.
 _SLIGHT_BLANK = -0.2
-"""The same where PDFium finds one: it knows the widths of letters that lean over it."""
+# So many gaps of a line show whether its letters are spread.
 _SHOW_SPREAD = 4
-"""So many gaps of a line show whether its letters are spread."""
 _ONE = "(?:[0-9]|[々〇ぁ-ヿ㐀-鿿！-｠「-】])"
 _TYPED_APART = re.compile(rf"(?<![^\s])(?:{_ONE}[ 　]{{1,3}}){{3,}}{_ONE}(?!\S)")
+# Numbers and names of items beside each other: 甲 乙 丙.
 _COUNTED = re.compile("[0-9０-９〇一二三四五六七八九十甲乙丙丁戊己ア-ンいろはにイロハニホヘト 　]+")
-"""Numbers and names of items beside each other: 甲 乙 丙."""
 _SAME = 0.2
 _UPRIGHT_TOGETHER = 4
 _ANY = 1e9
+# A reading of a word, and its size as a share of that of the word at most.
 _READING, _RUBY, _MOST_BASES = re.compile("[ぁ-ゖァ-ヺー・ 　]+"), 0.62, 200
-"""A reading of a word, and its size as a share of that of the word at most."""
+# The frame of vertical writing.
 _DOWN = 3
-"""The frame of vertical writing."""
+# So many heights may the gaps of spread letters differ, and those beside a punctuation mark.
 _EVEN, _EVEN_AT_MARKS = 0.3, 0.7
-"""So many heights may the gaps of spread letters differ, and those beside a punctuation mark."""
+# So many heights wide is a title of two letters at most, and so wide the gaps of cells.
 _WIDEST_PAIR, _FAR = 8.0, 3.0
-"""So many heights wide is a title of two letters at most, and so wide the gaps of cells."""
 
 
 def segments(glyphs: Sequence[Glyph], rules: Sequence[Box] = ()) -> list[Segment]:
@@ -292,8 +292,8 @@ class _Set(NamedTuple):
     box: Box
 
 
+# Characters that follow each other in a line.
 _Part = Sequence[_Set]
-"""Characters that follow each other in a line."""
 
 
 def segment(
@@ -583,7 +583,6 @@ def _has_blank(one: _Set, other: _Set, blank: float) -> bool:
 
 
 def _empty_half(char: _Set) -> float:
-    """Half the width of a quotation mark, where it is a full one."""
     across = char.box.x1 - char.box.x0
     return across / 2 if across > char.glyph.size * 0.9 else 0.0
 

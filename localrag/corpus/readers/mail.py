@@ -24,8 +24,8 @@ from localrag.corpus.readers.flowing import unwrapped
 from localrag.corpus.readers.markup import read_html
 from localrag.corpus.readers.ocr import is_small
 from localrag.corpus.readers.prose import prose
-from localrag.corpus.readers.text import brief, decode_terse, drop_controls, stem
-from localrag.corpus.readers.types import Limits, Omission, PassedOver, ReadFailure
+from localrag.corpus.readers.text import brief, decode_terse, drop_controls, first_decoded, stem
+from localrag.corpus.readers.types import Limits, Omission, PassedOver, ReadFailure, omitted
 from localrag.corpus.types import Document
 from localrag.errors import InputError
 from localrag.harmless import one_line
@@ -129,6 +129,18 @@ class Mail:
     messages: list[tuple[str, "Mail"]] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
+    def attach(self, name: str, content_type: str, content: bytes) -> None:
+        """Add an attachment; see `file_name`."""
+        called = file_name(name, content_type, len(self.attachments) + 1)
+        self.attachments.append((called, content))
+
+    def attach_message(self, name: str, suffix: str, message: "Mail") -> None:
+        """Add a message, called by a name or else by its subject."""
+        number = len(self.messages) + 1
+        called = name or message.headers.get("Subject", "") or f"message-{number}"
+        called = file_name(called.removesuffix(suffix), "", number)
+        self.messages.append((f"{called}{suffix}", message))
+
 
 def read_eml(
     name: str, data: bytes, limits: Limits, read_part: PartReader
@@ -165,9 +177,9 @@ def documents(
     subject = brief(mail.headers.get("Subject", "")) or stem(name)
     attachments = [(called, data) for called, data in mail.attachments if not is_small(data)]
     left_out = mail.left_out + Counter({SMALL: len(mail.attachments) - len(attachments)})
-    omissions = [Omission(what, count) for what, count in left_out.items()]
+    omissions = omitted(left_out)
     if text.strip():
-        yield prose(id_=name, title=subject, kind=kind, text=text, source=name, omissions=omissions)
+        yield prose(id_=name, title=subject, kind=kind, text=text, omissions=omissions)
     else:
         yield from omissions
     taken = Counter[str]()
@@ -208,7 +220,6 @@ class _AsWritten(Compat32):
     """Gives headers as they came: what is no ASCII is still the bytes that it was."""
 
     def header_fetch_parse(self, name: str, value: str) -> str:  # noqa: ARG002 - its contract
-        """The value of a header."""
         return value
 
 
@@ -246,19 +257,14 @@ class _Mime:
         else:
             content = part.get_payload(decode=True)
             if isinstance(content, bytes):
-                number = len(mail.attachments) + 1
-                mail.attachments.append((file_name(name, kind, number), content))
+                mail.attach(name, kind, content)
 
     def _take_message(self, part: "Message[str, str]", name: str, mail: Mail, depth: int) -> None:
         for inside in _parts(part):
             if depth >= _DEEPEST:
                 mail.left_out[DEEPER] += 1
-                continue
-            found = self.mail(inside, depth + 1)
-            number = len(mail.messages) + 1
-            called = name or found.headers.get("Subject", "") or f"message-{number}"
-            called = file_name(called.removesuffix(".eml"), "", number)
-            mail.messages.append((f"{called}.eml", found))
+            else:
+                mail.attach_message(name, ".eml", self.mail(inside, depth + 1))
 
     def _take_best(self, part: "Message[str, str]", mail: Mail, depth: int) -> None:
         """Take what plain text and page say, else the last of the other forms."""
@@ -282,7 +288,6 @@ class _Mime:
                     return
 
     def _page(self, form: "Message[str, str]", mail: Mail) -> str:
-        """The text of the pages in a form of the body."""
         pages = (one for one in _walk(form) if one.get_content_type() == "text/html")
         return "\n".join(filter(None, (self._text(one, mail) for one in pages)))
 
@@ -366,13 +371,9 @@ def decoded(data: bytes, charset: str) -> str | None:
         return None
     if named.startswith("iso_2022_jp") or (named in _UNSURE and _ESCAPE.search(data)):
         return _of_jis(data)
-    for encoding in () if named in _UNSURE else _MEANT.get(named, (named,)):
-        try:
-            return data.decode(encoding)
-        except (LookupError, UnicodeDecodeError):
-            continue
-    if data.isascii():
-        return data.decode("ascii")
+    known = () if named in _UNSURE else _MEANT.get(named, (named,))
+    if (text := first_decoded(data, (*known, "ascii"))) is not None:
+        return text
     try:
         return decode_terse(data)
     except InputError:
@@ -381,11 +382,8 @@ def decoded(data: bytes, charset: str) -> str | None:
 
 def _of_jis(data: bytes) -> str | None:
     """Decode ISO-2022-JP, also with the characters that Windows adds to it (①, ㈱, 髙)."""
-    for encoding in ("iso2022_jp", "iso2022_jp_ext"):
-        try:
-            return data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
+    if (text := first_decoded(data, ("iso2022_jp", "iso2022_jp_ext"))) is not None:
+        return text
     out, state, at = bytearray(), b"(B", 0
     for escape in (*_ESCAPE.finditer(data), None):
         piece = data[at : escape.start() if escape else len(data)]
@@ -396,10 +394,7 @@ def _of_jis(data: bytes) -> str | None:
             out += bytes(byte | 0x80 for byte in piece) if state == b"(I" else piece
         if escape:
             state, at = escape[1], escape.end()
-    try:
-        return out.decode("cp932")
-    except UnicodeDecodeError:
-        return None
+    return first_decoded(bytes(out), ["cp932"])
 
 
 def _as_cp932(first: int, second: int) -> bytes:

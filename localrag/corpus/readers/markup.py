@@ -11,10 +11,10 @@ from lxml import html as lxml_html
 
 from localrag.corpus.readers.bounds import MARKDOWN, MARKUP, TEXT, check_memory
 from localrag.corpus.readers.flowing import unwrapped
-from localrag.corpus.readers.prose import Heading, prose
+from localrag.corpus.readers.prose import Heading, Lines, prose
 from localrag.corpus.readers.text import brief, decode, drop_controls, stem
-from localrag.corpus.readers.types import Limits
-from localrag.corpus.types import Document, Omission
+from localrag.corpus.readers.types import Limits, omitted
+from localrag.corpus.types import Document
 from localrag.errors import InputError
 from localrag.language import N_
 
@@ -33,12 +33,7 @@ def read_plain_text(name: str, data: bytes, limits: Limits) -> Iterator[Document
     text = unwrapped(printed)
     joined = printed.count("\n") - text.count("\n")
     yield prose(
-        id_=name,
-        title=stem(name),
-        kind="text",
-        text=text,
-        source=name,
-        metadata={"lines_joined": str(joined)} if joined else {},
+        id_=name, kind="text", text=text, metadata={"lines_joined": str(joined)} if joined else {}
     )
 
 
@@ -63,15 +58,7 @@ def read_markdown(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     begin = front_matter.end() if front_matter else 0
     headings = list(_headings(text, begin))
     title = brief(next((h.title for h in headings if h.depth == 1), "")) or stem(name)
-    yield prose(
-        id_=name,
-        title=title,
-        kind="markdown",
-        text=text,
-        source=name,
-        headings=headings,
-        begin=begin,
-    )
+    yield prose(id_=name, title=title, kind="markdown", text=text, headings=headings, begin=begin)
 
 
 _LONGEST_HEADING = 1_000
@@ -141,26 +128,21 @@ def read_html(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, huge_tree=True)
     root = lxml_html.document_fromstring(markup.encode(errors="replace"), parser=parser)
     if any("depth" in entry.message for entry in parser.error_log):
-        raise InputError(
-            N_("The page is nested too deeply."),
-            N_("Save it again as simple HTML."),
-        )
+        raise InputError(N_("The page is nested too deeply."), N_("Save it again as simple HTML."))
     page = _Page()
-    text, headings = page.read(root)
-    if not text.strip():
+    written = page.read(root)
+    if not written.text.strip():
         raise InputError(
-            N_("The page holds no text."),
-            N_("Save it from the browser after it has loaded."),
+            N_("The page holds no text."), N_("Save it from the browser after it has loaded.")
         )
     title = brief(_collapsed(root.findtext(".//title") or "")) or stem(name)
     yield prose(
         id_=name,
         title=title,
         kind="html",
-        text=text,
-        source=name,
-        headings=headings,
-        omissions=[Omission(what, n) for what, n in page.left_out.items()],
+        text=written.text,
+        headings=written.headings,
+        omissions=omitted(page.left_out),
     )
 
 
@@ -173,13 +155,11 @@ class _Page:
 
     def __init__(self) -> None:
         self.left_out = Counter[str]()
-        self._parts: list[str] = []
-        self._length = 0
-        self._headings: list[Heading] = []
+        self._written = Lines()
         self._line: list[str] = []
         self._preformatted = 0
 
-    def read(self, root: etree._Element) -> tuple[str, list[Heading]]:
+    def read(self, root: etree._Element) -> Lines:
         walk = etree.iterwalk(root, events=("start", "end"))
         for event, element in walk:
             tag = element.tag if isinstance(element.tag, str) else ""
@@ -196,7 +176,7 @@ class _Page:
                     self._close(tag)
                 self._write(element.tail)
         self._end_line()
-        return "".join(self._parts), self._headings
+        return self._written
 
     def _leave_out(self, element: etree._Element, tag: str) -> None:
         """Count what a reader of the page would miss."""
@@ -238,17 +218,11 @@ class _Page:
     def _end_line(self, depth: int = 0) -> None:
         line = "".join(self._line).strip(" \n")
         self._line.clear()
-        if not line:
-            return
-        start = self._length
-        self._parts.append(line + "\n")
-        self._length += len(line) + 1
-        if depth:
-            self._headings.append(Heading(depth, _collapsed(line), start, self._length))
+        if line:
+            self._written.add(line, depth, _collapsed(line) if depth else "")
 
 
 def _is_hidden(element: etree._Element) -> bool:
-    """Whether a page does not show an element, by its own attributes."""
     if element.get("hidden") is not None:
         return True
     return _UNSHOWN.search(element.get("style", "").lower()) is not None

@@ -26,8 +26,8 @@ BUILT_IN: Mapping[int, str] = {
     **dict.fromkeys((35, 53, 56), 'm"月"d"日"'),
 }
 """Formats that a file names by their number alone, as Excel shows them in Japan."""
+# What ``[$-F800]`` and ``[$-F400]`` show: the long date and the time of the system.
 _SYSTEM = {"f800": 'yyyy"年"m"月"d"日"', "f400": "h:mm:ss"}
-"""What ``[$-F800]`` and ``[$-F400]`` show: the long date and the time of the system."""
 # As Excel has them: the first day of each.
 _ERAS = (
     (date(2019, 5, 1), "令和", "R"),
@@ -305,7 +305,6 @@ def _scientific(value: float, sign: str, section: _Section) -> str | None:
 
 
 def _digits(text: str, kind: int) -> str | None:
-    """A number in the digits that ``[DBNum3]`` asks for; those of kanji are not written."""
     if not kind:
         return text
     return text.translate(_FULL_WIDTH) if kind == 3 else None
@@ -365,7 +364,6 @@ def _since_midnight(value: datetime | date | time) -> timedelta:
 
 
 def _is_minute(tokens: Sequence[_Token], at: int) -> bool:
-    """Whether an m is of minutes: behind hours or before seconds."""
     timed = [one for one in tokens[:at] if one.kind in ("date", "elapsed")]
     after = next((one for one in tokens[at + 1 :] if one.kind in ("date", "elapsed")), None)
     return bool(timed and timed[-1].text[0] == "h") or bool(after and after.text[0] == "s")

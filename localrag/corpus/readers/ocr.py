@@ -426,8 +426,8 @@ def _cuts(ink: "NDArray[np.float64]", em: int) -> list[int]:
     return cuts[::-1]
 
 
+# Characters of a column from which its pitch is measured.
 _PITCH_FROM = 10
-"""Characters of a column from which its pitch is measured."""
 
 
 def _pitch(ink: "NDArray[np.float64]", em: int) -> float:

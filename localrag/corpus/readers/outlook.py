@@ -22,7 +22,6 @@ from localrag.corpus.readers.mail import (
     PartReader,
     decoded,
     documents,
-    file_name,
     fuller,
     header_text,
     text_of_page,
@@ -41,7 +40,7 @@ IN_RTF = N_("bodies of messages in RTF alone")
 
 _PROPERTIES = "__properties_version1.0"
 _STREAM = "__substg1.0_"
-_ATTACHMENT, _RECIPIENT = "__attach_version1.0_", "__recip_version1.0_"
+_ATTACHMENT = "__attach_version1.0_"
 _CLASS, _SUBJECT, _HEADERS, _BODY, _PAGE, _RTF = "001A", "0037", "007D", "1000", "1013", "1009"
 _SENDER, _SENDER_SMTP, _SENDER_ADDRESS = "0C1A", "5D01", "0C1F"
 _TO, _COPIES = "0E04", "0E03"
@@ -75,8 +74,7 @@ def read_msg(
         with closing(olefile.OleFileIO(BytesIO(data))) as file:
             if not file.exists(_PROPERTIES):
                 raise InputError(
-                    N_("The file is no message of Outlook."),
-                    N_("Save it from Outlook again."),
+                    N_("The file is no message of Outlook."), N_("Save it from Outlook again.")
                 )
             mail = _Storage(file, (), limits).mail(0)
     except InputError:
@@ -189,17 +187,11 @@ class _Storage:
             if depth >= _DEEPEST:
                 mail.left_out[DEEPER] += 1
             elif _PROPERTIES in inner._names:
-                found = inner.mail(depth + 1)
-                number = len(mail.messages) + 1
-                called = called or found.headers.get("Subject", "") or f"message-{number}"
-                stem = file_name(called.removesuffix(".msg"), "", number)
-                mail.messages.append((f"{stem}.msg", found))
+                mail.attach_message(called, ".msg", inner.mail(depth + 1))
             else:
-                mail.attachments.append((file_name(called, "", len(mail.attachments) + 1), b""))
+                mail.attach(called, "", b"")
         elif attached._has(_CONTENT, _BYTES):
-            kind, number = attached._text(_MIME), len(mail.attachments) + 1
-            content = attached._bytes(_CONTENT, _BYTES)
-            mail.attachments.append((file_name(called, kind, number), content))
+            mail.attach(called, attached._text(_MIME), attached._bytes(_CONTENT, _BYTES))
 
     def _has(self, property_: str, kind: str) -> bool:
         return f"{_STREAM}{property_}{kind}" in self._names

@@ -16,7 +16,7 @@ from typing import IO, Any, NamedTuple
 
 from lxml import etree
 
-from localrag.corpus.readers.bounds import MARKUP, check_memory
+from localrag.corpus.readers.bounds import MARKUP, check_memory, parsed_xml
 from localrag.corpus.readers.text import cell, drop_controls
 from localrag.corpus.readers.types import Limits
 from localrag.corpus.readers.zip_archive import unpacked_member
@@ -61,7 +61,6 @@ def short_name(tag: str) -> str:
 
 
 def _family(namespace: str) -> str:
-    """A namespace without its host, its year and what else tells strict and transitional apart."""
     for host in (_TRANSITIONAL, STRICT, _MICROSOFT):
         namespace = namespace.removeprefix(host)
     return _YEAR.sub("", namespace)
@@ -250,27 +249,8 @@ def _place(relation: etree._Element, folder: str) -> str:
 
 
 def parsed(data: bytes) -> etree._Element:
-    """Parse XML from outside: nothing is fetched, nothing is expanded.
-
-    Raises:
-        InputError: it is damaged, or declares entities.
-    """
-    parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True)
-    try:
-        root = etree.fromstring(data, parser)
-    except etree.XMLSyntaxError as error:
-        raise InputError(
-            N_("The XML in the file is damaged ({problem})."),
-            N_("Open it in its own program and save it again."),
-            problem=error.msg,
-        ) from error
-    dtd: Any = root.getroottree().docinfo.internalDTD
-    if dtd is not None:
-        raise InputError(
-            N_("The XML in the file declares entities, which are never resolved."),
-            N_("Check where it came from; no office program writes such a file."),
-        )
-    return root
+    """Parse a part; see `parsed_xml`."""
+    return parsed_xml(data, N_("Open it in its own program and save it again."))
 
 
 def has_text(element: etree._Element, *of: str) -> bool:

@@ -28,14 +28,8 @@ from localrag.corpus.readers.pdfium import Printed, PrintedFile, picture, printe
 from localrag.corpus.readers.prose import prose
 from localrag.corpus.readers.reading_order import Line, lines
 from localrag.corpus.readers.running_heads import without_running_heads
-from localrag.corpus.readers.text import drop_controls, stem
-from localrag.corpus.readers.types import (
-    Limits,
-    Omission,
-    OnlyImagesError,
-    PassedOver,
-    ReadFailure,
-)
+from localrag.corpus.readers.text import drop_controls
+from localrag.corpus.readers.types import Limits, Omission, OnlyImagesError, PassedOver, ReadFailure
 from localrag.corpus.types import PAGE_STARTS, PAGES_UNREADABLE, PAGES_WITHOUT_TEXT, Document
 from localrag.errors import InputError, to_install
 from localrag.language import N_
@@ -50,8 +44,8 @@ _SAME_FONT = 0.35
 
 
 _SECONDS_A_MEGABYTE = 30
+# What laying pages out may take in the end, for its estimate is rough.
 _TIMES_THE_MEMORY = 4
-"""What laying pages out may take in the end, for its estimate is rough."""
 
 
 def read_pdf(
@@ -198,10 +192,8 @@ def document_of(
     }
     return prose(
         id_=name,
-        title=stem(name),
         kind=kind,
         text=text,
-        source=name,
         pages=_cuts(text, starts),
         confidences=[page.scanned.confidence if page.scanned else None for page in pages],
         metadata={key: value for key, value in metadata.items() if value},
@@ -216,7 +208,6 @@ def document_of(
 
 
 def _missing(titles: Sequence[str], text: str, left_out: Sequence[str]) -> int:
-    """How many titles are neither in a text nor in what was left out of it."""
     letters = "".join(_letters(one) for one in (text, *left_out))
     return sum(_letters(title) not in letters for title in titles)
 
@@ -226,7 +217,6 @@ def _letters(text: str) -> str:
 
 
 def _is_empty(page: Printed) -> bool:
-    """Whether a page has no text, was not read by OCR, and is not one that cannot be read."""
     is_read = page.parts or page.scanned or (page.is_blank and page.put)
     return not is_read and not page.is_unreadable
 
@@ -268,19 +258,19 @@ def _height(line: ScannedLine) -> float:
     return right - left if line.vertical else bottom - top
 
 
+# The size of notes is at most this share of the usual one.
 _SMALL = 0.92
-"""The size of notes is at most this share of the usual one."""
+# A gap of so many heights between two lines, more than usual, parts two paragraphs.
 _ROOM = 1.9
-"""A gap of so many heights between two lines, more than usual, parts two paragraphs."""
+# A gap that is larger than the usual one of lines by so many heights, beside another sign.
 _MORE_ROOM = 0.3
-"""A gap that is larger than the usual one of lines by so many heights, beside another sign."""
+# A paragraph has lines of one size, but for such shares of it: in any case, and below a gap.
 _OTHER_SIZE, _NEARLY_THE_SIZE = 0.12, 0.05
-"""A paragraph has lines of one size, but for such shares of it: in any case, and below a gap."""
+# Points from the edge at which lines are usually broken; the share of a column before a title.
 _AT_THE_EDGE, _FAR_IN = 1.0, 0.25
-"""Points from the edge at which lines are usually broken; the share of a column before a title."""
+# Lines of remarks at the end of one page and the beginning of the next; the gap of lines where a
+# page shows none, in heights.
 _MOST_REMARKS, _SET_CLOSE = 4, 0.9
-"""Lines of remarks at the end of one page and the beginning of the next; the gap of lines where a
-page shows none, in heights."""
 _REMARK = re.compile(r"[※＊*†‡＃#]|[（(\[【]?(?:注|註|備考|参考|続き|前頁|承前)")
 
 
@@ -346,7 +336,6 @@ def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
 
 
 def _runs_on(paragraph: str, following: str) -> bool:
-    """Whether one line end between two paragraphs would not end a sentence: duck, duck is …."""
     if not following[0].islower():
         return False
     return len(split_sentences(f"{paragraph[-1]}\n{following[0]}")) == 1
@@ -467,7 +456,6 @@ def _head_behind(page: list[Line], head: int, columns: Columns) -> list[Line]:
 
 
 def _are_joined(page: Sequence[Line], at: int, columns: Columns) -> bool:
-    """Whether a line goes on with the paragraph above it."""
     above, line = page[at - 1], page[at]
     return _is_joined(above, line, above.text, line.text.strip(), columns)
 
@@ -488,7 +476,6 @@ def _columns(pages: Sequence[Sequence[Line]]) -> Columns:
 
 
 def _lower(gaps: Sequence[float]) -> float:
-    """The gap of lines within paragraphs, where others may be between paragraphs: a quartile."""
     return sorted(gaps)[len(gaps) // 4]
 
 

@@ -30,7 +30,7 @@ from localrag.corpus.readers.annotations import (
 )
 from localrag.corpus.readers.layout import Box, Glyph, Segment, segment, segments, without_ruby
 from localrag.corpus.readers.ocr import ScannedPage
-from localrag.corpus.readers.types import Limits, Omission
+from localrag.corpus.readers.types import Limits, Omission, omitted
 from localrag.errors import InputError
 from localrag.language import N_
 
@@ -39,22 +39,22 @@ if TYPE_CHECKING:
 
 # What a character of text takes until it is stored, and what a page counts for besides its text.
 _BYTES_A_CHARACTER, _PAGE = 20, 1_000
+# What a character takes while its page is laid out.
 _BYTES_LAID_OUT = 2_000
-"""What a character takes while its page is laid out."""
 _STREAM = re.compile(rb"stream\r?\n")
 _DICTIONARY, _LITTLE, _STEP = 2_000, 100_000, 1 << 18
+# What the objects of some operators and strings of a page take, in bytes.
 _MARKS = {b"(": 350, b"<": 350, b"T": 320, b"q": 140, b"m": 250, b"re": 250}
-"""What the objects of some operators and strings of a page take, in bytes."""
+# A page with a larger share of characters that its fonts do not name is not read.
 _MOST_UNKNOWN = 0.1
-"""A page with a larger share of characters that its fonts do not name is not read."""
 _PASSWORD_NEEDED = 4
 _TALL = 1.6
+# Drawn objects of a page that are looked at for the rules of tables, and for the rest.
 _RULES, _OBJECTS = 4_000, 1_000_000
-"""Drawn objects of a page that are looked at for the rules of tables, and for the rest."""
 _MARKS_AROUND, _MOST_BLANKS = 40, 200
 _WHITE, _BLANK = 250, 0x20
+# The accents that are printed alone, by what they are called over a letter.
 _ACCENTS = {"\u0300": "`", "\u0301": "´", "\u0302": "^", "\u0303": "~", "\u0308": "¨"}
-"""The accents that are printed alone, by what they are called over a letter."""
 _LAST = 1 << 30
 RUBY = N_("ruby readings")
 UNSEEN = N_("characters that are not seen: invisible, white on white, or in a hidden layer")
@@ -194,9 +194,7 @@ def _read_pages(document: "PdfDocument", limits: Limits) -> PrintedFile:
         file.attachments += attached_to(page, room - _size(file))
     file.attachments += attached(document, room - _size(file))
     file.bookmarks = bookmarks(document)
-    file.omissions = [
-        Omission(what, count, what in IN_TEXT) for what, count in counts.items() if count
-    ]
+    file.omissions = omitted(counts, IN_TEXT)
     return file
 
 
@@ -255,10 +253,7 @@ def _is_marked(drawn: Any, name: str) -> bool:
 
 
 def _too_much() -> InputError:
-    return InputError(
-        N_("The PDF unpacks to too much text."),
-        N_("Split it into several files."),
-    )
+    return InputError(N_("The PDF unpacks to too much text."), N_("Split it into several files."))
 
 
 def _unpacks_to_too_much(data: bytes, most: int) -> bool:

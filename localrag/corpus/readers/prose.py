@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from localrag.corpus.readers.text import bounded, brief
+from localrag.corpus.readers.text import bounded, brief, stem
 from localrag.corpus.types import (
     PASSAGES,
     Document,
@@ -25,12 +25,12 @@ from localrag.language import N_
 # Sizes are in bytes of UTF-8, so that one figure serves both languages: 2,400 bytes are 800
 # Japanese characters or about 400 English words.
 _LONGEST = 2_400
+# Where a passage may end, best first: lines, sentences, commas and spaces.
 _BREAKS = (
     re.compile(r"\n\s*"),
     re.compile(r"[。．！？][」』）】\"'”’]*|[.!?][\"')\]”’]*\s+"),
     re.compile(r"[、，\s]"),
 )
-"""Where a passage may end, best first: lines, sentences, commas and spaces."""
 
 
 class Heading(NamedTuple):
@@ -42,13 +42,46 @@ class Heading(NamedTuple):
     end: int
 
 
+class Lines:
+    """Collects the lines of a text.
+
+    Attributes:
+        headings: the lines that are headings.
+        length: characters so far, line ends included.
+    """
+
+    def __init__(self) -> None:
+        self.headings: list[Heading] = []
+        self.length = 0
+        self._lines: list[str] = []
+
+    @property
+    def text(self) -> str:
+        """The lines so far, each with its line end."""
+        return "".join(self._lines)
+
+    def add(self, line: str, depth: int = 0, title: str = "") -> None:
+        """Add a line.
+
+        Args:
+            line: without its line end.
+            depth: of the heading, from 1; 0 for other lines.
+            title: of the heading, if it is not the line itself.
+        """
+        start = self.length
+        self._lines.append(f"{line}\n")
+        self.length += len(line) + 1
+        if depth:
+            self.headings.append(Heading(depth, title or line, start, self.length))
+
+
 def prose(
     *,
     id_: str,
-    title: str,
     kind: str,
     text: str,
-    source: str,
+    title: str | None = None,
+    source: str = "",
     headings: Sequence[Heading] = (),
     pages: Sequence[int] = (),
     confidences: Sequence[float | None] = (),
@@ -61,10 +94,10 @@ def prose(
 
     Args:
         id_: id of the document.
-        title: as printed; the first words of every header.
         kind: the format it came from.
         text: the full text.
-        source: the file it was read from.
+        title: as printed; the first words of every header. By default the file name in `id_`.
+        source: the file it was read from; `id_` by default.
         headings: in order, not overlapping.
         pages: where the passages of each page start, in characters; empty where pages are
             unknown. No passage runs over such a place; its header names its page.
@@ -79,7 +112,7 @@ def prose(
         InputError: id or title are too long.
     """
     bounded(N_("id"), id_)
-    bounded(N_("title"), title)
+    title = bounded(N_("title"), stem(id_) if title is None else title)
     passages: list[Passage] = []
     starts = page_starts(metadata or {}) or pages
     for path, start, end in _stretches(text, headings, pages, begin):
@@ -105,7 +138,7 @@ def prose(
         title=title,
         kind=kind,
         text=text,
-        source=source,
+        source=source or id_,
         passages=tuple(passages),
         sections=tuple(_sections(text, headings)),
         metadata=metadata or {},

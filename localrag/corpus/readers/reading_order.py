@@ -42,8 +42,8 @@ class Line:
 
 
 _TEXT_COLUMN = 8.0
+# So many lines of a size show where their column ends.
 _SHOW_EDGE = 3
-"""So many lines of a size show where their column ends."""
 _HANGING = "。、）」』，．"
 _LABEL = re.compile(
     r"[・○●◎■□◆◇※•‣–◦①-⑳☐-☒*-]|[(（\[]?(?:[0-9０-９]{1,3}(?:\.[0-9]{1,3}){0,3}|[A-Za-zア-ンイロハニホヘト一二三四五六七八九十]{1,3})[.．)）\]]?"
@@ -84,7 +84,6 @@ def lines(parts: Sequence[Segment], rules: Sequence[Box] = ()) -> list[Line]:
 
 
 def _is_one_column(band: "_Band") -> bool:
-    """Whether a band is text in one column; a single line may have a wide gap."""
     return len(band.columns) == 1 or len(band.strips) == 1
 
 
@@ -144,7 +143,6 @@ def _bands(parts: Sequence[Segment]) -> Iterator[_Band]:
 
 
 def _span(part: Segment) -> tuple[float, float]:
-    """What a part covers of its line, without the closing marks that hang over a column."""
     marks = min(2, len(part.text) - len(part.text.rstrip(_HANGING)))
     return part.box.x0, max(part.box.x0, part.box.x1 - marks * part.size)
 
@@ -195,7 +193,6 @@ class _Column:
         }
 
     def right(self, size: float) -> float:
-        """The edge for lines of a size."""
         return self._edges.get(round(size), self._right)
 
 
@@ -340,7 +337,6 @@ def _spaced(row: Sequence[Segment], across: Sequence[Box]) -> str:
 
 
 def _is_label(left: Segment, right: Segment) -> bool:
-    """Whether the first of two parts of a line is the number of an item or of a heading."""
     gap = right.box.x0 - left.box.x1
     return gap < left.size * 4 and len(left.text) <= 6 and bool(_LABEL.fullmatch(left.text))
 
@@ -389,7 +385,6 @@ def _rows(band: _Band, levels: Sequence[Box]) -> Iterator[Line]:
 
 
 def _in_one(texts: Sequence[str]) -> str:
-    """The lines of a cell as one."""
     return reduce(lambda done, text: join(done, text, Words()), texts) if texts else ""
 
 

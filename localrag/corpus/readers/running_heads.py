@@ -9,14 +9,14 @@ from itertools import pairwise
 
 from localrag.corpus.readers.layout import Box, Segment
 
+# Rows that are looked at from each edge of a page.
 _MOST_ROWS = 4
-"""Rows that are looked at from each edge of a page."""
+# Points by which the place of a head may differ from page to page.
 _NEAR = 8.0
-"""Points by which the place of a head may differ from page to page."""
 _WINDOW, _LONGEST = 3, 200
 _LEAST_NUMBERS, _MOST_DIGITS = 5, 4
+# Pages from which the place of the heads is known.
 _LEAST_PAGES = 6
-"""Pages from which the place of the heads is known."""
 _NUMBER = r"(?:[0-9]{1,5}|[〇一二三四五六七八九十百]{1,6}|[ivxlc]{1,7})"
 _DASH = r"[-‐-―−ー~〜～・.·|｜/]"
 _PAGE_NUMBER = re.compile(
@@ -33,6 +33,10 @@ _AT_AN_END = re.compile(
 )
 _KANJI = {"〇": 0, **{sign: n for n, sign in enumerate("一二三四五六七八九", 1)}}
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+
+
+# The coordinates of a box from one side to the other, and the direction inward.
+_SIDES = {"bottom": (1, 3, 1), "top": (1, 3, -1), "left": (0, 2, 1), "right": (0, 2, -1)}
 
 
 @dataclass(slots=True)
@@ -69,7 +73,7 @@ def without_running_heads(
     rows = {
         (number, side): list(_rows_from(side, [p for p in parts if id(p) not in repeated]))
         for number, parts in enumerate(pages)
-        for side in ("bottom", "top", "left", "right")
+        for side in _SIDES
         if side in ("bottom", "top") or any(part.frame in (1, 3) for part in parts)
     }
     edges = [
@@ -117,12 +121,12 @@ def without_running_heads(
 
 def _rows_from(side: str, parts: Sequence[Segment]) -> Iterator[list[Segment]]:
     """The outermost rows of a page from one of its edges, each with what overlaps with it."""
-    at, sign = {"bottom": (1, 1), "top": (3, -1), "left": (0, 1), "right": (2, -1)}[side]
-    left = sorted((p for p in parts if p.text), key=lambda part: sign * part.page_box[at])
+    low, high, sign = _SIDES[side]
+    outer = low if sign > 0 else high
+    left = sorted((p for p in parts if p.text), key=lambda part: sign * part.page_box[outer])
     for _ in range(_MOST_ROWS):
         if not left:
             return
-        low, high = (0, 2) if side in ("left", "right") else (1, 3)
         first = left[0].page_box
         row: list[Segment] = []
         rest: list[Segment] = []
@@ -137,30 +141,18 @@ def _rows_from(side: str, parts: Sequence[Segment]) -> Iterator[list[Segment]]:
 
 def _is_far(side: str, part: Segment, inner: Sequence[Segment]) -> bool:
     """Whether two lines would fit between a segment and the next row inward."""
-    box = part.page_box
-    match side:
-        case "bottom":
-            gap = min(other.page_box.y0 for other in inner) - box.y1
-        case "top":
-            gap = box.y0 - max(other.page_box.y1 for other in inner)
-        case "left":
-            gap = min(other.page_box.x0 for other in inner) - box.x1
-        case _:
-            gap = box.x0 - max(other.page_box.x1 for other in inner)
+    low, high, sign = _SIDES[side]
+    box, boxes = part.page_box, [other.page_box for other in inner]
+    if sign > 0:
+        gap = min(other[low] for other in boxes) - box[high]
+    else:
+        gap = box[low] - max(other[high] for other in boxes)
     return gap > part.size * 2
 
 
 def _place(side: str, box: Box, page: Box) -> float:
-    """How far something is from the edge of its page."""
-    match side:
-        case "bottom":
-            return (box.y0 + box.y1) / 2 - page.y0
-        case "top":
-            return page.y1 - (box.y0 + box.y1) / 2
-        case "left":
-            return (box.x0 + box.x1) / 2 - page.x0
-        case _:
-            return page.x1 - (box.x0 + box.x1) / 2
+    low, high, sign = _SIDES[side]
+    return sign * ((box[low] + box[high]) / 2 - page[low if sign > 0 else high])
 
 
 def _read(text: str) -> tuple[str, int | None]:
@@ -272,7 +264,6 @@ def _add_at_their_place(edges: Sequence[_Edge], running: set[int], count: int) -
 
 
 def _spot(edge: _Edge) -> tuple[int, int]:
-    """Place and size of an edge, in whole points."""
     return round(edge.place), round(edge.segment.size)
 
 
@@ -326,7 +317,6 @@ def _is_decorated(words: str, edge: _Edge, count: int) -> bool:
 
 
 def _is_set_apart(words: str, edge: _Edge, count: int) -> bool:
-    """Whether a bare number is the number of its page, far from all text of a short document."""
     return words == "#" and count <= 2 and edge.number == edge.page + 1 and edge.is_far
 
 

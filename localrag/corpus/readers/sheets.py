@@ -33,10 +33,10 @@ from localrag.corpus.readers.package import (
     paragraphs,
     relation_of,
 )
-from localrag.corpus.readers.prose import Heading, prose, without_text
+from localrag.corpus.readers.prose import Heading, Lines, prose, without_text
 from localrag.corpus.readers.tables import LOOKED_AT, Grid, Merged, lines_of
-from localrag.corpus.readers.text import cell, drop_controls, stem
-from localrag.corpus.readers.types import Limits, Omission
+from localrag.corpus.readers.text import cell, drop_controls
+from localrag.corpus.readers.types import Limits, omitted
 from localrag.corpus.types import Document
 from localrag.errors import InputError, to_install
 from localrag.language import N_
@@ -100,8 +100,7 @@ def opened_workbook(
         import openpyxl
     except ImportError as error:
         raise InputError(
-            N_("Reading a workbook of Excel needs openpyxl."),
-            to_install("office"),
+            N_("Reading a workbook of Excel needs openpyxl."), to_install("office")
         ) from error
     _require_workbook(stream, name, min(most, _UNPACKED))
     with warnings.catch_warnings(), ExitStack() as opened:
@@ -338,18 +337,10 @@ def read_xlsx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     with opened_workbook(BytesIO(data), _file(name), limits.aside, limits.file_bytes) as opened:
         reading = _Reading(opened, Package(_whole(opened), limits), limits)
         text, headings = reading.text()
-    omissions = [Omission(what, count) for what, count in reading.left_out.items()]
+    omissions = omitted(reading.left_out)
     if not text:
         raise without_text("XLSX", omissions)
-    yield prose(
-        id_=name,
-        title=stem(name),
-        kind="xlsx",
-        text=text,
-        source=name,
-        headings=headings,
-        omissions=omissions,
-    )
+    yield prose(id_=name, kind="xlsx", text=text, headings=headings, omissions=omissions)
 
 
 def _file(name: str) -> str:
@@ -376,25 +367,20 @@ class _Reading:
 
     def text(self) -> tuple[str, list[Heading]]:
         """The text of all sheets that are shown, with their names as headings."""
-        parts: list[str] = []
-        headings: list[Heading] = []
-        length = 0
+        written = Lines()
         for sheet, part in self._sheets():
             title = cell(drop_controls(sheet.title))
-            begun = length
+            begun = written.length
             for line in self._lines(sheet, part):
-                if length == begun:
-                    headings.append(Heading(1, title, length, length + len(title) + 1))
-                    parts.append(title + "\n")
-                    length += len(title) + 1
-                parts.append(line + "\n")
-                length += len(line) + 1
-                if length > self._most:
+                if written.length == begun:
+                    written.add(title, depth=1)
+                written.add(line)
+                if written.length > self._most:
                     raise InputError(
                         N_("The workbook holds too much text."),
                         N_("Split it into several files, or save its sheets as CSV."),
                     )
-        return "".join(parts), headings
+        return written.text, written.headings
 
     def _sheets(self) -> Iterator[tuple[Any, str]]:
         """The sheets that are shown, in their order, each with the name of its part."""

@@ -8,17 +8,17 @@ Not read, and named with their number, are hidden slides, charts, pictures and e
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from zipfile import BadZipFile
 
 from lxml import etree
 
 from localrag.corpus.readers.package import Package, chosen, diagram, paragraphs, relation_of
-from localrag.corpus.readers.prose import Heading, prose, without_text
+from localrag.corpus.readers.prose import Lines, prose, without_text
 from localrag.corpus.readers.sheets import CHARTS, EMBEDDED, PICTURES
 from localrag.corpus.readers.tables import Grid, Merged, lines_of
-from localrag.corpus.readers.text import brief, cell, drop_controls, stem
-from localrag.corpus.readers.types import Limits, Omission
+from localrag.corpus.readers.text import brief, cell, drop_controls
+from localrag.corpus.readers.types import Limits, omitted
 from localrag.corpus.types import PAGE_STARTS, Document
 from localrag.errors import InputError
 from localrag.language import N_
@@ -41,38 +41,35 @@ def read_pptx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     """
     try:
         package = Package(data, limits)
-        written, left_out = _read(package)
+        written, pages, left_out = _read(package)
     except (BadZipFile, KeyError, ValueError) as error:
         raise _damaged() from error
-    text = "".join(written.parts)
-    omissions = [Omission(what, count) for what, count in left_out.items()]
-    if not text:
+    omissions = omitted(left_out)
+    if not written.text:
         raise without_text("PPTX", omissions)
     yield prose(
         id_=name,
-        title=stem(name),
         kind="pptx",
-        text=text,
-        source=name,
+        text=written.text,
         headings=written.headings,
-        pages=written.pages,
-        metadata={PAGE_STARTS: ",".join(map(str, written.pages))},
+        pages=pages,
+        metadata={PAGE_STARTS: ",".join(map(str, pages))},
         omissions=omissions,
     )
 
 
-def _read(package: Package) -> tuple["_Written", Counter[str]]:
+def _read(package: Package) -> tuple[Lines, list[int], Counter[str]]:
     presentation = package.main("ppt/presentation.xml")
     if not presentation.startswith("ppt/"):
         raise InputError(
             N_("The file is no presentation of PowerPoint."), N_("Give it its own suffix.")
         )
-    written = _Written()
+    written, pages = Lines(), list[int]()
     left_out = Counter[str]()
     footers: set[str] = set()
     layers: set[str] = set()
     for number, part in enumerate(_slides(package, presentation), 1):
-        written.pages.append(written.length)
+        pages.append(written.length)
         root = package.root(part)
         if root.get("show") in ("0", "false"):
             left_out[HIDDEN_SLIDES] += 1
@@ -83,42 +80,23 @@ def _read(package: Package) -> tuple["_Written", Counter[str]]:
         if not (slide.title or lines or notes or comments):
             continue
         is_ascii = "".join((slide.title, *lines, *notes)).isascii()
-        written.head(1, slide.title or (f"Slide {number}" if is_ascii else f"スライド{number}"))
-        written.add(lines)
-        if notes:
-            written.head(2, "Notes" if is_ascii else "ノート")
-            written.add(notes)
-        if comments:
-            written.head(2, "Comments" if is_ascii else "コメント")
-            written.add(comments)
-    return written, left_out
+        title = slide.title or (f"Slide {number}" if is_ascii else f"スライド{number}")
+        for depth, heading, below in (
+            (1, title, lines),
+            (2, "Notes" if is_ascii else "ノート", notes),
+            (2, "Comments" if is_ascii else "コメント", comments),
+        ):
+            if depth == 1 or below:
+                written.add(heading, depth, brief(heading))
+            for line in below:
+                written.add(line)
+    return written, pages, left_out
 
 
 def _damaged() -> InputError:
     return InputError(
         N_("The file is damaged."), N_("Open it in its own program and save it again.")
     )
-
-
-class _Written:
-    """The text of the slides so far."""
-
-    def __init__(self) -> None:
-        self.parts: list[str] = []
-        self.headings: list[Heading] = []
-        self.pages: list[int] = []
-        self.length = 0
-
-    def add(self, lines: Sequence[str]) -> None:
-        for line in lines:
-            self.parts.append(line + "\n")
-            self.length += len(line) + 1
-
-    def head(self, depth: int, line: str) -> None:
-        """Add a line that is a heading."""
-        begun = self.length
-        self.add([line])
-        self.headings.append(Heading(depth, brief(line), begun, self.length))
 
 
 def _slides(package: Package, presentation: str) -> Iterator[str]:
@@ -161,7 +139,6 @@ class _Slide:
         self.title = ""
 
     def lines(self, root: etree._Element) -> Iterator[str]:
-        """Yield the lines of the slide but for its title."""
         tree = root.find("{*}cSld/{*}spTree")
         if tree is not None:
             yield from self._shapes(tree, 0)

@@ -11,6 +11,7 @@ from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document, Locator
 from localrag.errors import InputError
 from localrag.harmless import shorten
 from localrag.language import N_
+from localrag_indexes.analysis.normalize import to_kanji
 
 _DIGITS = "〇一二三四五六七八九"
 _UNITS = {"十": 10, "百": 100, "千": 1000}
@@ -24,16 +25,6 @@ _ITEM_TITLE = re.compile(rf"(?:[{_KANJI}のノ]|から|まで|及び|及ビ|及|
 def is_number(number: str) -> bool:
     """Tell whether `number` has the form of a locator number: ``27``, ``27_36``, ``55:63``."""
     return len(number) <= _LONGEST_NUMBER and _WELL_FORMED.fullmatch(number) is not None
-
-
-def kanji(number: int) -> str:
-    """Write ``36`` as 三十六; for 0 < `number` < 10000."""
-    words = ""
-    for unit, size in (("千", 1000), ("百", 100), ("十", 10)):
-        count, number = divmod(number, size)
-        if count:
-            words += ("" if count == 1 else _DIGITS[count]) + unit
-    return words + (_DIGITS[number] if number else "")
 
 
 def integer(printed: str) -> int:
@@ -94,7 +85,7 @@ def item_words(title: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _branched(number: str, counter: str) -> str:
-    main, *branches = (kanji(int(part)) for part in number.split("_"))
+    main, *branches = (to_kanji(n) if n else "" for n in map(int, number.split("_")))
     return f"第{main}{counter}" + "".join(f"の{branch}" for branch in branches)
 
 
@@ -171,10 +162,7 @@ class StatuteBuilder:
             InputError: nothing of it is a provision.
         """
         if not self._drafts:
-            raise InputError(
-                N_("The law holds no provisions."),
-                N_("The file is incomplete."),
-            )
+            raise InputError(N_("The law holds no provisions."), N_("The file is incomplete."))
         if sum(draft.end - draft.start for draft in self._drafts) > max(
             _LITTLE, _LEVELS * self.position
         ):

@@ -28,7 +28,7 @@ from localrag.corpus.readers.statute import (
     paragraph_words,
 )
 from localrag.corpus.readers.text import one_line, string
-from localrag.corpus.readers.types import Limits, ReadFailure
+from localrag.corpus.readers.types import Limits, ReadFailure, one_by_one
 from localrag.corpus.types import ARTICLES, ITEMS, PARAGRAPHS, Document
 from localrag.errors import InputError
 from localrag.language import N_
@@ -36,8 +36,8 @@ from localrag.language import N_
 _TEXT = "law_full_text"
 _LISTS = ("laws", "items")
 _BESIDE = ("law_info", "revision_info")
+# Levels of a tree. Laws have about 25.
 _DEEPEST = 200
-"""Levels of a tree. Laws have about 25."""
 _TREE = {**JSON, b'"tag"': MARKUP[b"<"]}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}")
 _AGAIN = N_("Download the law from e-Gov again.")
@@ -69,12 +69,10 @@ def read_laws(
     if laws is None:
         yield read_law(name, value, limits)
         return
-    for ordinal, law in enumerate(laws, start=1):
-        place = f"{name}:{ordinal}"
-        try:
-            yield read_law(name if len(laws) == 1 else "", law, limits, source=name)
-        except InputError as error:
-            yield ReadFailure(place, error)
+    called = name if len(laws) == 1 else ""
+    yield from one_by_one(
+        name, laws, lambda law, _: iter([read_law(called, law, limits, source=name)])
+    )
 
 
 def read_law(name: str, value: Any, limits: Limits, *, source: str = "") -> Document:
@@ -243,13 +241,13 @@ _HEAD = re.compile(r"([^　\s]{1,24})　")
 _BRANCHED = re.compile(rf"({_KANJI})((?:[のノ]{_KANJI})*)")
 _RANGE = re.compile(r"(.+?)(?:から|及び|及ビ|及|乃至)(.+?)(?:まで)?")
 _BRACKETED = re.compile(r"[（(](.+)[）)]")
+# Separates the cells of table rows, which may begin like items.
 _CELL = "｜"
-"""Separates the cells of table rows, which may begin like items."""
 _DIGITS = re.compile("[0-9０-９]{1,3}")
 
 _Number = tuple[int, ...]
+# What a sign may be: the kind of its list, its first and its last number.
 _Reading = tuple[str, _Number, _Number]
-"""What a sign may be: the kind of its list, its first and its last number."""
 
 
 @dataclass(slots=True)
@@ -309,13 +307,11 @@ def _continued(levels: list[_Level], readings: Sequence[_Reading]) -> _Reading |
 
 
 def _begun(levels: list[_Level], readings: Sequence[_Reading]) -> _Reading | None:
-    """Find the list that a sign begins, of another kind than those it would stand in."""
     styles = {level.style for level in levels}
     return next((r for r in readings if r[1] == (1,) and r[0] not in styles), None)
 
 
 def _follows(before: _Number, number: _Number) -> bool:
-    """Tell whether `number` is next: 二 or 一の二 after 一, 二 or 一の四 after 一の三."""
     return any(
         number == (*before[:depth], before[depth] + 1) for depth in range(len(before))
     ) or number in ((*before, 2), (*before, 1))
@@ -389,10 +385,7 @@ def statute_document(record: dict[str, Any], source: str) -> Document:
     """
     law_id = one_line(string(record, "law_id"))
     if not law_id:
-        raise InputError(
-            N_("The law has no id."),
-            N_('Give it a field "law_id".'),
-        )
+        raise InputError(N_("The law has no id."), N_('Give it a field "law_id".'))
     law_num = one_line(string(record, "law_num"))
     builder = StatuteBuilder(law_id, one_line(string(record, "title")) or law_num or law_id)
     builder.line(builder.title)
@@ -454,7 +447,6 @@ class _Writer:
         self._builder.provision(ARTICLES, place._replace(words=place.words + caption), start)
 
     def close(self) -> None:
-        """End the supplementary provision at hand."""
         if self._heading:
             self._builder.section(1, self._heading, self._start)
 
@@ -507,8 +499,6 @@ def _objects(record: dict[str, Any], key: str) -> Iterator[dict[str, Any]]:
     values = record.get(key)
     if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
         raise InputError(
-            N_("The field {key!r} is not a list of objects."),
-            N_("Check the file."),
-            key=key,
+            N_("The field {key!r} is not a list of objects."), N_("Check the file."), key=key
         )
     yield from values

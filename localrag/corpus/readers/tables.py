@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from localrag.corpus.readers.bounds import TEXT, check_memory
 from localrag.corpus.readers.prose import prose
-from localrag.corpus.readers.text import Lines, cell, complete, decode_terse, stem
+from localrag.corpus.readers.text import Lines, cell, complete, decode_terse
 from localrag.corpus.readers.triples import holds_triples_tsv, read_triples_tsv
 from localrag.corpus.readers.types import Limits, Mark, ReadFailure
 from localrag.corpus.types import Document
@@ -222,7 +222,7 @@ def _document(name: str, text: str, separators: Sequence[str]) -> Document:
         ) from error
     if not written:
         raise InputError(N_("The table holds no text."), N_("Check how it was saved."))
-    return prose(id_=name, title=stem(name), kind="csv", text=written, source=name)
+    return prose(id_=name, kind="csv", text=written)
 
 
 def _rows(text: str, separator: str) -> Iterator[list[str]]:

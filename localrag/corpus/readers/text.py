@@ -8,7 +8,8 @@ import codecs
 import json
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import IO, Any
@@ -41,11 +42,11 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+# What is really meant by the names that Japanese files give for their encoding.
 _WIDER = {"shift_jis": "cp932", "sjis": "cp932", "x_sjis": "cp932", "windows_31j": "cp932"}
-"""What is really meant by the names that Japanese files give for their encoding."""
+# Strictest first: nearly all EUC-JP bytes are also valid CP932 (as half-width katakana), while
+# the first hiragana of a CP932 text is not valid EUC-JP.
 _LEGACY = ("euc_jp", "cp932")
-"""Strictest first: nearly all EUC-JP bytes are also valid CP932 (as half-width katakana), while
-the first hiragana of a CP932 text is not valid EUC-JP."""
 _KANA = re.compile("[ぁ-んァ-ヶ]")
 _KANJI = re.compile("[一-鿿々]")
 _KANJI_RUN = re.compile("[一-鿿々]{2,}")
@@ -64,11 +65,13 @@ def decode(data: bytes, declared: str = "") -> str:
     """
     text = drop_controls(_decode(data, declared))
     if not text.strip():
-        raise InputError(
-            N_("The file is empty."),
-            N_("Remove it, or check how it was saved."),
-        )
+        raise empty_file()
     return text
+
+
+def empty_file() -> InputError:
+    """The error for a file without content."""
+    return InputError(N_("The file is empty."), N_("Remove it, or check how it was saved."))
 
 
 _HALF_WIDTH = re.compile("[｡-ﾟ]")
@@ -85,17 +88,18 @@ def decode_terse(data: bytes) -> str:
     try:
         return decode(data)
     except InputError:
-        if b"\0" in data or not data.strip():
-            raise
-        readings = []
-        for encoding in _LEGACY:
-            try:
-                readings.append(data.decode(encoding))
-            except UnicodeDecodeError:
-                continue
-        if not readings:
+        readings = [text for one in _LEGACY if (text := first_decoded(data, [one])) is not None]
+        if b"\0" in data or not data.strip() or not readings:
             raise
         return drop_controls(min(readings, key=lambda text: len(_HALF_WIDTH.findall(text))))
+
+
+def first_decoded(data: bytes, encodings: Iterable[str]) -> str | None:
+    """Decode by the first encoding that fits; None where none does."""
+    for encoding in encodings:
+        with suppress(LookupError, UnicodeDecodeError):
+            return data.decode(encoding)
+    return None
 
 
 def _decode(data: bytes, declared: str) -> str:
@@ -110,11 +114,8 @@ def _decode(data: bytes, declared: str) -> str:
     if b"\x1b$" in data and data.isascii():
         return _strict(data, "iso2022_jp")
     for encoding in ("utf-8", *_LEGACY):
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if encoding not in _LEGACY or _is_japanese(text):
+        text = first_decoded(data, [encoding])
+        if text is not None and (encoding not in _LEGACY or _is_japanese(text)):
             return text
     raise InputError(
         N_(
@@ -126,11 +127,6 @@ def _decode(data: bytes, declared: str) -> str:
 
 
 def _is_japanese(text: str) -> bool:
-    """Whether a legacy encoding fits not by accident.
-
-    Western text in Latin-1 often decodes to a kanji here and there, never to kana or to a text of
-    which most kanji stand together: 労働基準法第20条.
-    """
     together = sum(map(len, _KANJI_RUN.findall(text)))
     return bool(_KANA.search(text)) or together >= max(3, 0.7 * len(_KANJI.findall(text)))
 
@@ -212,9 +208,7 @@ def string(record: dict[str, Any], key: str) -> str:
         value = str(value)
     if not isinstance(value, str):
         raise InputError(
-            N_("The field {key!r} is not a string."),
-            N_("Write it as a JSON string."),
-            key=key,
+            N_("The field {key!r} is not a string."), N_("Write it as a JSON string."), key=key
         )
     return drop_controls(value)
 
@@ -250,10 +244,7 @@ class Lines:
     def __init__(self, stream: IO[bytes], limits: Limits, after: int = 0) -> None:
         self._stream, self._limits, self._after = stream, limits, after
         if next(self.whole(), None) is None:
-            raise InputError(
-                N_("The file is empty."),
-                N_("Remove it, or check how it was saved."),
-            )
+            raise empty_file()
         # What cannot be read tells by its beginning what it should be.
         fallback = next(self.head(), b"")[:_CHUNK]
         self.first = next((line for line in self.head() if _can_be_read(line, limits)), fallback)
@@ -281,36 +272,64 @@ def json_object(line: bytes) -> dict[str, Any]:
     Raises:
         InputError: it holds something else.
     """
+
+    def damaged(error: json.JSONDecodeError) -> InputError:
+        return InputError(
+            N_("The line is not JSON: it goes wrong at character {character}."),
+            N_("Write one complete JSON object a line."),
+            character=error.colno,
+        )
+
+    value = parsed_json(utf8_line(line), damaged)
+    if not isinstance(value, dict):
+        raise InputError(N_("The line is not a JSON object."), N_("Write one JSON object a line."))
+    return value
+
+
+def utf8_line(line: bytes) -> str:
+    """Decode a line of UTF-8.
+
+    Raises:
+        InputError: it is in another encoding.
+    """
     try:
-        value = json.loads(line.decode("utf-8-sig"))
+        return line.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
             N_("The line is not valid UTF-8 at byte {byte}."),
             N_("Save the file as UTF-8."),
             byte=error.start,
         ) from error
+
+
+def parsed_json(data: str | bytes, damaged: Callable[[json.JSONDecodeError], InputError]) -> Any:
+    """Parse JSON.
+
+    Args:
+        data: the JSON.
+        damaged: makes the error for a wrong character.
+
+    Raises:
+        InputError: it is not JSON, or cannot be held.
+    """
+    try:
+        return json.loads(data)
     except json.JSONDecodeError as error:
+        raise damaged(error) from error
+    except UnicodeDecodeError as error:
         raise InputError(
-            N_("The line is not JSON: it goes wrong at character {character}."),
-            N_("Write one complete JSON object a line."),
-            character=error.colno,
+            N_("The JSON is not valid UTF-8 at byte {byte}."),
+            N_("Save the file as UTF-8."),
+            byte=error.start,
         ) from error
     except ValueError as error:
         raise InputError(
-            N_("The line is not JSON: it holds a number that is too long."),
-            N_("Write one complete JSON object a line."),
+            N_("The JSON holds a number that is too long."), N_("Check where it came from.")
         ) from error
     except RecursionError as error:
         raise InputError(
-            N_("The line is nested too deeply."),
-            N_("Check where the file came from."),
+            N_("The JSON is nested too deeply."), N_("Check where it came from.")
         ) from error
-    if not isinstance(value, dict):
-        raise InputError(
-            N_("The line is not a JSON object."),
-            N_("Write one JSON object a line."),
-        )
-    return value
 
 
 def element(line: bytes) -> bytes:

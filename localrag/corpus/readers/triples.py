@@ -11,9 +11,11 @@ from localrag.corpus.readers.text import (
     bounded,
     complete,
     drop_controls,
+    first_decoded,
     json_object,
     one_line,
     string,
+    utf8_line,
 )
 from localrag.corpus.readers.types import Limits, Mark, ReadFailure
 from localrag.corpus.types import TRIPLES, Document, Locator, Passage, Triple
@@ -61,8 +63,7 @@ def triple(
         "".join((subject, predicate, *values, source, date)).encode()
     except UnicodeEncodeError as error:
         raise InputError(
-            N_("The text holds half of a surrogate pair."),
-            N_("Save it as valid Unicode."),
+            N_("The text holds half of a surrogate pair."), N_("Save it as valid Unicode.")
         ) from error
     return Triple(
         bounded(N_("subject"), subject), bounded(N_("predicate"), predicate), values, source, date
@@ -308,21 +309,13 @@ def holds_triples_tsv(lines: Lines) -> bool:
         cells = _first(lines)
     except InputError:
         head = list(lines.head())
-        if any(b"\t" in line and not _is_utf8(line) for line in head):
+        if any(b"\t" in line and first_decoded(line, ["utf-8"]) is None for line in head):
             return False
         return max((line.count(b"\t") for line in head), default=0) != 1
     while not cells[-1]:
         cells.pop()
     columns = {_MEANT.get(cell.casefold(), cell.casefold()) for cell in cells}
     return set(_NEEDED) <= columns or len(cells) <= len(_COLUMNS)
-
-
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _first(lines: Lines) -> list[str]:
@@ -365,14 +358,7 @@ def _placed_value(
 
 
 def _cells(line: bytes) -> list[str]:
-    try:
-        text = line.decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            N_("The line is not valid UTF-8 at byte {byte}."),
-            N_("Save the file as UTF-8."),
-            byte=error.start,
-        ) from error
+    text = utf8_line(line).removesuffix("\n").removesuffix("\r")
     if "\r" in text:
         raise InputError(
             N_("The line holds a carriage return."),

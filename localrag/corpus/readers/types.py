@@ -1,9 +1,9 @@
 """What reading gives besides documents (failures, files without a reader …), and its limits."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from localrag.corpus.types import Document, Omission
 from localrag.errors import InputError, LocalragError
@@ -148,3 +148,35 @@ class LineBlock:
     read: Callable[
         [str, Iterable[NumberedLine], Limits], Iterator[Document | ReadFailure | Omission | Mark]
     ] = field(compare=False)
+
+
+Record = TypeVar("Record")
+Made = TypeVar("Made")
+
+
+def one_by_one(
+    name: str, records: Iterable[Record], read: Callable[[Record, str], Iterator[Made]]
+) -> Iterator[Made | ReadFailure]:
+    """Read records one by one; one that cannot be read is a failure of its own.
+
+    Args:
+        name: of the file.
+        records: of the file.
+        read: reads a record, given its place: ``name:number``, from 1.
+    """
+    for number, record in enumerate(records, start=1):
+        place = f"{name}:{number}"
+        try:
+            yield from read(record, place)
+        except InputError as error:
+            yield ReadFailure(place, error)
+
+
+def omitted(counts: Mapping[str, int], in_text: Container[str] = ()) -> list[Omission]:
+    """What was counted while reading, as omissions.
+
+    Args:
+        counts: messages marked with `N_`, and how many.
+        in_text: those that are in the text all the same.
+    """
+    return [Omission(what, count, what in in_text) for what, count in counts.items() if count]

@@ -98,7 +98,6 @@ def _labels(entities: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, str]]:
 
 
 def _key(id_: str) -> int | None:
-    """The id as one number: items are even, properties odd."""
     found = _ENTITY.fullmatch(id_)
     return 2 * int(found[2]) + (found[1] == "P") if found else None
 
@@ -298,6 +297,5 @@ def _entities(lines: Lines, limits: Limits) -> Iterator[Mapping[str, Any]]:
 
 
 def _entity(line: bytes) -> Mapping[str, Any]:
-    """Parse a line; empty for one that only opens or closes the array."""
     bare = element(line)
     return json_object(bare) if bare else {}

@@ -28,6 +28,7 @@ from localrag.corpus.readers.types import (
     NumberedLine,
     Omission,
     ReadFailure,
+    one_by_one,
 )
 from localrag.corpus.types import ALIAS, Document, Passage, Triple
 from localrag.errors import InputError
@@ -206,14 +207,12 @@ def _extract(data: bytes, place: str) -> Document:
         head, _, rest = data.decode().partition("\n")
     except UnicodeDecodeError as error:
         raise InputError(
-            N_("The article is not valid UTF-8."),
-            N_("Save the file as UTF-8."),
+            N_("The article is not valid UTF-8."), N_("Save the file as UTF-8.")
         ) from error
     match = _HEAD.fullmatch(head)
     if match is None:
         raise InputError(
-            N_("No article begins here."),
-            N_('One begins with <doc id="" url="" title="">.'),
+            N_("No article begins here."), N_('One begins with <doc id="" url="" title="">.')
         )
     page_id, url, title = (drop_controls(html.unescape(value)) for value in match.groups())
     text = drop_controls(html.unescape(rest[: rest.rindex("</doc>")])).strip()
@@ -230,22 +229,19 @@ def read_api(name: str, pages: Any) -> Iterator[Document | ReadFailure | Omissio
         pages: the value of ``query.pages``: a list, or an object in older answers.
     """
     entries = list(pages.values()) if isinstance(pages, dict) else pages
-    for ordinal, entry in enumerate(entries if isinstance(entries, list) else [], start=1):
-        try:
-            if not isinstance(entry, dict):
-                raise InputError(
-                    N_("The page is not a JSON object."),
-                    N_("Save the answer as it comes."),
-                )
-            if entry.get("missing", False) is not False:  # "" in older answers.
-                yield Omission(N_("pages that the wiki does not have"))
-                continue
-            marked = string(entry, "extract").strip()
-            text, headings = _headings(marked)
-            page = Page(title=string(entry, "title"), text=text, page_id=string(entry, "pageid"))
-            yield page_document(page, name, headings)
-        except InputError as error:
-            yield ReadFailure(f"{name}:{ordinal}", error)
+    listed = entries if isinstance(entries, list) else []
+    return one_by_one(name, listed, lambda entry, _: _api_page(entry, name))
+
+
+def _api_page(entry: Any, name: str) -> Iterator[Document | Omission]:
+    if not isinstance(entry, dict):
+        raise InputError(N_("The page is not a JSON object."), N_("Save the answer as it comes."))
+    if entry.get("missing", False) is not False:  # "" in older answers.
+        yield Omission(N_("pages that the wiki does not have"))
+        return
+    text, headings = _headings(string(entry, "extract").strip())
+    page = Page(title=string(entry, "title"), text=text, page_id=string(entry, "pageid"))
+    yield page_document(page, name, headings)
 
 
 def _headings(marked: str) -> tuple[str, list[Heading]]:
@@ -395,7 +391,6 @@ def _page_id(line: bytes) -> str:
 
 
 def _optional(record: dict[str, Any], key: str) -> str:
-    """Return a string field that no article should be lost for; empty where it is none."""
     with suppress(InputError):
         return string(record, key)
     return ""

@@ -32,9 +32,9 @@ from localrag.corpus.readers.package import (
     shown_in,
     value,
 )
-from localrag.corpus.readers.prose import Heading, prose, without_text
-from localrag.corpus.readers.text import drop_controls, stem
-from localrag.corpus.readers.types import Limits
+from localrag.corpus.readers.prose import Lines, prose, without_text
+from localrag.corpus.readers.text import drop_controls
+from localrag.corpus.readers.types import Limits, omitted
 from localrag.corpus.readers.word_lines import (
     Field,
     Line,
@@ -71,22 +71,22 @@ _UNSHOWN = N_("headers and footers that Word does not show")
 _NUMBERS = N_("numbers written in digits, whose format is not known")
 _IN_TEXT = frozenset([_INSERTED, _FORMULAS, _PLACEHOLDERS, _NUMBERS])
 _DIAGRAMS = N_("SmartArt diagrams")
+# What a drawing is, by the last word of its address.
 _GRAPHICS: Mapping[str, str] = {
     "chart": N_("charts"),
     "chartex": N_("charts"),
     "diagram": _DIAGRAMS,
 }
-"""What a drawing is, by the last word of its address."""
 _OBJECT: Mapping[str, str] = {
     "o:OLEObject": N_("embedded objects"),
     "w:control": N_("form controls"),
 }
 
+# Elements that are entered wherever they are: what is in them reads as if it were there itself.
 _TRANSPARENT = frozenset(
     ["w:ins", "w:moveTo", "w:sdt", "w:sdtContent", "w:customXml", "w:smartTag", "w:hyperlink",
      "w:dir", "w:bdo"]
 )  # fmt: skip
-"""Elements that are entered wherever they are: what is in them reads as if it were there itself."""
 _DELETIONS = ("w:del", "w:moveFrom")
 _FORMULA = ("m:oMath", "m:oMathPara")
 _SIGNS: Mapping[str, str] = {
@@ -133,23 +133,17 @@ def read_docx(name_: str, data: bytes, limits: Limits) -> Iterator[Document]:
         raise InputError(
             N_("The DOCX is nested too deeply."), N_("Check where it came from.")
         ) from error
-    headings: list[Heading] = []
-    position = 0
-    for line in words.lines:
-        end = position + len(line.text) + 1
-        if line.depth:
-            headings.append(Heading(line.depth, line.text, position, end))
-        position = end
     if not words.lines:
         raise without_text("DOCX", words.omissions)
+    written = Lines()
+    for line in words.lines:
+        written.add(line.text, line.depth)
     ruby = "、".join(f"{base}（{reading}）" for base, reading in words.readings)
     yield prose(
         id_=name_,
-        title=stem(name_),
         kind="docx",
-        text="".join(line.text + "\n" for line in words.lines),
-        source=name_,
-        headings=headings,
+        text=written.text,
+        headings=written.headings,
         metadata={"ruby": ruby} if ruby else {},
         omissions=words.omissions,
     )
@@ -169,9 +163,7 @@ def words_of(package: Package, body: etree._Element | None = None) -> WordText:
     """
     walk = _Walk(package)
     lines = walk.document(body)
-    counts = walk.counts
-    omissions = [Omission(what, n, what in _IN_TEXT) for what, n in counts.items() if n]
-    return WordText(lines, tuple(omissions), tuple(walk.readings))
+    return WordText(lines, tuple(omitted(walk.counts, _IN_TEXT)), tuple(walk.readings))
 
 
 class _Walk:
@@ -414,7 +406,6 @@ class _Walk:
             into.put(self._in_unicode(chr(int(code, 16)), value(sym, "font")), anchor)
 
     def _in_unicode(self, text: str, font: str) -> str:
-        """Text with the characters that signs of other fonts are, 〓 for those that have none."""
         found = [character(sign, font) for sign in text]
         self.counts[_SYMBOLS] += found.count("")
         return "".join(sign or "〓" for sign in found)
@@ -530,7 +521,6 @@ def _is_t(element: etree._Element) -> bool:
 
 
 def _is_section(element: etree._Element) -> bool:
-    """Whether these are the properties of a section as they are now, not as they were."""
     parent = element.getparent()
     return name(element) == "w:sectPr" and (parent is None or name(parent) != "w:sectPrChange")
 

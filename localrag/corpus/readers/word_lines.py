@@ -258,6 +258,7 @@ def _circled(sign: str) -> str:
     return f"（{sign}）"
 
 
+# How the parts of a formula are written one after the other.
 _BETWEEN: Mapping[str, tuple[tuple[str, str], ...]] = {
     "m:f": (("", "m:num"), ("/", "m:den")),
     "m:sSup": (("", "m:e"), ("^", "m:sup")),
@@ -266,7 +267,6 @@ _BETWEEN: Mapping[str, tuple[tuple[str, str], ...]] = {
     "m:limLow": (("", "m:e"), ("_", "m:lim")),
     "m:limUpp": (("", "m:e"), ("^", "m:lim")),
 }
-"""How the parts of a formula are written one after the other."""
 
 
 def linear(formula: etree._Element) -> str:
@@ -293,14 +293,12 @@ def linear(formula: etree._Element) -> str:
 
 
 def _in_order(formula: etree._Element, parts: Iterable[tuple[str, str]]) -> str:
-    """Parts of a formula, each behind its sign; those that are empty are left out."""
     written = ((sign, child(formula, of)) for sign, of in parts)
     inner = ((sign, "" if part is None else linear(part)) for sign, part in written)
     return "".join(sign + _bracketed(part) for sign, part in inner if part)
 
 
 def _parts(formula: etree._Element) -> Iterable[etree._Element]:
-    """What of a formula is written: not its properties, nor what was deleted from it."""
     left_out = ("w:del", "w:moveFrom", "w:rPr")
     return (one for one in formula if name(one) not in left_out)
 

@@ -37,12 +37,11 @@ _ROMAN = (
     (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
 )  # fmt: skip
 _LONGEST = 64
+# A counter that is higher is no number of a paragraph.
 _MOST = 1_000_000
-"""A counter that is higher is no number of a paragraph."""
 
 
 def _listed(signs: str, n: int) -> str:
-    """The n-th sign; after the last one they begin again."""
     return signs[(n - 1) % len(signs)]
 
 
@@ -52,7 +51,6 @@ def _half_width(signs: str, n: int) -> str:
 
 
 def _letters(n: int) -> str:
-    """A, B … Z, AA, BB: as Word goes on after the last letter."""
     return "abcdefghijklmnopqrstuvwxyz"[(n - 1) % 26] * min((n - 1) // 26 + 1, 20)
 
 
@@ -65,7 +63,6 @@ def _roman(n: int) -> str:
 
 
 def _within(first: str, last: int, n: int) -> str:
-    """A sign of a row that begins with `first`; digits after its last one."""
     return chr(ord(first) + n - 1) if n <= last else str(n)
 
 
@@ -99,12 +96,12 @@ def _chinese(n: int) -> str:
 
 
 def _chinese_counting(n: int) -> str:
-    """As `_chinese`, without the one of 10 to 19."""
     return _chinese(n).removeprefix("一") if n // 10 == 1 else _chinese(n)
 
 
+# Formats that are plain digits, or have no number.
 _DECIMAL = frozenset(["decimal", "decimalHalfWidth", "bullet"])
-"""Formats that are plain digits, or have no number."""
+# Formats of numbers (ST_NumberFormat) that are not plain digits.
 _FORMATS: Mapping[str, Callable[[int], str]] = {
     "decimalZero": lambda n: f"{n:02}",
     "upperRoman": lambda n: _roman(n).upper(),
@@ -145,7 +142,6 @@ _FORMATS: Mapping[str, Callable[[int], str]] = {
     "chosung": partial(_listed, "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ"),
     "none": lambda _: "",
 }
-"""Formats of numbers (ST_NumberFormat) that are not plain digits."""
 
 
 def formatted(n: int, number_format: str) -> str:
@@ -271,7 +267,6 @@ def _style(style: etree._Element) -> _Style:
 
 
 def _depth(outline: int) -> int:
-    """Level 9 is that of body text."""
     return outline + 1 if 0 <= outline < _LEVELS else 0
 
 
@@ -428,7 +423,6 @@ def _level(one: etree._Element) -> _Level:
 
 
 def _of_example(number_format: etree._Element | None) -> str:
-    """A format by its name; one of the user's own shows it by its first numbers (001, 002, …)."""
     named = value(number_format, default="decimal")
     example = value(number_format, "format")
     return "decimalZero" if named == "custom" and example.startswith("0") else named

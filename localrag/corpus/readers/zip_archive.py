@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import IO
 
 from localrag.corpus.readers.converting import LIST_OF_LAWS
+from localrag.corpus.readers.text import first_decoded
 from localrag.corpus.readers.types import Limits, Omission, PassedOver, ReadFailure
 from localrag.corpus.types import Document
 from localrag.errors import InputError
@@ -53,9 +54,7 @@ def unpacked_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
         ValueError,
     ) as error:
         raise InputError(
-            N_("The member is damaged ({problem})."),
-            N_("Download the zip again."),
-            problem=error,
+            N_("The member is damaged ({problem})."), N_("Download the zip again."), problem=error
         ) from error
     return bytes(out)
 
@@ -119,8 +118,7 @@ def read_zip(
             )
         if any(member.filename == "[Content_Types].xml" for member in members):
             raise InputError(
-                N_("This is an Office file, not a zip."),
-                N_("Give it its own suffix."),
+                N_("This is an Office file, not a zip."), N_("Give it its own suffix.")
             )
         unpacked = 0
         for member, inside in zip(members, member_names(members), strict=True):
@@ -171,7 +169,7 @@ def member_names(members: Sequence[zipfile.ZipInfo]) -> list[str]:
         "cp437",
     )
     names = (
-        name if isinstance(name, str) else _decoded(name, encoding) or name.decode("cp437")
+        name if isinstance(name, str) else first_decoded(name, (encoding, "cp437")) or ""
         for name in written
     )
     return [name.replace("\\", "/") for name in names]
@@ -196,29 +194,20 @@ def _unicode_path(extra: bytes, name: bytes) -> str:
         if kind == _UNICODE_PATH and len(field) > 5 and field[0] == 1:
             if struct.unpack_from("<L", field, 1)[0] != zlib.crc32(name):
                 return ""  # Somebody renamed the member and left the field.
-            return _decoded(field[5:], "utf-8")
+            return first_decoded(field[5:], ["utf-8"]) or ""
     return ""
 
 
 def _fits(names: Sequence[bytes], encoding: str) -> bool:
-    """Whether all names can be in an encoding, and none of them is kana in another."""
-    if not all(_decoded(name, encoding) for name in names):
+    if not all(first_decoded(name, [encoding]) for name in names):
         return False
     return encoding != "cp932" or not any(map(_is_euc, names))
 
 
 def _is_euc(name: bytes) -> bool:
-    """Whether a name that CP932 can read is EUC-JP beyond doubt: ､｢､､､ｦ is あいう."""
-    marks = _HALF_WIDTH_MARKS.findall(_decoded(name, "cp932"))
-    kana = _KANA.findall(_decoded(name, "euc_jp"))
+    marks = _HALF_WIDTH_MARKS.findall(first_decoded(name, ["cp932"]) or "")
+    kana = _KANA.findall(first_decoded(name, ["euc_jp"]) or "")
     return len(kana) > 1 and len(marks) >= len(kana)
-
-
-def _decoded(name: bytes, encoding: str) -> str:
-    try:
-        return name.decode(encoding)
-    except UnicodeDecodeError:
-        return ""
 
 
 def _is_left_behind(name: str) -> bool:
@@ -235,23 +224,18 @@ def _require_inside(name: str) -> None:
     """Refuse a path that leads out of the archive, and an archive in an archive."""
     if name.startswith("/") or _DRIVE.match(name) or ".." in name.split("/"):
         raise InputError(
-            N_("The member's path leads out of the archive."),
-            N_("Do not trust this zip."),
+            N_("The member's path leads out of the archive."), N_("Do not trust this zip.")
         )
     if PurePosixPath(name).suffix.lower() == ".zip":
         raise InputError(
-            N_("A zip inside a zip is not read."),
-            N_("Unpack it and add the inner files."),
+            N_("A zip inside a zip is not read."), N_("Unpack it and add the inner files.")
         )
 
 
 def _check(member: zipfile.ZipInfo, limits: Limits) -> None:
     """Refuse what no honest archive of laws holds: what is encrypted, too large or a bomb."""
     if member.flag_bits & _ENCRYPTED:
-        raise InputError(
-            N_("The member is encrypted."),
-            N_("Unpack the zip and add the files."),
-        )
+        raise InputError(N_("The member is encrypted."), N_("Unpack the zip and add the files."))
     if member.file_size > limits.file_bytes:
         raise InputError(
             N_("The member unpacks to {file_size:,} bytes, more than {file_bytes:,}."),
