@@ -1,6 +1,6 @@
-"""Edges between provisions, and definitions of terms, as the store keeps them.
+"""Edges between provisions and definitions of terms, as stored.
 
-Indexing finds them once; asking follows the kinds that are wanted.
+Indexing finds them once; a search follows the kinds it needs.
 """
 
 import json
@@ -17,32 +17,32 @@ REFERS = "refers"
 APPLIES = "applies-mutatis-mutandis"
 """準用."""
 DELEGATES = "delegates"
-"""A provision leaves something to an order (政令で定める)."""
+"""A provision leaves a point to an order (政令で定める)."""
 DELEGATED_BY = "delegated-by"
-"""A provision of an order fills in what the target left to it."""
+"""A provision of an order settles a point left to it by the target."""
 CARRIES_OUT = "carries-out"
-"""A paragraph of an order opens with the target, which may leave a point to it."""
+"""A paragraph of an order opens with the target."""
 READS = "reads"
-"""A provision has words of the target read otherwise (読替え), see `Reads`."""
+"""A provision replaces words of the target (読替え); see `Reads`."""
 CHANGES = "changes"
-"""A provision has the target read or applied otherwise for the time being (当分の間)."""
+"""A provision changes the target for the time being (当分の間)."""
 PUNISHES = "punishes"
-"""A penal provision names the target, whose breach it punishes; itself where it says what is."""
+"""A penal provision punishes a breach of the target, or defines the offence itself."""
 PUNISHES_A_BODY = "punishes-a-body"
-"""It punishes the legal person for which the doer of such a breach acted."""
+"""A penal provision punishes the legal person behind such a breach."""
 BY_ORDER = "by-order"
-"""The detail of an edge of these two to what only an order under it makes punishable."""
+"""Detail of a penal edge: only an order under the target defines the offence."""
 DEFINES = "defines"
-"""A provision defines a term, see `Definition`."""
+"""A provision defines a term; see `Definition`."""
 
 REFERENCES = (REFERS, APPLIES, DELEGATES, DELEGATED_BY)
-"""The kinds that a text itself tells by citing; the others tell more of some of them."""
+"""Kinds found in the citations of a text; other kinds add detail."""
 KINDS = (*REFERENCES, CARRIES_OUT, READS, CHANGES, PUNISHES, PUNISHES_A_BODY, DEFINES)
-"""All of them."""
+"""All kinds."""
 
 
 class Reading(NamedTuple):
-    """Words that are read in the place of others, as spans of the text that says so."""
+    """Replaced and replacing words, as spans of the text of the provision."""
 
     replaced_start: int
     replaced_end: int
@@ -51,12 +51,12 @@ class Reading(NamedTuple):
 
 
 class Reads(NamedTuple):
-    """How a provision is read where another one applies it (読替え).
+    """A replacement of words in a provision applied elsewhere (読替え).
 
     Attributes:
-        readings: the words, at least one pair.
-        part: the part of the provision that has them as cited (ただし書), else "".
-        excepted: what of the provision is not read so.
+        readings: at least one pair of words.
+        part: part of the provision as cited (ただし書), or "".
+        excepted: places without the replacement.
     """
 
     readings: tuple[Reading, ...]
@@ -64,13 +64,13 @@ class Reads(NamedTuple):
     excepted: tuple[Locator, ...] = ()
 
     def as_detail(self) -> str:
-        """As an edge keeps it."""
+        """Write as the detail of an edge."""
         places = [place.path for place in self.excepted]
         return json.dumps([self.readings, self.part, places], ensure_ascii=False)
 
     @classmethod
     def of_detail(cls, detail: str) -> Self:
-        """Read what `as_detail` made."""
+        """Read the detail of an edge."""
         readings, part, places = json.loads(detail)
         pairs = tuple(Reading(*pair) for pair in readings)
         return cls(pairs, part, tuple(map(Locator.parse, places)))
@@ -78,21 +78,20 @@ class Reads(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """An edge from one provision to another, or to a law as a whole.
+    """An edge from a provision to another one, or to a whole law.
 
     Attributes:
-        document_id: the document that says so.
-        source: the most exact provision that it stands in.
-        start, end: the span that says so, in the text of that document.
+        document_id: the citing document.
+        source: the innermost citing provision.
+        start, end: span of the citation in that document.
         kind: one of the kinds above.
-        law_id: the law referred to; empty where the corpus lacks it or several are possible.
-        law_name: its title, or its name as cited; of delegations the kind of order.
-        target: the provision; the empty locator for the law as a whole, and of delegations. The
-            division of another law's appendix is its label as cited (別表第一), since only that law
-            tells which it is.
+        law_id: the cited law; "" if it is not in the corpus or ambiguous.
+        law_name: its title, or its name as cited; for delegations the kind of order.
+        target: the provision; the empty locator for a whole law or a delegation. An appendix of
+            another law has its label as division (別表第一).
         target_end: the last provision of a range.
-        detail: what else was found with it, as JSON: of ``reads`` the words, of what is left to
-            orders and fills it in the words that tell the point (`localrag.statutes.delegations`).
+        detail: JSON: the words of ``reads``, or the point of a delegation
+            (`localrag.statutes.delegations`).
     """
 
     document_id: str
@@ -108,14 +107,14 @@ class Reference:
 
     @property
     def reads(self) -> Reads | None:
-        """The words, of the kind ``reads`` alone."""
+        """The replaced words; None for other kinds."""
         return Reads.of_detail(self.detail) if self.kind == READS else None
 
 
 class ReferenceRow(NamedTuple):
-    """A `Reference` of one document ready to be written, its places as paths.
+    """A `Reference` with its places as paths.
 
-    To send one from one process to another takes a twentieth of the time.
+    Sending it between processes takes a twentieth of the time.
     """
 
     source: str
@@ -145,12 +144,12 @@ class ReferenceRow(NamedTuple):
 
 
 class Connection(NamedTuple):
-    """A reference seen from one of its two provisions, as far as ranking needs it.
+    """One end of a reference, as needed for ranking.
 
     Attributes:
-        document_id, article: the other provision's document, and path of its article.
+        document_id, article: document and article path of the other end.
         kind: as in `Reference`.
-        place: path of the exact place on this side of the reference.
+        place: path of the exact place on this end.
     """
 
     document_id: str
@@ -161,15 +160,14 @@ class Connection(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Where a term is defined.
+    """A definition of a term.
 
     Attributes:
-        document_id, locator: the most exact provision that defines it.
+        document_id, locator: the innermost defining provision.
         term: as written, in plain characters (`localrag_indexes.analysis.normalize`).
-        start, end: span of the term in the text of the document.
-        scope: how far the definition reaches, as written ("この条及び次条"); empty for the whole
-            document from there on.
-        aside: how far it is from saying the meaning alone and for the whole law, 0 at best.
+        start, end: span of the term in the document.
+        scope: scope as written ("この条及び次条"); "" for the rest of the document.
+        aside: 0 for a plain definition for the whole law; higher for less direct ones.
     """
 
     document_id: str
@@ -182,16 +180,16 @@ class Definition:
 
     @classmethod
     def of_edge(cls, edge: Reference) -> Self:
-        """Read the definition that an edge keeps."""
+        """Read the definition in an edge."""
         scope, aside = json.loads(edge.detail)
         return cls(edge.document_id, edge.source, edge.law_name, edge.start, edge.end, scope, aside)
 
 
 def subtree(path: str) -> tuple[str, str]:
-    """Return the bounds (from, up to but without) of a place and all that stands inside it.
+    """Bounds (from, up to but without) of a place and its inside.
 
-    Paths are joined by ``.`` and divisions end with ``/``. The character after ``.`` is ``/`` and
-    the one after ``/`` is ``0``, so a place with its inside is one range of an index.
+    Paths are joined by ``.`` and divisions end with ``/``. In ASCII, ``/`` follows ``.`` and ``0``
+    follows ``/``, so a place and its inside form one range of an index.
     """
     if not path:
         return "", "\U0010ffff"
@@ -201,7 +199,7 @@ def subtree(path: str) -> tuple[str, str]:
 
 
 class Found(NamedTuple):
-    """What was found in one document, by its key in the store."""
+    """References and definitions of one document, by its key in the store."""
 
     document: int
     references: Sequence[ReferenceRow]
@@ -216,18 +214,17 @@ def replace(
     *,
     everything: bool,
 ) -> tuple[int, int]:
-    """Put what was found in some documents in the place of what is stored of them, all or nothing.
+    """Replace the stored edges of some documents, in one transaction.
 
     Args:
         database: of the store.
         found: the documents.
-        names: those of all laws, with which everything stored is found from now on.
-        changed: documents whose provisions changed: ranges that reach into their works are
-            expanded anew.
-        everything: no other document keeps its links.
+        names: names of all laws, used for all stored edges from now on.
+        changed: documents with changed provisions; ranges into their works are expanded again.
+        everything: delete the edges of all other documents.
 
     Returns:
-        How many references and definitions were found.
+        Numbers of references and definitions.
     """
     with database.transaction():
         keys = {id_: key for key, id_ in database.stream("SELECT key, id FROM works")}
@@ -271,7 +268,7 @@ def reference_of(database: Database, row: Row) -> Reference:
     """Read a row of `EDGES`.
 
     Raises:
-        StoreError: it is not what was stored.
+        StoreError: the row has changed.
     """
     _, document, *said, of, to, mark = row
     source, start, end, kind, law, name, target, target_end, detail = said
@@ -298,7 +295,7 @@ def _write(
     works: Mapping[str, int],
     ranges: "_Ranges",
 ) -> None:
-    # Keys are never used again: rows of `reached` may outlive the edge they are of.
+    # Keys are never reused: rows of `reached` may outlive their edge.
     last = database.row("SELECT seq FROM sqlite_sequence WHERE name = 'edges'")
     rows, reached = [], []
     for number, found in enumerate(edges, start=(last[0] if last else 0) + 1):
@@ -314,7 +311,7 @@ def _write(
 
 
 def _reach_again(database: Database, changed: Collection[int], ranges: "_Ranges") -> None:
-    """Expand the ranges anew that lead into works whose provisions changed."""
+    """Expand the ranges into works with changed provisions again."""
     works = {
         work
         for document in changed
@@ -333,19 +330,19 @@ def _reach_again(database: Database, changed: Collection[int], ranges: "_Ranges"
             )
 
 
-# Laws whose provisions are kept at hand: ranges in one law lead to a few others, again and again.
+# Laws with cached provisions: ranges lead to the same few laws.
 _LAWS = 64
 
 
 class _Ranges:
-    """Expands 第三条から第七条まで against the provisions a law really has."""
+    """Expands 第三条から第七条まで to the existing provisions of a law."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._children = lru_cache(maxsize=_LAWS)(self._read_children)
 
     def expand(self, law: int, first: str, last: str) -> list[str]:
-        """Places from `first` to `last`; only the two ends where the law lacks one of them."""
+        """Places from `first` to `last`; only these two if the law has not both."""
         siblings = self._children(law).get(_parent(first), [])
         try:
             return siblings[siblings.index(first) : siblings.index(last) + 1] or [first, last]

@@ -394,8 +394,7 @@ def fold(name: str) -> str:
     - drops spaces, quotation marks, middle dots and double hyphens, but keeps the signs of C++ and
       R&B, with ♯ as #.
 
-    Round brackets stay, because they hold the disambiguator: 「杏 (女優)」. A name made of marks alone
-    keeps them.
+    Round brackets stay for the disambiguator: 「杏 (女優)」. A name made of marks alone keeps them.
     """
     normal = normalize(name)
     written = _NUMERAL.sub(lambda numeral: _number(numeral[0]), _modern(normal))

@@ -197,7 +197,7 @@ _FILE = "(file, reading) = (SELECT key, reading FROM files WHERE path = ?)"
 class CorpusStore(Lookups):
     """Documents and passages of one corpus, and the edges derived from them.
 
-    Every write is one transaction; `transaction` groups several. Errors are those of `Database`.
+    Every write is one transaction; `transaction` groups several. See `Database` for the errors.
     Each thread and process opens its own store.
 
     Attributes:
@@ -212,7 +212,7 @@ class CorpusStore(Lookups):
     def open(
         cls, path: Path, *, create: bool = False, read_only: bool = False, as_of: date | None = None
     ) -> Self:
-        """Open a store; see `Database` for errors.
+        """Open a store; see `Database` for its errors.
 
         Args:
             path: the SQLite file.
@@ -379,7 +379,7 @@ class CorpusStore(Lookups):
 
     @property
     def last_update(self) -> int:
-        """Number of the latest update; 0 if there is none to undo."""
+        """Number of the latest update that can be undone; 0 for none."""
         return self._meta("last_update")
 
     def note_update(self, number: int) -> None:
@@ -400,7 +400,7 @@ class CorpusStore(Lookups):
 
         Args:
             found: key of each document, its references, its definitions.
-            everything: delete those of all other documents.
+            everything: delete the edges of all other documents.
 
         Returns:
             Numbers of references and definitions.

@@ -1,7 +1,7 @@
-"""Readers: from files to documents with passages, one module per format.
+"""Readers: from files to documents with passages.
 
-Use `read`; it takes every format, and gives a `ReadFailure` in the place of what cannot be read.
-`stream` also says how far it is, can go on from there, and can leave the work to `read_piece`.
+`read` takes every format and yields a `ReadFailure` for anything unreadable. `stream` also marks
+its progress, can resume, and can leave work to `read_piece`.
 """
 
 import bz2
@@ -90,11 +90,11 @@ _LineReader = Callable[[str, Lines, Limits], Iterator[Outcome]]
 _PartReader = Callable[[str, bytes], Iterator[_Found]]
 _HoldingReader = Callable[[str, bytes, Limits, _PartReader], Iterator[_Found]]
 
-# Goes for the suffix that files of WikiExtractor lack; they are named so, with their number.
+# Takes the place of a suffix in WikiExtractor's numbered file names.
 _EXTRACTED = "wiki_00"
-# Scans, which a walk offers where OCR is installed.
+# Scans, offered by a walk if OCR is installed.
 _IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
-# Formats that are read from all their bytes at once.
+# Formats read whole.
 _WHOLE: Mapping[str, _WholeReader] = {
     ".xml": read_egov_xml,
     ".txt": read_plain_text,
@@ -114,17 +114,17 @@ _WHOLE: Mapping[str, _WholeReader] = {
     ".json": read_json,
     **dict.fromkeys(_IMAGES, read_image),
 }
-# Likewise, of files that have other files in them.
+# The same, for files with other files inside.
 _HOLDING: Mapping[str, _HoldingReader] = {".eml": read_eml, ".msg": read_msg, ".pdf": read_pdf}
-# Formats that are streamed line by line.
+# Formats streamed line by line.
 _LINES: Mapping[str, _LineReader] = {".jsonl": read_jsonl, ".tsv": read_tsv, _EXTRACTED: read_jsonl}
-# How compressed lines are opened.
+# How to open compressed lines.
 _PACKED: Mapping[str, Callable[[IO[bytes]], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
     ".xz": lzma.open,
 }
-# How binary formats begin, and a suffix they go by.
+# First bytes of binary formats, with a suffix for each.
 _MAGIC = {
     b"%PDF-": ".pdf",
     b"PK\x03\x04": ".zip",
@@ -138,7 +138,7 @@ _MAGIC = {
 }
 
 
-# How files of a suffix begin; the others are text.
+# First bytes expected for a suffix; all others are text.
 _BEGINS_AS = {
     ".pdf": ".pdf",
     ".png": ".png",
@@ -147,16 +147,16 @@ _BEGINS_AS = {
     ".msg": ".doc",
     **dict.fromkeys((*WORD_SUFFIXES, ".xlsx", ".xlsm", ".pptx", ".pptm", ".ppsx"), ".zip"),
 }
-# Archives and messages that may be inside each other.
+# Nesting limit for archives and messages.
 _DEEPEST = 5
 
 
 def supported(path: Path, *, converting: bool = False) -> bool:
-    """Tell whether a walk through a folder should offer this file: told from its name alone.
+    """Whether a walk through a folder should offer this file, by its name alone.
 
     Args:
         path: the file.
-        converting: whether old formats are offered, too (see `Limits.converter`).
+        converting: include old formats (see `Limits.converter`).
     """
     if path.name.startswith((".", "~$")) or path.name == LIST_OF_LAWS:
         return False
@@ -167,19 +167,19 @@ def supported(path: Path, *, converting: bool = False) -> bool:
 
 
 def how_to_read(path: Path) -> InputError:
-    """Why a file that is not `supported` is not read, and what to do about it."""
+    """The error for a file that is not `supported`."""
     if path.suffix.lower() in _IMAGES:
         return no_ocr()
     return not_read(path, formats())
 
 
 def formats() -> list[str]:
-    """The suffixes of all files that can be read, in their order."""
+    """The suffixes of all readable files, sorted."""
     return sorted({*_WHOLE, *_HOLDING, *_LINES, ".zip"} - {_EXTRACTED})
 
 
 def grows(path: Path) -> bool:
-    """Tell from its name whether a file may hold far more than its size tells: many documents."""
+    """Whether a file may hold many documents, far more than its size shows; by its name."""
     suffix, packing = _suffixes(path.name)
     return bool(packing) or suffix == ".zip"
 
@@ -204,29 +204,28 @@ def stream(
     after: int = 0,
     in_pieces: bool = False,
 ) -> Iterator[Outcome | LineBlock]:
-    """Read a file as its outcomes are asked for.
+    """Read a file lazily.
 
     Args:
-        path: the file; its suffix tells the format, its content must agree.
+        path: the file; its content must match its suffix.
         limits: how much it may hold.
-        name: what ids, sources and messages call the file (its path inside the folder that is
-            added, say); the file name by default.
-        after: the line of a `Mark` of the same content: what stands up to it is not read again.
-        in_pieces: give the lines of a dump, or of statutes, as they are, a `LineBlock` and a `Mark`
-            in turn, where `read_piece` can read the pieces one by one.
+        name: name for ids, sources and messages, such as the path inside an added folder; the file
+            name by default.
+        after: line of a `Mark` of the same content; reading resumes after it.
+        in_pieces: yield lines of dumps and statutes unread, as `LineBlock` and `Mark` in turn; read
+            them with `read_piece`.
 
     Yields:
-        Documents in file order, and a `ReadFailure` for the file, a member or a line that cannot
-        be read; the rest goes on. An `Omission` for what is left out on purpose; those of a
-        document (`Document.omissions`) come right after it. Where lines are streamed, a `Mark`
-        wherever reading could go on later. Nothing is raised.
+        Documents in file order, each followed by its `Omission` objects. A `ReadFailure` for an
+            unreadable file, member or line; reading goes on. A `Mark` after each line from which
+            reading could resume. Nothing is raised.
     """
     name = one_line(name or path.name)
     yield from _told(name, lambda: _open(path, name, limits, after, in_pieces))
 
 
 def read_piece(piece: LineBlock, limits: Limits) -> Iterator[Document | ReadFailure | Omission]:
-    """Read what `stream` gave as lines; as there, nothing is raised."""
+    """Read the lines of a `LineBlock`; nothing is raised."""
     for outcome in _told(piece.name, lambda: piece.read(piece.name, piece.lines, limits)):
         if isinstance(outcome, Document | ReadFailure | Omission):
             yield outcome
@@ -235,7 +234,7 @@ def read_piece(piece: LineBlock, limits: Limits) -> Iterator[Document | ReadFail
 def _told(
     name: str, opened: Callable[[], Iterator[Outcome | LineBlock]]
 ) -> Iterator[Outcome | LineBlock]:
-    """Put a failure in the place of what is raised."""
+    """Turn exceptions into failures."""
     try:
         for outcome in opened():
             if isinstance(outcome, Document):
@@ -258,11 +257,11 @@ def _told(
 
 
 def unreadable(error: OSError) -> InputError:
-    """What is said of a file that the system does not let us read."""
+    """The error for a file the system does not let us read."""
     return InputError(
         N_("The file cannot be read ({problem})."),
         N_("Check that it is there."),
-        # Without its name: whoever tells it says of which file.
+        # Without the file name, which the message already has.
         problem=OSError(error.errno, error.strerror),
     )
 
@@ -315,12 +314,12 @@ def _archive(file: IO[bytes], name: str, limits: Limits) -> Iterator[Outcome]:
 
 
 def _passed_over(place: str, inside: str, limits: Limits) -> PassedOver | None:
-    """Name a part of an archive or a message that has no reader; None for one that has.
+    """Name a part of an archive or message without a reader; None for others.
 
     Args:
-        place: the part behind the name of the file.
-        inside: its name alone.
-        limits: of them the converter.
+        place: the part, after the name of the file.
+        inside: its own name.
+        limits: for the converter.
     """
     path = Path(inside)
     if supported(path, converting=limits.converter is not None):
@@ -329,7 +328,7 @@ def _passed_over(place: str, inside: str, limits: Limits) -> PassedOver | None:
 
 
 def _converted(name: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Outcome]:
-    """Read what the converter makes of a file in an old format; ids keep the file's name."""
+    """Read a file in an old format after conversion; ids keep the file's name."""
     new = convert(data, suffix, limits)
     for outcome in _whole(name, new, CONVERTED[suffix], limits):
         if isinstance(outcome, Document):
@@ -380,7 +379,7 @@ def _lines(
     except (lzma.LZMAError, zlib.error, EOFError, gzip.BadGzipFile) as error:
         raise _damaged(str(error)) from error
     except OSError as error:
-        # Of the system it has a number; bz2 raises one without.
+        # System errors have a number; errors of bz2 have none.
         if error.errno is not None:
             raise
         raise _damaged(str(error)) from error
@@ -400,10 +399,10 @@ def _line_reader(suffix: str, lines: Lines) -> _LineReader:
 
 
 def _dump_reader(suffix: str, first: bytes) -> _LineReader | None:
-    """Tell a dump by its first line, whatever the suffix.
+    """The reader for a dump, recognised by its first line.
 
     Raises:
-        InputError: it is one with its lines in disorder.
+        InputError: its lines are in the wrong order.
     """
     if holds_wikidata(first):
         return read_wikidata
@@ -433,7 +432,7 @@ def _damaged(how: str) -> InputError:
 
 
 def _part(place: str, data: bytes, limits: Limits) -> Iterator[_Found]:
-    """Read an attachment; what is wrong with it is a failure of its own."""
+    """Read an attachment; an unreadable one is a failure of its own."""
     if left_out := _passed_over(place, place.rpartition("!")[2], limits):
         yield left_out
         return
@@ -476,7 +475,7 @@ def _inside(place: str, data: bytes, suffix: str, limits: Limits) -> Iterator[Ou
 
 
 def _suffixes(name: str) -> tuple[str, str]:
-    """Return the suffixes that tell format and compression; empty where there is no reader."""
+    """The suffixes for format and compression; "" without a reader."""
     path = PurePosixPath(name.lower())
     packing = path.suffix if path.suffix in _PACKED else ""
     inner = path.with_suffix("") if packing else path
@@ -486,7 +485,7 @@ def _suffixes(name: str) -> tuple[str, str]:
 
 
 def _storable(document: Document) -> Document | ReadFailure:
-    """Put a failure in the place of a document that no store could hold."""
+    """The document, or a failure if no store could hold it."""
     try:
         for text in (document.id, document.title, document.text, *document.metadata.values()):
             text.encode()

@@ -1,10 +1,12 @@
-"""How much memory reading takes, told before it is taken.
+"""Limits for hostile files: estimated memory, XML without entities, a separate process.
 
-A parser makes an object of some hundred bytes of every mark of its grammar, however short: four
-bytes of XML (``<a/>``) become a node, three of JSON (``[],``) a list. So the marks are counted
-first, which costs nothing beside parsing them. The weights were measured on files that consist of
-one mark alone (``scripts/bench/archives.py``), up to the rows that go into the store; real laws and
-articles stay below a tenth of what is allowed.
+A parser makes objects of some hundred bytes from each mark of its grammar, however short: ``<a/>``
+becomes a node, ``[],`` a list. Counting the marks first costs little. The weights were measured on
+files made of one mark (``scripts/bench/archives.py``). Real laws and articles stay below a tenth of
+the limit.
+
+PDFium has crashed on damaged files, and crafted ones can keep it busy or fill the memory. Its work
+runs in a process of its own, which serves one file after another and ends when idle.
 """
 
 import atexit
@@ -31,21 +33,21 @@ TEXT: Mapping[bytes, int] = {b"\n": 60}
 MARKUP: Mapping[bytes, int] = {b"<": 350, b"=": 100}
 MARKDOWN: Mapping[bytes, int] = {b"\n": 1_600}
 JSON: Mapping[bytes, int] = {b"{": 250, b"[": 80, b",": 60}
-# What a byte of text takes: itself, its characters, those of its passages, its rows.
+# Memory per byte of text: bytes, characters, passages, rows.
 _BYTE = 6
 _SMALL = 1_000_000
 
 
 def check_memory(data: bytes, marks: Mapping[bytes, int], limits: Limits) -> None:
-    """Refuse what would take too much memory to be read.
+    """Refuse data that would take too much memory.
 
     Args:
-        data: what is to be parsed.
-        marks: of its grammar, with the bytes that each of them takes.
-        limits: of them `Limits.memory_bytes`.
+        data: the data to parse.
+        marks: marks of the grammar, with bytes of memory for each.
+        limits: for `Limits.memory_bytes`.
 
     Raises:
-        InputError: it would.
+        InputError: the estimate exceeds the limit.
     """
     if len(data) < _SMALL and len(data) * max(marks.values()) < limits.memory_bytes:
         return
@@ -60,12 +62,12 @@ def check_memory(data: bytes, marks: Mapping[bytes, int], limits: Limits) -> Non
 
 
 def parsed_xml(data: bytes, cure: str, *, without_comments: bool = False) -> etree._Element:
-    """Parse XML from outside: nothing is fetched, nothing is expanded.
+    """Parse untrusted XML; nothing is fetched or expanded.
 
     Args:
         data: the XML.
-        cure: what to do about a file that is damaged; a message marked with `N_`.
-        without_comments: leave out comments and processing instructions.
+        cure: advice for a damaged file; a message marked with `N_`.
+        without_comments: drop comments and processing instructions.
 
     Raises:
         InputError: it is damaged, or declares entities or an external DTD.
@@ -93,9 +95,9 @@ def parsed_xml(data: bytes, cure: str, *, without_comments: bool = False) -> etr
 Result = TypeVar("Result")
 
 _IDLE_SECONDS = 2
-# What Python and the libraries take of the memory that is allowed.
+# Memory of Python and its libraries.
 _ITSELF = 256_000_000
-# So many times its processor time it may take by the clock: other programs want the processor.
+# Ratio of wall-clock time to processor time, because others use the processor.
 _PATIENCE = 5
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
@@ -108,12 +110,12 @@ def apart(work: Callable[..., Result], *given: Any, seconds: int, memory_bytes: 
 
     Args:
         work: a function of a module.
-        given: its arguments; they and the result can be pickled.
-        seconds: of processor time that it may take.
-        memory_bytes: of memory that it may take.
+        given: its arguments; these and the result are picklable.
+        seconds: limit of processor time.
+        memory_bytes: limit of memory.
 
     Raises:
-        InputError: it took too long or too much memory, or ended the process; or `work` raised it.
+        InputError: a limit was reached, the process ended, or `work` raised it.
     """
     with _LOCK:
         while True:
@@ -123,7 +125,7 @@ def apart(work: Callable[..., Result], *given: Any, seconds: int, memory_bytes: 
                 return other.call((work, given, seconds, memory_bytes), seconds)  # type: ignore[no-any-return]
             except _Ended as ended:
                 _stop()
-                # It had nothing to do for a while, or still held what earlier files took.
+                # It ended when idle, or still held memory of earlier files.
                 if not ended.status or (was_used and ended.signal != signal.SIGXCPU):
                     continue
                 raise _why(ended, seconds, memory_bytes) from ended
@@ -133,7 +135,7 @@ class _Ended(Exception):  # noqa: N818 - never leaves this file
     """The process is gone.
 
     Attributes:
-        status: how it ended; negative for a signal, as `subprocess` has it.
+        status: as in `subprocess`: negative for a signal.
     """
 
     def __init__(self, status: int) -> None:
@@ -169,7 +171,7 @@ def _why(ended: _Ended, seconds: int, memory_bytes: int) -> InputError:
 
 
 class _Process:
-    """A process that works, and how it is spoken to."""
+    """A working process and its pipes."""
 
     def __init__(self) -> None:
         path = [os.path.abspath(entry) for entry in sys.path]  # noqa: PTH100 - "" is this folder
@@ -178,7 +180,7 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            # Ctrl-C is for the process that started it.
+            # Ctrl-C must reach only the parent process.
             start_new_session=True,
         )
         assert self._process.stdin is not None
@@ -190,10 +192,10 @@ class _Process:
         self.path, self.owner, self.is_used = list(sys.path), os.getpid(), False
 
     def call(self, task: object, seconds: int) -> Any:
-        """Hand a task over and wait for what comes of it.
+        """Send a task and wait for its result.
 
         Raises:
-            _Ended: the process did.
+            _Ended: the process ended.
         """
         try:
             self._out.send(task)
@@ -219,7 +221,7 @@ _process: _Process | None = None
 
 
 def _running() -> _Process:
-    """The process, started where there is none that belongs to this one and finds the same code."""
+    """The process; started if missing, inherited by a fork, or on another path."""
     global _process
     if _process is not None and _process.owner != os.getpid():
         _process = None
@@ -239,9 +241,9 @@ def _stop() -> None:
 
 
 def serve() -> None:
-    """Do what comes in on standard input, until it ends or nothing has come for a while."""
+    """Run tasks from standard input until it closes or stays idle."""
     given, done = Connection(os.dup(0), writable=False), Connection(os.dup(1), readable=False)
-    # What a library prints must not get between the results.
+    # Output of libraries must not mix with the results.
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
@@ -254,7 +256,7 @@ def serve() -> None:
 
 
 def _outcome(work: Callable[..., Any], arguments: Any, memory_bytes: int) -> tuple[bool, Any]:
-    """Whether some work was done, and its result, or what it raised."""
+    """Whether the work succeeded, with its result or exception."""
     try:
         return True, work(*arguments)
     except MemoryError:
@@ -268,7 +270,7 @@ def _outcome(work: Callable[..., Any], arguments: Any, memory_bytes: int) -> tup
 
 
 def _limit(seconds: int, memory_bytes: int) -> None:
-    """Let the system end this process where it takes more; Windows has no such limits."""
+    """Let the system end this process at its limits; Windows has none."""
     if sys.platform == "win32":
         return
     import resource
@@ -277,7 +279,7 @@ def _limit(seconds: int, memory_bytes: int) -> None:
     for what, most in (
         (resource.RLIMIT_CPU, upto),
         (resource.RLIMIT_DATA, _ITSELF + memory_bytes),
-        # A dump would leave the text of the file on the disk.
+        # A core dump would leave the text on the disk.
         (resource.RLIMIT_CORE, 0),
     ):
         _, hard = resource.getrlimit(what)

@@ -1,4 +1,13 @@
-"""JSON Lines: records, articles, statutes and questions, one a line."""
+"""JSON files and JSON Lines: records, laws, question sets, claims.
+
+A claim of AVeriTeC (MichSchli/AVeriTeC) has ``claim``, ``label`` and ``questions``, each with
+``question`` and ``answers``. An answer has ``answer``, ``answer_type``, ``boolean_explanation`` and
+``source_url``. Answers of one claim from one page form a document.
+
+The knowledge store of AVeriTeC (shared tasks of FEVER) has one file per claim, named by its number
+(``0.json``). Each line is an object with ``claim_id``, ``url`` and ``url2text``, the sentences of
+the page. Each page becomes a document.
+"""
 
 import json
 import re
@@ -37,7 +46,7 @@ _SHAPE = InputError(
     N_("The claim's questions have not the form of AVeriTeC."),
     N_("Take the files as they are published."),
 )
-# What the type of an answer says that there is none.
+# The answer type for a question without an answer.
 _NONE = "Unanswerable"
 _NO_ADDRESS = "no address given"
 
@@ -63,7 +72,7 @@ def claim_questions(record: Mapping[str, Any]) -> list[tuple[str, list[Mapping[s
 
 
 def answer_text(answer: Mapping[str, Any]) -> str:
-    """What an answer says, with the explanation of a yes or no.
+    """An answer, with the explanation of a yes or no.
 
     Raises:
         InputError: it has another shape.
@@ -74,10 +83,10 @@ def answer_text(answer: Mapping[str, Any]) -> str:
 
 
 def evidence_pages(record: Mapping[str, Any]) -> dict[str, str]:
-    """The answers of a claim by the address of the page that they were taken from.
+    """The answers of a claim by the address of their page.
 
-    Those to one page stand together, a line each; those without an address too, under words that
-    say so. An answer that says that there is none is left out.
+    Answers from one page are joined, one line each; so are answers without an address. Answers
+    marked as unanswerable are left out.
 
     Raises:
         InputError: the claim has another shape.
@@ -105,7 +114,7 @@ def _string(value: Any) -> str:
 
 
 def claim_documents(record: Mapping[str, Any], place: str, source: str) -> Iterator[Document]:
-    """Make the documents of the answers of one claim.
+    """Make the documents for the answers of one claim.
 
     Raises:
         InputError: the claim has another shape.
@@ -116,7 +125,7 @@ def claim_documents(record: Mapping[str, Any], place: str, source: str) -> Itera
 
 
 CLAIM_OF = "claim_id"
-"""The metadata of a page of the knowledge store that says for which claim it was scraped."""
+"""Metadata key: the claim of a page in the knowledge store."""
 
 STORE = "averitec-store"
 """The kind of these documents."""
@@ -125,21 +134,20 @@ _EMPTY = N_("pages of the knowledge store without text")
 
 
 def holds_store(line: bytes) -> bool:
-    """Whether a line is a page of the knowledge store, as far as its fields tell."""
-    # In the text of a record quotes are escaped.
+    """Whether a line looks like a page of the knowledge store."""
+    # Quotes inside a text are escaped.
     return b'"url2text"' in line and b'"url"' in line
 
 
 def read_store(
     name: str, lines: Iterable[NumberedLine], limits: Limits
 ) -> Iterator[Document | ReadFailure | Omission | Mark]:
-    """Read a page from every line of a file of the knowledge store.
+    """Read one page from every line of a knowledge store.
 
     Args:
-        name: of the file, for messages and ids; its stem is the number of the claim where a line
-            does not say it.
+        name: of the file. Its stem is the claim number if a line has none.
         lines: of the file.
-        limits: bounds of a line.
+        limits: of a line.
     """
     claim = PurePosixPath(name).name.partition(".")[0]
     for number, line in lines:
@@ -177,7 +185,7 @@ def _page(page: Mapping[str, Any], claim: str, place: str, source: str) -> Docum
     )
 
 
-# Bytes of the pieces that statutes are cut into.
+# Bytes of a piece of statutes.
 _PIECE = 1_000_000
 
 
@@ -187,9 +195,9 @@ def read_jsonl(
     """Read a document, or the paragraphs of a question, from every line.
 
     Args:
-        name: file name, for messages and for the ids of records without one.
+        name: file name, for messages and for ids of records without one.
         lines: of the file.
-        limits: bounds of a line.
+        limits: of a line.
     """
     seen: set[tuple[str, str]] = set()
     for number, line in lines:
@@ -208,7 +216,7 @@ def read_jsonl(
 
 
 def holds_statutes(line: bytes) -> bool:
-    """Whether a line is a statute, as far as its fields tell."""
+    """Whether a line looks like a statute."""
     # In the text of a record quotes are escaped.
     return b'"law_id"' in line and b'"articles"' in line
 
@@ -216,10 +224,9 @@ def holds_statutes(line: bytes) -> bool:
 def cut_statutes(
     name: str, lines: Iterable[NumberedLine], limits: Limits
 ) -> Iterator[LineBlock | Document | ReadFailure | Mark]:
-    """Cut the statutes that a file begins with into pieces of about a megabyte.
+    """Cut the leading statutes of a file into pieces of about a megabyte.
 
-    From the first line on that is none they are read here, as `read_jsonl` does: how a line is read
-    may depend on those before it.
+    From the first other line on, lines are read here, because reading may depend on earlier ones.
     """
     rest = iter(lines)
     piece: list[NumberedLine] = []
@@ -263,17 +270,17 @@ def _of_line(
         )
 
 
-# Stands between title and text in the contexts of JSQuAD; no part of the text.
+# Separates title and text in the contexts of JSQuAD.
 _SEPARATOR = " [SEP] "
-# Stands before the title of each passage in the contexts of LongBench.
+# Precedes the title of each passage in LongBench.
 _PASSAGE_HEAD = re.compile(r"^Passage (\d+):[ \t]*\n", re.MULTILINE)
 
 
 def record_document(record: dict[str, Any], *, default_id: str, source: str, kind: str) -> Document:
-    """Make the document of one `{id, title, text}` record; its other strings are metadata.
+    """Make the document of one `{id, title, text}` record; other strings become metadata.
 
     Raises:
-        InputError: there is no text, or a field is not a string.
+        InputError: there is no text, or a field is no string.
     """
     text = string(record, "text")
     if not text.strip():
@@ -294,7 +301,7 @@ def record_document(record: dict[str, Any], *, default_id: str, source: str, kin
 
 
 def question_contexts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield title and text of every paragraph that comes with one question of a multi-hop set.
+    """Yield title and text of every paragraph of a multi-hop question.
 
     Raises:
         InputError: the record has another shape.
@@ -316,14 +323,14 @@ def question_contexts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _numbered_passages(context: str) -> Iterator[tuple[str, str]]:
-    """Yield title and text of the passages of LongBench, which are numbered from 1.
+    """Yield title and text of the passages of LongBench, numbered from 1.
 
     Raises:
         ValueError: there are none.
     """
     heads: list[re.Match[str]] = []
     for head in _PASSAGE_HEAD.finditer(context):
-        # A line of a passage may look like the head of another one.
+        # A line inside a passage may look like the next heading.
         if head[1] == str(len(heads) + 1):
             heads.append(head)
     if not heads:
@@ -335,7 +342,7 @@ def _numbered_passages(context: str) -> Iterator[tuple[str, str]]:
 
 
 def new_contexts(record: dict[str, Any], seen: set[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Yield the contexts of a question that are not in `seen`, and add them to it.
+    """Yield the contexts of a question not yet in `seen`, and add them to it.
 
     Raises:
         InputError: the record has another shape.
@@ -384,15 +391,13 @@ _SHAPES = InputError(
 def read_json(
     name: str, data: bytes, limits: Limits
 ) -> Iterator[Document | ReadFailure | Omission]:
-    """Read the documents of a JSON file; what stands with a set's questions only once each.
+    """Read the documents of a JSON file, texts shared by questions only once.
 
-    Of MuSiQue and HotpotQA these are the paragraphs, of JEMHopQA the triples of the derivations, of
-    AVeriTeC the answers: a corpus made of them holds what is asked for.
-
-    Ids are ``<file name>:<n>``, counted from 1 over the documents, unless a record has its own.
+    MuSiQue and HotpotQA give paragraphs, JEMHopQA the triples of its derivations, AVeriTeC its
+    answers. Ids are ``<file name>:<n>``, from 1 over the documents, unless a record has its own.
 
     Raises:
-        InputError: the file is not JSON, or of a form that is not known.
+        InputError: the file is no JSON, or has an unknown form.
     """
     check_memory(data, JSON, limits)
     value = parsed_json(data, _damaged)
@@ -429,10 +434,12 @@ def _questions(name: str, records: list[dict[str, Any]]) -> Iterator[Document | 
 
 
 def _claims(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:
+    """Yield the answers of AVeriTeC, one document per claim and page."""
     return one_by_one(name, records, lambda record, place: claim_documents(record, place, name))
 
 
 def _derivations(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:
+    """Yield the triples behind the answers of JEMHopQA, some hundred per document."""
     outcomes = triple_documents(name, _derived(name, records))
     return (outcome for outcome in outcomes if not isinstance(outcome, Mark))
 

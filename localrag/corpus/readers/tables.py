@@ -1,6 +1,8 @@
-"""Tables as text, for every format that has them: each row is a line, its values with their heads.
+"""Tables as text: each row is a line, its values with the names of their columns.
 
-``品目：鉛筆	単価：120円``: a row is found and quoted by itself, and says what its values are.
+``品目：鉛筆 単価：120円``: a row is found and quoted on its own. This module also reads tables in
+text files (.csv, .tsv). A .tsv with three to five columns, or with the column names of triples, is
+a file of triples.
 """
 
 import codecs
@@ -23,8 +25,8 @@ from localrag.errors import InputError
 from localrag.language import N_
 
 LOOKED_AT = 28
-"""So many rows are looked at for the one that names the columns."""
-# So many of them, below a head, are compared with it.
+"""Rows examined to find the header."""
+# Rows below a header compared with it.
 _BELOW = 8
 _LONGEST_HEAD = 60
 _NUMBER = re.compile(
@@ -32,22 +34,21 @@ _NUMBER = re.compile(
 )
 _SENTENCE = re.compile("[。．.!?！？]$")
 _ASCII = re.compile("[ -~]*")
-# How much longer than its head a value is that its head names.
+# How much longer a value is than its header.
 _LONGER = 3
 
 Merged = Mapping[tuple[int, int], tuple[int, int]]
-"""The first row and column of cells that are one, from 0, with how many rows and columns they
-have."""
+"""Row and column of merged cells, from 0, with their height and width."""
 
 
 class Grid(NamedTuple):
     """The rows of a table, in order.
 
     Attributes:
-        rows: the cells of each as they are shown, "" where one is empty.
-        header: the row that is known to name the columns, from 0; None where that is not known.
-        is_headed: whether the first row with a text in several cells names the columns, as in CSV.
-        merged: cells that are one.
+        rows: the shown cells, "" for empty ones.
+        header: the known header row, from 0; None if unknown.
+        is_headed: whether the first row with several texts is the header, as in CSV.
+        merged: merged cells.
     """
 
     rows: Iterable[Sequence[str]]
@@ -57,7 +58,7 @@ class Grid(NamedTuple):
 
 
 def lines_of(grid: Grid) -> Iterator[str]:
-    """Write a table, a line a row; empty rows have none."""
+    """Write a table, one line per row; empty rows are left out."""
     rows = iter(grid.rows)
     first = list(islice(rows, LOOKED_AT))
     found = _header(grid, first)
@@ -96,7 +97,7 @@ def _headed(row: Sequence[str], heads: Sequence[str]) -> str:
 
 
 def _header(grid: Grid, rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
-    """The rows that name the columns, as a range; None where none does."""
+    """Range of the header rows; None without a header."""
     if grid.header is not None and grid.header < len(rows):
         return grid.header, _end_of_header(grid.header, rows, grid.merged)
     for at, row in enumerate(rows):
@@ -114,7 +115,7 @@ def _header(grid: Grid, rows: Sequence[Sequence[str]]) -> tuple[int, int] | None
 
 
 def _may_name(row: Sequence[str]) -> bool:
-    """Whether all that is in a row may be names of columns: short, and none a number."""
+    """Whether a row may be a header: short texts, no numbers."""
     texts = [text for text in row if text]
     return len(texts) > 1 and not any(
         len(text) > _LONGEST_HEAD or _NUMBER.fullmatch(text) or _SENTENCE.search(text)
@@ -123,7 +124,7 @@ def _may_name(row: Sequence[str]) -> bool:
 
 
 def _names(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Whether a row names the columns of those below: a form has a label beside each value."""
+    """Whether a row is the header of the rows below; forms have a label beside each value."""
     if sum(map(bool, names)) > 2:
         return True
     for at, name in enumerate(names):
@@ -139,7 +140,7 @@ def _names(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 def _end_of_header(first: int, rows: Sequence[Sequence[str]], merged: Merged) -> int:
-    """The row behind a header: one with merged cells has several rows."""
+    """The row after a header; merged cells make several header rows."""
     last = first + 1
     for (row, _column), (height, width) in merged.items():
         if row == first:
@@ -150,7 +151,7 @@ def _end_of_header(first: int, rows: Sequence[Sequence[str]], merged: Merged) ->
 
 
 def _heads(rows: Sequence[Sequence[str]], first: int, merged: Merged) -> list[str]:
-    """The name of each column, of all rows of the header: 予算 4月."""
+    """The name of each column, from all header rows: 予算 4月."""
     width = max(map(len, rows))
     parts: list[list[str]] = [[] for _ in range(width)]
     for number, row in enumerate(rows):
@@ -166,26 +167,26 @@ def _heads(rows: Sequence[Sequence[str]], first: int, merged: Merged) -> list[st
 
 
 _SEPARATORS = (",", "\t", ";", "|")
-# Excel writes this line before others, and reads it.
+# Excel writes and reads this first line.
 _SEPARATOR_LINE = re.compile(r"sep=(.)\n")
 _LOOKED_AT = 50
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-# What a separator takes until the table is a text: a value of its own.
+# Memory for each separator: one value.
 _VALUE = 80
 
 
 def read_csv(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read a table as one document; the separator is the one that gives most columns.
+    """Read a table as one document; the separator with most columns is chosen.
 
     Raises:
-        InputError: it is empty, of an unknown encoding, or has a value that is too long.
+        InputError: the table is empty, in an unknown encoding, or has too long a value.
     """
     check_memory(data, {**TEXT, b",": _VALUE, b"\t": _VALUE, b";": _VALUE}, limits)
     yield _document(name, decode_terse(data), _SEPARATORS)
 
 
 def read_tsv(name: str, lines: Lines, limits: Limits) -> Iterator[Document | ReadFailure | Mark]:
-    """Read triples, one a line; a table of another kind as one document.
+    """Read triples, one per line, or another table as one document.
 
     Raises:
         InputError: it is neither.
@@ -231,7 +232,7 @@ def _rows(text: str, separator: str) -> Iterator[list[str]]:
 
 
 def _columns(text: str, separator: str) -> tuple[int, int]:
-    """How many of the first rows have the most frequent number of columns, and that number."""
+    """Number of first rows with the most frequent width, and that width."""
     try:
         widths = Counter(map(len, islice(_rows(text, separator), _LOOKED_AT)))
     except csv.Error:

@@ -1,7 +1,7 @@
-"""What of a source becomes text: its characters, its encoding, names that are not too long.
+"""From bytes to text: encodings, control characters, lines, JSON records, names.
 
-Decoding is strict: a wrong guess would store text that nobody wrote. Titles and ids stand in every
-passage of their document, so one of megabytes would fill the memory.
+Decoding is strict: a wrong guess would store text that nobody wrote. Titles and ids are part of
+every passage, so their length is limited.
 """
 
 import codecs
@@ -21,14 +21,13 @@ from localrag.errors import InputError
 from localrag.harmless import shorten
 from localrag.language import N_, _
 
-# Document text is kept verbatim because quotes are checked against it. Control characters are the
-# one exception: they print as nothing, so no reader can quote them, and an escape sequence kept in
-# the store would reach the terminal of whoever looks at a hit.
+# Text is kept verbatim, because quotations are checked against it. Control characters are the
+# exception: nobody can quote them, and escape sequences would reach the user's terminal.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def drop_controls(text: str) -> str:
-    """Drop C0 and C1 control characters but tab and newline; CR LF becomes newline."""
+    """Drop C0 and C1 control characters except tab and newline; CR LF becomes newline."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _CONTROL.sub("", text)
@@ -36,16 +35,16 @@ def drop_controls(text: str) -> str:
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    # Before UTF-16: its little-endian mark begins UTF-32's.
+    # Before UTF-16, whose little-endian mark also begins UTF-32.
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# What is really meant by the names that Japanese files give for their encoding.
+# Encodings meant by the names in Japanese files.
 _WIDER = {"shift_jis": "cp932", "sjis": "cp932", "x_sjis": "cp932", "windows_31j": "cp932"}
-# Strictest first: nearly all EUC-JP bytes are also valid CP932 (as half-width katakana), while
-# the first hiragana of a CP932 text is not valid EUC-JP.
+# Strictest first: nearly all EUC-JP is also valid CP932 (half-width katakana), but the first
+# hiragana of a CP932 text is not valid EUC-JP.
 _LEGACY = ("euc_jp", "cp932")
 _KANA = re.compile("[ぁ-んァ-ヶ]")
 _KANJI = re.compile("[一-鿿々]")
@@ -58,10 +57,10 @@ def decode(data: bytes, declared: str = "") -> str:
 
     Args:
         data: the whole file.
-        declared: the encoding the file itself names, tried before any guess.
+        declared: the encoding named in the file; tried first.
 
     Raises:
-        InputError: the file is empty or binary, or no encoding fits it beyond doubt.
+        InputError: the file is empty or binary, or no encoding fits for certain.
     """
     text = drop_controls(_decode(data, declared))
     if not text.strip():
@@ -70,7 +69,7 @@ def decode(data: bytes, declared: str = "") -> str:
 
 
 def empty_file() -> InputError:
-    """The error for a file without content."""
+    """The error for an empty file."""
     return InputError(N_("The file is empty."), N_("Remove it, or check how it was saved."))
 
 
@@ -78,9 +77,9 @@ _HALF_WIDTH = re.compile("[｡-ﾟ]")
 
 
 def decode_terse(data: bytes) -> str:
-    """Decode as `decode` what may have no kana: a name, a table, the subject of a message.
+    """Decode short text without kana: a name, a table, the subject of a message.
 
-    Where both EUC-JP and CP932 fit, it is the one in which no half-width kana come among the kanji.
+    If both EUC-JP and CP932 fit, the one with fewer half-width kana is chosen.
 
     Raises:
         InputError: no encoding fits.
@@ -95,7 +94,7 @@ def decode_terse(data: bytes) -> str:
 
 
 def first_decoded(data: bytes, encodings: Iterable[str]) -> str | None:
-    """Decode by the first encoding that fits; None where none does."""
+    """Decode by the first fitting encoding; None if none fits."""
     for encoding in encodings:
         with suppress(LookupError, UnicodeDecodeError):
             return data.decode(encoding)
@@ -127,6 +126,11 @@ def _decode(data: bytes, declared: str) -> str:
 
 
 def _is_japanese(text: str) -> bool:
+    """Whether a legacy encoding fits by more than accident.
+
+    Western text in Latin-1 often decodes to single kanji, but never to kana or to mostly adjacent
+    kanji: 労働基準法第20条.
+    """
     together = sum(map(len, _KANJI_RUN.findall(text)))
     return bool(_KANA.search(text)) or together >= max(3, 0.7 * len(_KANJI.findall(text)))
 
@@ -149,25 +153,25 @@ def _strict(data: bytes, encoding: str) -> str:
         ) from error
 
 
-# Characters. Titles of laws and of pages of a wiki stay below 300, paths of files below 1,000.
+# Characters. Titles of laws and wiki pages stay below 300, paths below 1,000.
 _LONGEST_NAME = 1_000
 _LONGEST_HEADING = 300
 
 
 def stem(name: str) -> str:
-    """Return the last part of a source's name, without folders, archive and suffix, in NFC."""
+    """The file name of a source without folders, archive and suffix, in NFC."""
     return normalize("NFC", PurePosixPath(name.rpartition("!")[2]).stem)
 
 
 def bounded(what: str, name: str) -> str:
-    """Return a name that is short enough to stand in every passage.
+    """Return a name if it is short enough for every passage.
 
     Args:
-        what: it is the name of, a message marked with `N_`.
+        what: the kind of name, a message marked with `N_`.
         name: the name.
 
     Raises:
-        InputError: it is not.
+        InputError: it is too long.
     """
     if len(name) > _LONGEST_NAME:
         raise InputError(
@@ -181,12 +185,12 @@ def bounded(what: str, name: str) -> str:
 
 
 def brief(heading: str) -> str:
-    """Return a heading as it stands in headers: one that is a whole text by itself is cut."""
+    """A heading for headers; very long ones are cut."""
     return shorten(heading, _LONGEST_HEADING)
 
 
 def cell(text: str) -> str:
-    """A text as it is written into a line: what was broken into lines is one."""
+    """A cell as part of a line, its own line breaks removed."""
     parts = [part.strip(" \t　") for part in text.replace("\t", " ").split("\n")]
     joined = ""
     for part in filter(None, parts):
@@ -196,10 +200,10 @@ def cell(text: str) -> str:
 
 
 def string(record: dict[str, Any], key: str) -> str:
-    """Return a string field, control characters dropped; empty where missing.
+    """A string field without control characters; "" if missing.
 
     Raises:
-        InputError: the field holds something else.
+        InputError: the field is no string.
     """
     value = record.get(key)
     if value is None:
@@ -214,38 +218,38 @@ def string(record: dict[str, Any], key: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return `text` without line breaks and tabs, for titles and ids."""
+    """Replace line breaks and tabs by spaces, for titles and ids."""
     return text.replace("\n", " ").replace("\t", " ").strip()
 
 
 _CHUNK = 1 << 20
-# Bytes of a line that says nothing, with its end.
+# Bytes of an empty line with its end.
 _EMPTY_LINE = 2
-# So many lines are looked at for one that tells what a file holds.
+# Lines examined to recognise a file.
 _HEAD = 20
 
 
 class Lines:
-    """The lines of a file that are still to be read.
+    """The unread lines of a file.
 
     Args:
-        stream: of bytes, at its beginning, already unpacked.
-        limits: bounds of a line and of the whole.
-        after: number of the last line that is passed over.
+        stream: unpacked bytes, at the start.
+        limits: for a line and the whole.
+        after: number of the last line to skip.
 
     Attributes:
-        first: the first line of `head` that can be read, as UTF-8 and, where it begins an object,
-            as JSON: it tells what the file holds. Where there is none, the first one.
+        first: the first readable line of `head` (UTF-8, and JSON if it begins an object). It shows
+            the content of the file. Without a readable line, the first one.
 
     Raises:
-        InputError: the stream is empty; while they are read: it unpacks to more than allowed.
+        InputError: the stream is empty, or, during reading, too large.
     """
 
     def __init__(self, stream: IO[bytes], limits: Limits, after: int = 0) -> None:
         self._stream, self._limits, self._after = stream, limits, after
         if next(self.whole(), None) is None:
             raise empty_file()
-        # What cannot be read tells by its beginning what it should be.
+        # Even an unreadable line shows its format.
         fallback = next(self.head(), b"")[:_CHUNK]
         self.first = next((line for line in self.head() if _can_be_read(line, limits)), fallback)
 
@@ -253,24 +257,23 @@ class Lines:
         return (line for line in self.whole() if line[0] > self._after)
 
     def head(self) -> Iterator[bytes]:
-        """The lines among the first few of the file, passed over or not, that say something.
+        """The first lines with content, skipped or not; to be used before iteration.
 
-        Left out are those that are blank, too long, or only open an array. To be iterated over
-        before the lines are.
+        Blank lines, too long ones, and a line that only opens an array are left out.
         """
         return (line for _, line in islice(self.whole(), _HEAD) if line and element(line))
 
     def whole(self) -> Iterator[NumberedLine]:
-        """Every line of the file, from its beginning; before the lines are iterated over."""
+        """Every line from the start; to be used before iteration."""
         self._stream.seek(0)
         return numbered_lines(self._stream, self._limits)
 
 
 def json_object(line: bytes) -> dict[str, Any]:
-    """Parse a line that holds one JSON object in UTF-8.
+    """Parse a line holding one JSON object in UTF-8.
 
     Raises:
-        InputError: it holds something else.
+        InputError: the line holds something else.
     """
 
     def damaged(error: json.JSONDecodeError) -> InputError:
@@ -290,7 +293,7 @@ def utf8_line(line: bytes) -> str:
     """Decode a line of UTF-8.
 
     Raises:
-        InputError: it is in another encoding.
+        InputError: it has another encoding.
     """
     try:
         return line.decode("utf-8-sig")
@@ -310,7 +313,7 @@ def parsed_json(data: str | bytes, damaged: Callable[[json.JSONDecodeError], Inp
         damaged: makes the error for a wrong character.
 
     Raises:
-        InputError: it is not JSON, or cannot be held.
+        InputError: it is no JSON, or nested too deeply.
     """
     try:
         return json.loads(data)
@@ -333,15 +336,15 @@ def parsed_json(data: str | bytes, damaged: Callable[[json.JSONDecodeError], Inp
 
 
 def element(line: bytes) -> bytes:
-    """Return a line without what makes it a line of an array."""
+    """A line without the brackets and commas of an array."""
     return line.strip(b"[], \t\r\n")
 
 
 def complete(line: bytes | None, limits: Limits) -> bytes:
-    """Return a line as `numbered_lines` gave it.
+    """Return a line from `numbered_lines`.
 
     Raises:
-        InputError: it is longer than allowed, or would take too much memory.
+        InputError: it is too long, or would take too much memory.
     """
     if line is None:
         raise InputError(
@@ -354,12 +357,12 @@ def complete(line: bytes | None, limits: Limits) -> bytes:
 
 
 def numbered_lines(stream: IO[bytes], limits: Limits) -> Iterator[NumberedLine]:
-    """Yield lines with their numbers from 1; None for one that is too long.
+    """Yield lines with numbers from 1; None for a line over the limit.
 
-    A byte order mark is passed over.
+    A byte order mark is skipped.
 
     Raises:
-        InputError: the stream unpacks to more than allowed, or to hardly anything but line ends.
+        InputError: the stream is too large, or mostly empty lines.
     """
     total, number, empty = 0, 0, 0
     while line := stream.readline(limits.line_bytes + 1):

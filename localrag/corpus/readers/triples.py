@@ -1,4 +1,8 @@
-"""Documents of triples: some hundred that follow each other in a file, or those on one entity."""
+"""Triples: documents of some hundred triples, and files of triples.
+
+A file has tab-separated lines with one value each (extracts of Wikidata and Shinra) or JSON Lines.
+A JSON line is a triple, or a value of an attribute of Shinra.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,13 +28,13 @@ from localrag.language import N_, _
 
 KIND = "triples"
 
-# Few enough to be read at a glance and replaced at little cost, enough that rows of documents
-# weigh nothing. One with many triples on its last subject may hold twice as many.
+# Small enough to read and to replace, large enough for few documents. A document with many triples
+# on its last subject may hold twice as many.
 _MANY = 300
 
 
 class Placed(NamedTuple):
-    """A triple, and the first and the last line of the file that it comes from."""
+    """A triple with its first and last line in the file."""
 
     first: int
     last: int
@@ -40,11 +44,10 @@ class Placed(NamedTuple):
 def triple(
     subject: str, predicate: str, objects: Iterable[str], source: str = "", date: str = ""
 ) -> Triple:
-    """Make a triple of what a file says, without control characters and line breaks.
+    """Make a triple without control characters and line breaks.
 
     Raises:
-        InputError: a part is empty, or holds half of a surrogate pair; subject or predicate are
-            too long.
+        InputError: a part is empty or has half a surrogate pair; subject or predicate are too long.
     """
     subject, predicate, source, date = map(_clean, (subject, predicate, source, date))
     values = tuple(dict.fromkeys(value for value in map(_clean, objects) if value))
@@ -71,7 +74,7 @@ def triple(
 
 
 def sets(placed: Iterable[Placed | ReadFailure]) -> Iterator[Placed | ReadFailure]:
-    """Make one triple of those that follow each other and differ in their objects alone."""
+    """Join consecutive triples differing only in their objects."""
     for key, run in groupby(placed, key=_statement):
         if key is None:
             yield from run
@@ -86,9 +89,9 @@ def sets(placed: Iterable[Placed | ReadFailure]) -> Iterator[Placed | ReadFailur
 def triple_documents(
     name: str, placed: Iterable[Placed | ReadFailure]
 ) -> Iterator[Document | ReadFailure | Mark]:
-    """Yield documents of some hundred triples each, named after the first of their lines.
+    """Yield documents of some hundred triples each, named after their first line.
 
-    What is known of a subject and stands together stays together.
+    Consecutive triples of one subject stay together.
     """
     some: list[Placed] = []
     for one in placed:
@@ -112,7 +115,7 @@ def triples_document(
     triples: Sequence[Triple],
     metadata: Mapping[str, str] | None = None,
 ) -> Document:
-    """Make a document that says one triple a line.
+    """Make a document with one triple per line.
 
     Raises:
         InputError: the id is too long.
@@ -125,16 +128,16 @@ def triples_document(
 def triple_passages(
     document_id: str, triples: Sequence[Triple], *, start: int = 0, section: str = ""
 ) -> tuple[str, tuple[Passage, ...]]:
-    """Write triples as the lines of a document.
+    """Write triples as lines of a document.
 
     Args:
-        document_id: of the document they are part of.
+        document_id: of their document.
         triples: in reading order.
-        start: where their text begins in the document, in characters.
-        section: of the document that they are; it stands in the ids of the passages too.
+        start: start of their text in the document, in characters.
+        section: their section; also part of the passage ids.
 
     Returns:
-        The text, each line with its line break, and a passage for each line.
+        The text, each line with its line end, and a passage for each line.
     """
     lines: list[str] = []
     passages = []
@@ -184,13 +187,12 @@ _TAG = re.compile("<[^<>]*>")
 def read_triples_jsonl(
     name: str, lines: Lines, limits: Limits
 ) -> Iterator[Document | ReadFailure | Mark]:
-    """Read a file of triples; the first line tells which of two forms it has.
+    """Read a file of triples in one of two forms, shown by its first line.
 
-    A line ``{"subject", "predicate", "object"}`` (as those of JEMHopQA) is a whole triple: its
-    object is a string, or a list of all there are; "source" and "date" may be there too.
-    A line of Shinra gives one value ("title", "attribute", and the value as the "text" of its
-    "text_offset" or, where that is missing, of its "html_offset"); lines that follow each other
-    with title and attribute in common are one triple.
+    A line ``{"subject", "predicate", "object"}`` (as in JEMHopQA) is a whole triple. Its object is
+    a string or a list; "source" and "date" are optional. A line of Shinra has one value: "title",
+    "attribute", and the "text" of its "text_offset" or else "html_offset". Consecutive lines with
+    equal title and attribute form one triple.
     """
     read = _form(json_object(lines.first))
     placed = _placed(name, lines, limits, read)
@@ -198,7 +200,7 @@ def read_triples_jsonl(
 
 
 def holds_triples(first: bytes) -> bool:
-    """Whether the first line of a file says that it is one of triples."""
+    """Whether the first line shows a file of triples."""
     try:
         return _form(json_object(first)) is not None
     except InputError:
@@ -282,14 +284,13 @@ def read_triples_tsv(
 ) -> Iterator[Document | ReadFailure | Mark]:
     """Read a triple from every line.
 
-    The columns are subject, predicate, object and, if there are more, source and date; a first
-    line that names them (also: title, attribute, value; 主語, 述語, 目的語; 項目, 属性, 値 …) may
-    put them in another order and between others. A cell is taken as it stands, without quoting.
-    Each line gives one object: lines that follow each other and differ in nothing else are one
-    triple with several.
+    Columns are subject, predicate, object, then optionally source and date. A first line with
+    column names (also title, attribute, value; 主語, 述語, 目的語; 項目, 属性, 値 …) allows any
+    order and other columns. Cells have no quoting. Consecutive lines differing only in their object
+    form one triple.
 
     Raises:
-        InputError: none of the first lines can be read and has three columns.
+        InputError: none of the first lines is readable with three columns.
     """
     header = _first(lines)
     columns = [_MEANT.get(cell.casefold(), cell.casefold()) for cell in header]
@@ -300,10 +301,10 @@ def read_triples_tsv(
 
 
 def holds_triples_tsv(lines: Lines) -> bool:
-    """Whether tab-separated lines are triples, by the first of them that has three columns.
+    """Whether tab-separated lines are triples, by the first line with three columns.
 
-    They are where it names the columns of triples, or has no more columns than triples have. Lines
-    of two columns, and lines of UTF-8 that cannot be read, are a table.
+    They are if it has the column names of triples, or at most five columns. Lines of two columns,
+    and lines not in UTF-8, are a table.
     """
     try:
         cells = _first(lines)
@@ -319,7 +320,7 @@ def holds_triples_tsv(lines: Lines) -> bool:
 
 
 def _first(lines: Lines) -> list[str]:
-    """The cells of the first line that has three; what stands before is told when it is read."""
+    """The cells of the first line with three; earlier problems are reported later."""
     problem = None
     for line in lines.head():
         try:
