@@ -22,11 +22,11 @@ from localrag.language import N_
 def read_plain_text(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     """Read a text file as one document, titled by its file name.
 
-    Lines that were broken at a width are joined, so that a sentence is one line; see `unwrapped`.
-    The metadata ``lines_joined`` count them.
+    Wrapped lines are joined to sentences; see `unwrapped`. The metadata ``lines_joined`` has their
+    number.
 
     Raises:
-        InputError: the file is empty, binary or of an unknown encoding.
+        InputError: the file is empty, binary or in an unknown encoding.
     """
     check_memory(data, TEXT, limits)
     printed = decode(data)
@@ -44,13 +44,13 @@ _FRONT_MATTER = re.compile(r"---\n.*?^---\n", re.DOTALL | re.MULTILINE)
 
 
 def read_markdown(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read a Markdown file as one document, its source kept verbatim.
+    """Read a Markdown file as one document, its source verbatim.
 
-    The first heading of the outermost level is the title, else the file name. Front matter stays
-    in the text but is not searched.
+    The first top-level heading is the title, else the file name. Front matter stays in the text but
+    is not searched.
 
     Raises:
-        InputError: the file is empty, binary or of an unknown encoding.
+        InputError: the file is empty, binary or in an unknown encoding.
     """
     check_memory(data, MARKDOWN, limits)
     text = decode(data)
@@ -67,14 +67,14 @@ _LONGEST_HEADING = 1_000
 def _headings(text: str, begin: int) -> Iterator[Heading]:
     from markdown_it import MarkdownIt
 
-    # The lines of the parser end at newlines alone, those of str.splitlines at more.
+    # The parser ends lines only at newlines; str.splitlines at more characters.
     starts = [begin, *(match.end() for match in re.compile("\n").finditer(text, begin))]
     starts.append(len(text))
-    # What stands within a line matters in headings alone, and is parsed there alone.
+    # Inline markup matters only in headings.
     parser = MarkdownIt("commonmark").disable("inline")
     tokens = parser.parse(text[begin:])
     for opening, content in pairwise(tokens):
-        # Headings inside quotations and lists are part of what is quoted or listed.
+        # Headings inside quotations and lists are no headings of the document.
         if opening.type == "heading_open" and opening.level == 0 and opening.map:
             first, last = opening.map
             title = _printed(parser, content.content)
@@ -82,7 +82,7 @@ def _headings(text: str, begin: int) -> Iterator[Heading]:
 
 
 def _printed(parser: "MarkdownIt", heading: str) -> str:
-    """A heading as it is printed; one that is a whole text by itself stays as it is written."""
+    """A heading as printed; very long ones stay as written."""
     if len(heading) > _LONGEST_HEADING:
         return heading.strip()
     (inline,) = parser.enable("inline").parseInline(heading)
@@ -113,10 +113,10 @@ _NO_SCRIPTS = N_("texts for browsers without scripts")
 
 
 def read_html(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read a page as one document; scripts, styles and navigation are left out.
+    """Read a page as one document, without scripts, styles and navigation.
 
-    Hidden text, ruby readings, texts for browsers without scripts, and pictures that are not
-    described are named with their count. A picture that is described is read as ``[description]``.
+    Hidden text, ruby readings, texts for browsers without scripts, and pictures without a
+    description are counted. A described picture becomes ``[description]``.
 
     Raises:
         InputError: the page has no text, or its encoding is unknown.
@@ -147,10 +147,10 @@ def read_html(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
 
 
 class _Page:
-    """Walks a page and writes its text: a line a block, table cells separated by tabs.
+    """Writes the text of a page: a line per block, table cells separated by tabs.
 
     Attributes:
-        left_out: what is not in the text.
+        left_out: counts of unread parts.
     """
 
     def __init__(self) -> None:
@@ -179,7 +179,7 @@ class _Page:
         return self._written
 
     def _leave_out(self, element: etree._Element, tag: str) -> None:
-        """Count what a reader of the page would miss."""
+        """Count parts a reader of the page would miss."""
         what = {"rt": _READINGS, "noscript": _NO_SCRIPTS}.get(tag)
         if what is None and tag not in _DROPPED and tag not in _RUBY:
             what = _HIDDEN
@@ -189,7 +189,7 @@ class _Page:
     def _described(self, picture: etree._Element) -> str:
         alt = _collapsed(picture.get("alt", ""))
         if not alt and picture.get("alt") is None:
-            # An empty description says that the picture is an ornament.
+            # An empty description marks an ornament.
             self.left_out[_PICTURES] += 1
         return f"[{alt}]" if alt else ""
 
@@ -223,6 +223,7 @@ class _Page:
 
 
 def _is_hidden(element: etree._Element) -> bool:
+    """Whether an element is hidden by its own attributes."""
     if element.get("hidden") is not None:
         return True
     return _UNSHOWN.search(element.get("style", "").lower()) is not None

@@ -1,7 +1,7 @@
-"""Messages of Outlook (.msg), with olefile; bodies in RTF with striprtf (extra ``office``).
+"""Messages of Outlook (.msg), with olefile, and striprtf for RTF (extra ``office``).
 
-`python-oxmsg` reads them, too; it gives neither the messages in a message nor copies (Cc), so that
-the properties would be read beside it anyway. They are those of MS-OXMSG.
+`python-oxmsg` gives neither inner messages nor copies (Cc), so it would not replace this code.
+Properties follow MS-OXMSG.
 """
 
 import re
@@ -49,7 +49,7 @@ _CODE_PAGE, _BODY_PAGE = 0x3FFD, 0x3FDE
 _NAME, _SHORT_NAME, _CONTENT, _MIME = "3707", "3704", "3701", "370E"
 _OBJECT = "3701000D"
 _BYTES, _TEXT, _BYTES_TEXT = "0102", "001F", "001E"
-# Where the properties begin: behind the head of a message, of one in another, of an attachment.
+# Offset of the properties in a message, and in an inner message or attachment.
 _HEAD_OF_FIRST, _HEAD_OF_INNER = 32, 24
 _DEEPEST = 5
 _BEGAN = datetime(1601, 1, 1, tzinfo=UTC)
@@ -59,7 +59,7 @@ _CODE_PAGES = {65001: "utf-8", 50220: "iso-2022-jp", 51932: "euc-jp", 20932: "eu
 def read_msg(
     name: str, data: bytes, limits: Limits, read_part: PartReader
 ) -> Iterator[Document | ReadFailure | Omission | PassedOver]:
-    """Read a message of Outlook, the messages in it and what is attached to them.
+    """Read a message of Outlook, its inner messages and its attachments.
 
     Raises:
         InputError: olefile is missing, or the file is damaged or no message.
@@ -80,7 +80,7 @@ def read_msg(
     except InputError:
         raise
     except Exception as error:
-        # It fails with whatever the damage leads it to.
+        # olefile raises many kinds of errors on damaged files.
         raise InputError(
             N_("The message is damaged."), N_("Save it from the mail program again.")
         ) from error
@@ -94,7 +94,7 @@ def _needed(package: str) -> InputError:
 
 
 def _text_of_rtf(packed: bytes) -> str | None:
-    """The text of a body in compressed RTF (MS-OXRTFCP); None where it cannot be read."""
+    """The text of a body in compressed RTF (MS-OXRTFCP); None if unreadable."""
     try:
         from compressed_rtf import decompress
         from striprtf.striprtf import rtf_to_text
@@ -110,8 +110,8 @@ def _text_of_rtf(packed: bytes) -> str | None:
         return None
 
 
-# Of a character in two bytes striprtf joins those that are both written by number; Word and
-# Outlook write the second one as it is where it is a letter: ア is \'83A.
+# striprtf joins two bytes of a character only if both are numeric. Word and Outlook write a letter
+# as second byte: ア is \'83A.
 _JAPANESE = re.compile(r"\\ansicpg932|\\fcharset128")
 _LEAD = r"(?:[89][0-9a-f]|[ef][0-9a-f])"
 _SPLIT = re.compile(
@@ -126,7 +126,7 @@ def _rejoined(pair: re.Match[str]) -> str:
 
 
 class _Storage:
-    """The properties in one folder of the file: of a message or an attachment."""
+    """The properties in one folder of the file: a message or an attachment."""
 
     def __init__(self, file: "OleFileIO", path: tuple[str, ...], limits: Limits) -> None:
         self._file, self._path, self._limits = file, path, limits
@@ -139,10 +139,10 @@ class _Storage:
         self._fixed: Mapping[int, bytes] = {}
 
     def mail(self, depth: int) -> Mail:
-        """The message that this is.
+        """The message in this folder.
 
         Args:
-            depth: how many messages it is in.
+            depth: number of enclosing messages.
         """
         self._fixed = self._numbers(_HEAD_OF_INNER if depth else _HEAD_OF_FIRST)
         mail = Mail()
@@ -161,7 +161,7 @@ class _Storage:
         return mail
 
     def _take_body(self, mail: Mail) -> None:
-        # What is sealed (IPM.Note.SMIME) is in an attachment; what is only signed is, too.
+        # Sealed and signed content is in an attachment.
         if self._text(_CLASS).upper().endswith(("SMIME", "SMIME.MULTIPARTSIGNED")):
             mail.left_out[ENCRYPTED] += 1
         if body := self._text(_BODY, of_body=True).strip():
@@ -203,7 +203,7 @@ class _Storage:
             return bytes(stream.read())
 
     def _text(self, property_: str, *, of_body: bool = False) -> str:
-        """A property as text; "" where it is not there."""
+        """A property as text; "" if missing."""
         if wide := self._bytes(property_, _TEXT):
             return wide.decode("utf-16-le", "replace").rstrip("\0")
         narrow = self._bytes(property_, _BYTES_TEXT).rstrip(b"\0")
@@ -220,7 +220,7 @@ class _Storage:
         return _CODE_PAGES.get(number, f"cp{number}" if number else "")
 
     def _numbers(self, head: int) -> Mapping[int, bytes]:
-        """The properties of a fixed size, by their number."""
+        """The fixed-size properties, by number."""
         with self._file.openstream([*self._path, _PROPERTIES]) as stream:
             data = bytes(stream.read())[head:]
         return {

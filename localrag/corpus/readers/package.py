@@ -1,9 +1,7 @@
-"""Office Open XML packages (DOCX, XLSX, PPTX): parts, the relations between them, names.
+"""Office Open XML packages (DOCX, XLSX, PPTX): parts, relations, names, text in drawings.
 
-Strict Open XML has other namespaces than the transitional form that Office writes by default.
-`name` and `value` read both the same way, so that no reader asks which one it has.
-
-Files of the container that Office had before 2007 are no packages; `no_package` says why.
+Strict Open XML has other namespaces than the usual transitional form. `name` and `value` treat both
+alike. Files in the container used before 2007 are no packages; see `no_package`.
 """
 
 import posixpath
@@ -24,11 +22,11 @@ from localrag.errors import InputError
 from localrag.language import N_
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""How a file begins in the container that Office had before 2007, and an encrypted one."""
+"""First bytes of the container used before 2007, and of encrypted files."""
 STRICT = "http://purl.oclc.org/ooxml/"
-"""How the namespaces of Strict Open XML begin."""
+"""Prefix of the namespaces of Strict Open XML."""
 
-# The name of a stream in a document that Office has encrypted, as its directory has it.
+# The stream name in encrypted documents, as stored in the directory.
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _BLOCK = 1 << 20
 _TRANSITIONAL = "http://schemas.openxmlformats.org/"
@@ -55,25 +53,26 @@ _OFF = frozenset(["0", "false", "off", "none"])
 
 @lru_cache(maxsize=4096)
 def short_name(tag: str) -> str:
-    """The name of an element with a usual prefix, whatever form of Open XML it is of: ``w:p``."""
+    """The name of an element with its usual prefix, strict or transitional: ``w:p``."""
     namespace, _, local = tag.rpartition("}")
     return f"{_PREFIXES.get(_family(namespace[1:]), '')}:{local}"
 
 
 def _family(namespace: str) -> str:
+    """A namespace without host and year, equal for strict and transitional."""
     for host in (_TRANSITIONAL, STRICT, _MICROSOFT):
         namespace = namespace.removeprefix(host)
     return _YEAR.sub("", namespace)
 
 
 def name(element: etree._Element) -> str:
-    """The name of an element as ``w:p``; "" of a comment or a processing instruction."""
+    """The name of an element as ``w:p``; "" for comments and processing instructions."""
     tag: Any = element.tag
     return short_name(tag) if isinstance(tag, str) else ""
 
 
 def value(element: etree._Element | None, attribute: str = "val", default: str = "") -> str:
-    """An attribute that has the namespace of its element; so has ``w:val`` of ``w:numId``."""
+    """An attribute in the namespace of its element, such as ``w:val`` of ``w:numId``."""
     if element is None:
         return default
     namespace = str(element.tag).rpartition("}")[0]
@@ -82,7 +81,7 @@ def value(element: etree._Element | None, attribute: str = "val", default: str =
 
 
 def is_on(element: etree._Element | None) -> bool:
-    """Whether a property that is on or off is there, and on."""
+    """Whether an on/off property is present and on."""
     return element is not None and value(element, default="on") not in _OFF
 
 
@@ -96,7 +95,7 @@ def child(element: etree._Element | None, *names: str) -> etree._Element | None:
 
 
 def number(text: str, default: int = 0) -> int:
-    """An attribute that is a number; files have others in the place."""
+    """A numeric attribute; `default` for other values."""
     return int(text) if re.fullmatch("-?[0-9]{1,9}", text) else default
 
 
@@ -105,7 +104,7 @@ class Relation(NamedTuple):
 
     Attributes:
         kind: the last word of its type: ``footnotes``.
-        target: name of the part in the package; an address where it is outside.
+        target: name of the part, or an external address.
     """
 
     kind: str
@@ -113,11 +112,11 @@ class Relation(NamedTuple):
 
 
 class Package:
-    """A package, of which a part is unpacked and parsed when it is asked for.
+    """A package; parts are unpacked and parsed on demand.
 
     Args:
         data: the file.
-        limits: what it may unpack to, and what parsing a part of it may take.
+        limits: for the unpacked size, and for parsing a part.
 
     Raises:
         InputError: it unpacks to too much.
@@ -139,7 +138,7 @@ class Package:
             )
 
     def has(self, part: str) -> bool:
-        """Whether there is a part of this name."""
+        """Whether a part exists."""
         return part.lower() in self._members
 
     def bytes_of(self, part: str) -> bytes:
@@ -152,7 +151,7 @@ class Package:
         return unpacked_member(self._archive, self._members[part.lower()])
 
     def root(self, part: str) -> etree._Element:
-        """The root of a part that is XML.
+        """The root of an XML part.
 
         Raises:
             KeyError: there is no such part.
@@ -163,7 +162,7 @@ class Package:
         return parsed(data)
 
     def relations(self, part: str = "") -> dict[str, Relation]:
-        """The relationships of a part, or of the package, by their ids."""
+        """The relationships of a part, or of the package, by id."""
         if part not in self._relations:
             self._relations[part] = self._read_relations(part)
         return self._relations[part]
@@ -181,16 +180,16 @@ class Package:
         }
 
     def main(self, usual: str) -> str:
-        """The name of the part that is the document itself.
+        """The name of the main part.
 
         Args:
-            usual: what it is called where the package does not say so.
+            usual: its name if the package has none.
         """
         of_package = self.relations().values()
         return next((one.target for one in of_package if one.kind == "officeDocument"), usual)
 
     def related(self, part: str, kind: str) -> Iterator[etree._Element]:
-        """The roots of the parts to which a part has a relationship of a kind."""
+        """The roots of the parts related to a part by a kind."""
         for relation in self.relations(part).values():
             if relation.kind == kind and self.has(relation.target):
                 yield self.root(relation.target)
@@ -199,7 +198,7 @@ class Package:
 def relation_of(
     element: etree._Element, related: Mapping[str, Relation], name: str = "id"
 ) -> Relation | None:
-    """What an element refers to by an attribute in the namespace of relationships."""
+    """The relation named by an attribute in the namespace of relationships."""
     for key, said in element.items():
         if str(key).endswith(f"}}{name}"):
             return related.get(str(said))
@@ -207,13 +206,13 @@ def relation_of(
 
 
 def is_encrypted(stream: IO[bytes]) -> bool:
-    """Whether a file is one of Office that a password protects."""
+    """Whether a password protects an Office file."""
     stream.seek(0)
     return stream.read(len(OLE)) == OLE and holds(stream, [_ENCRYPTED])
 
 
 def protected() -> InputError:
-    """The error for a file that a password protects."""
+    """The error for a password-protected file."""
     return InputError(
         N_("The file is protected with a password."),
         N_("Open it in its own program and save a copy without a password."),
@@ -221,7 +220,7 @@ def protected() -> InputError:
 
 
 def no_package(stream: IO[bytes]) -> InputError:
-    """The error for a file that begins with `OLE`: it is encrypted, or has an old format."""
+    """The error for a file starting with `OLE`: encrypted, or in an old format."""
     if is_encrypted(stream):
         return protected()
     return InputError(
@@ -231,7 +230,7 @@ def no_package(stream: IO[bytes]) -> InputError:
 
 
 def holds(stream: IO[bytes], words: Sequence[bytes]) -> bool:
-    """Whether one of some words is in the rest of a stream, which may be large."""
+    """Whether the rest of a stream, maybe a large one, has one of the words."""
     before, most = b"", max(map(len, words)) - 1
     while block := stream.read(_BLOCK):
         block = before + block
@@ -254,12 +253,12 @@ def parsed(data: bytes) -> etree._Element:
 
 
 def has_text(element: etree._Element, *of: str) -> bool:
-    """Whether characters are in an element; by the names of the elements that hold them."""
+    """Whether an element has characters, inside elements of the given names."""
     return any(name(one) in (of or ("w:t",)) and one.text for one in element.iter())
 
 
 def chosen(alternates: etree._Element) -> etree._Element:
-    """The choice that is read: the first one, unless only the fallback has text."""
+    """The alternative to read: the first, unless only the fallback has text."""
     choices = [one for one in alternates if name(one) == "mc:Choice"]
     fallback = child(alternates, "mc:Fallback")
     if not choices:
@@ -270,7 +269,7 @@ def chosen(alternates: etree._Element) -> etree._Element:
 
 
 def shown_in(parent: etree._Element) -> Iterator[etree._Element]:
-    """All elements in one: of alternatives the one that is read, of a text box it alone."""
+    """All shown elements inside one; text boxes are not entered."""
     for one in parent:
         kind = name(one)
         if kind == "mc:AlternateContent":
@@ -284,7 +283,7 @@ def shown_in(parent: etree._Element) -> Iterator[etree._Element]:
 
 
 def paragraphs(body: etree._Element | None) -> Iterator[str]:
-    """Yield the paragraphs of a text box, a line each; those without text are left out."""
+    """Yield the paragraphs of a text box, one line each, without empty ones."""
     for paragraph in () if body is None else body.iterfind("{*}p"):
         if line := cell(drop_controls(_words(paragraph))):
             yield line
@@ -310,11 +309,11 @@ def diagram(
 
     Args:
         package: the file.
-        parent: what the diagram is in.
-        related: the relationships of the part that shows it.
+        parent: an element around the diagram.
+        related: relationships of its part.
 
     Returns:
-        A line for each paragraph; None where there is no diagram, or its texts are not there.
+        One line per paragraph; None without a diagram or its texts.
     """
     of_parts = parent.find(".//{*}relIds")
     relation = None if of_parts is None else relation_of(of_parts, related, "dm")

@@ -1,8 +1,8 @@
-"""Workbooks of Excel as documents: a section for each sheet, a line for each row.
+"""Excel workbooks as documents: a section per sheet, a line per row.
 
-Not read, and named with their number, are hidden sheets, rows and columns, charts, pictures, what
-is printed above and below a sheet, and formulas that were never calculated. What a filter hides
-for now is read.
+openpyxl (extra ``office``) gives the values calculated last; formulas and macros never run. Hidden
+sheets, rows and columns, charts, pictures, printed headers and footers, and formulas never
+calculated are counted. Rows hidden by a filter are read.
 """
 
 import re
@@ -44,7 +44,7 @@ from localrag.language import N_
 if TYPE_CHECKING:
     from openpyxl.cell.read_only import ReadOnlyCell
 
-# The member that tells what a ZIP archive is, and what is then said of it.
+# Members of other kinds of files, with the message for each.
 _OTHERS = {
     "xl/workbook.bin": N_("{table} is a binary workbook (.xlsb)."),
     "word/document.xml": N_("{table} is a document of Word."),
@@ -53,12 +53,12 @@ _OTHERS = {
 }
 _WORKBOOK = "xl/workbook.xml"
 _TEXTS = "xl/sharedStrings.xml"
-# What a workbook may unpack to, and how many times its size; one of less is held to no ratio.
+# Unpacked size, and its ratio to the packed size; small files need no ratio.
 _UNPACKED, _RATIO, _SMALL = 1_000_000_000, 200, 20_000_000
-# openpyxl holds all texts of the cells at once.
+# openpyxl holds all texts in memory.
 _TEXT_BYTES = 300_000_000
 _BLOCK = 1 << 20
-# openpyxl does not read the namespaces of a Strict workbook, which are written as the usual ones.
+# openpyxl reads no Strict namespaces, so they are replaced.
 _STRICT = STRICT.encode()
 _NAMESPACE = re.compile(re.escape(_STRICT) + rb"(\w+)/(\w+)")
 _TRANSITIONAL = rb"http://schemas.openxmlformats.org/\1/2006/\2"
@@ -67,12 +67,12 @@ _LONGEST_NAMESPACE = 200
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A workbook that is open.
+    """An open workbook.
 
     Attributes:
-        values: as openpyxl has it, to be read only, with the values calculated last.
-        formulas: the same with formulas; None where it has none.
-        stream: the file that both are read from, its namespaces the transitional ones.
+        values: read-only openpyxl workbook with the values calculated last.
+        formulas: the same with formulas; None without formulas.
+        stream: the file of both, with transitional namespaces.
     """
 
     values: Any
@@ -87,14 +87,14 @@ def opened_workbook(
     """Open a workbook.
 
     Args:
-        stream: the file, which can be rewound.
+        stream: the file, seekable.
         name: for messages.
-        aside: the folder of a temporary file, for a Strict workbook; None for the system's own.
-        most: bytes that it may unpack to.
+        aside: folder for a temporary file of a Strict workbook; None for the system's.
+        most: limit for its unpacked bytes.
 
     Raises:
-        InputError: openpyxl is missing; it is encrypted, damaged, of another format or unpacks to
-            too much. Whatever else is raised inside counts as damage.
+        InputError: openpyxl is missing; the file is encrypted, damaged, of another format or too
+            large. Any other exception inside counts as damage.
     """
     try:
         import openpyxl
@@ -104,7 +104,7 @@ def opened_workbook(
         ) from error
     _require_workbook(stream, name, min(most, _UNPACKED))
     with warnings.catch_warnings(), ExitStack() as opened:
-        # It warns of what it leaves out: styles, drawings, rules for what may be typed.
+        # openpyxl warns about everything it ignores: styles, drawings, validation.
         warnings.simplefilter("ignore")
         try:
             stream = _as_transitional(stream, opened, aside)
@@ -115,13 +115,13 @@ def opened_workbook(
                 formulas = openpyxl.load_workbook(stream, read_only=True)
                 opened.callback(formulas.close)
             for sheet in (*values.worksheets, *(formulas.worksheets if formulas else ())):
-                # What a sheet says of its own size may be anything.
+                # The declared size of a sheet may be wrong.
                 sheet.reset_dimensions()
             yield Opened(values, formulas, stream)
         except InputError:
             raise
         except Exception as error:
-            # It fails with whatever the damage leads it to.
+            # openpyxl raises many kinds of errors on damaged files.
             raise _damaged(name) from error
 
 
@@ -138,7 +138,7 @@ def _as_transitional(stream: IO[bytes], opened: ExitStack, aside: Path | None) -
 
 
 def _write_transitional(archive: ZipFile, out: IO[bytes]) -> None:
-    """Write a Strict archive with the usual namespaces; its size was bounded before."""
+    """Rewrite a Strict archive with the usual namespaces; its size is bounded already."""
     with ZipFile(out, "w", ZIP_DEFLATED, compresslevel=1) as written:
         for member in archive.infolist():
             with archive.open(member) as part, written.open(member.filename, "w") as new:
@@ -154,7 +154,7 @@ def _rewritten(part: IO[bytes]) -> Iterator[bytes]:
     before = b""
     while block := part.read(_BLOCK):
         before += block
-        # A namespace may go on in the next block: what begins one stays behind.
+        # A namespace may continue in the next block, so its beginning is held back.
         begun = before.rfind(b"http", max(0, len(before) - _LONGEST_NAMESPACE))
         cut = len(before) if begun < 0 else begun
         yield _transitional(before[:cut])
@@ -213,17 +213,17 @@ def _has_formulas(stream: IO[bytes]) -> bool:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a sheet is laid out, besides its cells. Rows and columns are counted from 1.
+    """The layout of a sheet. Rows and columns are counted from 1.
 
     Attributes:
-        hidden_rows: rows that are hidden by hand; not those that a filter hides for now.
-        hidden_columns: columns that are hidden.
-        merged: ranges of cells that are one: first row, first column, last row, last column.
-        header: the first row of the sheet's filter; 0 without one.
-        rows: how many rows the sheet has something to say of.
-        last_row: the number of the last of them.
-        width: the last column that has something in it; 0 where none has.
-        margins: how many headers and footers its printed pages have.
+        hidden_rows: rows hidden by hand, not by a filter.
+        hidden_columns: hidden columns.
+        merged: merged cells: first row, first column, last row, last column.
+        header: first row of the filter; 0 without one.
+        rows: number of rows in the file.
+        last_row: number of the last row.
+        width: last column with content; 0 if empty.
+        margins: number of printed headers and footers.
     """
 
     hidden_rows: frozenset[int]
@@ -237,7 +237,7 @@ class Layout:
 
     @cached_property
     def merged_from(self) -> dict[int, list[tuple[int, int, int, int]]]:
-        """The merged cells by their first row."""
+        """Merged cells by first row."""
         found: dict[int, list[tuple[int, int, int, int]]] = {}
         for one in self.merged:
             found.setdefault(one[0], []).append(one)
@@ -249,11 +249,11 @@ _COLUMN = re.compile("[A-Z]{1,3}")
 
 
 def layout_of(opened: Opened, part: str) -> Layout:
-    """Read the layout of a sheet, of which openpyxl says nothing where it reads only.
+    """Read the layout of a sheet, missing in read-only openpyxl.
 
     Args:
         opened: the workbook.
-        part: the name of the sheet's part ("xl/worksheets/sheet1.xml").
+        part: name of the sheet's part ("xl/worksheets/sheet1.xml").
     """
     from openpyxl.utils.cell import column_index_from_string, range_boundaries
 
@@ -300,7 +300,7 @@ def layout_of(opened: Opened, part: str) -> Layout:
 
 
 def _forget(element: etree._Element) -> None:
-    """Let go of an element that was read, and of those before it."""
+    """Free an element after reading, and those before it."""
     element.clear()
     parent = element.getparent()
     while parent is not None and element.getprevious() is not None:
@@ -317,13 +317,13 @@ NOT_CALCULATED = N_("formulas that were never calculated")
 OTHER_FORMATS = N_("numbers shown without their format")
 EMBEDDED = N_("embedded files")
 
-# So many empty rows may follow each other, as in `localrag.batch.workbook`.
+# Allowed consecutive empty rows, as in `localrag.batch.workbook`.
 _EMPTY = 65_536
-# Cells that are looked at, empty ones too: a million rows of twenty columns have fewer.
+# Limit for cells, empty ones included: a million rows of twenty columns have fewer.
 _CELLS = 30_000_000
-# Cells beneath merged ones that are left out; where there are more, they are read.
+# Limit for cells covered by merged ones; beyond it they are read.
 _COVERED = 500_000
-# What a character of text takes until it is stored.
+# Memory per character until it is stored.
 _BYTES_A_CHARACTER = 20
 
 
@@ -331,8 +331,7 @@ def read_xlsx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     """Read the visible sheets of a workbook as one document.
 
     Raises:
-        InputError: openpyxl is missing; the file is encrypted, damaged, unpacks to too much, or
-            holds no text.
+        InputError: openpyxl is missing; the file is encrypted, damaged, too large, or has no text.
     """
     with opened_workbook(BytesIO(data), _file(name), limits.aside, limits.file_bytes) as opened:
         reading = _Reading(opened, Package(_whole(opened), limits), limits)
@@ -356,7 +355,7 @@ class _Reading:
     """Reads a workbook, sheet by sheet.
 
     Attributes:
-        left_out: what was not read, and how many.
+        left_out: counts of unread parts.
     """
 
     def __init__(self, opened: Opened, package: Package, limits: Limits) -> None:
@@ -366,7 +365,7 @@ class _Reading:
         self.left_out = Counter[str]()
 
     def text(self) -> tuple[str, list[Heading]]:
-        """The text of all sheets that are shown, with their names as headings."""
+        """The text of all visible sheets, with their names as headings."""
         written = Lines()
         for sheet, part in self._sheets():
             title = cell(drop_controls(sheet.title))
@@ -383,7 +382,7 @@ class _Reading:
         return written.text, written.headings
 
     def _sheets(self) -> Iterator[tuple[Any, str]]:
-        """The sheets that are shown, in their order, each with the name of its part."""
+        """The visible sheets in order, each with the name of its part."""
         book = "xl/workbook.xml"
         related = self._package.relations(book)
         kinds = {}
@@ -400,7 +399,7 @@ class _Reading:
 
     def _lines(self, sheet: Any, part: str) -> Iterator[str]:
         layout = layout_of(self._opened, part)
-        # Reading ends where too many rows are empty.
+        # Reading ends after too many empty rows.
         if layout.width * min(layout.last_row, layout.rows + _EMPTY) > _CELLS:
             raise InputError(
                 N_("Sheet {sheet} has {rows:,} rows of {columns:,} columns, which is too many."),
@@ -417,7 +416,7 @@ class _Reading:
             if count:
                 self.left_out[what] += count
         shown = [at for at in range(1, layout.width + 1) if at not in layout.hidden_columns]
-        # What is between empty rows is a table of its own.
+        # Empty rows separate tables.
         for is_filled, block in groupby(self._rows(sheet, layout, shown), lambda row: any(row[1])):
             if is_filled:
                 yield from lines_of(_grid(block, layout, shown))
@@ -426,16 +425,16 @@ class _Reading:
     def _rows(
         self, sheet: Any, layout: Layout, shown: Sequence[int]
     ) -> Iterator[tuple[int, list[str]]]:
-        """Yield the number of each row that is shown, and what its cells show.
+        """Yield the number of each visible row, and the texts of its cells.
 
         Raises:
-            InputError: too many empty rows follow each other.
+            InputError: too many consecutive rows are empty.
         """
         if not layout.width:
             return
         formulas = self._opened.formulas
         written = formulas[sheet.title].iter_rows(max_col=layout.width) if formulas else None
-        # What lies beneath merged cells is not shown.
+        # Merged cells hide the cells below them.
         covered = _covered(layout)
         empty = 0
         for number, cells in enumerate(sheet.iter_rows(max_col=layout.width), 1):
@@ -488,7 +487,7 @@ class _Reading:
         return text
 
     def _beside(self, part: str) -> Iterator[str]:
-        """Yield the comments and the text boxes of a sheet; pictures and charts are counted."""
+        """Yield comments and text boxes of a sheet; count pictures and charts."""
         for relation in self._package.relations(part).values():
             if not self._package.has(relation.target):
                 continue
@@ -517,7 +516,7 @@ def _format_of(found: "ReadOnlyCell") -> str:
 
 
 def _as_date(found: "ReadOnlyCell", value: object) -> object:
-    """The day of a number whose format openpyxl does not know as one of dates."""
+    """The day of a number whose date format openpyxl does not know."""
     from openpyxl.utils.datetime import from_excel
 
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -530,7 +529,7 @@ def _as_date(found: "ReadOnlyCell", value: object) -> object:
 
 
 def _covered(layout: Layout) -> set[tuple[int, int]]:
-    """Rows and columns, from 1, of the cells that merged ones cover, as far as they are few."""
+    """Rows and columns, from 1, of the cells below merged ones, up to a limit."""
     covered: set[tuple[int, int]] = set()
     for top, left, bottom, right in layout.merged:
         if len(covered) + (bottom - top + 1) * (right - left + 1) > _COVERED:
@@ -554,7 +553,7 @@ def _grid(block: Iterator[tuple[int, list[str]]], layout: Layout, shown: Sequenc
 
 
 def _comments(root: Any) -> Iterator[str]:
-    """The comments of a sheet, each behind the name of its cell."""
+    """The comments of a sheet, each after the name of its cell."""
     for comment in root.iterfind(".//{*}comment"):
         words = "".join(run.text or "" for run in comment.iterfind(".//{*}t"))
         if line := cell(drop_controls(words)):

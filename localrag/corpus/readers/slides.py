@@ -1,10 +1,8 @@
-"""Presentations of PowerPoint as documents: a page and a section for each slide.
+"""PowerPoint presentations as documents: a page and a section per slide.
 
-This is a walk over the XML with lxml. `python-pptx` reads text boxes, tables, groups and notes,
-too. It gives no text of SmartArt and of comments and reads no Strict file. What layouts and masters
-show on slides is read once, with the first slide that shows it.
-
-Not read, and named with their number, are hidden slides, charts, pictures and embedded files.
+`python-pptx` has no text of SmartArt and comments, and reads no Strict files, so lxml walks the
+XML. Text of layouts and masters is read with the first slide showing it. Hidden slides, charts,
+pictures and embedded files are counted.
 """
 
 from collections import Counter
@@ -26,18 +24,18 @@ from localrag.language import N_
 HIDDEN_SLIDES = N_("hidden slides")
 
 _TITLES = ("title", "ctrTitle")
-# Numbers and dates of slides, and the picture of the slide above the notes.
+# Placeholders for slide number, date, slide picture and header of notes.
 _FRAME = ("sldNum", "dt", "sldImg", "hdr")
-# What shows behind a slide, and behind that, by the element of each.
+# The layer behind a slide, and behind its layout.
 _BENEATH = {"sld": "slideLayout", "sldLayout": "slideMaster"}
 _DEEPEST = 50
 
 
 def read_pptx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read the slides that are shown as one document; its pages have the numbers of the slides.
+    """Read the visible slides as one document; pages have the slide numbers.
 
     Raises:
-        InputError: the file is damaged, of another format, unpacks to too much, or has no text.
+        InputError: the file is damaged, of another format, too large, or has no text.
     """
     try:
         package = Package(data, limits)
@@ -100,7 +98,7 @@ def _damaged() -> InputError:
 
 
 def _slides(package: Package, presentation: str) -> Iterator[str]:
-    """The parts of the slides, in the order in which they are shown."""
+    """The parts of the slides in display order."""
     related = package.relations(presentation)
     for element in package.root(presentation).iterfind("{*}sldIdLst/{*}sldId"):
         relation = relation_of(element, related)
@@ -115,12 +113,12 @@ class _Slide:
     Args:
         package: the file.
         part: name of the slide's part.
-        footers: lines of footers that were read; those of this one are added.
-        left_out: what was not read, and how many.
-        is_layer: whether it is a layout or a master: its placeholders are not shown.
+        footers: footer lines read so far; updated.
+        left_out: counts of unread parts; updated.
+        is_layer: whether it is a layout or master, with invisible placeholders.
 
     Attributes:
-        title: in one line; "" without one. It is there when the lines are read.
+        title: in one line, available after the lines are read; "" without one.
     """
 
     def __init__(
@@ -139,16 +137,17 @@ class _Slide:
         self.title = ""
 
     def lines(self, root: etree._Element) -> Iterator[str]:
+        """Yield the lines of the slide except its title."""
         tree = root.find("{*}cSld/{*}spTree")
         if tree is not None:
             yield from self._shapes(tree, 0)
 
     def behind(self, root: etree._Element, known: set[str]) -> Iterator[str]:
-        """Yield what the layout and the master show on the slide.
+        """Yield the text shown by layout and master.
 
         Args:
-            root: of the slide, or of the layout.
-            known: names of the layouts and masters that were read; those of this one are added.
+            root: of the slide or layout.
+            known: names of layouts and masters read so far; updated.
         """
         beneath = _BENEATH.get(etree.QName(root).localname)
         if beneath is None or root.get("showMasterSp") in ("0", "false"):
@@ -164,7 +163,7 @@ class _Slide:
             yield from layer.behind(below, known)
 
     def notes(self) -> Iterator[str]:
-        """Yield what the speaker is to say."""
+        """Yield the speaker notes."""
         for relation in self._related.values():
             if relation.kind == "notesSlide" and self._package.has(relation.target):
                 for shape in self._package.root(relation.target).iterfind(".//{*}sp"):
@@ -172,7 +171,7 @@ class _Slide:
                         yield from paragraphs(shape.find("{*}txBody"))
 
     def comments(self) -> Iterator[str]:
-        """Yield what was remarked on the slide."""
+        """Yield the comments on the slide."""
         for relation in self._related.values():
             if relation.kind in ("comments", "comment") and self._package.has(relation.target):
                 root = self._package.root(relation.target)
@@ -222,7 +221,7 @@ class _Slide:
 
 
 def _place(shape: etree._Element) -> str:
-    """What a shape is for in the layout ("title", "body"); "" where it is for nothing there."""
+    """The placeholder type of a shape ("title", "body"); "" without one."""
     found = shape.find("{*}nvSpPr/{*}nvPr/{*}ph")
     return "" if found is None else found.get("type", "body")
 

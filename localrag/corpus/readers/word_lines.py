@@ -1,4 +1,9 @@
-"""The lines that a Word file is read into, and the paragraphs that become lines."""
+"""Lines of Word files, and characters Word shows without storing them.
+
+Fonts like Symbol and Wingdings have signs in place of letters. Word stores such a sign in the
+private use area, at U+F000 plus its code. Also here: form fields of older files, overlaid
+characters, formulas.
+"""
 
 import re
 import unicodedata
@@ -16,12 +21,12 @@ _PAGE_FIELD = re.compile(r"\s*(?:PAGE|NUMPAGES|SECTIONPAGES)\b", re.IGNORECASE)
 
 
 class Piece(NamedTuple):
-    """Some characters of the text, and where they are in the file.
+    """Some characters of the text, and their place in the file.
 
     Attributes:
         text: the characters.
-        anchor: the element of the body around which a comment on them may be put: a run, as a
-            rule; of a note or a text box the run with its mark. None of headers and footers.
+        anchor: element of the body for a comment: usually a run; for notes and text boxes the run
+            with the mark; None for headers and footers.
     """
 
     text: str
@@ -33,8 +38,8 @@ class Line(NamedTuple):
 
     Attributes:
         pieces: in order.
-        depth: of the heading that it is, from 1; 0 of other lines.
-        is_note: whether it is of a footnote or an endnote.
+        depth: of a heading, from 1; 0 for other lines.
+        is_note: whether it belongs to a footnote or endnote.
     """
 
     pieces: list[Piece]
@@ -43,13 +48,13 @@ class Line(NamedTuple):
 
     @property
     def text(self) -> str:
-        """All of its characters."""
+        """All its characters."""
         return "".join(piece.text for piece in self.pieces)
 
 
 @dataclass(slots=True)
 class Field:
-    """A complex field that is open: its instruction, and whether its result has begun."""
+    """An open complex field: its instruction, and whether its result has begun."""
 
     instruction: str = ""
     has_result: bool = False
@@ -58,15 +63,15 @@ class Field:
 
 @dataclass(slots=True)
 class Story:
-    """A text of its own in a file: the body, a header, a footnote.
+    """A separate text in a file: the body, a header, a footnote.
 
     Attributes:
-        anchor: where comments on all of it go; None where every run is its own anchor.
-        is_body: whether runs can be anchors, and sections end in it.
+        anchor: place for comments on all of it; None if each run is its own anchor.
+        is_body: whether runs are anchors and sections end here.
         drops_pages: whether page numbers are left out.
-        fields: the complex fields that are open, the innermost last.
-        ignores_fields: whether their marks do not match, so that nothing is taken for one.
-        silent: how many of the open fields show nothing here, which hides what is in them.
+        fields: open complex fields, the innermost last.
+        ignores_fields: whether field marks do not match and are ignored.
+        silent: number of open fields hiding their content.
     """
 
     anchor: etree._Element | None = None
@@ -78,23 +83,23 @@ class Story:
 
     @property
     def shows(self) -> bool:
-        """Whether text is shown here; an instruction of a field is not."""
+        """Whether text is visible here, outside field instructions."""
         return not self.silent
 
     def open_field(self, opened: Field) -> None:
-        """A field begins."""
+        """Begin a field."""
         self.fields.append(opened)
         self.silent += self._is_silent(opened)
 
     def begin_result(self) -> None:
-        """The result of the innermost field begins."""
+        """Begin the result of the innermost field."""
         last = self.fields[-1]
         self.silent -= self._is_silent(last)
         last.has_result = True
         self.silent += self._is_silent(last)
 
     def close_field(self) -> Field:
-        """The innermost field ends; gives it."""
+        """End the innermost field and return it."""
         closed = self.fields.pop()
         self.silent -= self._is_silent(closed)
         return closed
@@ -106,7 +111,7 @@ class Story:
 
 @dataclass(slots=True)
 class Paragraph:
-    """A paragraph that is being read: its pieces, and what comes after it."""
+    """A paragraph during reading: its pieces, and the lines after it."""
 
     story: Story
     properties: etree._Element | None
@@ -114,16 +119,16 @@ class Paragraph:
     after: list[Line] = field(default_factory=list)
 
     def anchor(self, run: etree._Element) -> etree._Element | None:
-        """Where a comment on a run of this paragraph goes."""
+        """Place for a comment on a run of this paragraph."""
         return run if self.story.is_body else self.story.anchor
 
     def put(self, text: str, run: etree._Element) -> None:
-        """Add characters, unless they belong to the instruction of a field."""
+        """Add characters, unless a field hides them."""
         if text and self.story.shows:
             self.pieces.append(Piece(drop_controls(text), self.anchor(run)))
 
     def lines(self, depth: int) -> list[Line]:
-        """The paragraph as a line without the room around it, and what comes after it."""
+        """The paragraph as a stripped line, then the lines after it."""
         pieces = self.pieces
         while pieces and not pieces[0].text.strip():
             pieces = pieces[1:]
@@ -132,7 +137,7 @@ class Paragraph:
         if not pieces:
             return self.after
         if depth:
-            # The title of a heading is one line wherever it is shown.
+            # Titles are single lines everywhere.
             pieces = [one._replace(text=one.text.replace("\n", "　")) for one in pieces]
         pieces[0] = pieces[0]._replace(text=pieces[0].text.lstrip())
         pieces[-1] = pieces[-1]._replace(text=pieces[-1].text.rstrip())
@@ -140,7 +145,7 @@ class Paragraph:
 
 
 def joined(cells: list[list[Line]]) -> list[Line]:
-    """A row as a line, and the notes to it."""
+    """A row as a line, then its notes."""
     pieces: list[Piece] = []
     for at, cell in enumerate(cells):
         if at:
@@ -148,7 +153,7 @@ def joined(cells: list[list[Line]]) -> list[Line]:
         for number_, line in enumerate(one for one in cell if not one.is_note):
             if number_:
                 pieces.append(Piece("　", None))
-            # A tab or a break within a cell would make another cell or row of it.
+            # Tabs and breaks inside a cell would start another cell or row.
             pieces += (
                 one._replace(text=one.text.replace("\t", "　").replace("\n", "　"))
                 for one in line.pieces
@@ -158,7 +163,7 @@ def joined(cells: list[list[Line]]) -> list[Line]:
 
 
 def room(label: str, text: str) -> str:
-    """What separates a number from its text; a bracket has room of its own."""
+    """The separator after a number; brackets need none."""
     if text[:1] in "（「『【〔［":
         return ""
     is_wide = any(east_asian_width(sign) in "WF" for sign in label + text[:1])
@@ -190,11 +195,11 @@ _PRIVATE = range(0xF000, 0xF100)
 
 
 def character(sign: str, font: str) -> str:
-    """The Unicode character that a sign of a font shows; "" where there is none.
+    """The Unicode character for a sign of a font; "" without one.
 
     Args:
-        sign: one character, as the file has it.
-        font: in which it is written; of other fonts a character is what it says.
+        sign: one character of the file.
+        font: its font; unlisted fonts keep the character.
     """
     code, signs = ord(sign), _FONTS.get(font.strip().lower())
     if signs is None:
@@ -209,14 +214,14 @@ _SHAPES = "○◯〇□◇△▽☆"
 
 
 class Overlaid(NamedTuple):
-    """What a field shows that lays signs over each other; `reading` is that of ruby."""
+    """Text of a field with overlaid characters; `reading` for ruby."""
 
     text: str
     reading: str = ""
 
 
 def overlaid(instruction: str) -> Overlaid | None:
-    """Read a field that shows its instruction; None where it lays nothing over each other."""
+    """Read a field with overlaid characters; None for others."""
     match = _OVERLAID.match(instruction)
     if match is None:
         return None
@@ -233,7 +238,7 @@ def overlaid(instruction: str) -> Overlaid | None:
 
 
 def form_choice(data: etree._Element | None) -> str:
-    """What a form field of older files shows that has no result: a choice, a box."""
+    """Displayed value of an older form field without result: a choice or a box."""
     entries = child(data, "w:ddList")
     if entries is not None:
         listed = [value(one) for one in entries if name(one) == "w:listEntry"]
@@ -247,7 +252,7 @@ def form_choice(data: etree._Element | None) -> str:
 
 
 def _circled(sign: str) -> str:
-    """A sign in a circle: ㊞, ⑮; in brackets where Unicode has none."""
+    """A circled character: ㊞, ⑮; in brackets if Unicode has none."""
     blocks = (range(0x2460, 0x2474), range(0x3251, 0x32C0))
     for block in blocks:
         for code in block:
@@ -258,7 +263,7 @@ def _circled(sign: str) -> str:
     return f"（{sign}）"
 
 
-# How the parts of a formula are written one after the other.
+# Signs between the parts of a formula.
 _BETWEEN: Mapping[str, tuple[tuple[str, str], ...]] = {
     "m:f": (("", "m:num"), ("/", "m:den")),
     "m:sSup": (("", "m:e"), ("^", "m:sup")),
@@ -293,12 +298,14 @@ def linear(formula: etree._Element) -> str:
 
 
 def _in_order(formula: etree._Element, parts: Iterable[tuple[str, str]]) -> str:
+    """Parts of a formula, each after its sign, without empty ones."""
     written = ((sign, child(formula, of)) for sign, of in parts)
     inner = ((sign, "" if part is None else linear(part)) for sign, part in written)
     return "".join(sign + _bracketed(part) for sign, part in inner if part)
 
 
 def _parts(formula: etree._Element) -> Iterable[etree._Element]:
+    """The visible children of a formula, without properties and deletions."""
     left_out = ("w:del", "w:moveFrom", "w:rPr")
     return (one for one in formula if name(one) not in left_out)
 

@@ -1,4 +1,4 @@
-"""Zip archives of readable files, as e-Gov publishes its laws."""
+"""Zip archives, as e-Gov publishes its laws."""
 
 import bz2
 import lzma
@@ -21,14 +21,14 @@ from localrag.harmless import one_line
 from localrag.language import N_
 
 _STEP = 1 << 20
-# zipfile unpacks all that a piece holds that was packed by LZMA: 4 KB of it are 30 MB at most.
+# For LZMA, zipfile unpacks each piece whole: 4 KB can become 30 MB.
 _LITTLE = 1 << 12
 
 
 def unpacked_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """Unpack a member of a zip, whose size the caller has bounded: no more than it declares.
+    """Unpack a zip member, at most to its declared size; the caller has bounded that.
 
-    `zipfile.ZipFile.read` unpacks all there is at once, and cuts it to the declared size then.
+    `zipfile.ZipFile.read` unpacks everything first and cuts it afterwards.
 
     Raises:
         InputError: it is damaged.
@@ -61,12 +61,12 @@ def unpacked_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
 
 @contextmanager
 def _opened(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[IO[bytes]]:
-    """Open a member so that a read unpacks about as much as is asked for."""
+    """Open a member for reads that unpack about as much as asked."""
     if member.compress_type != zipfile.ZIP_BZIP2:
         with archive.open(member) as file:
             yield file
         return
-    # zipfile unpacks bzip2 by the block, of which 40 bytes are 900 kB: it only hands out the bytes.
+    # zipfile unpacks bzip2 by the block, 900 kB from 40 bytes: take the packed bytes instead.
     packed = copy(member)
     packed.compress_type, packed.file_size = zipfile.ZIP_STORED, member.compress_size
     del packed.CRC  # That of what is packed is not known.
@@ -92,10 +92,10 @@ def read_zip(
     """Read the members of an archive; nothing is unpacked to disk.
 
     Args:
-        file: the archive, which can be rewound.
-        name: what messages and ids call it.
-        limits: bounds on members.
-        pass_over: names a member that has no reader, given its place and its name; else None.
+        file: the archive, seekable.
+        name: for messages and ids.
+        limits: for members.
+        pass_over: names a member without a reader, given its place and name; else None.
         read_member: reads one member.
 
     Raises:
@@ -155,12 +155,12 @@ _KANA = re.compile("[ぁ-んァ-ヶ]")
 
 
 def member_names(members: Sequence[zipfile.ZipInfo]) -> list[str]:
-    """The names of the members of an archive, as whoever made it wrote them, with ``/`` between.
+    """The original names of the members, with ``/`` between folders.
 
-    `zipfile` reads a name without the mark for UTF-8 as CP437. Windows in Japan writes CP932,
-    where the second byte of 表 and 予 is a backslash; macOS writes UTF-8 without the mark. The
-    names of an archive are in one encoding: EUC-JP where CP932 fits not all of them, or where it
-    would read kana as rows of half-width marks.
+    `zipfile` reads a name without the mark for UTF-8 as CP437. Windows in Japan writes CP932, with
+    a backslash as second byte of 表 and 予. macOS writes UTF-8 without the mark. All names of an
+    archive share one encoding. It is EUC-JP if CP932 does not fit all names, or would read kana as
+    rows of half-width marks.
     """
     written = [_written(member) for member in members]
     unmarked = [name for name in written if isinstance(name, bytes)]
@@ -176,7 +176,7 @@ def member_names(members: Sequence[zipfile.ZipInfo]) -> list[str]:
 
 
 def _written(member: zipfile.ZipInfo) -> str | bytes:
-    """The name of a member: its bytes, unless the archive says what characters they are."""
+    """The name of a member: its bytes, unless the archive gives the characters."""
     if member.flag_bits & _UTF8:
         return member.orig_filename.partition("\0")[0]
     name = member.orig_filename.encode("cp437").partition(b"\0")[0]
@@ -184,13 +184,13 @@ def _written(member: zipfile.ZipInfo) -> str | bytes:
 
 
 def _unicode_path(extra: bytes, name: bytes) -> str:
-    """The name in the extra field that Info-ZIP adds to one without the mark; "" without one."""
+    """The name from the extra field of Info-ZIP; "" without one."""
     at = 0
     while at + 4 <= len(extra):
         kind, size = struct.unpack_from("<HH", extra, at)
         field = extra[at + 4 : at + 4 + size]
         at += 4 + size
-        # A version, the checksum of the name that it stands for, and the name.
+        # Version, checksum of the plain name, Unicode name.
         if kind == _UNICODE_PATH and len(field) > 5 and field[0] == 1:
             if struct.unpack_from("<L", field, 1)[0] != zlib.crc32(name):
                 return ""  # Somebody renamed the member and left the field.
@@ -199,19 +199,21 @@ def _unicode_path(extra: bytes, name: bytes) -> str:
 
 
 def _fits(names: Sequence[bytes], encoding: str) -> bool:
+    """Whether all names fit an encoding and none is kana in another."""
     if not all(first_decoded(name, [encoding]) for name in names):
         return False
     return encoding != "cp932" or not any(map(_is_euc, names))
 
 
 def _is_euc(name: bytes) -> bool:
+    """Whether a name valid in CP932 is certainly EUC-JP: ､｢､､､ｦ is あいう."""
     marks = _HALF_WIDTH_MARKS.findall(first_decoded(name, ["cp932"]) or "")
     kana = _KANA.findall(first_decoded(name, ["euc_jp"]) or "")
     return len(kana) > 1 and len(marks) >= len(kana)
 
 
 def _is_left_behind(name: str) -> bool:
-    """Whether a member is nobody's document: of macOS, of Windows, or the list of e-Gov."""
+    """Whether a member is no document: a file of macOS or Windows, or e-Gov's list."""
     last = PurePosixPath(name).name
     return (
         name.startswith("__MACOSX/")
@@ -221,7 +223,7 @@ def _is_left_behind(name: str) -> bool:
 
 
 def _require_inside(name: str) -> None:
-    """Refuse a path that leads out of the archive, and an archive in an archive."""
+    """Refuse paths out of the archive, and archives in archives."""
     if name.startswith("/") or _DRIVE.match(name) or ".." in name.split("/"):
         raise InputError(
             N_("The member's path leads out of the archive."), N_("Do not trust this zip.")
@@ -233,7 +235,7 @@ def _require_inside(name: str) -> None:
 
 
 def _check(member: zipfile.ZipInfo, limits: Limits) -> None:
-    """Refuse what no honest archive of laws holds: what is encrypted, too large or a bomb."""
+    """Refuse encrypted or oversized members, and bombs."""
     if member.flag_bits & _ENCRYPTED:
         raise InputError(N_("The member is encrypted."), N_("Unpack the zip and add the files."))
     if member.file_size > limits.file_bytes:
