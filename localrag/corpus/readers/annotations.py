@@ -1,7 +1,8 @@
-"""What a PDF has beside the text of its pages: fields, annotations, attachments, bookmarks.
+"""PDF content beside the text of pages: fields, annotations, attachments, layers.
 
-PDFium gives them apart from the characters of a page. Values of fields and text that was typed onto
-a page are read where they are shown. Comments and signatures are counted.
+Field values and typed text are read at their place. Comments and signatures are counted. PDFium
+does not draw hidden layers (optional content) but gives their characters. So pypdf first marks this
+text, to recognise it afterwards.
 """
 
 from collections import Counter
@@ -28,22 +29,22 @@ STAMPS = N_("stamps")
 SIGNATURES = N_("signatures")
 MEDIA = N_("sounds, films and 3D models")
 IN_TEXT = frozenset({FIELDS, TYPED, STRUCK, TO_REDACT})
-"""What is read and needs a word; the others are not read."""
-# Annotations of a page, options of a field; characters of one.
+"""Read, with a remark; the others are not read."""
+# Limits: annotations of a page or options of a field; characters of one.
 _MOST, _LONGEST = 20_000, 100_000
 _MOST_BOOKMARKS, _DEEPEST = 20_000, 15
 _PASSWORD = 1 << 13
-# Heights of a font from one line to the next.
+# Line distance in font heights.
 _LINE = 1.3
 
 
 class Put(NamedTuple):
-    """A line that is shown on a page, and is no text of it.
+    """A line shown on a page outside its text.
 
     Attributes:
         text: of one line.
-        box: where it is shown.
-        size: of its font; 0 where it is not known.
+        box: its place.
+        size: of its font; 0 if unknown.
     """
 
     text: str
@@ -52,16 +53,16 @@ class Put(NamedTuple):
 
 
 Attachment = tuple[str, bytes | None]
-"""The name of a file in a PDF and its bytes; None where they are too many, or not there."""
+"""Name and bytes of a file in a PDF; None if too large or missing."""
 
 
 def put_on(page: "PdfPage", form: Any, counts: Counter[str]) -> list[Put]:
-    """What fields and annotations show on a page.
+    """Text shown by fields and annotations of a page.
 
     Args:
         page: of the file.
-        form: PDFium's handle of its forms; None where it has none.
-        counts: takes the number of what is named, by kind.
+        form: PDFium's form handle, or None.
+        counts: counts by kind; updated.
     """
     import pypdfium2.raw as pdfium
 
@@ -79,7 +80,7 @@ def put_on(page: "PdfPage", form: Any, counts: Counter[str]) -> list[Put]:
 
 
 def has_fields(page: "PdfPage") -> bool:
-    """Whether a page has fields of a form."""
+    """Whether a page has form fields."""
     import pypdfium2.raw as pdfium
 
     kinds = map(pdfium.FPDFAnnot_GetSubtype, _annotations(page))
@@ -87,7 +88,7 @@ def has_fields(page: "PdfPage") -> bool:
 
 
 def _annotations(page: "PdfPage") -> Iterator[Any]:
-    """The annotations of a page; each is closed when the next one is asked for."""
+    """The annotations of a page, each closed after use."""
     import pypdfium2.raw as pdfium
 
     for at in range(min(pdfium.FPDFPage_GetAnnotCount(page.raw), _MOST)):
@@ -129,7 +130,7 @@ def _annotation(annotation: Any, kind: int, counts: Counter[str]) -> Iterator[Pu
 
 
 def _field(form: Any, widget: Any, is_shown: bool, counts: Counter[str]) -> Iterator[Put]:
-    """What a field of a form shows."""
+    """Text shown by a form field."""
     import pypdfium2.raw as pdfium
 
     kind = pdfium.FPDFAnnot_GetFormFieldType(form, widget)
@@ -162,7 +163,7 @@ def _field(form: Any, widget: Any, is_shown: bool, counts: Counter[str]) -> Iter
 
 
 def _chosen(form: Any, widget: Any) -> str:
-    """The options of a list that are chosen, as they are shown; else the value of the field."""
+    """The chosen options of a list, or the value of the field."""
     import pypdfium2.raw as pdfium
 
     count = min(pdfium.FPDFAnnot_GetOptionCount(form, widget), _MOST)
@@ -205,7 +206,7 @@ def _box(annotation: Any) -> Box:
 
 
 def _string(get: Callable[..., int], *given: Any) -> str:
-    """A text that PDFium gives as UTF-16, whose length it says first, in bytes."""
+    """A UTF-16 text from PDFium, asked for its length in bytes first."""
     size = get(*given, None, 0)
     if not 2 < size <= 2 * _LONGEST:
         return ""
@@ -215,11 +216,11 @@ def _string(get: Callable[..., int], *given: Any) -> str:
 
 
 def attached(document: "PdfDocument", most: int) -> list[Attachment]:
-    """The files in a PDF, those attached to pages too: their names and bytes.
+    """Names and bytes of the files in a PDF, with those attached to pages.
 
     Args:
         document: the file.
-        most: bytes that they may have together.
+        most: limit for their total bytes.
     """
     import pypdfium2.raw as pdfium
 
@@ -236,7 +237,7 @@ def attached(document: "PdfDocument", most: int) -> list[Attachment]:
 
 
 def attached_to(page: "PdfPage", most: int) -> list[Attachment]:
-    """The files that annotations of a page hold; as `attached`."""
+    """Files in the annotations of a page; as `attached`."""
     import pypdfium2.raw as pdfium
 
     out: list[Attachment] = []
@@ -264,7 +265,7 @@ def _content(attachment: Any, most: int) -> bytes | None:
 
 
 def bookmarks(document: "PdfDocument") -> list[str]:
-    """The titles of the bookmarks of a file, in order."""
+    """The titles of the bookmarks, in order."""
     out: list[str] = []
     for one in document.get_toc(max_depth=_DEEPEST):
         out.append(" ".join(one.get_title().split()))
@@ -274,18 +275,18 @@ def bookmarks(document: "PdfDocument") -> list[str]:
 
 
 HIDDEN = "localragHidden"
-"""The mark around text in a layer that is switched off."""
+"""Mark around text in a layer switched off."""
 _SHOWS = (b"Tj", b"TJ", b"'", b'"')
 
 
 def without_hidden_layers(data: bytes) -> tuple[bytes, int]:
-    """A PDF whose hidden text is marked, and how many of its layers are switched off.
+    """A PDF with its hidden text marked, and the number of layers switched off.
 
     Args:
         data: the file.
 
     Raises:
-        Exception: of pypdf, where it cannot read the file.
+        Exception: pypdf cannot read the file.
     """
     from pypdf import PdfReader, PdfWriter
 
@@ -308,16 +309,18 @@ def _resolved(value: Any) -> Any:
 
 
 def _entry(entries: Any, key: Any) -> Any:
+    """An entry of a dictionary as written, usually a reference."""
     return entries.raw_get(key) if hasattr(entries, "raw_get") and key in entries else None
 
 
 def _number(value: Any) -> int:
+    """The number of an object, identifying a layer; 0 for a direct object."""
     reference = value if hasattr(value, "idnum") else getattr(value, "indirect_reference", None)
     return int(getattr(reference, "idnum", 0) or 0)
 
 
 def _switched_off(root: Any) -> frozenset[int]:
-    """The layers that are off in the configuration that a viewer begins with."""
+    """The layers initially switched off."""
     properties = _resolved(root.get("/OCProperties", {}))
     usual = _resolved(properties.get("/D", {}))
     off = {_number(one) for one in _items(usual.get("/OFF"))}
@@ -336,19 +339,20 @@ _Operation = tuple[Sequence[Any], bytes]
 
 
 class _Marker:
-    """Marks the hidden text of pages and of the forms that they show."""
+    """Marks the hidden text of pages and of their forms."""
 
     def __init__(self, writer: "PdfWriter", off: frozenset[int]) -> None:
         self._writer, self._off = writer, off
         self._forms: dict[int, Any] = {}
 
     def mark(self, page: Any) -> None:
+        """Mark the hidden text of a page."""
         content = page.get_contents()
         if content is not None and self._marked(content, _resolved(page.get("/Resources", {}))):
             page.replace_contents(content)
 
     def _marked(self, content: Any, resources: Any) -> bool:
-        """Mark the operations of a content, and those of the forms in it; tell if any is hidden."""
+        """Mark the operations of a content and its forms; return whether any is hidden."""
         from pypdf.generic import NameObject
 
         properties = _resolved(resources.get("/Properties", {}))
@@ -380,7 +384,7 @@ class _Marker:
         return is_changed
 
     def _form(self, reference: Any, around: Any) -> Any:
-        """A form with its hidden text marked: a new one, or itself."""
+        """A form with its hidden text marked: new, or unchanged."""
         from pypdf.generic import ContentStream, DecodedStreamObject
 
         number = _number(reference)
@@ -397,7 +401,7 @@ class _Marker:
         return self._forms[number]
 
     def _is_off(self, layer: Any) -> bool:
-        """Whether a layer, or what several layers make together, is not shown."""
+        """Whether a layer or a group of layers is hidden."""
         if layer is None:
             return False
         found = _resolved(layer)

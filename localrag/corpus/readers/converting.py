@@ -89,7 +89,7 @@ def converter() -> Path:
     """The program of LibreOffice on the search path.
 
     Raises:
-        InputError: there is none.
+        InputError: LibreOffice is not installed.
     """
     found = next(filter(None, map(shutil.which, _PROGRAMS)), None)
     if found is None:

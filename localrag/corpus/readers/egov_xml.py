@@ -1,21 +1,21 @@
-"""e-Gov 法令標準XML: a bare ``Law``, or one inside the answers of the e-Gov API, version 1 or 2.
+"""e-Gov 法令標準XML: a bare ``Law``, or one inside an answer of e-Gov's API, version 1 or 2.
 
-Real files use constructions that the schema does not foresee (a list straight after a sentence,
-an item in a table cell), so lines are made without asking where an element stands: what carries
-text becomes a line, what carries elements is entered.
+Real files differ from the schema (a list right after a sentence, an item in a table cell). So each
+element with text becomes a line, and each element with elements is entered.
 
-How the hierarchy, from parts down to subitems, is written:
+- A provision is a block of lines, with a full-width space after each number: 第一条 この法律は… /
+  ２ 前項の… / 一 … / イ …. Table cells are separated by tabs.
+- An article begins with its caption, its first paragraph with the article number, so a quoted
+  paragraph shows its place.
+- Headers use the words of citations: 第五条 第六項 第二号 イ. The paragraph is left out if the
+  article has only one. At article level the caption follows: 第二十七条の三十六（重要情報の公表）.
+  Items without a printed sign have the header of their paragraph.
+- A supplementary provision is identified by its amending law:
+  附則（平成二七年五月二七日法律第三二号） 第二条. Paragraphs outside any article form one passage
+  of the article layer.
 
-- A provision is one block of lines, numbers separated from sentences by a full-width space:
-  第一条　この法律は… / ２　前項の… / 一　… / イ　…. The cells of a table are separated by tabs.
-- An article begins with its caption, its first paragraph with the article's number, so that a
-  quoted paragraph tells by itself where it stands.
-- Headers name law and place in the words of citations: 第五条 第六項 第二号 イ. The paragraph is
-  left out where the article has only one; the caption follows on article level:
-  第二十七条の三十六（重要情報の公表）. Items without a printed sign have the header of their
-  paragraph: nobody can cite a number that is not printed.
-- A supplementary provision is told from others by the amending law: 附則（平成二七年五月二七日
-  法律第三二号） 第二条. Paragraphs outside any article make up one passage of the article layer.
+Law id, date and amending law come from the file name, else from the API's answer, else from the
+number of the law.
 """
 
 import re
@@ -46,32 +46,32 @@ from localrag_indexes.analysis.normalize import common_year, parse_numeral, pars
 
 _LAW_ID = r"\d{3}(?:CONSTITUTION|[A-Z]{1,4}\d{8,11})"
 _FILE_NAME = re.compile(rf"({_LAW_ID})(?:_(\d{{4}})(\d{{2}})(\d{{2}}))?(?:_(\w+))?")
-# What e-Gov's file names have in the place of an amending law where there is none.
+# In e-Gov's file names: no amending law.
 _NO_AMENDMENT = re.compile("0*")
-# In the order of their digits in law ids, which begin with 1.
+# In the order of their digits in law ids, from 1.
 _ERAS = {"Meiji": "明治", "Taisho": "大正", "Showa": "昭和", "Heisei": "平成", "Reiwa": "令和"}
-# The year in which Japan took over the Gregorian calendar.
+# First year of the Gregorian calendar in Japan.
 _GREGORIAN = 1873
-# Kinds whose ids follow from era, year and number. Acts do not (the id tells who introduced the
-# bill), nor do ordinances (it tells the ministries).
+# Kinds with an id computable from era, year and number. Ids of acts contain the proposer of the
+# bill, ids of ordinances the ministry.
 _COMPUTABLE = {"CabinetOrder": "CO", "ImperialOrder": "IO"}
 
 _NUMERAL = "〇一二三四五六七八九十百千0-9０-９"
-# 昭和二十三年厚生省令第四十七号; 昭和二十一年憲法 and 昭和二十四年人事院規則一―一 have no 第…号.
+# 昭和二十三年厚生省令第四十七号; without 第…号: 昭和二十一年憲法, 昭和二十四年人事院規則一―一
 _LAW_NUMBER = re.compile(
     rf"(明治|大正|昭和|平成|令和)(元|[{_NUMERAL}]{{1,4}})年(.{{1,60}}?)(?:第([{_NUMERAL}]{{1,7}})号)?"
 )
-# Kinds as law numbers name them, whose code in law ids is always the same.
+# Kinds in law numbers with a fixed code in law ids.
 _KINDS_OF_NUMBERS = {"法律": "AC", "政令": "CO", "勅令": "IO"}
 
 
 class Identity(NamedTuple):
-    """Which text of which law a file holds.
+    """The law in a file, and the state of its text.
 
     Attributes:
-        law_id: as e-Gov has it.
-        day: the day of the text (ISO); empty where unknown.
-        amending_law: the id of the last one; empty where there is none.
+        law_id: as in e-Gov.
+        day: ISO date of the text; "" if unknown.
+        amending_law: id of the latest one; "" without one.
     """
 
     law_id: str
@@ -80,16 +80,16 @@ class Identity(NamedTuple):
 
 
 def identity(root: etree._Element, law: etree._Element, name: str, number: str) -> Identity:
-    """Find out which text of which law a file holds.
+    """Identify the law in a file.
 
     Args:
-        root: the element that the file has.
+        root: root element of the file.
         law: the ``Law`` in it.
         name: of the file.
-        number: of the law, as it is printed.
+        number: the printed law number.
 
     Raises:
-        InputError: the id is nowhere to be found, or file name and content contradict each other.
+        InputError: the id cannot be found, or the file name contradicts the content.
     """
     match = _FILE_NAME.fullmatch(stem(name))
     law_id = _law_id(root, law, match.group(1) if match else "", number)
@@ -98,14 +98,14 @@ def identity(root: etree._Element, law: etree._Element, name: str, number: str) 
 
 
 def said(root: etree._Element, path: str) -> str:
-    """What the API's answer says of a law beside its text."""
+    """A field of the API's answer beside the text."""
     return (root.findtext(f".//{path}") or "").strip()
 
 
 def _revision(
     root: etree._Element, name: str, match: re.Match[str] | None, law_id: str
 ) -> tuple[str, str]:
-    """Return the day of the text and the amending law: by the file name, else by the answer."""
+    """Day of the text and amending law, from the file name, else the answer."""
     if match is None or not match.group(2):
         revision = said(root, "revision_info/law_revision_id")
         of_answer = _FILE_NAME.fullmatch(revision)
@@ -130,10 +130,10 @@ def _day(name: str, year: str, month: str, day: str) -> str:
 
 
 def _law_id(root: etree._Element, law: etree._Element, from_name: str, number: str) -> str:
-    """Find the id of a law in its file name, the API's envelope, or its number.
+    """The law id from the file name, the API's answer, or the law number.
 
     Raises:
-        InputError: it is nowhere to be found, or file name and content contradict each other.
+        InputError: it cannot be found, or the file name contradicts the content.
     """
     stated = (
         root.findtext(".//law_info/law_id")
@@ -169,10 +169,10 @@ def _law_id(root: etree._Element, law: etree._Element, from_name: str, number: s
 
 
 def _can_bear(law_id: str, law_num: str) -> bool:
-    """Whether a law of this number can have this id, as far as the number can be read.
+    """Whether a law number fits a law id, as far as it can be read.
 
-    An id has era, year and kind of the law number, and ends in the last three digits of it, in all
-    4,183 laws at hand. Which ministry made an ordinance is in codes that are not read here.
+    In all 4,183 laws at hand the id has era, year and kind of the number, and ends in its last
+    three digits. Codes of ministries are not read.
     """
     said, made = _LAW_NUMBER.fullmatch(law_num), enacted(law_id)
     if said is None or made is None:
@@ -198,13 +198,13 @@ def _computed_id(law: etree._Element) -> str:
 
 
 def promulgated(law: etree._Element) -> str:
-    """Return the ISO date of promulgation, empty where unknown."""
+    """ISO date of promulgation; "" if unknown."""
     era = _ERAS.get(law.get("Era", ""))
     parts = [law.get(key, "") for key in ("Year", "PromulgateMonth", "PromulgateDay")]
     if era is None or not all(part.isdecimal() for part in parts):
         return ""
     year, month, day = (int(part) for part in parts)
-    # Before, promulgation days are those of the old lunar calendar.
+    # Earlier dates are in the lunar calendar.
     if common_year(era, year) < _GREGORIAN:
         return ""
     try:
@@ -217,7 +217,7 @@ SUBITEM_LEVELS = range(1, 11)
 NUMBERS = frozenset(
     ["ArticleTitle", "ParagraphNum", "ItemTitle", *(f"Subitem{n}Title" for n in SUBITEM_LEVELS)]
 )
-"""Elements printed at the head of a line, before the sentence they number."""
+"""Numbers at the start of a line, before their sentence."""
 SENTENCES = frozenset(
     [
         "ParagraphSentence",
@@ -228,15 +228,15 @@ SENTENCES = frozenset(
         "AmendProvisionSentence",
     ]
 )
-"""Elements whose sentences and columns share one line."""
+"""Elements with all sentences and columns on one line."""
 _INLINE = frozenset(["Ruby", "Sub", "Sup", "Line", "ArithFormula"])
 _LINE_BREAK = re.compile(r"[ \t]*\n[ \t]*")
 
 
 def inline(element: etree._Element | None) -> str:
-    """Return the text of an element that is printed within a line.
+    """The text of an element inside a line.
 
-    Ruby keeps its base text; a table or figure inside a sentence stands on lines of its own.
+    Ruby gives its base text; a table or figure inside a sentence gets its own lines.
     """
     if element is None:
         return ""
@@ -256,7 +256,7 @@ def inline(element: etree._Element | None) -> str:
 
 
 def sentence(element: etree._Element) -> str:
-    """Return one line of sentences, its columns separated by a full-width space as in print."""
+    """One line of sentences, columns separated by a full-width space as printed."""
     line = ""
     for child in element:
         if child.tag == "Column":
@@ -270,7 +270,7 @@ def sentence(element: etree._Element) -> str:
 
 
 def lines(element: etree._Element) -> Iterator[str]:
-    """Yield the printed lines of any element and all that stands in it."""
+    """Yield the printed lines of an element and its content."""
     if element.tag == "Table":
         yield from _rows(element)
     elif element.tag == "Fig":
@@ -293,18 +293,19 @@ def lines(element: etree._Element) -> Iterator[str]:
 
 
 def join(head: str, line: str) -> str:
-    """Join a printed number and the line it heads."""
+    """Join a printed number and its line."""
     return f"{head}　{line}" if head and line else head or line
 
 
 def _is_printed(element: etree._Element) -> bool:
+    """Whether an element has text itself, not only elements."""
     if element.text and not element.text.isspace():
         return True
     return len(element) > 0 and element[0].tag in _INLINE
 
 
 def _rows(table: etree._Element) -> Iterator[str]:
-    """Yield a line a row, cells separated by tabs; what a merged cell covers is empty."""
+    """Yield one line per row, cells separated by tabs; covered cells are empty."""
     reaching: dict[int, int] = {}
     for row in table:
         cells: list[str] = []
@@ -320,7 +321,7 @@ def _rows(table: etree._Element) -> Iterator[str]:
         yield "\t".join(cells).rstrip("\t")
 
 
-# Columns. No printed table comes near it; spans that reach over each other would fill the memory.
+# Columns. Printed tables have far fewer; crafted spans would fill the memory.
 _WIDEST = 1_000
 
 
@@ -343,7 +344,7 @@ def _verbatim(text: str | None) -> str:
     if not text:
         return ""
     if "\n" in text:
-        # Line breaks and indentation come from pretty printers; full-width spaces are the law's.
+        # Pretty printers add line breaks and indentation; full-width spaces belong to the law.
         text = _LINE_BREAK.sub("", text)
     return text if text.isprintable() else drop_controls(text)
 
@@ -358,7 +359,7 @@ _PRELIMINARIES = {"Preamble": ("preamble", "前文"), "EnactStatement": ("enact"
 
 
 class LawWriter:
-    """Writes one ``Law`` element; every method writes one kind of element where it stands."""
+    """Writes one ``Law`` element, with one method per kind of element."""
 
     def __init__(self, builder: StatuteBuilder) -> None:
         self._builder = builder
@@ -367,7 +368,7 @@ class LawWriter:
         self._appendices = 0
 
     def law(self, law: etree._Element, body: etree._Element) -> None:
-        """Write all of a law but its table of contents, which repeats the headings."""
+        """Write a law without its table of contents."""
         self._builder.line(self._builder.title)
         number = inline(law.find("LawNum"))
         if number:
@@ -438,6 +439,7 @@ class LawWriter:
             self._builder.section(depth, heading, start)
 
     def _unnumbered(self, paragraphs: list[etree._Element], place: Place) -> None:
+        """Write paragraphs outside any article as one unit of the article layer."""
         start = self._builder.position
         self._paragraphs(paragraphs, place)
         self._builder.provision(ARTICLES, place, start)
@@ -450,7 +452,7 @@ class LawWriter:
         place = outer._replace(article=number, words=outer.step(article_words(number, title)))
         head = title
         if caption and element[0].tag == "ArticleTitle":
-            # Some laws print it behind the number: 第一条（この法律の趣旨）.
+            # Some laws print the caption after the number: 第一条（この法律の趣旨）.
             head += caption
         else:
             self._builder.line(caption)
@@ -463,7 +465,7 @@ class LawWriter:
         self._builder.provision(ARTICLES, place._replace(words=place.words + caption), start)
 
     def _paragraphs(self, paragraphs: list[etree._Element], outer: Place, head: str = "") -> None:
-        """Write paragraphs in a row; `head`, the article's title, is printed before the first."""
+        """Write consecutive paragraphs, with `head`, the article number, before the first."""
         if not paragraphs:
             self._builder.line(head)
         for ordinal, element in enumerate(paragraphs, start=1):
@@ -478,7 +480,7 @@ class LawWriter:
             head = ""
 
     def _items(self, outer: Place) -> Callable[[etree._Element, int], None]:
-        """Tell how to write what stands below the sentence of `outer`."""
+        """Make a writer for the elements below the sentence of `outer`."""
 
         def below(element: etree._Element, ordinal: int) -> None:
             tag = str(element.tag)
@@ -502,11 +504,11 @@ class LawWriter:
     def _numbered(
         self, element: etree._Element, below: Callable[[etree._Element, int], None], head: str = ""
     ) -> None:
-        """Write a printed number and its sentence on one line, then what stands below them.
+        """Write number and sentence on one line, then the elements below.
 
         Args:
             element: a paragraph, item, subitem or appendix.
-            below: called with an element and its ordinal among its like.
+            below: called with an element and its ordinal among elements of its kind.
             head: printed before the number.
         """
         counts: dict[str, int] = {}
@@ -549,14 +551,14 @@ def read_egov_xml(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     """Read the law in an e-Gov XML file.
 
     Args:
-        name: file name, which gives law id, date and amending law where it has e-Gov's form
+        name: file name; e-Gov's form gives law id, date and amending law
             (``323AC0000000025_20151201_427AC0000000063.xml``).
         data: the file.
-        limits: of its memory.
+        limits: for its memory.
 
     Raises:
-        InputError: the XML is damaged, declares entities, holds no law, its id is unknown, or its
-            name is that of another law or has a day that there is not.
+        InputError: the XML is damaged, declares entities, or has no law; its id is unknown, or its
+            name contradicts it or has an impossible date.
     """
     yield law_document(parsed(data, limits), name)
 
@@ -572,12 +574,12 @@ def parsed(data: bytes, limits: Limits) -> etree._Element:
 
 
 def law_document(root: etree._Element, name: str, *, source: str = "") -> Document:
-    """Make a document of the law in an element: a ``Law``, or an answer of e-Gov's API around it.
+    """Make a document of a ``Law``, or of an answer of e-Gov's API around one.
 
     Args:
         root: the element.
         name: file name; see `read_egov_xml`.
-        source: what messages call the file, if not by its name.
+        source: source for messages, if different from the name.
 
     Raises:
         InputError: as `read_egov_xml`.

@@ -326,7 +326,7 @@ def _numbered_passages(context: str) -> Iterator[tuple[str, str]]:
     """Yield title and text of the passages of LongBench, numbered from 1.
 
     Raises:
-        ValueError: there are none.
+        ValueError: the context has no such passage.
     """
     heads: list[re.Match[str]] = []
     for head in _PASSAGE_HEAD.finditer(context):

@@ -360,7 +360,7 @@ def _since_midnight(value: datetime | date | time) -> timedelta:
     within = timedelta(hours=moment.hour, minutes=moment.minute, seconds=moment.second)
     if isinstance(value, time):
         return within
-    # Days count from the one before 1900-01-01, and Excel's 1900 has one day too many.
+    # Excel counts days from 1899-12-31, and its 1900 has one day too many.
     return within + timedelta(days=(_moment(value).date() - date(1899, 12, 30)).days)
 
 

@@ -1,8 +1,7 @@
-"""What is printed on the pages of a PDF, as PDFium finds it. Runs in a process of its own.
+"""The printed text of PDF pages, found by PDFium; runs in a separate process.
 
-PDFium maps the codes of every predefined CMap, which pypdf does not, and says of each character
-where it is and whether its font names it at all. pdfminer.six reads the same fonts at a tenth of
-the speed and has no vertical layout (``scripts/bench/pdf_text.py``).
+PDFium knows all predefined CMaps, unlike pypdf, and gives place and font mapping of each character.
+pdfminer.six takes ten times as long and has no vertical layout (``scripts/bench/pdf_text.py``).
 """
 
 import re
@@ -37,23 +36,23 @@ from localrag.language import N_
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
 
-# What a character of text takes until it is stored, and what a page counts for besides its text.
+# Memory per character until it is stored, and cost of a page besides its text.
 _BYTES_A_CHARACTER, _PAGE = 20, 1_000
-# What a character takes while its page is laid out.
+# Memory per character during layout.
 _BYTES_LAID_OUT = 2_000
 _STREAM = re.compile(rb"stream\r?\n")
 _DICTIONARY, _LITTLE, _STEP = 2_000, 100_000, 1 << 18
-# What the objects of some operators and strings of a page take, in bytes.
+# Memory for objects of some operators and strings, in bytes.
 _MARKS = {b"(": 350, b"<": 350, b"T": 320, b"q": 140, b"m": 250, b"re": 250}
-# A page with a larger share of characters that its fonts do not name is not read.
+# Maximum share of unnamed characters on a readable page.
 _MOST_UNKNOWN = 0.1
 _PASSWORD_NEEDED = 4
 _TALL = 1.6
-# Drawn objects of a page that are looked at for the rules of tables, and for the rest.
+# Drawn objects examined for rules of tables, and for the rest.
 _RULES, _OBJECTS = 4_000, 1_000_000
 _MARKS_AROUND, _MOST_BLANKS = 40, 200
 _WHITE, _BLANK = 250, 0x20
-# The accents that are printed alone, by what they are called over a letter.
+# Accents printed alone, by their combining form.
 _ACCENTS = {"\u0300": "`", "\u0301": "´", "\u0302": "^", "\u0303": "~", "\u0308": "¨"}
 _LAST = 1 << 30
 RUBY = N_("ruby readings")
@@ -61,23 +60,23 @@ UNSEEN = N_("characters that are not seen: invisible, white on white, or in a hi
 
 
 _DOTS_PER_INCH, _POINTS_PER_INCH = 300, 72
-# A pixel takes three bytes, and again as much while it is made.
+# A pixel takes three bytes, twice during rendering.
 _BYTES_A_PIXEL = 6
 
 
 @dataclass(slots=True)
 class Printed:
-    """What is printed on a page.
+    """The text of a page.
 
     Attributes:
-        parts: its segments; none where the page has no text, or none that can be read.
-        put: what fields and annotations show on it, as segments.
+        parts: its segments; none without readable text.
+        put: segments shown by fields and annotations.
         box: of the page.
-        rules: what is drawn as lines and boxes.
-        unknown: how many characters its fonts do not name.
-        is_unreadable: whether they are too many to read the page.
+        rules: drawn lines and boxes.
+        unknown: number of characters unnamed by their fonts.
+        is_unreadable: whether these are too many.
         is_blank: whether nothing is drawn on it.
-        scanned: the page as OCR has read it; None where the file itself has the text.
+        scanned: the page as read by OCR; None for text in the file.
     """
 
     parts: Sequence[Segment]
@@ -92,12 +91,12 @@ class Printed:
 
 @dataclass(slots=True)
 class PrintedFile:
-    """What a file has.
+    """The content of a file.
 
     Attributes:
-        pages: what is printed on each.
-        omissions: what is not read, or needs a word.
-        attachments: the files in it.
+        pages: the text of each.
+        omissions: unread parts, and parts with a remark.
+        attachments: attached files.
         bookmarks: their titles.
     """
 
@@ -108,14 +107,14 @@ class PrintedFile:
 
 
 def printed(data: bytes, limits: Limits) -> PrintedFile:
-    """What is printed on each page; a file can show the same page, or the same content, many times.
+    """Read the text of each page, even if pages share content.
 
     Args:
         data: the file.
         limits: how much it may hold.
 
     Raises:
-        InputError: the file cannot be opened, or its pages hold too much together.
+        InputError: the file cannot be opened, or its pages are too large together.
     """
     import pypdfium2
     import pypdfium2.raw as pdfium
@@ -177,7 +176,7 @@ def _xfa() -> InputError:
 
 def _read_pages(document: "PdfDocument", limits: Limits) -> PrintedFile:
     most = min(limits.file_bytes, limits.memory_bytes // _BYTES_A_CHARACTER)
-    # An empty page counts too: there may be millions of them.
+    # Empty pages count too: a file may have millions.
     if len(document) * _PAGE > most:
         raise _too_much()
     left, room = most, limits.file_bytes
@@ -203,7 +202,7 @@ def _size(file: PrintedFile) -> int:
 
 
 def _segments_put(lines: Sequence[Put], page: Printed) -> list[Segment]:
-    """What is shown on a page besides its text, each behind what is left of it in its line."""
+    """Added text of a page, each after the text left of it on its line."""
     usual = median([part.size for part in page.parts]) if page.parts else 10.0
     parts = [part for part in page.parts if part.frame == 0]
     out = []
@@ -220,7 +219,7 @@ def _segments_put(lines: Sequence[Put], page: Printed) -> list[Segment]:
 
 
 def _has_layers(document: "PdfDocument") -> bool:
-    """Whether anything on its pages belongs to a layer, or may do so within a form."""
+    """Whether any object may belong to a layer."""
     import pypdfium2.raw as pdfium
 
     for page in _pages(document):
@@ -240,7 +239,7 @@ def _drawn(page: Any) -> Iterator[Any]:
 
 
 def _is_marked(drawn: Any, name: str) -> bool:
-    """Whether an object of a page is between marks of a name."""
+    """Whether an object has marks of a name."""
     import pypdfium2.raw as pdfium
 
     buffer, size = (c_ushort * 32)(), c_ulong()
@@ -257,10 +256,10 @@ def _too_much() -> InputError:
 
 
 def _unpacks_to_too_much(data: bytes, most: int) -> bool:
-    """Whether an instruction stream makes so many objects that they would fill the memory.
+    """Whether an instruction stream makes too many objects for the memory.
 
-    PDFium makes an object of some hundred bytes of each piece of text and each path, all those of a
-    page at once. Pictures are not looked at; what cannot be unpacked here is left to PDFium.
+    PDFium makes an object of some hundred bytes from each text and path of a page. Pictures are
+    skipped; streams unreadable here are left to PDFium.
     """
     for begin in _STREAM.finditer(data):
         about = data[max(0, begin.start() - _DICTIONARY) : begin.start()].rpartition(b"obj")[2]
@@ -293,7 +292,7 @@ def _unpacks_to_too_much(data: bytes, most: int) -> bool:
 
 
 def _damaged(error: Exception) -> InputError:
-    # pypdfium2 puts PDFium's words in brackets: Failed to … (PDFium: Data format error).
+    # pypdfium2 puts PDFium's message in brackets: Failed to … (PDFium: Data format error).
     said = re.search(r"\((PDFium: [^()]+)\)", str(error))
     return InputError(
         N_("The PDF is damaged ({problem})."),
@@ -312,7 +311,7 @@ def _pages(document: "PdfDocument") -> Iterator["PdfPage"]:
 
 
 def _read_page(page: "PdfPage", most: int, counts: Counter[str]) -> tuple[Printed, int]:
-    """What is printed on a page, and how many characters; nothing where they are too many."""
+    """The text of a page and its number of characters; no text if too many."""
     import pypdfium2.raw as pdfium
 
     box = Box(*page.get_bbox())
@@ -339,16 +338,15 @@ def _read_page(page: "PdfPage", most: int, counts: Counter[str]) -> tuple[Printe
 
 
 def picture(data: bytes, memory_bytes: int, number: int) -> tuple[bytes, int, int, int, int]:
-    """A page as an image, with 300 dots per inch or as many as the memory allows.
+    """Render a page, at 300 dots per inch or less to save memory.
 
     Args:
         data: the file.
-        memory_bytes: that it may take.
+        memory_bytes: memory limit.
         number: of the page, from 1.
 
     Returns:
-        The bytes of its rows, bytes of a row, height, width, and bytes of a pixel: red, green and
-        blue first, or grey alone.
+        Bytes of the rows, bytes per row, height, width, bytes per pixel (RGB or grey).
 
     Raises:
         InputError: the page cannot be drawn.
@@ -361,7 +359,7 @@ def picture(data: bytes, memory_bytes: int, number: int) -> tuple[bytes, int, in
         width, height = page.get_size()
         most = (memory_bytes / _BYTES_A_PIXEL / max(1.0, width * height)) ** 0.5
         scale = min(_DOTS_PER_INCH / _POINTS_PER_INCH, most)
-        # What was put on the page is read from the file.
+        # Fields and annotations are read from the file.
         image = page.render(
             scale=scale, rev_byteorder=True, draw_annots=False, may_draw_forms=False
         )
@@ -373,12 +371,12 @@ def picture(data: bytes, memory_bytes: int, number: int) -> tuple[bytes, int, in
 
 
 class _Unseen:
-    """Characters of a page that nobody sees: invisible, in a layer that is off, white on white.
+    """Invisible characters: hidden layers, white on white, no ink.
 
-    Invisible text over a picture is what OCR has read in a scan; it stays.
+    Invisible text over a picture is the text layer of a scan; it stays.
 
     Attributes:
-        count: how many were found.
+        count: number found.
     """
 
     def __init__(self, page: "PdfPage", box: Box) -> None:
@@ -399,11 +397,11 @@ class _Unseen:
                 case pdfium.FPDF_PAGEOBJ_TEXT:
                     pass
                 case _:
-                    # A form may have the picture, or the ground, in it.
+                    # A form may contain the picture or the ground.
                     self._is_sure = False
 
     def take(self, textpage: Any, at: int, box: Box) -> bool:
-        """Whether a character is not seen; it is counted."""
+        """Whether a character is invisible; counts it."""
         import pypdfium2.raw as pdfium
 
         drawn = pdfium.FPDFText_GetTextObject(textpage, at)
@@ -425,7 +423,7 @@ class _Unseen:
 
 
 def _how_shown(text: Any) -> str:
-    """Whether a text is in a layer that is off, invisible or white; "" for any other."""
+    """"hidden" in a layer switched off, "invisible", "white", or ""."""
     import pypdfium2.raw as pdfium
 
     if _is_marked(text, HIDDEN):
@@ -454,7 +452,7 @@ def _bounds(drawn: Any) -> Box:
 
 
 def _is_in(box: Box, others: Sequence[Box]) -> bool:
-    """Whether the middle of a box is in one of others, or hardly out of it."""
+    """Whether the middle of a box is inside or near one of the others."""
     x, y, near = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2, (box.y1 - box.y0) / 2
     return any(
         other.x0 - near <= x <= other.x1 + near and other.y0 - near <= y <= other.y1 + near
@@ -463,7 +461,7 @@ def _is_in(box: Box, others: Sequence[Box]) -> bool:
 
 
 def _glyphs(textpage: Any, count: int, unseen: _Unseen) -> Iterator[Glyph]:
-    """The characters of a page in its own order, without those that PDFium puts in."""
+    """The characters of a page in its own order, without those added by PDFium."""
     import pypdfium2.raw as pdfium
 
     box, matrix, x, y = pdfium.FS_RECTF(), pdfium.FS_MATRIX(), c_double(), c_double()
@@ -494,7 +492,7 @@ def _glyphs(textpage: Any, count: int, unseen: _Unseen) -> Iterator[Glyph]:
             angle = atan2(matrix.b, matrix.a) * 2 / pi
             turned = round(angle) % 4 if abs(angle - round(angle)) < 0.1 else -1
         if y1 - y0 > size * _TALL and not turned:
-            # Boxes of fonts for formulas and rules span many lines: the baseline tells the line.
+            # Boxes of fonts for formulas span many lines, so the baseline is used.
             pdfium.FPDFText_GetCharOrigin(textpage, at, byref(x), byref(y))
             y0, y1 = y.value - size * 0.22, y.value + size * 0.88
         if text.isspace() and text != "　":
@@ -506,7 +504,7 @@ def _glyphs(textpage: Any, count: int, unseen: _Unseen) -> Iterator[Glyph]:
 
 
 def _with_accents(glyphs: list[Glyph]) -> list[Glyph]:
-    """The characters, with an accent over a blank as the sign that it is: `ls'."""
+    """The characters, with an accent over a space as a separate sign: `ls'."""
     if not any(glyph.text in _ACCENTS for glyph in glyphs):
         return glyphs
     blanks: dict[int, list[int]] = defaultdict(list)
@@ -525,7 +523,7 @@ def _with_accents(glyphs: list[Glyph]) -> list[Glyph]:
 
 
 def _is_character(code: int) -> bool:
-    """Whether a code is a character of Unicode: no control, surrogate or noncharacter."""
+    """Whether a code is a character: no control, surrogate or noncharacter."""
     return (
         code == 9
         or code == 10
@@ -542,9 +540,9 @@ def _is_character(code: int) -> bool:
 
 
 def _rules(page: "PdfPage") -> Iterator[Box]:
-    """What is drawn as lines and boxes: both long edges of a box count as rules.
+    """Drawn lines and boxes: both horizontal edges of a box count as rules.
 
-    The ground of a word has edges too, so upright ones of boxes do not count.
+    Backgrounds of words have edges too, so upright edges of boxes do not count.
     """
     import pypdfium2.raw as pdfium
 

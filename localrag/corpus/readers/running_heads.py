@@ -1,4 +1,4 @@
-"""Running heads, feet and page numbers: what pages repeat at their edges."""
+"""Running heads, feet and page numbers, repeated at the edges of pages."""
 
 import re
 import unicodedata
@@ -9,13 +9,13 @@ from itertools import pairwise
 
 from localrag.corpus.readers.layout import Box, Segment
 
-# Rows that are looked at from each edge of a page.
+# Rows examined at each edge.
 _MOST_ROWS = 4
-# Points by which the place of a head may differ from page to page.
+# Tolerance in points for the place of a head.
 _NEAR = 8.0
 _WINDOW, _LONGEST = 3, 200
 _LEAST_NUMBERS, _MOST_DIGITS = 5, 4
-# Pages from which the place of the heads is known.
+# Pages needed to know the place of heads.
 _LEAST_PAGES = 6
 _NUMBER = r"(?:[0-9]{1,5}|[〇一二三四五六七八九十百]{1,6}|[ivxlc]{1,7})"
 _DASH = r"[-‐-―−ー~〜～・.·|｜/]"
@@ -56,18 +56,17 @@ class _Edge:
 def without_running_heads(
     pages: Sequence[Sequence[Segment]], boxes: Sequence[Box]
 ) -> tuple[list[list[Segment]], list[str]]:
-    """Part running heads, feet and page numbers from the text of pages.
+    """Separate running heads, feet and page numbers from the text of pages.
 
-    They are told by what repeats: the same words at the same place of pages that are near to each
-    other, or numbers that count with the pages. On a single page only what can be nothing else
-    ("- 3 -", "3/10") counts.
+    They repeat words at the same place on nearby pages, or count with the pages. On a single page
+    only unmistakable forms count ("- 3 -", "3/10").
 
     Args:
-        pages: of each what is printed on it.
-        boxes: of each page.
+        pages: segments of each page.
+        boxes: of the pages.
 
     Returns:
-        The pages without them, and the words of what was left out, in order.
+        The pages without them, and the removed texts in order.
     """
     repeated = _repeated(pages)
     rows = {
@@ -120,7 +119,7 @@ def without_running_heads(
 
 
 def _rows_from(side: str, parts: Sequence[Segment]) -> Iterator[list[Segment]]:
-    """The outermost rows of a page from one of its edges, each with what overlaps with it."""
+    """The outermost rows at one edge, each with all overlapping parts."""
     low, high, sign = _SIDES[side]
     outer = low if sign > 0 else high
     left = sorted((p for p in parts if p.text), key=lambda part: sign * part.page_box[outer])
@@ -140,7 +139,7 @@ def _rows_from(side: str, parts: Sequence[Segment]) -> Iterator[list[Segment]]:
 
 
 def _is_far(side: str, part: Segment, inner: Sequence[Segment]) -> bool:
-    """Whether two lines would fit between a segment and the next row inward."""
+    """Whether two lines fit between a segment and the next row inward."""
     low, high, sign = _SIDES[side]
     box, boxes = part.page_box, [other.page_box for other in inner]
     if sign > 0:
@@ -151,6 +150,7 @@ def _is_far(side: str, part: Segment, inner: Sequence[Segment]) -> bool:
 
 
 def _place(side: str, box: Box, page: Box) -> float:
+    """Distance from the edge of the page."""
     low, high, sign = _SIDES[side]
     return sign * ((box[low] + box[high]) / 2 - page[low if sign > 0 else high])
 
@@ -194,7 +194,7 @@ def _value(number: str) -> int | None:
 
 
 def _running(edges: Sequence[_Edge], count: int) -> set[int]:
-    """Segments that other pages repeat, or that count the pages; by identity."""
+    """Ids of segments repeated on other pages or counting pages."""
     alike: dict[tuple[str, str, bool], list[_Edge]] = defaultdict(list)
     for edge in edges:
         alike[edge.side, edge.words, edge.number is not None].append(edge)
@@ -220,9 +220,9 @@ def _running(edges: Sequence[_Edge], count: int) -> set[int]:
 
 
 def _add_beside_numbers(edges: Sequence[_Edge], running: set[int]) -> None:
-    """Add what shares its row with a page number, where numbers count three pages or more.
+    """Add segments beside a page number, if numbers count three pages or more.
 
-    The head of a chapter of one page is repeated nowhere.
+    The head of a one-page chapter is not repeated.
     """
     by_row: dict[tuple[int, str, int], list[_Edge]] = defaultdict(list)
     for edge in edges:
@@ -243,10 +243,9 @@ def _add_beside_numbers(edges: Sequence[_Edge], running: set[int]) -> None:
 
 
 def _add_at_their_place(edges: Sequence[_Edge], running: set[int], count: int) -> None:
-    """Add the outermost rows at the place that has a running head on half of the pages.
+    """Add the outermost rows at the usual place of heads on half of the pages.
 
-    The title of a section that is shorter than a page is repeated nowhere, and stands alone or
-    beside the title of its chapter.
+    The title of a short section is not repeated.
     """
     outermost: dict[tuple[str, int], list[_Edge]] = defaultdict(list)
     for edge in edges:
@@ -268,9 +267,9 @@ def _spot(edge: _Edge) -> tuple[int, int]:
 
 
 def _repeated(pages: Sequence[Sequence[Segment]]) -> set[int]:
-    """What is printed across the same place of several pages, and numbers of lines beside the text.
+    """Text across several pages, and line numbers beside the text.
 
-    Numbers of lines are five or more, one below the other, the same on each page.
+    Line numbers are five or more, one below the other, equal on each page.
     """
     across: dict[tuple[str, int, int], list[tuple[int, Segment]]] = defaultdict(list)
     columns: dict[tuple[int, tuple[str, ...]], list[tuple[int, list[Segment]]]] = defaultdict(list)
@@ -306,7 +305,7 @@ def _counts_on(edge: _Edge, other: _Edge) -> bool:
 
 
 def _is_decorated(words: str, edge: _Edge, count: int) -> bool:
-    """Whether something is a page number by its form alone: - 3 -, 3/10, 第3頁, Page 3."""
+    """Whether its form alone makes a page number: - 3 -, 3/10, 第3頁, Page 3."""
     if " #" in words and not _PAGE_NUMBER.fullmatch(words.replace("#", "1")):
         return False
     if words == "#":
@@ -317,11 +316,12 @@ def _is_decorated(words: str, edge: _Edge, count: int) -> bool:
 
 
 def _is_set_apart(words: str, edge: _Edge, count: int) -> bool:
+    """Whether a bare number is the page number, far from the text of a short document."""
     return words == "#" and count <= 2 and edge.number == edge.page + 1 and edge.is_far
 
 
 def _heads_a_table(row: Sequence[Segment], inner: Sequence[Segment]) -> bool:
-    """Whether the next row inward has its cells under those of this one."""
+    """Whether the next row inward has its cells below those of this row."""
     if len(row) < 2 or len(inner) < 2:
         return False
     aligned = sum(

@@ -1,7 +1,11 @@
-"""Laws as e-Gov's API, version 2, gives them in JSON: its XML as a tree of {tag, attr, children}.
+"""Statutes in JSON: answers of e-Gov's API, version 2, and JSON lines with one law each.
 
-The tree becomes the elements of the XML, so that one reader reads both. ``law_full_text`` may
-also hold the XML itself, in base64.
+The API gives its XML as a tree of {tag, attr, children}, turned back into elements for the reader
+of XML. ``law_full_text`` may also have the XML itself, in base64.
+
+A JSON line has paragraphs as text, with items as lines. A leading sign alone marks no item, because
+tables have lines like 百万円 … too. A line is an item if its number follows the previous one, or if
+it is the first of its kind right below its sentence or item. Other lines stay plain.
 """
 
 import base64
@@ -36,7 +40,7 @@ from localrag.language import N_
 _TEXT = "law_full_text"
 _LISTS = ("laws", "items")
 _BESIDE = ("law_info", "revision_info")
-# Levels of a tree. Laws have about 25.
+# Levels of a tree; laws have about 25.
 _DEEPEST = 200
 _TREE = {**JSON, b'"tag"': MARKUP[b"<"]}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}")
@@ -44,7 +48,7 @@ _AGAIN = N_("Download the law from e-Gov again.")
 
 
 def is_law(value: Any) -> bool:
-    """Whether JSON is an answer about laws: with a text, a tree alone, or a list of them."""
+    """Whether JSON is an answer about laws: with a text, a tree alone, or a list."""
     if isinstance(value, list):
         return bool(value) and _is_one(value[0])
     return _is_one(value) or _listed(value) is not None
@@ -53,13 +57,13 @@ def is_law(value: Any) -> bool:
 def read_laws(
     name: str, value: Any, data: bytes, limits: Limits
 ) -> Iterator[Document | ReadFailure]:
-    """Read the laws of JSON that `is_law`; in a list, each fault is a failure of its own.
+    """Read the laws of JSON accepted by `is_law`; in a list, each fault is a failure.
 
     Args:
-        name: file name. It gives id, date and amending law of a single law, as for XML.
+        name: file name, with id, date and amending law of a single law as for XML.
         value: the JSON.
         data: its bytes.
-        limits: of its memory.
+        limits: for its memory.
 
     Raises:
         InputError: a single law cannot be read, or the file would take too much memory.
@@ -81,8 +85,8 @@ def read_law(name: str, value: Any, limits: Limits, *, source: str = "") -> Docu
     Args:
         name: file name; see `read_laws`.
         value: an answer with ``law_full_text``, or the tree alone.
-        limits: of the memory of XML inside.
-        source: what messages call the file, if not by `name`.
+        limits: for XML inside.
+        source: source for messages, if different from `name`.
 
     Raises:
         InputError: it has no text, or its tree is no law.
@@ -119,7 +123,7 @@ def _is_one(value: Any) -> bool:
 
 
 def _listed(value: Any) -> list[Any] | None:
-    """The laws of an answer that lists them; None where it is none."""
+    """The laws of an answer with a list; None for others."""
     for key in _LISTS if isinstance(value, dict) else ():
         laws = value.get(key)
         if isinstance(laws, list) and laws and _is_one(laws[0]):
@@ -139,7 +143,7 @@ def _xml(held: str) -> bytes:
 
 
 def _beside(key: str, fields: Any) -> etree._Element:
-    """Make elements of what the answer says beside the text; nested values are not needed."""
+    """Make elements of the string fields beside the text."""
     element = etree.Element(key)
     for name, value in fields.items() if isinstance(fields, dict) else ():
         if isinstance(value, str) and _NAME.fullmatch(name):
@@ -241,12 +245,12 @@ _HEAD = re.compile(r"([^　\s]{1,24})　")
 _BRANCHED = re.compile(rf"({_KANJI})((?:[のノ]{_KANJI})*)")
 _RANGE = re.compile(r"(.+?)(?:から|及び|及ビ|及|乃至)(.+?)(?:まで)?")
 _BRACKETED = re.compile(r"[（(](.+)[）)]")
-# Separates the cells of table rows, which may begin like items.
+# Separates cells of tables, whose rows may begin like items.
 _CELL = "｜"
 _DIGITS = re.compile("[0-9０-９]{1,3}")
 
 _Number = tuple[int, ...]
-# What a sign may be: the kind of its list, its first and its last number.
+# A reading of a sign: style of its list, first and last number.
 _Reading = tuple[str, _Number, _Number]
 
 
@@ -255,10 +259,10 @@ class ItemLine:
     """A line and the items below it.
 
     Attributes:
-        line: as printed, sign and all.
-        sign: the printed number (一の二, イ, （１）); empty for a plain line.
-        number: the same as a locator number (``1_2``, ``1``); empty for a plain line.
-        below: items and plain lines one step deeper.
+        line: as printed, with its sign.
+        sign: the printed number (一の二, イ, （１）); "" for a plain line.
+        number: as locator number (``1_2``, ``1``); "" for a plain line.
+        below: items and plain lines one level deeper.
     """
 
     line: str
@@ -275,7 +279,7 @@ class _Level:
 
 
 def item_lines(lines: Iterable[str]) -> list[ItemLine]:
-    """Sort the lines below a paragraph's sentence into items, subitems and plain lines."""
+    """Sort the lines below a sentence into items, subitems and plain lines."""
     top: list[ItemLine] = []
     levels: list[_Level] = []
     directly_below = True
@@ -285,7 +289,7 @@ def item_lines(lines: Iterable[str]) -> list[ItemLine]:
         reading = _continued(levels, readings) or (directly_below and _begun(levels, readings))
         directly_below = bool(reading)
         if not head or not reading:
-            # It may belong to the paragraph or to the item above; no provision claims it.
+            # It may belong to the paragraph or the item above; no provision gets it.
             (levels[-2].node.below if len(levels) > 1 else top).append(ItemLine(line))
             continue
         style, first, last = reading
@@ -297,7 +301,7 @@ def item_lines(lines: Iterable[str]) -> list[ItemLine]:
 
 
 def _continued(levels: list[_Level], readings: Sequence[_Reading]) -> _Reading | None:
-    """Find the list that a sign continues, and close those inside it."""
+    """Find the list continued by a sign, and close the lists inside it."""
     for reading in readings:
         for depth, level in enumerate(levels):
             if level.style == reading[0] and _follows(level.last, reading[1]):
@@ -307,11 +311,13 @@ def _continued(levels: list[_Level], readings: Sequence[_Reading]) -> _Reading |
 
 
 def _begun(levels: list[_Level], readings: Sequence[_Reading]) -> _Reading | None:
+    """Find the list begun by a sign, of another style than the open lists."""
     styles = {level.style for level in levels}
     return next((r for r in readings if r[1] == (1,) and r[0] not in styles), None)
 
 
 def _follows(before: _Number, number: _Number) -> bool:
+    """Whether `number` is next: 二 or 一の二 after 一, 二 or 一の四 after 一の三."""
     return any(
         number == (*before[:depth], before[depth] + 1) for depth in range(len(before))
     ) or number in ((*before, 2), (*before, 1))
@@ -319,7 +325,7 @@ def _follows(before: _Number, number: _Number) -> bool:
 
 @lru_cache(maxsize=8192)
 def _readings(sign: str) -> tuple[_Reading, ...]:
-    """List what a sign may be: イ is first of one order and second of another."""
+    """List the readings of a sign: イ is first in one order and second in another."""
     ends = _RANGE.fullmatch(sign)
     if ends:
         firsts, lasts = _readings(ends.group(1)), _readings(ends.group(2))
@@ -376,12 +382,12 @@ def statute_document(record: dict[str, Any], source: str) -> Document:
 
     Args:
         record: ``{"law_id", "date", "title", "law_num", "articles": [{"num", "caption", "title",
-            "paragraphs": [{"num", "text"}], "suppl", "suppl_label"}]}``. Articles whose ``num``
-            is null stand outside any article.
+            "paragraphs": [{"num", "text"}], "suppl", "suppl_label"}]}``. Provisions outside any
+            article have null as ``num``.
         source: the file and line.
 
     Raises:
-        InputError: the line has another shape, no law id, or a day that there is not.
+        InputError: the line has another shape, no law id, or an impossible date.
     """
     law_id = one_line(string(record, "law_id"))
     if not law_id:
@@ -404,7 +410,7 @@ def statute_document(record: dict[str, Any], source: str) -> Document:
 
 
 def _day(text: str) -> str:
-    """A day as ISO has it; "" for a text of another shape."""
+    """A date in ISO form; "" for other texts."""
     if (written := _DATE.fullmatch(text)) is None:
         return ""
     try:
@@ -419,7 +425,7 @@ def _day(text: str) -> str:
 
 
 class _Writer:
-    """Writes articles in a row and keeps track of the supplementary provision they stand in."""
+    """Writes articles in order, within their supplementary provision."""
 
     def __init__(self, builder: StatuteBuilder) -> None:
         self._builder = builder
@@ -447,6 +453,7 @@ class _Writer:
         self._builder.provision(ARTICLES, place._replace(words=place.words + caption), start)
 
     def close(self) -> None:
+        """End the present supplementary provision."""
         if self._heading:
             self._builder.section(1, self._heading, self._start)
 
@@ -472,7 +479,7 @@ class _Writer:
             head = ""
 
     def _paragraph(self, text: str, place: Place, head: str) -> None:
-        """Write a paragraph; in this format the number before its sentence is left out."""
+        """Write a paragraph; this format has no number before its sentence."""
         start = self._builder.position
         first, *rest = text.split("\n")
         self._builder.line(join(head, first))

@@ -42,7 +42,7 @@ class Unread:
 
     @property
     def cause(self) -> str:
-        """What is wrong, in the interface language."""
+        """The cause, in the interface language."""
         return self.problem.cause
 
     @property

@@ -1,4 +1,10 @@
-"""Articles of Wikipedia as documents, whatever form they were published in."""
+"""Wikipedia: dumps of its search index (CirrusSearch), and plain extracts.
+
+An extract is text of WikiExtractor or an answer of MediaWiki's API. A dump has an article a line,
+without markup. Its lines come in pairs for Elasticsearch: ``{"index": {"_id": "5", ...}}``, then
+the page. Its fields are described at mediawiki.org, Extension:CirrusSearch/Schema. Older dumps are
+one ``.json.gz`` per wiki; since 2026 they are numbered ``.json.bz2``.
+"""
 
 import html
 import re
@@ -35,7 +41,7 @@ from localrag.errors import InputError
 from localrag.language import N_
 
 FACTS = "基本情報"
-"""Heading of the section that is made of what box and redirects tell."""
+"""Heading of the section with the facts of infobox and redirects."""
 # In UTF-8: 400 Japanese characters, or 200 English words.
 _PASSAGE_BYTES = 1_200
 _CHECK = N_("Check how the file was made.")
@@ -47,15 +53,15 @@ class Page:
     """An article.
 
     Attributes:
-        title: as printed, with its disambiguator; one wiki has it once.
+        title: as printed, with its disambiguator; unique in its wiki.
         text: without markup.
         wiki: "jawiki".
-        page_id: its number in the wiki, which stays when it is renamed.
-        date: of the state of the text, in ISO form.
+        page_id: its number in the wiki, stable across renaming.
+        date: ISO date of the text.
         wikidata: "Q42".
-        disambiguation: whether it only lists what its title can mean.
-        redirects: other titles that lead to it.
-        facts: what its box tells, label and values.
+        disambiguation: whether it only lists meanings of its title.
+        redirects: other titles leading to it.
+        facts: labels and values of its infobox.
     """
 
     title: str
@@ -70,13 +76,13 @@ class Page:
 
 
 def wiki_of(url: str) -> str:
-    """Name the wiki that an address belongs to ("jawiki"); empty for other addresses."""
+    """The wiki of an address ("jawiki"); "" for other addresses."""
     match = _WIKI.match(url)
     return f"{match[1].replace('-', '_')}wiki" if match else ""
 
 
 def is_extract(record: Mapping[str, Any]) -> bool:
-    """Whether a record is an article as WikiExtractor and published extracts write it."""
+    """Whether a record is an article as written by WikiExtractor."""
     return "text" in record and "title" in record and bool(wiki_of(str(record.get("url", ""))))
 
 
@@ -98,8 +104,8 @@ def extract_document(record: dict[str, Any], source: str) -> Document:
 def page_document(page: Page, source: str, headings: Sequence[Heading] = ()) -> Document:
     """Make the document of an article; its id is the title.
 
-    What the box and the redirects tell is appended as a section, a sentence for each triple, so
-    that it is found and quoted like the text, and each triple is a span of it.
+    Facts of infobox and redirects form a final section with a sentence for each triple. So they are
+    found and quoted like the text.
 
     Args:
         page: the article.
@@ -149,7 +155,7 @@ def _triples(page: Page, title: str) -> Iterator[Triple]:
         yield Triple(title, label, values, source, page.date)
 
 
-# Titles are written as they are, quotation marks and all.
+# Titles are not escaped, not even quotation marks.
 _HEAD = re.compile(r'<doc id="([^"]*)"(?: revid="[^"]*")? url="([^"]*)" title="(.*)">\s*')
 _BEGIN = b'<doc id="'
 _TAIL = b"</doc>"
@@ -159,7 +165,7 @@ _HEADING = re.compile(r"^(={2,6}) *(\S.*?) *\1 *(?:\n|$)", re.MULTILINE)
 def read_extracts(
     name: str, lines: Lines, limits: Limits
 ) -> Iterator[Document | ReadFailure | Mark]:
-    """Read the articles of a file in which each stands between ``<doc …>`` and ``</doc>``.
+    """Read articles between ``<doc …>`` and ``</doc>``.
 
     Args:
         name: file name, for messages.
@@ -245,7 +251,7 @@ def _api_page(entry: Any, name: str) -> Iterator[Document | Omission]:
 
 
 def _headings(marked: str) -> tuple[str, list[Heading]]:
-    """Take the equals signs off headings; returns the text and where they stand in it."""
+    """Remove the equals signs from headings; return the text and the headings."""
     text = ""
     headings: list[Heading] = []
     end = 0
@@ -260,13 +266,13 @@ def _headings(marked: str) -> tuple[str, list[Heading]]:
 Item = TypeVar("Item")
 
 _PIECE = 1_000_000
-# What a line weighs in memory besides its bytes.
+# Memory of a line besides its bytes.
 _LINE = 100
 _ACTION = re.compile(rb'\{\s*"index"\s*:\s*\{[^{}]*\}\s*\}\s*')
 _LONGEST_ACTION = 2_000
 _ARTICLES = 0
 _MISSING = N_("announced pages that are missing")
-# In the language of the wiki; of both, what their software puts on every such page.
+# Categories added by the software to disambiguation pages, in Japanese and English.
 _DISAMBIGUATION = re.compile(
     r"(.*の)?曖昧さ回避|すべての曖昧さ回避|(.* )?[Dd]isambiguation pages( .*)?"
 )
@@ -280,7 +286,7 @@ def read_cirrus(
     Args:
         name: file name, for messages.
         lines: of the file.
-        limits: bounds of a line.
+        limits: of a line.
         ends: whether the file ends with these lines.
 
     Raises:
@@ -317,19 +323,19 @@ def read_cirrus(
 
 
 def is_action(line: bytes | None) -> bool:
-    """Whether a line is the one that stands before a page and says where it belongs."""
+    """Whether a line announces a page."""
     return bool(line and len(line) <= _LONGEST_ACTION and _ACTION.fullmatch(line))
 
 
 def is_page(line: bytes) -> bool:
-    """Whether a line is a page, as far as its fields tell."""
+    """Whether a line looks like a page."""
     with suppress(InputError):
         return line.startswith(b"{") and {"title", "namespace", "text"} <= json_object(line).keys()
     return False
 
 
 def cut_cirrus(name: str, lines: Iterable[NumberedLine]) -> Iterator[LineBlock | Mark]:
-    """Cut a dump into pieces of about a megabyte that `read_cirrus` can read by themselves.
+    """Cut a dump into pieces of about a megabyte for `read_cirrus`.
 
     Raises:
         InputError: the parser of wikitext is not installed.
@@ -391,6 +397,7 @@ def _page_id(line: bytes) -> str:
 
 
 def _optional(record: dict[str, Any], key: str) -> str:
+    """A string field, or "" if it is missing or wrong: no reason to lose the article."""
     with suppress(InputError):
         return string(record, key)
     return ""
@@ -403,7 +410,7 @@ def _date(timestamp: str) -> str:
 
 
 def _redirects(record: dict[str, Any]) -> list[str]:
-    """List the titles that lead to a page, each once."""
+    """List the titles leading to a page, each once."""
     titles = (
         one_line(string(entry, "title"))
         for entry in _items(record, "redirect", dict)

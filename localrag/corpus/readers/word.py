@@ -352,7 +352,7 @@ class _Walk:
             return []
         return self._blocks(cell, story)
 
-    # What is within a paragraph
+    # Inside a paragraph
 
     def _inlines(
         self, parent: etree._Element, into: Paragraph, within: etree._Element | None = None

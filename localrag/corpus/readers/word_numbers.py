@@ -322,7 +322,7 @@ class Numbering:
         styles: of the document.
 
     Attributes:
-        unknown: numbers written in digits for lack of a known format.
+        unknown: numbers written in digits, because their format is unknown.
     """
 
     def __init__(self, root: etree._Element | None, styles: Styles) -> None:
@@ -457,7 +457,7 @@ class Notes:
         number_format: of the numbers.
         start: the first number.
         restarts: whether each section starts over.
-        unknown: numbers written in digits for lack of a known format.
+        unknown: numbers written in digits, because their format is unknown.
     """
 
     by_id: dict[str, etree._Element]
