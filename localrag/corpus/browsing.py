@@ -83,13 +83,7 @@ class Memory:
         asked: Iterable[Asked],
         look_up: Callable[[Collection[Asked]], Mapping[Asked, Answer]],
     ) -> dict[Asked, Answer]:
-        """Answer several questions, in their order; unanswered ones are left out.
-
-        Args:
-            name: of the look-up.
-            asked: the questions.
-            look_up: answers several questions at once.
-        """
+        """Answer several questions, in their order; `look_up` takes several at once."""
         wanted = list(asked)
         known: Mapping[Asked, Answer] = self._answers[name] if self._holds else {}
         unknown = {one for one in wanted if one not in known}
@@ -205,12 +199,7 @@ class Browsing:
         return self._memory.holding()
 
     def kept(self, name: str, make: Callable[[], Answer]) -> Answer:
-        """A value made from the whole corpus, made again after each change.
-
-        Args:
-            name: of the value.
-            make: makes it.
-        """
+        """A value made from the whole corpus, made again after each change."""
         with self._memory.holding():
             return self._memory.once(name, "", lambda _: make())
 
@@ -235,11 +224,7 @@ class Browsing:
 
     @property
     def facets(self) -> Facets:
-        """Facets of the shown documents.
-
-        Raises:
-            StoreError: the file of a model's metadata is damaged.
-        """
+        """Facets of the shown documents; a damaged file of a model's is a StoreError."""
         told = self.facets_file
         made_of = (self.stamp, told.stat().st_mtime_ns if told.exists() else 0)
         if self._facets is None or made_of != self._facets_made_of:
@@ -285,13 +270,7 @@ class Browsing:
         return Extent(*self._db.rows(f"{select} FROM shown")[0])
 
     def listed(self, kind: str, after: str = "", limit: int = 100) -> list[tuple[str, str]]:
-        """List ids and titles of documents of one kind, in insertion order.
-
-        Args:
-            kind: see `Document`.
-            after: continue after this document id; "" to start.
-            limit: maximum number.
-        """
+        """List up to `limit` ids and titles of a kind in insertion order, after an id."""
         last = self._require(after) if after else 0
         return self._db.rows(
             "SELECT id, title FROM shown WHERE kind = ? AND key > ? ORDER BY key LIMIT ?",
@@ -409,7 +388,6 @@ class Browsing:
         return self.kept("names of files", self._find_names).get(normalize("NFC", name), [])
 
     def _find_names(self) -> dict[str, list[str]]:
-        """Ids with a folder, zip or message, by their file name in NFC."""
         found: dict[str, list[str]] = {}
         for id_ in self._column("SELECT id FROM shown WHERE id GLOB '*[!/]*'"):
             found.setdefault(normalize("NFC", re.split("[!/]", id_)[-1]), []).append(id_)
@@ -465,10 +443,7 @@ class Derived(Browsing):
     def references_from(self, document_id: str, locator: Locator, *kinds: str) -> list[Reference]:
         """List the edges from a provision and its inside, in reading order.
 
-        Args:
-            document_id: the document.
-            locator: the provision.
-            kinds: of the edges; `REFERENCES` by default.
+        Without `kinds`, those in `REFERENCES` are listed.
         """
         return self._references_of(self._require(document_id), locator, kinds or REFERENCES)
 

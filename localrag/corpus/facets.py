@@ -84,11 +84,7 @@ Where = Mapping[str, str | Sequence[str]]
 
 
 def labels(where: Where) -> tuple[Label, ...]:
-    """Turn wanted values into labels.
-
-    Raises:
-        UsageError: a value is no text.
-    """
+    """Turn wanted values into labels; a value other than text is a UsageError."""
     found = []
     for key, values in where.items():
         for value in (
@@ -105,11 +101,7 @@ def labels(where: Where) -> tuple[Label, ...]:
 
 
 def read_label(text: str) -> Label:
-    """Read ``key=value``.
-
-    Raises:
-        UsageError: the text has another form.
-    """
+    """Read ``key=value``; another form is a UsageError."""
     # Japanese keyboards write a wide equals sign.
     key, equals, value = (part.strip() for part in text.replace("＝", "=", 1).partition("="))
     if not (key and equals and value):
@@ -122,11 +114,7 @@ def read_label(text: str) -> Label:
 
 
 def read_labels(text: str) -> tuple[Label, ...]:
-    """Read several labels: ``kind=府省令; ministry=総務省``; none from an empty text.
-
-    Raises:
-        UsageError: a part is no label.
-    """
+    """Read several labels: ``kind=府省令; ministry=総務省``; none from an empty text."""
     parts = (part.strip(" 　;；") for part in _BEFORE_A_LABEL.split(text))
     return tuple(map(read_label, filter(None, parts)))
 
@@ -168,7 +156,6 @@ def _plain(label: Label) -> str:
 
 
 def _key_and_name(key: str) -> str:
-    """The stored name of a facet, with its display name if different."""
     name = facet_name(key)
     return key if name == key else _("{key} ({name})").format(key=key, name=name)
 
@@ -242,13 +229,12 @@ class _KeysUnder(NamedTuple):
 class Facets:
     """Facets of a corpus on one day.
 
+    Wrong labels are errors, as for `canonical`.
+
     Attributes:
         documents: document ids by facet and value, without headings.
         told_for: stamp of the corpus when a model found metadata; None without any.
         by_model: facets with values found only by a model.
-
-    Args:
-        of_model: labels found only by a model, by document.
     """
 
     def __init__(
@@ -276,11 +262,7 @@ class Facets:
         return (*known, *(key for key in self.documents if key not in known))
 
     def counts(self, key: str) -> Counter[str]:
-        """Number of documents for each value of a facet.
-
-        Raises:
-            UsageError: the corpus has no such facet; the error lists similar ones.
-        """
+        """Number of documents for each value of a facet."""
         return Counter({value: len(ids) for value, ids in self._values(key).items()})
 
     def canonical(self, where: tuple[Label, ...]) -> tuple[Label, ...]:
@@ -296,11 +278,7 @@ class Facets:
         return tuple(dict.fromkeys(one for label in where for one in self._known(label)))
 
     def matching(self, where: tuple[Label, ...]) -> frozenset[str]:
-        """Ids of the matching documents; see `labels`.
-
-        Raises:
-            UsageError, NotFoundError: as `canonical`.
-        """
+        """Ids of the matching documents; see `labels`."""
         return self._matching(where)
 
     def _find_matching(self, where: tuple[Label, ...]) -> frozenset[str]:
@@ -310,20 +288,12 @@ class Facets:
         return frozenset(set.intersection(*wanted.values()))
 
     def told_by_model(self, document: str, where: tuple[Label, ...]) -> tuple[Label, ...]:
-        """The wanted labels of a document found only by a model.
-
-        Raises:
-            UsageError, NotFoundError: as `canonical`.
-        """
+        """The wanted labels of a document found only by a model."""
         told = self._of_model.get(document, ())
         return tuple(label for label in self.canonical(where) if label in told)
 
     def spans(self, where: tuple[Label, ...]) -> dict[str, list[tuple[int, int]]] | None:
-        """Spans below the wanted headings, by document; None without headings.
-
-        Raises:
-            UsageError, NotFoundError: as `canonical`.
-        """
+        """Spans below the wanted headings, by document; None without headings."""
         named = [value for key, value in self.canonical(where) if key == CHAPTER]
         found: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for name in named:
@@ -334,15 +304,9 @@ class Facets:
     def units(
         self, where: tuple[Label, ...], documents: Collection[str] | None, layers: Collection[str]
     ) -> int:
-        """Count the matching passages.
+        """Count the matching passages in some layers; headings search articles and passages.
 
-        Args:
-            where: the labels.
-            documents: only these document ids; None for all.
-            layers: of the passages; headings always search articles and passages.
-
-        Raises:
-            UsageError, NotFoundError: as `canonical`.
+        With `documents`, only these ids count.
         """
         among = documents if not where else self.matching(where)
         if among is not None and documents is not None:
@@ -362,11 +326,7 @@ class Facets:
         return int(row[0]) if row else 0
 
     def among(self, documents: Collection[str], key: str) -> Counter[str]:
-        """Number of documents for each value, within given documents.
-
-        Raises:
-            UsageError: as `counts`.
-        """
+        """Number of documents for each value, within given documents."""
         wanted = frozenset(documents)
         return +Counter({value: len(ids & wanted) for value, ids in self._values(key).items()})
 
@@ -375,12 +335,7 @@ class Facets:
     ) -> frozenset[int] | None:
         """Index keys of the passages below the wanted headings; None without headings.
 
-        Args:
-            where: the labels.
-            documents: only these document ids; none for all.
-
-        Raises:
-            UsageError, NotFoundError: as `canonical`.
+        With `documents`, only these ids count.
         """
         under = self._under(where)
         if under is None:
@@ -409,13 +364,8 @@ class Facets:
     def like(self, text: str, most: int) -> list[Counted]:
         """Labels for a typed value, part of one, or ``key=`` and a part.
 
-        Args:
-            text: the typed text; without a key, all facets are searched.
-            most: maximum number.
-
-        Returns:
-            Exact matches, then prefixes, then inner matches. Within these, facets without a model
-                come first, then frequent values.
+        Exact matches come first, then prefixes, then inner matches. Within these, facets without a
+        model come first, then frequent values.
         """
         key, equals, value = text.replace("＝", "=", 1).partition("=")
         keys = self._keys_called(key) if equals else self.keys
@@ -529,12 +479,8 @@ class Facets:
 def facets_of(database: Database, told: Path) -> Facets:
     """Collect the facets of the shown documents.
 
-    Args:
-        database: the corpus.
-        told: file of the metadata found by a model; it may be missing.
-
-    Raises:
-        StoreError: the file is damaged.
+    `told` is the file of the metadata found by a model. It may be missing; a damaged one is a
+    StoreError.
     """
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     every, told_for = _told(told)

@@ -85,12 +85,7 @@ class Knowledge:
         return mentions
 
     def about(self, subject: str, limit: int | None = None) -> list[KnownTriple]:
-        """The triples of a subject in insertion order.
-
-        Args:
-            subject: exactly as in `Triple.subject`.
-            limit: maximum number; None for all.
-        """
+        """Up to `limit` triples of a subject, spelled exactly so, in insertion order."""
         runs = self._db.rows(
             "SELECT first, last, header FROM names JOIN passages ON key = first"
             " WHERE name = ? AND rank = ? ORDER BY first",

@@ -265,11 +265,7 @@ def _of_term(one: Definition) -> ReferenceRow:
 
 
 def reference_of(database: Database, row: Row) -> Reference:
-    """Read a row of `EDGES`.
-
-    Raises:
-        StoreError: the row has changed.
-    """
+    """Read a row of `EDGES`; a changed row is a StoreError."""
     _, document, *said, of, to, mark = row
     source, start, end, kind, law, name, target, target_end, detail = said
     stored = (of, source, start, end, kind, to, name, target, target_end, detail)

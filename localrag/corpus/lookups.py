@@ -27,7 +27,7 @@ class Lookups(Derived):
     """The reading half of `CorpusStore`; it never waits for a writer.
 
     A law id finds the state in force on one day. An id with a date (``129AC0000000089@2020-04-01``)
-    finds that state on any day.
+    finds that state on any day. Unless noted, unknown document ids are NotFoundErrors.
 
     Attributes:
         as_of: the day.
@@ -90,11 +90,7 @@ class Lookups(Derived):
         return self._any("SELECT 1 FROM passages WHERE indexed_as IS NOT NULL LIMIT 1")
 
     def document(self, document_id: str) -> DocumentInfo:
-        """Return one document's listing.
-
-        Raises:
-            NotFoundError: no such document; also for other look-ups by id unless noted.
-        """
+        """Return one document's listing."""
         return self._info_of(self._require(document_id))
 
     def text(self, document_id: str, start: int = 0, end: int | None = None) -> str:
@@ -157,12 +153,7 @@ class Lookups(Derived):
     def passages(
         self, *, layer: str | None = None, document_id: str | None = None
     ) -> Iterator[tuple[int, Passage]]:
-        """Yield keys and passages in reading order, one document in memory at a time.
-
-        Args:
-            layer: only this layer.
-            document_id: only this document.
-        """
+        """Yield keys and passages in reading order, one document in memory at a time."""
         if document_id is None:
             documents = self._db.rows("SELECT key, id FROM shown ORDER BY key")
         else:
@@ -208,9 +199,7 @@ class Lookups(Derived):
     ) -> Iterator[tuple[DocumentInfo, int, Passage]]:
         """Yield `distinct` passages with documents, one document in memory at a time.
 
-        Args:
-            layers: of the passages.
-            only: index keys, if not all are wanted.
+        With `only`, these index keys alone are yielded.
         """
         documents = self._column("SELECT key FROM documents ORDER BY key")
         if only is not None:
@@ -263,11 +252,7 @@ class Lookups(Derived):
         }
 
     def headings(self, keys: Collection[int]) -> dict[int, tuple[str, str]]:
-        """Find ids and headers of shown passages, without texts, for ranking.
-
-        Args:
-            keys: of the passages; deleted ones are left out.
-        """
+        """Find ids and headers of shown passages by key, without texts, for ranking."""
         rows = list(
             self._rows_by_key(
                 "SELECT key, document, locator, place, header FROM passages", "key", keys
@@ -469,7 +454,6 @@ class Lookups(Derived):
         return [Section(*row) for row in rows]
 
     def _pieced(self, documents: Iterable[int]) -> set[int]:
-        """The given documents with a text in pieces."""
         found = self._rows_by_key("SELECT document FROM pieces", "document", set(documents))
         return {document for (document,) in found}
 
@@ -505,7 +489,6 @@ _START, _END, _TEXT = 9, 10, 11
 
 
 def _cut(document: int, start: int, end: int, blocks: Mapping[int, str]) -> str:
-    """A span of a text, from its blocks."""
     skipped = start // BLOCK * BLOCK
     text = "".join(blocks[key] for key in block_range(document, start, end))
     return text[start - skipped : end - skipped]

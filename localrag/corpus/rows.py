@@ -53,11 +53,7 @@ class Rank(IntEnum):
 
 
 def triple_rows(source: str, passages: Sequence[Passage]) -> tuple[TripleRow, ...]:
-    """Rows of the triples of a document.
-
-    Raises:
-        InputError: a passage in the layer `TRIPLES` differs from its triple.
-    """
+    """Rows of the triples of a document; a passage unlike its triple is an InputError."""
     return tuple(
         _row(source, number, passage)
         for number, passage in enumerate(passages)
@@ -73,12 +69,8 @@ def name_rows(passages: Sequence[Passage]) -> tuple[NameRow, ...]:
 def triple_of(subject: str, text: str, predicate: int, objects: str | None, *said: str) -> Triple:
     """Cut a triple out of the text of its passage.
 
-    Args:
-        subject: the header of the passage.
-        text: as `Triple.text` writes it.
-        predicate: length of the predicate.
-        objects: lengths of the objects, comma-separated; None for one object.
-        said: source and date.
+    Lengths of predicate and objects (comma-separated, None for one) are as in `triples`; `said` is
+    source and date.
     """
     start = len(subject) + 1
     end = start + predicate
@@ -162,8 +154,8 @@ class DocumentRows:
 def prepare(document: Document) -> DocumentRows:
     """Make the rows of a document.
 
-    Raises:
-        InputError: the document has no id, breaks the rules of the model, or has lone surrogates.
+    A document without an id, with broken rules of the model, or with lone surrogates is an
+    InputError.
     """
     if not document.id:
         raise InputError(N_("{source}: the document has no id."), source=document.source)
@@ -220,11 +212,7 @@ def block_text(database: Database, key: int, start: int, end: int | None) -> str
 
 
 def sound_blocks(database: Database, rows: Iterable[Row]) -> Iterator[tuple[int, str]]:
-    """Keys and texts of rows of `blocks` (key, text, mark), each compared with its mark.
-
-    Raises:
-        StoreError: a text has changed.
-    """
+    """Keys and texts of rows of `blocks`; a text unlike its mark is a StoreError."""
     for key, text, mark in rows:
         if not isinstance(text, str) or checksum(text) != mark:
             document = database.row(
@@ -236,14 +224,9 @@ def sound_blocks(database: Database, rows: Iterable[Row]) -> Iterator[tuple[int,
 
 
 def sound_passages(database: Database, rows: Iterable[Row]) -> Iterator[Row]:
-    """Rows of passages without their marks, each compared with its mark.
+    """Rows of passages without marks; a row unlike its mark is a StoreError.
 
-    Args:
-        database: of the store.
-        rows: key of the passage, key and id of its document, a `StoredRow`, the mark.
-
-    Raises:
-        StoreError: a passage has changed.
+    A row has the key of the passage, key and id of its document, a `StoredRow`, and the mark.
     """
     for *row, mark in rows:
         database.require_marked((row[1], *row[3:13]), mark, row[2])
@@ -471,7 +454,6 @@ def _characters(modern: str, start: int, end: int) -> Iterator[_Piece]:
 
 
 def _modern(normal: str) -> str:
-    """Write each character in its present form; their number stays equal."""
     return _LONG_VOWEL.sub("ー", convert(normal, variants=True).translate(_VARIANTS))
 
 
@@ -506,14 +488,7 @@ def words_of(text: str) -> WordBounds:
 
 
 def stands_alone(text: str, start: int, end: int, words: WordBounds) -> bool:
-    """Whether the name in a span is a whole name: quoted, or bounded by words.
-
-    Args:
-        text: normalised.
-        start: start of the name, in characters.
-        end: end of the name.
-        words: of the text.
-    """
+    """Whether the name in a span of normalised text is whole: quoted, or bounded by words."""
     before, after = text[:start][-1:], text[end:][:1]
     if before and after and before in _OPENING and after in _CLOSING:
         return True

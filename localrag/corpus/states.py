@@ -152,11 +152,7 @@ def enacted(law_id: str) -> Enacted | None:
 
 
 def info(database: Database, row: Row) -> DocumentInfo:
-    """Read a row of `INFO`.
-
-    Raises:
-        StoreError: the row has changed.
-    """
+    """Read a row of `INFO`; a changed row is a StoreError."""
     key, id_, title, kind, source, characters, passages, *rest = row
     stored, state_id, until, later, day, old, mark = rest
     database.require_marked((id_, state_id, title, kind, stored), mark, state_id)

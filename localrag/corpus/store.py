@@ -198,6 +198,7 @@ class CorpusStore(Lookups):
     """Documents and passages of one corpus, and the edges derived from them.
 
     Every write is one transaction; `transaction` groups several. See `Database` for the errors.
+    Unknown ids are NotFoundErrors, and documents that break the rules of the model InputErrors.
     Each thread and process opens its own store.
 
     Attributes:
@@ -212,14 +213,7 @@ class CorpusStore(Lookups):
     def open(
         cls, path: Path, *, create: bool = False, read_only: bool = False, as_of: date | None = None
     ) -> Self:
-        """Open a store; see `Database` for its errors.
-
-        Args:
-            path: the SQLite file.
-            create: as for `Database`.
-            read_only: as for `Database`.
-            as_of: the day whose states of laws are read; today by default.
-        """
+        """Open a store as `Database` does; `as_of` is the day to read, today by default."""
         return cls(Database(path, CORPUS, create=create, read_only=read_only), as_of)
 
     def __enter__(self) -> Self:
@@ -246,16 +240,7 @@ class CorpusStore(Lookups):
         self._db.checkpoint()
 
     def add(self, document: Document | DocumentRows, *, file: str = "") -> None:
-        """Insert a document.
-
-        Args:
-            document: the document, or its rows from `rows.prepare`.
-            file: path of its `FileRecord`.
-
-        Raises:
-            UsageError: the id already exists.
-            InputError: the document breaks the rules of the model.
-        """
+        """Insert a document, or its rows from `rows.prepare`; a known id is a UsageError."""
         rows = prepare(document) if isinstance(document, Document) else document
         with self._changing():
             if self._exact(rows.id) is not None:
@@ -272,10 +257,6 @@ class CorpusStore(Lookups):
 
         Passages get new keys; indexes keep the old keys of unchanged passages. References from the
         document are deleted until the next indexing.
-
-        Raises:
-            NotFoundError: no document has this id.
-            InputError: the document breaks the rules of the model.
         """
         rows = prepare(document) if isinstance(document, Document) else document
         with self._changing():
@@ -291,11 +272,7 @@ class CorpusStore(Lookups):
     def remove(self, document_id: str) -> None:
         """Remove a document; adding its file again restores it.
 
-        Args:
-            document_id: a law id without a date removes all states of the law.
-
-        Raises:
-            NotFoundError: no document has this id.
+        A law id without a date removes all states of the law.
         """
         with self._changing():
             exact = self._exact(document_id)
@@ -358,11 +335,7 @@ class CorpusStore(Lookups):
         )
 
     def law_states(self, *, unlinked: bool = False) -> list[int]:
-        """Keys of all states of all laws, in insertion order.
-
-        Args:
-            unlinked: only states without references so far.
-        """
+        """Keys of all states of all laws, or of those without references, in insertion order."""
         return self._column(
             "SELECT key FROM documents WHERE kind = 'law' AND (linked = 0 OR NOT ?) ORDER BY key",
             (unlinked,),
@@ -398,12 +371,8 @@ class CorpusStore(Lookups):
     ) -> tuple[int, int]:
         """Replace the references and definitions of documents in one transaction.
 
-        Args:
-            found: key of each document, its references, its definitions.
-            everything: delete the edges of all other documents.
-
-        Returns:
-            Numbers of references and definitions.
+        With `everything`, edges of all other documents are deleted. Returns the numbers of
+        references and definitions.
         """
         return links.replace(
             self._db,
@@ -419,13 +388,10 @@ class CorpusStore(Lookups):
 
     @classmethod
     def mend(cls, path: Path) -> None:
-        """Write new page checksums if every document is unchanged.
+        """Write new page checksums if every document is unchanged; else a StoreError.
 
         Data without marks is derived again, here or by the next `index` and `add`: days of states,
         references, definitions, index keys, files read. Origins of documents are not checked.
-
-        Raises:
-            StoreError: a document has changed, or the store is older; nothing is written.
         """
         read = Database(path, CORPUS, read_only=True, verified=False)
         with closing(cls(read)) as store:

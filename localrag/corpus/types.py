@@ -291,11 +291,7 @@ def has_pages(place: str) -> bool:
 def with_pages(place: str, first: int, last: int, text: str) -> str:
     """Add pages to a place: 意見書 12–13頁, or brief, pp. 12–13.
 
-    Args:
-        place: in words; its present pages are replaced.
-        first: the first page.
-        last: the last page.
-        text: the cited text; it decides between Japanese and English form.
+    Present pages are replaced. The cited text decides between Japanese and English form.
     """
     bare = _WRITTEN.sub("", place)
     pages = f"{first}" if last <= first else f"{first}–{last}"
@@ -370,11 +366,7 @@ def _are_as_is(match: re.Match[str]) -> str:
 
 
 def omission_notes(omissions: Sequence[Omission]) -> list[str]:
-    """Describe omissions: "Not read: 3 pictures, 1 chart.".
-
-    Returns:
-        Up to two sentences: parts not read, then parts read with a remark.
-    """
+    """Describe unread parts, then parts with a remark: "Not read: 3 pictures, 1 chart."."""
     notes = []
     for in_text, sentence in ((False, _("Not read: {what}.")), (True, _("Read as text: {what}."))):
         named = [

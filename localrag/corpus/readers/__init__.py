@@ -1,7 +1,8 @@
 """Readers: from files to documents with passages.
 
 `read` takes every format and yields a `ReadFailure` for anything unreadable. `stream` also marks
-its progress, can resume, and can leave work to `read_piece`.
+its progress, can resume, and can leave work to `read_piece`. The reader of a format takes the name
+of the file, its bytes or lines, and the limits. It raises `InputError` for a file it cannot read.
 """
 
 import bz2
@@ -154,9 +155,7 @@ _DEEPEST = 5
 def supported(path: Path, *, converting: bool = False) -> bool:
     """Whether a walk through a folder should offer this file, by its name alone.
 
-    Args:
-        path: the file.
-        converting: include old formats (see `Limits.converter`).
+    With `converting`, old formats are offered too (see `Limits.converter`).
     """
     if path.name.startswith((".", "~$")) or path.name == LIST_OF_LAWS:
         return False
@@ -314,13 +313,7 @@ def _archive(file: IO[bytes], name: str, limits: Limits) -> Iterator[Outcome]:
 
 
 def _passed_over(place: str, inside: str, limits: Limits) -> PassedOver | None:
-    """Name a part of an archive or message without a reader; None for others.
-
-    Args:
-        place: the part, after the name of the file.
-        inside: its own name.
-        limits: for the converter.
-    """
+    """Name a part of an archive or message without a reader; None for others."""
     path = Path(inside)
     if supported(path, converting=limits.converter is not None):
         return None
@@ -399,11 +392,7 @@ def _line_reader(suffix: str, lines: Lines) -> _LineReader:
 
 
 def _dump_reader(suffix: str, first: bytes) -> _LineReader | None:
-    """The reader for a dump, recognised by its first line.
-
-    Raises:
-        InputError: its lines are in the wrong order.
-    """
+    """The reader for a dump, recognised by its first line."""
     if holds_wikidata(first):
         return read_wikidata
     if is_action(first):

@@ -57,13 +57,7 @@ Attachment = tuple[str, bytes | None]
 
 
 def put_on(page: "PdfPage", form: Any, counts: Counter[str]) -> list[Put]:
-    """Text shown by fields and annotations of a page.
-
-    Args:
-        page: of the file.
-        form: PDFium's form handle, or None.
-        counts: counts by kind; updated.
-    """
+    """Text shown by fields and annotations of a page."""
     import pypdfium2.raw as pdfium
 
     out: list[Put] = []
@@ -216,12 +210,7 @@ def _string(get: Callable[..., int], *given: Any) -> str:
 
 
 def attached(document: "PdfDocument", most: int) -> list[Attachment]:
-    """Names and bytes of the files in a PDF, with those attached to pages.
-
-    Args:
-        document: the file.
-        most: limit for their total bytes.
-    """
+    """Names and bytes of the files in a PDF, with those attached to pages."""
     import pypdfium2.raw as pdfium
 
     found = [
@@ -280,14 +269,7 @@ _SHOWS = (b"Tj", b"TJ", b"'", b'"')
 
 
 def without_hidden_layers(data: bytes) -> tuple[bytes, int]:
-    """A PDF with its hidden text marked, and the number of layers switched off.
-
-    Args:
-        data: the file.
-
-    Raises:
-        Exception: pypdf cannot read the file.
-    """
+    """A PDF with its hidden text marked, and the number of layers switched off."""
     from pypdf import PdfReader, PdfWriter
 
     reader = PdfReader(BytesIO(data))
@@ -309,12 +291,10 @@ def _resolved(value: Any) -> Any:
 
 
 def _entry(entries: Any, key: Any) -> Any:
-    """An entry of a dictionary as written, usually a reference."""
     return entries.raw_get(key) if hasattr(entries, "raw_get") and key in entries else None
 
 
 def _number(value: Any) -> int:
-    """The number of an object, identifying a layer; 0 for a direct object."""
     reference = value if hasattr(value, "idnum") else getattr(value, "indirect_reference", None)
     return int(getattr(reference, "idnum", 0) or 0)
 
@@ -346,7 +326,6 @@ class _Marker:
         self._forms: dict[int, Any] = {}
 
     def mark(self, page: Any) -> None:
-        """Mark the hidden text of a page."""
         content = page.get_contents()
         if content is not None and self._marked(content, _resolved(page.get("/Resources", {}))):
             page.replace_contents(content)

@@ -39,15 +39,9 @@ _SMALL = 1_000_000
 
 
 def check_memory(data: bytes, marks: Mapping[bytes, int], limits: Limits) -> None:
-    """Refuse data that would take too much memory.
+    """Refuse data that would take too much memory, with an InputError.
 
-    Args:
-        data: the data to parse.
-        marks: marks of the grammar, with bytes of memory for each.
-        limits: for `Limits.memory_bytes`.
-
-    Raises:
-        InputError: the estimate exceeds the limit.
+    `marks` has the marks of the grammar, with bytes of memory for each.
     """
     if len(data) < _SMALL and len(data) * max(marks.values()) < limits.memory_bytes:
         return
@@ -64,13 +58,7 @@ def check_memory(data: bytes, marks: Mapping[bytes, int], limits: Limits) -> Non
 def parsed_xml(data: bytes, cure: str, *, without_comments: bool = False) -> etree._Element:
     """Parse untrusted XML; nothing is fetched or expanded.
 
-    Args:
-        data: the XML.
-        cure: advice for a damaged file; a message marked with `N_`.
-        without_comments: drop comments and processing instructions.
-
-    Raises:
-        InputError: it is damaged, or declares entities or an external DTD.
+    Damaged XML, entities and external DTDs are InputErrors; `cure` is the advice for damage.
     """
     parser = etree.XMLParser(
         resolve_entities=False,
@@ -106,16 +94,9 @@ _PROGRAM = (
 
 
 def apart(work: Callable[..., Result], *given: Any, seconds: int, memory_bytes: int) -> Result:
-    """Call a function in the other process.
+    """Call a function of a module in the other process; arguments are picklable.
 
-    Args:
-        work: a function of a module.
-        given: its arguments; these and the result are picklable.
-        seconds: limit of processor time.
-        memory_bytes: limit of memory.
-
-    Raises:
-        InputError: a limit was reached, the process ended, or `work` raised it.
+    A limit reached, or the end of the process, is an InputError.
     """
     with _LOCK:
         while True:
@@ -192,11 +173,7 @@ class _Process:
         self.path, self.owner, self.is_used = list(sys.path), os.getpid(), False
 
     def call(self, task: object, seconds: int) -> Any:
-        """Send a task and wait for its result.
-
-        Raises:
-            _Ended: the process ended.
-        """
+        """Send a task and wait for its result."""
         try:
             self._out.send(task)
             if not self._in.poll(seconds * _PATIENCE):

@@ -46,12 +46,7 @@ _NOWHERE = "http://127.0.0.1:9"
 
 
 def not_read(path: Path, formats: Sequence[str]) -> InputError:
-    """The error for a file without a reader, by its name.
-
-    Args:
-        path: the file.
-        formats: the readable suffixes.
-    """
+    """The error for a file without a reader, by its name; `formats` are the readable suffixes."""
     known = path.suffix.lower()
     if path.name == LIST_OF_LAWS:
         return InputError(
@@ -86,11 +81,7 @@ def not_read(path: Path, formats: Sequence[str]) -> InputError:
 
 
 def converter() -> Path:
-    """The program of LibreOffice on the search path.
-
-    Raises:
-        InputError: LibreOffice is not installed.
-    """
+    """The program of LibreOffice on the search path; without one, an InputError."""
     found = next(filter(None, map(shutil.which, _PROGRAMS)), None)
     if found is None:
         raise InputError(
@@ -102,16 +93,7 @@ def converter() -> Path:
 
 
 def convert(data: bytes, suffix: str, limits: Limits) -> bytes:
-    """Convert a file with LibreOffice.
-
-    Args:
-        data: the file.
-        suffix: of `CONVERTED`.
-        limits: for the program, the time and the size of the result.
-
-    Raises:
-        InputError: the program cannot start, fails, takes too long or writes nothing.
-    """
+    """Convert a file with LibreOffice; `suffix` is one of `CONVERTED`."""
     assert limits.converter is not None
     with tempfile.TemporaryDirectory(dir=limits.aside) as folder:
         place = Path(folder)

@@ -82,14 +82,7 @@ class Identity(NamedTuple):
 def identity(root: etree._Element, law: etree._Element, name: str, number: str) -> Identity:
     """Identify the law in a file.
 
-    Args:
-        root: root element of the file.
-        law: the ``Law`` in it.
-        name: of the file.
-        number: the printed law number.
-
-    Raises:
-        InputError: the id cannot be found, or the file name contradicts the content.
+    A file name that contradicts the content is an InputError; so is a missing id.
     """
     match = _FILE_NAME.fullmatch(stem(name))
     law_id = _law_id(root, law, match.group(1) if match else "", number)
@@ -130,11 +123,7 @@ def _day(name: str, year: str, month: str, day: str) -> str:
 
 
 def _law_id(root: etree._Element, law: etree._Element, from_name: str, number: str) -> str:
-    """The law id from the file name, the API's answer, or the law number.
-
-    Raises:
-        InputError: it cannot be found, or the file name contradicts the content.
-    """
+    """The law id from the file name, the API's answer, or the law number."""
     stated = (
         root.findtext(".//law_info/law_id")
         or root.findtext("./ApplData/LawId")
@@ -298,7 +287,6 @@ def join(head: str, line: str) -> str:
 
 
 def _is_printed(element: etree._Element) -> bool:
-    """Whether an element has text itself, not only elements."""
     if element.text and not element.text.isspace():
         return True
     return len(element) > 0 and element[0].tag in _INLINE
@@ -439,7 +427,6 @@ class LawWriter:
             self._builder.section(depth, heading, start)
 
     def _unnumbered(self, paragraphs: list[etree._Element], place: Place) -> None:
-        """Write paragraphs outside any article as one unit of the article layer."""
         start = self._builder.position
         self._paragraphs(paragraphs, place)
         self._builder.provision(ARTICLES, place, start)
@@ -504,13 +491,7 @@ class LawWriter:
     def _numbered(
         self, element: etree._Element, below: Callable[[etree._Element, int], None], head: str = ""
     ) -> None:
-        """Write number and sentence on one line, then the elements below.
-
-        Args:
-            element: a paragraph, item, subitem or appendix.
-            below: called with an element and its ordinal among elements of its kind.
-            head: printed before the number.
-        """
+        """Write number and sentence on one line, then the elements below."""
         counts: dict[str, int] = {}
         for child in element:
             tag = str(child.tag)
@@ -548,42 +529,18 @@ def _number(element: etree._Element, ordinal: int) -> str:
 
 
 def read_egov_xml(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read the law in an e-Gov XML file.
-
-    Args:
-        name: file name; e-Gov's form gives law id, date and amending law
-            (``323AC0000000025_20151201_427AC0000000063.xml``).
-        data: the file.
-        limits: for its memory.
-
-    Raises:
-        InputError: the XML is damaged, declares entities, or has no law; its id is unknown, or its
-            name contradicts it or has an impossible date.
-    """
+    """Read the law in an e-Gov XML file."""
     yield law_document(parsed(data, limits), name)
 
 
 def parsed(data: bytes, limits: Limits) -> etree._Element:
-    """Parse e-Gov XML.
-
-    Raises:
-        InputError: it is damaged, declares entities, or would take too much memory.
-    """
+    """Parse e-Gov XML."""
     check_memory(data, MARKUP, limits)
     return parsed_xml(data, N_("Download the file again."), without_comments=True)
 
 
 def law_document(root: etree._Element, name: str, *, source: str = "") -> Document:
-    """Make a document of a ``Law``, or of an answer of e-Gov's API around one.
-
-    Args:
-        root: the element.
-        name: file name; see `read_egov_xml`.
-        source: source for messages, if different from the name.
-
-    Raises:
-        InputError: as `read_egov_xml`.
-    """
+    """Make a document of a ``Law``, or of an answer of e-Gov's API around one."""
     law = root if root.tag == "Law" else next(root.iter("Law"), None)
     body = law.find("LawBody") if law is not None else None
     if law is None or body is None:

@@ -81,13 +81,10 @@ def is_wide(character: str) -> bool:
 
 
 def goes_on(line: str, following: str, *, room: float, width: float) -> bool:
-    """Whether a sentence continues from one line to the next.
+    """Whether a sentence continues from one stripped line to the next.
 
-    Args:
-        line: without outer spaces.
-        following: the next line, without outer spaces.
-        room: distance from the end of the line to the edge of its column.
-        width: of the column, in the unit of `room`.
+    `room` is the distance from the end of the line to the edge of its column, in the unit of
+    `width`.
     """
     if not line or not following or ends_sentence(line) or _LEADERS.search(line[-_TAIL:]):
         return False
@@ -105,7 +102,6 @@ def goes_on(line: str, following: str, *, room: float, width: float) -> bool:
 
 
 def _first_word(line: str) -> int:
-    """Cells of the unbreakable start of a line."""
     if is_wide(line[0]):
         return 4
     word = re.match(r"\S+?(?=[\s\u2e80-\uffef]|$)", line)
@@ -148,19 +144,15 @@ def words_of(lines: Sequence[str]) -> Words:
 
 
 def _words_across(line: str, following: str) -> tuple[str, str]:
-    """The word split at the end of a line, with and without its hyphen."""
     left, right = _WORD.findall(line[-_TAIL:-1])[-1], _WORD.match(following)
     right_word = right[0] if right else following[0]
     return f"{left}-{right_word}".lower(), f"{left}{right_word}".lower()
 
 
 def join(line: str, following: str, words: Words) -> str:
-    """Join two lines: a space between Latin words, none in Japanese, hyphenation undone.
+    """Join two stripped lines: a space between Latin words, none in Japanese.
 
-    Args:
-        line: without outer spaces.
-        following: the next line, without outer spaces.
-        words: of the text, see `words_of`; hyphens of known words stay.
+    Hyphenation is undone, unless `words` has the word with its hyphen.
     """
     if _HYPHEN.search(line[-_TAIL:]) and following[0].isalpha() and not is_wide(following[0]):
         with_hyphen, without = _words_across(line, following)
@@ -286,7 +278,6 @@ def _rejoined(block: Sequence[str], words: Words) -> list[str]:
 
 
 def _is_indented(line: str, last: str) -> bool:
-    """Whether a line starts a paragraph by its indentation."""
     return _indent(line) > _indent(last) and not begins_item(last)
 
 

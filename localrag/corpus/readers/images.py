@@ -26,12 +26,7 @@ _POINTS_A_DOT = 72 / 300
 
 
 def read_image(name: str, data: bytes, limits: Limits) -> Iterator[Document | Omission]:
-    """Read an image file (PNG, JPEG, TIFF) as one document with pages.
-
-    Raises:
-        OnlyImagesError: OCR is not available.
-        InputError: the file is damaged, too large, or has no text.
-    """
+    """Read an image file (PNG, JPEG, TIFF) as one document with pages."""
     if limits.scans is None:
         raise no_ocr()
     from PIL import Image
@@ -96,5 +91,4 @@ def _too_large(size: str) -> InputError:
 
 
 def _paper(page: ScannedPage) -> Box:
-    """The page in points, assuming 300 dots per inch; only proportions matter."""
     return Box(0.0, 0.0, page.width * _POINTS_A_DOT, page.height * _POINTS_A_DOT)

@@ -51,13 +51,9 @@ class Unclear(Exception):  # noqa: N818 - a value, not a fault
 class WikitextParser:
     """Turns values into text.
 
-    Args:
-        templates: kind of output by template name: ``date``, ``second_date``, ``first``,
-            ``second``, ``list``, ``country``, ``convert``, ``nothing``.
-        countries: names of countries by their template codes.
-
-    Raises:
-        InputError: mwparserfromhell is missing.
+    `templates` has the kind of output by template name: ``date``, ``second_date``, ``first``,
+    ``second``, ``list``, ``country``, ``convert``, ``nothing``. `countries` has names by template
+    codes.
     """
 
     def __init__(self, templates: Mapping[str, str], countries: Mapping[str, str]) -> None:
@@ -92,11 +88,7 @@ class WikitextParser:
         return "", []
 
     def values(self, value: Any) -> list[str]:
-        """The displayed text of a value, one for each entry of a list.
-
-        Raises:
-            Unclear: it has a template, table or picture of unknown meaning.
-        """
+        """The displayed text of a value, one for each entry of a list, or `Unclear`."""
         found: list[str] = []
         filled = [node for node in value.nodes if str(node).strip()]
         if len(filled) == 1 and type(filled[0]).__name__ == "ExternalLink":
@@ -174,7 +166,6 @@ def _without_headings(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _date(values: list[str], start: int) -> str:
-    """Write year, month and day; the last may be missing."""
     numbers = [value for value in values if value.isdecimal()][start : start + 3]
     if not numbers or not _YEAR.fullmatch(numbers[0]):
         raise Unclear
@@ -208,24 +199,15 @@ _COLOUR = re.compile(r"#[0-9a-f]{3,8}", re.IGNORECASE)
 
 
 class Infoboxes:
-    """Reads the infoboxes of articles.
-
-    Raises:
-        InputError: mwparserfromhell (extra ``wikipedia``) is missing.
-    """
+    """Reads the infoboxes of articles."""
 
     def __init__(self) -> None:
         self._parser = WikitextParser(_vocabulary()["templates"], _vocabulary()["countries"])
 
     def facts(self, source: str) -> tuple[tuple[Fact, ...], int]:
-        """Read the infoboxes of one article.
+        """The facts of one article in order, and the number of entries left out.
 
-        Args:
-            source: its wikitext.
-
-        Returns:
-            The facts in order, each label once, and the number of entries left out as too long or
-                unclear; an oversized infobox counts as one.
+        An oversized infobox counts as one entry.
         """
         entries: dict[str, list[str]] = {}
         left_out = 0

@@ -57,11 +57,7 @@ def is_claim(record: Mapping[str, Any]) -> bool:
 
 
 def claim_questions(record: Mapping[str, Any]) -> list[tuple[str, list[Mapping[str, Any]]]]:
-    """The questions of a claim, each with its answers.
-
-    Raises:
-        InputError: the claim has another shape.
-    """
+    """The questions of a claim with their answers; another shape is an InputError."""
     found = []
     for one in map(_mapping, record["questions"]):
         answers = one.get("answers")
@@ -72,11 +68,7 @@ def claim_questions(record: Mapping[str, Any]) -> list[tuple[str, list[Mapping[s
 
 
 def answer_text(answer: Mapping[str, Any]) -> str:
-    """An answer, with the explanation of a yes or no.
-
-    Raises:
-        InputError: it has another shape.
-    """
+    """An answer, with the explanation of a yes or no."""
     given = answer.get("answer"), answer.get("boolean_explanation") or ""
     text, explained = (drop_controls(_string(one)).strip() for one in given)
     return f"{text}. {explained}" if text and explained else text
@@ -87,9 +79,6 @@ def evidence_pages(record: Mapping[str, Any]) -> dict[str, str]:
 
     Answers from one page are joined, one line each; so are answers without an address. Answers
     marked as unanswerable are left out.
-
-    Raises:
-        InputError: the claim has another shape.
     """
     pages: dict[str, dict[str, None]] = {}
     for _question, answers in claim_questions(record):
@@ -114,11 +103,7 @@ def _string(value: Any) -> str:
 
 
 def claim_documents(record: Mapping[str, Any], place: str, source: str) -> Iterator[Document]:
-    """Make the documents for the answers of one claim.
-
-    Raises:
-        InputError: the claim has another shape.
-    """
+    """Make the documents for the answers of one claim."""
     for ordinal, (url, text) in enumerate(evidence_pages(record).items(), start=1):
         id_ = f"{place}:{ordinal}"
         yield prose(id_=id_, title=url, kind="averitec", text=text, source=source)
@@ -142,13 +127,7 @@ def holds_store(line: bytes) -> bool:
 def read_store(
     name: str, lines: Iterable[NumberedLine], limits: Limits
 ) -> Iterator[Document | ReadFailure | Omission | Mark]:
-    """Read one page from every line of a knowledge store.
-
-    Args:
-        name: of the file. Its stem is the claim number if a line has none.
-        lines: of the file.
-        limits: of a line.
-    """
+    """Read one page from every line of a knowledge store."""
     claim = PurePosixPath(name).name.partition(".")[0]
     for number, line in lines:
         place = f"{name}:{number}"
@@ -192,13 +171,7 @@ _PIECE = 1_000_000
 def read_jsonl(
     name: str, lines: Iterable[NumberedLine], limits: Limits
 ) -> Iterator[Document | ReadFailure | Mark]:
-    """Read a document, or the paragraphs of a question, from every line.
-
-    Args:
-        name: file name, for messages and for ids of records without one.
-        lines: of the file.
-        limits: of a line.
-    """
+    """Read a document, or the paragraphs of a question, from every line."""
     seen: set[tuple[str, str]] = set()
     for number, line in lines:
         place = f"{name}:{number}"
@@ -277,11 +250,7 @@ _PASSAGE_HEAD = re.compile(r"^Passage (\d+):[ \t]*\n", re.MULTILINE)
 
 
 def record_document(record: dict[str, Any], *, default_id: str, source: str, kind: str) -> Document:
-    """Make the document of one `{id, title, text}` record; other strings become metadata.
-
-    Raises:
-        InputError: there is no text, or a field is no string.
-    """
+    """Make the document of one `{id, title, text}` record; other strings become metadata."""
     text = string(record, "text")
     if not text.strip():
         raise InputError(N_("The record has no text."), N_('Give it a field "text".'))
@@ -301,10 +270,9 @@ def record_document(record: dict[str, Any], *, default_id: str, source: str, kin
 
 
 def question_contexts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield title and text of every paragraph of a multi-hop question.
+    """Yield title and text of the paragraphs of a multi-hop question.
 
-    Raises:
-        InputError: the record has another shape.
+    Another shape is an InputError.
     """
     try:
         if "paragraphs" in record:
@@ -323,11 +291,7 @@ def question_contexts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _numbered_passages(context: str) -> Iterator[tuple[str, str]]:
-    """Yield title and text of the passages of LongBench, numbered from 1.
-
-    Raises:
-        ValueError: the context has no such passage.
-    """
+    """Yield title and text of the passages of LongBench, numbered from 1."""
     heads: list[re.Match[str]] = []
     for head in _PASSAGE_HEAD.finditer(context):
         # A line inside a passage may look like the next heading.
@@ -342,11 +306,7 @@ def _numbered_passages(context: str) -> Iterator[tuple[str, str]]:
 
 
 def new_contexts(record: dict[str, Any], seen: set[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Yield the contexts of a question not yet in `seen`, and add them to it.
-
-    Raises:
-        InputError: the record has another shape.
-    """
+    """Yield the contexts of a question not yet in `seen`, and add them to it."""
     for context in question_contexts(record):
         if context not in seen and context[1].strip():
             seen.add(context)
@@ -395,9 +355,6 @@ def read_json(
 
     MuSiQue and HotpotQA give paragraphs, JEMHopQA the triples of its derivations, AVeriTeC its
     answers. Ids are ``<file name>:<n>``, from 1 over the documents, unless a record has its own.
-
-    Raises:
-        InputError: the file is no JSON, or has an unknown form.
     """
     check_memory(data, JSON, limits)
     value = parsed_json(data, _damaged)
@@ -434,12 +391,10 @@ def _questions(name: str, records: list[dict[str, Any]]) -> Iterator[Document | 
 
 
 def _claims(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:
-    """Yield the answers of AVeriTeC, one document per claim and page."""
     return one_by_one(name, records, lambda record, place: claim_documents(record, place, name))
 
 
 def _derivations(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:
-    """Yield the triples behind the answers of JEMHopQA, some hundred per document."""
     outcomes = triple_documents(name, _derived(name, records))
     return (outcome for outcome in outcomes if not isinstance(outcome, Mark))
 

@@ -98,9 +98,7 @@ _WIDEST_PAIR, _FAR = 8.0, 3.0
 def segments(glyphs: Sequence[Glyph], rules: Sequence[Box] = ()) -> list[Segment]:
     """Group the characters of a page into segments, in the page's own order.
 
-    Args:
-        glyphs: the characters.
-        rules: drawn lines; upright ones separate characters.
+    Upright rules separate characters.
     """
     placed = list(_in_frames(_once(glyphs)))
     out: list[Segment] = []
@@ -266,7 +264,6 @@ def _runs(places: Sequence[int], steps: Sequence[str]) -> Iterator[list[int]]:
 
 
 def _fits_in_line(glyphs: Sequence[Glyph]) -> bool:
-    """Whether figures are side by side in a vertical line (縦中横)."""
     return (
         len(glyphs) <= _UPRIGHT_TOGETHER
         and max(g.x1 for g in glyphs) - min(g.x0 for g in glyphs) <= glyphs[0].size * 1.6
@@ -434,7 +431,6 @@ def _even_runs(row: Sequence[_Part], is_in_order: bool) -> Iterator[list[_Part]]
 
 
 def _is_letter(part: _Part) -> bool:
-    """Whether a part is one character, or a few close ones among spread ones: 709."""
     seen = [char.glyph.text for char in part if char.glyph.text.strip()]
     return len(seen) == 1 or (
         len(seen) <= _UPRIGHT_TOGETHER and not any(is_wide(text[0]) for text in seen)
@@ -456,13 +452,7 @@ def _is_spread(run: Sequence[_Part]) -> bool:
 def _is_spread_pair(
     run: Sequence[_Part], ends: Container[tuple[int, int]], middle: float | None
 ) -> bool:
-    """Whether two letters are a title (判 決), or a label as wide as another line's.
-
-    Args:
-        run: the two.
-        ends: start and end of parts in other lines.
-        middle: of the page, if the two are alone in their line.
-    """
+    """Whether two letters are a title (判 決), or a label as wide as another line's."""
     if not all(part[0].glyph.text.isalpha() and is_wide(part[0].glyph.text) for part in run):
         return False
     first, last, size = run[0][0].box.x0, run[1][-1].box.x1, run[0][0].glyph.size
@@ -550,7 +540,6 @@ def _segment(part: Sequence[_Set], frame: int) -> Segment:
 
 
 def _typed_apart(text: str) -> str:
-    """A text without spaces typed between spread letters."""
     return _TYPED_APART.sub(
         lambda found: found[0] if _COUNTED.fullmatch(found[0]) else re.sub("[ 　]", "", found[0]),
         text,
@@ -583,7 +572,6 @@ def _has_blank(one: _Set, other: _Set, blank: float) -> bool:
 
 
 def _empty_half(char: _Set) -> float:
-    """Half the width of a full-width quotation mark, else 0."""
     across = char.box.x1 - char.box.x0
     return across / 2 if across > char.glyph.size * 0.9 else 0.0
 

@@ -38,13 +38,8 @@ _MOST_COMPARED = 50_000_000
 def fuller(plain: str, page: str) -> str:
     """The fuller of the two forms of a body, or both joined.
 
-    Args:
-        plain: the plain text, one sentence a line.
-        page: the text of the HTML page, one block a line.
-
-    Returns:
-        The plain text if it has every line of the page, or the page if it has every line of the
-            plain text. Else the plain text, then the missing lines of the page.
+    The plain text wins if it has every line of the page, and the page if it has every line of the
+    plain text. Else the missing lines of the page follow the plain text.
     """
     if not page.strip():
         return plain
@@ -144,11 +139,7 @@ class Mail:
 def read_eml(
     name: str, data: bytes, limits: Limits, read_part: PartReader
 ) -> Iterator[Document | ReadFailure | Omission | PassedOver]:
-    """Read a message, its inner messages and its attachments.
-
-    Raises:
-        InputError: it is no message, or takes too much memory.
-    """
+    """Read a message, its inner messages and its attachments."""
     check_memory(data, _MARKS, limits)
     try:
         message = BytesParser(policy=_AsWritten()).parsebytes(data)
@@ -219,7 +210,6 @@ class _AsWritten(Compat32):
     """Keeps headers as they came, non-ASCII bytes included."""
 
     def header_fetch_parse(self, name: str, value: str) -> str:  # noqa: ARG002 - its contract
-        """The value of a header."""
         return value
 
 
@@ -288,7 +278,6 @@ class _Mime:
                     return
 
     def _page(self, form: "Message[str, str]", mail: Mail) -> str:
-        """The text of the pages in a form of the body."""
         pages = (one for one in _walk(form) if one.get_content_type() == "text/html")
         return "\n".join(filter(None, (self._text(one, mail) for one in pages)))
 
@@ -399,7 +388,6 @@ def _of_jis(data: bytes) -> str | None:
 
 
 def _as_cp932(first: int, second: int) -> bytes:
-    """Convert two bytes of JIS X 0208 to CP932."""
     lead = (first - 0x21) // 2 + 0x81
     lead += 0x40 if lead > 0x9F else 0
     trail = second + (0x1F if second < 0x60 else 0x20) if first % 2 else second + 0x7E
@@ -412,9 +400,7 @@ _QUOTED = re.compile("(>*) ?(.*)")
 def unflowed(text: str, *, delete_space: bool) -> str:
     """Join the lines of a ``format=flowed`` text (RFC 3676).
 
-    Args:
-        text: with a space at the end of each continued line.
-        delete_space: whether the line break added this space.
+    A space ends each continued line; `delete_space` removes it.
     """
     lines: list[str] = []
     open_at = -1

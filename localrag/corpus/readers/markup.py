@@ -24,9 +24,6 @@ def read_plain_text(name: str, data: bytes, limits: Limits) -> Iterator[Document
 
     Wrapped lines are joined to sentences; see `unwrapped`. The metadata ``lines_joined`` has their
     number.
-
-    Raises:
-        InputError: the file is empty, binary or in an unknown encoding.
     """
     check_memory(data, TEXT, limits)
     printed = decode(data)
@@ -48,9 +45,6 @@ def read_markdown(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
 
     The first top-level heading is the title, else the file name. Front matter stays in the text but
     is not searched.
-
-    Raises:
-        InputError: the file is empty, binary or in an unknown encoding.
     """
     check_memory(data, MARKDOWN, limits)
     text = decode(data)
@@ -117,9 +111,6 @@ def read_html(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
 
     Hidden text, ruby readings, texts for browsers without scripts, and pictures without a
     description are counted. A described picture becomes ``[description]``.
-
-    Raises:
-        InputError: the page has no text, or its encoding is unknown.
     """
     check_memory(data, MARKUP, limits)
     declared = _DECLARED.search(data[:4096])
@@ -223,7 +214,6 @@ class _Page:
 
 
 def _is_hidden(element: etree._Element) -> bool:
-    """Whether an element is hidden by its own attributes."""
     if element.get("hidden") is not None:
         return True
     return _UNSHOWN.search(element.get("style", "").lower()) is not None

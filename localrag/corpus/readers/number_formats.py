@@ -85,14 +85,9 @@ def is_date(number_format: str) -> bool:
 
 
 def shown(value: object, number_format: str) -> str | None:
-    """The displayed text of a cell.
+    """The displayed text of a cell with text, a number, a boolean, a date or a time.
 
-    Args:
-        value: text, number, boolean, date, time or duration.
-        number_format: of the cell.
-
-    Returns:
-        None for unsupported formats: fractions, numbers in kanji.
+    None for unsupported formats: fractions, numbers in kanji.
     """
     match value:
         case bool():
@@ -216,7 +211,6 @@ def general(value: int | float) -> str:
 
 
 def _is_fraction(tokens: Sequence[_Token]) -> bool:
-    """Whether the format has a fraction, ``# ?/?``."""
     return any(
         before.kind == "digit" and token.text == "/" and after.kind == "digit"
         for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False)
@@ -282,7 +276,6 @@ def _fill_left(
 
 
 def _trimmed(digits: str, places: Sequence[str]) -> str:
-    """Decimals without trailing zeros hidden by ``#``."""
     last = len(digits)
     while last and digits[last - 1] == "0" and places[last - 1] != "0":
         last -= 1
@@ -365,7 +358,6 @@ def _since_midnight(value: datetime | date | time) -> timedelta:
 
 
 def _is_minute(tokens: Sequence[_Token], at: int) -> bool:
-    """Whether an m means minutes: after hours or before seconds."""
     timed = [one for one in tokens[:at] if one.kind in ("date", "elapsed")]
     after = next((one for one in tokens[at + 1 :] if one.kind in ("date", "elapsed")), None)
     return bool(timed and timed[-1].text[0] == "h") or bool(after and after.text[0] == "s")

@@ -96,8 +96,7 @@ def is_installed() -> bool:
 class PaddleOcr:
     """PP-OCRv6 small, run by rapidocr and ONNX Runtime, with models from the package.
 
-    Args:
-        threads: of ONNX Runtime; 0 for one per core.
+    With 0 `threads`, ONNX Runtime uses one per core.
     """
 
     def __init__(self, threads: int = 0) -> None:
@@ -105,11 +104,7 @@ class PaddleOcr:
 
     @property
     def name(self) -> str:
-        """Name with version.
-
-        Raises:
-            InputError: rapidocr is missing.
-        """
+        """Name with version."""
         try:
             return f"rapidocr {metadata.version('rapidocr')}"
         except metadata.PackageNotFoundError as error:
@@ -294,7 +289,6 @@ def _upright_places(
 
 
 def _size(box: "NDArray[np.float32]") -> tuple[float, float]:
-    """Width and height: the longer of opposite sides."""
     import numpy as np
 
     sides = np.linalg.norm(box - np.roll(box, -1, axis=0), axis=1)
@@ -346,7 +340,6 @@ def _parted(row: "Image") -> "Iterator[tuple[Image, float]]":
 
 
 def _blank_between(before: str, after: str, blank: float) -> str:
-    """The text for a wide space: a space, or nothing at punctuation."""
     is_room = before[-1] in _MARKS_BEFORE or after[0] in _MARKS_AFTER
     if is_room and blank < _BLANK_AFTER_MARKS:
         return ""
@@ -393,10 +386,6 @@ def _cuts(ink: "NDArray[np.float64]", em: int) -> list[int]:
     """Cut positions between the characters of a column, first and last row included.
 
     The cheapest cuts win: through blank rows, into cells of about the column's pitch.
-
-    Args:
-        ink: share of ink in each row.
-        em: width of the characters, in pixels.
     """
     import numpy as np
 
@@ -571,17 +560,7 @@ class Scans:
     def read(
         self, source: str, data: bytes, numbers: Sequence[int], image_of: "Callable[[int], Image]"
     ) -> Iterator[ScannedPage]:
-        """Read pages of a file, using kept results.
-
-        Args:
-            source: name of the file in messages.
-            data: of the file.
-            numbers: of the pages, from 1.
-            image_of: makes the image of a page by number.
-
-        Raises:
-            InputError: the engine is missing, or an image cannot be made.
-        """
+        """Read pages of a file, using kept results; `image_of` makes the image of a page."""
         digest = sha256(data).hexdigest()[:32]
         earlier = 0
         for done, number in enumerate(numbers, start=1):

@@ -59,11 +59,7 @@ _CODE_PAGES = {65001: "utf-8", 50220: "iso-2022-jp", 51932: "euc-jp", 20932: "eu
 def read_msg(
     name: str, data: bytes, limits: Limits, read_part: PartReader
 ) -> Iterator[Document | ReadFailure | Omission | PassedOver]:
-    """Read a message of Outlook, its inner messages and its attachments.
-
-    Raises:
-        InputError: olefile is missing, or the file is damaged or no message.
-    """
+    """Read a message of Outlook, its inner messages and its attachments."""
     try:
         import olefile
     except ImportError as error:
@@ -139,11 +135,7 @@ class _Storage:
         self._fixed: Mapping[int, bytes] = {}
 
     def mail(self, depth: int) -> Mail:
-        """The message in this folder.
-
-        Args:
-            depth: number of enclosing messages.
-        """
+        """The message in this folder."""
         self._fixed = self._numbers(_HEAD_OF_INNER if depth else _HEAD_OF_FIRST)
         mail = Mail()
         mail.headers = {

@@ -59,7 +59,6 @@ def short_name(tag: str) -> str:
 
 
 def _family(namespace: str) -> str:
-    """A namespace without host and year, equal for strict and transitional."""
     for host in (_TRANSITIONAL, STRICT, _MICROSOFT):
         namespace = namespace.removeprefix(host)
     return _YEAR.sub("", namespace)
@@ -114,13 +113,8 @@ class Relation(NamedTuple):
 class Package:
     """A package; parts are unpacked and parsed on demand.
 
-    Args:
-        data: the file.
-        limits: for the unpacked size, and for parsing a part.
-
-    Raises:
-        InputError: it unpacks to too much.
-        BadZipFile: it is no zip.
+    A file that is no zip raises BadZipFile, a missing part KeyError, a damaged or oversized one
+    InputError.
     """
 
     def __init__(self, data: bytes, limits: Limits) -> None:
@@ -142,21 +136,11 @@ class Package:
         return part.lower() in self._members
 
     def bytes_of(self, part: str) -> bytes:
-        """The bytes of a part.
-
-        Raises:
-            KeyError: there is no such part.
-            InputError: it is damaged.
-        """
+        """The bytes of a part."""
         return unpacked_member(self._archive, self._members[part.lower()])
 
     def root(self, part: str) -> etree._Element:
-        """The root of an XML part.
-
-        Raises:
-            KeyError: there is no such part.
-            InputError: it is damaged, takes too much memory, or declares entities.
-        """
+        """The root of an XML part."""
         data = self.bytes_of(part)
         check_memory(data, MARKUP, self._limits)
         return parsed(data)
@@ -180,11 +164,7 @@ class Package:
         }
 
     def main(self, usual: str) -> str:
-        """The name of the main part.
-
-        Args:
-            usual: its name if the package has none.
-        """
+        """The name of the main part; `usual` if the package has none."""
         of_package = self.relations().values()
         return next((one.target for one in of_package if one.kind == "officeDocument"), usual)
 
@@ -305,16 +285,7 @@ def _words(paragraph: etree._Element) -> str:
 def diagram(
     package: Package, parent: etree._Element, related: Mapping[str, Relation]
 ) -> list[str] | None:
-    """The lines of a SmartArt diagram.
-
-    Args:
-        package: the file.
-        parent: an element around the diagram.
-        related: relationships of its part.
-
-    Returns:
-        One line per paragraph; None without a diagram or its texts.
-    """
+    """The lines of a SmartArt diagram inside `parent`; None without one or its texts."""
     of_parts = parent.find(".//{*}relIds")
     relation = None if of_parts is None else relation_of(of_parts, related, "dm")
     if relation is None or not package.has(relation.target):

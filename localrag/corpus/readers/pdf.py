@@ -56,17 +56,7 @@ def read_pdf(
     Running heads and page numbers are left out and counted. The metadata ``page_starts`` has the
     start of each page. ``pages_without_text`` lists image pages, ``pages_unreadable`` pages with
     fonts that name no characters. With OCR both are read, and ``pages_read_by_ocr`` lists them with
-    confidence (``3:0.97``). Attached files become documents of their own.
-
-    Args:
-        name: of the file.
-        data: its bytes.
-        limits: how much it may hold, and how to read image pages.
-        read_part: reads an attached file; None to count them.
-
-    Raises:
-        InputError: pypdfium2 is missing; the file is damaged, encrypted or without text; PDFium
-            crashes, or takes too long or too much memory.
+    confidence (``3:0.97``). `read_part` reads attached files; without it they are counted.
     """
     if find_spec("pypdfium2") is None:
         raise InputError(N_("Reading PDF needs pypdfium2."), to_install("docs"))
@@ -157,18 +147,7 @@ def document_of(
     omissions: Sequence[Omission] = (),
     bookmarks: Sequence[str] = (),
 ) -> Document:
-    """Make the document of some pages.
-
-    Args:
-        name: of the file.
-        kind: its format.
-        pages: the text of each.
-        omissions: unread parts and remarks, besides running heads.
-        bookmarks: titles; those missing in the text are counted.
-
-    Raises:
-        InputError: they have no text.
-    """
+    """Make the document of some pages; bookmarks missing in the text are counted."""
     found = [[*page.parts, *page.put] for page in pages]
     kept, left_out = without_running_heads(found, [page.box for page in pages])
     read = [lines(parts, page.rules) for parts, page in zip(kept, pages, strict=True)]
@@ -203,7 +182,6 @@ def document_of(
 
 
 def _missing(titles: Sequence[str], text: str, left_out: Sequence[str]) -> int:
-    """Number of titles neither in a text nor in its removed parts."""
     letters = "".join(_letters(one) for one in (text, *left_out))
     return sum(_letters(title) not in letters for title in titles)
 
@@ -213,7 +191,6 @@ def _letters(text: str) -> str:
 
 
 def _is_empty(page: Printed) -> bool:
-    """Whether a page has no text and needs no other remark."""
     is_read = page.parts or page.scanned or (page.is_blank and page.put)
     return not is_read and not page.is_unreadable
 
@@ -231,12 +208,7 @@ def _nothing_read(pages: Sequence[Printed]) -> InputError:
 
 
 def printed_by_ocr(page: ScannedPage, box: Box) -> Printed:
-    """The text found by OCR as a printed page.
-
-    Args:
-        page: as read.
-        box: of the page, in points.
-    """
+    """The text found by OCR as a printed page; `box` is the page in points."""
     found = [line for line in page.lines if line.text]
     heights = [_height(line) for line in found]
     usual = median(heights) if heights else 0.0
@@ -282,14 +254,9 @@ Columns = Mapping[tuple[int, int], _Column]
 
 
 def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
-    """Join the lines of pages to paragraphs.
+    """Join the lines of pages to paragraphs; return the text and the start of each page.
 
-    Args:
-        pages: lines of each page in reading order.
-
-    Returns:
-        The text, one line per paragraph or table row, and the start of each page. An empty line
-            separates paragraphs if the second starts in lower case.
+    An empty line separates paragraphs if the second starts in lower case.
     """
     words = words_of([line.text for page in pages for line in page])
     done: list[str] = []
@@ -332,7 +299,6 @@ def flowing_text(pages: Sequence[Sequence[Line]]) -> tuple[str, list[int]]:
 
 
 def _runs_on(paragraph: str, following: str) -> bool:
-    """Whether a single line end would not end the sentence: duck, duck is …"""
     if not following[0].islower():
         return False
     return len(split_sentences(f"{paragraph[-1]}\n{following[0]}")) == 1
@@ -366,7 +332,6 @@ def _in_flow(pages: Sequence[Sequence[Line]], usual: float, columns: Columns) ->
 
 
 def _small_foot(page: Sequence[Line], usual: float) -> int:
-    """Start of notes in small type, or of slanted text, at the foot of a page."""
     foot = len(page)
     while foot and (page[foot - 1].size < usual * _SMALL or page[foot - 1].frame != page[0].frame):
         foot -= 1
@@ -425,14 +390,7 @@ def _is_apart(page: Sequence[Line], at: int) -> bool:
 
 
 def _foot_before(page: list[Line], foot: int, columns: Columns, *, is_end: bool) -> list[Line]:
-    """A page with its foot before the paragraph running over its end.
-
-    Args:
-        page: its lines.
-        foot: start of its foot.
-        columns: the usual ones.
-        is_end: whether the previous page ends a sentence.
-    """
+    """A page with its foot before the paragraph running over its end."""
     begin = foot - 1
     while begin > 0 and _are_joined(page, begin, columns):
         begin -= 1
@@ -453,7 +411,6 @@ def _head_behind(page: list[Line], head: int, columns: Columns) -> list[Line]:
 
 
 def _are_joined(page: Sequence[Line], at: int, columns: Columns) -> bool:
-    """Whether a line continues the paragraph above it."""
     above, line = page[at - 1], page[at]
     return _is_joined(above, line, above.text, line.text.strip(), columns)
 
@@ -474,7 +431,6 @@ def _columns(pages: Sequence[Sequence[Line]]) -> Columns:
 
 
 def _lower(gaps: Sequence[float]) -> float:
-    """The lower quartile: the gap inside paragraphs."""
     return sorted(gaps)[len(gaps) // 4]
 
 

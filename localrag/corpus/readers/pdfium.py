@@ -107,15 +107,7 @@ class PrintedFile:
 
 
 def printed(data: bytes, limits: Limits) -> PrintedFile:
-    """Read the text of each page, even if pages share content.
-
-    Args:
-        data: the file.
-        limits: how much it may hold.
-
-    Raises:
-        InputError: the file cannot be opened, or its pages are too large together.
-    """
+    """Read the text of each page, even if pages share content."""
     import pypdfium2
     import pypdfium2.raw as pdfium
 
@@ -231,7 +223,6 @@ def _has_layers(document: "PdfDocument") -> bool:
 
 
 def _drawn(page: Any) -> Iterator[Any]:
-    """The objects of a page."""
     import pypdfium2.raw as pdfium
 
     for at in range(min(pdfium.FPDFPage_CountObjects(page), _OBJECTS)):
@@ -338,18 +329,9 @@ def _read_page(page: "PdfPage", most: int, counts: Counter[str]) -> tuple[Printe
 
 
 def picture(data: bytes, memory_bytes: int, number: int) -> tuple[bytes, int, int, int, int]:
-    """Render a page, at 300 dots per inch or less to save memory.
+    """Render a page (from 1) at 300 dots per inch, or less to save memory.
 
-    Args:
-        data: the file.
-        memory_bytes: memory limit.
-        number: of the page, from 1.
-
-    Returns:
-        Bytes of the rows, bytes per row, height, width, bytes per pixel (RGB or grey).
-
-    Raises:
-        InputError: the page cannot be drawn.
+    Returns the bytes of the rows, bytes per row, height, width, bytes per pixel (RGB or grey).
     """
     import pypdfium2
 
@@ -423,7 +405,7 @@ class _Unseen:
 
 
 def _how_shown(text: Any) -> str:
-    """"hidden" in a layer switched off, "invisible", "white", or ""."""
+    """ "hidden" in a layer switched off, "invisible", "white", or ""."""
     import pypdfium2.raw as pdfium
 
     if _is_marked(text, HIDDEN):

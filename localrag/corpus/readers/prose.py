@@ -61,13 +61,7 @@ class Lines:
         return "".join(self._lines)
 
     def add(self, line: str, depth: int = 0, title: str = "") -> None:
-        """Add a line.
-
-        Args:
-            line: without its line end.
-            depth: of a heading, from 1; 0 for other lines.
-            title: of the heading, if different from the line.
-        """
+        """Add a line without its line end; as a heading if it has a `depth`, from 1."""
         start = self.length
         self._lines.append(f"{line}\n")
         self.length += len(line) + 1
@@ -107,9 +101,6 @@ def prose(
         omissions: of the file; a count of 0 is dropped.
         longest: target size of a passage in bytes of UTF-8. Up to half more stays in one piece, to
             avoid fragments.
-
-    Raises:
-        InputError: id or title are too long.
     """
     bounded(N_("id"), id_)
     title = bounded(N_("title"), stem(id_) if title is None else title)

@@ -52,12 +52,7 @@ _LABEL = re.compile(
 
 
 def lines(parts: Sequence[Segment], rules: Sequence[Box] = ()) -> list[Line]:
-    """The lines of a page in reading order.
-
-    Args:
-        parts: the text, without running heads.
-        rules: drawn lines on the page, showing rows of tables.
-    """
+    """The lines of a page in reading order; drawn rules show the rows of tables."""
     by_frame: dict[int, list[Segment]] = defaultdict(list)
     for part in parts:
         if part.text:
@@ -84,12 +79,10 @@ def lines(parts: Sequence[Segment], rules: Sequence[Box] = ()) -> list[Line]:
 
 
 def _is_one_column(band: "_Band") -> bool:
-    """Whether a band is one column of text; a single line may have a wide gap."""
     return len(band.columns) == 1 or len(band.strips) == 1
 
 
 def _levels(rules: Sequence[Box], frame: int) -> Iterator[Box]:
-    """The rules along the lines, in the frame of the text."""
     for rule in rules:
         box = turned(rule, max(frame, 0))
         if box.x1 - box.x0 > 4 * (box.y1 - box.y0):
@@ -144,7 +137,6 @@ def _bands(parts: Sequence[Segment]) -> Iterator[_Band]:
 
 
 def _span(part: Segment) -> tuple[float, float]:
-    """The extent of a part in its line, without hanging punctuation."""
     marks = min(2, len(part.text) - len(part.text.rstrip(_HANGING)))
     return part.box.x0, max(part.box.x0, part.box.x1 - marks * part.size)
 
@@ -195,7 +187,6 @@ class _Column:
         }
 
     def right(self, size: float) -> float:
-        """The edge for lines of a size."""
         return self._edges.get(round(size), self._right)
 
 
@@ -340,7 +331,6 @@ def _spaced(row: Sequence[Segment], across: Sequence[Box]) -> str:
 
 
 def _is_label(left: Segment, right: Segment) -> bool:
-    """Whether the first of two parts is the number of an item or heading."""
     gap = right.box.x0 - left.box.x1
     return gap < left.size * 4 and len(left.text) <= 6 and bool(_LABEL.fullmatch(left.text))
 

@@ -59,14 +59,7 @@ def without_running_heads(
     """Separate running heads, feet and page numbers from the text of pages.
 
     They repeat words at the same place on nearby pages, or count with the pages. On a single page
-    only unmistakable forms count ("- 3 -", "3/10").
-
-    Args:
-        pages: segments of each page.
-        boxes: of the pages.
-
-    Returns:
-        The pages without them, and the removed texts in order.
+    only unmistakable forms count ("- 3 -", "3/10"). The removed texts are returned in order.
     """
     repeated = _repeated(pages)
     rows = {
@@ -150,7 +143,6 @@ def _is_far(side: str, part: Segment, inner: Sequence[Segment]) -> bool:
 
 
 def _place(side: str, box: Box, page: Box) -> float:
-    """Distance from the edge of the page."""
     low, high, sign = _SIDES[side]
     return sign * ((box[low] + box[high]) / 2 - page[low if sign > 0 else high])
 
@@ -316,7 +308,6 @@ def _is_decorated(words: str, edge: _Edge, count: int) -> bool:
 
 
 def _is_set_apart(words: str, edge: _Edge, count: int) -> bool:
-    """Whether a bare number is the page number, far from the text of a short document."""
     return words == "#" and count <= 2 and edge.number == edge.page + 1 and edge.is_far
 
 

@@ -84,17 +84,10 @@ class Opened:
 def opened_workbook(
     stream: IO[bytes], name: str, aside: Path | None = None, most: int = _UNPACKED
 ) -> Iterator[Opened]:
-    """Open a workbook.
+    """Open a workbook from a seekable file.
 
-    Args:
-        stream: the file, seekable.
-        name: for messages.
-        aside: folder for a temporary file of a Strict workbook; None for the system's.
-        most: limit for its unpacked bytes.
-
-    Raises:
-        InputError: openpyxl is missing; the file is encrypted, damaged, of another format or too
-            large. Any other exception inside counts as damage.
+    `aside` is the folder for a temporary file, `most` the limit for unpacked bytes. Encrypted,
+    damaged, oversized and other files are InputErrors. So is any other exception inside.
     """
     try:
         import openpyxl
@@ -249,12 +242,7 @@ _COLUMN = re.compile("[A-Z]{1,3}")
 
 
 def layout_of(opened: Opened, part: str) -> Layout:
-    """Read the layout of a sheet, missing in read-only openpyxl.
-
-    Args:
-        opened: the workbook.
-        part: name of the sheet's part ("xl/worksheets/sheet1.xml").
-    """
+    """Read the layout of a sheet by its part; read-only openpyxl has none."""
     from openpyxl.utils.cell import column_index_from_string, range_boundaries
 
     rows: set[int] = set()
@@ -300,7 +288,6 @@ def layout_of(opened: Opened, part: str) -> Layout:
 
 
 def _forget(element: etree._Element) -> None:
-    """Free an element after reading, and those before it."""
     element.clear()
     parent = element.getparent()
     while parent is not None and element.getprevious() is not None:
@@ -328,11 +315,7 @@ _BYTES_A_CHARACTER = 20
 
 
 def read_xlsx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read the visible sheets of a workbook as one document.
-
-    Raises:
-        InputError: openpyxl is missing; the file is encrypted, damaged, too large, or has no text.
-    """
+    """Read the visible sheets of a workbook as one document."""
     with opened_workbook(BytesIO(data), _file(name), limits.aside, limits.file_bytes) as opened:
         reading = _Reading(opened, Package(_whole(opened), limits), limits)
         text, headings = reading.text()
@@ -425,11 +408,7 @@ class _Reading:
     def _rows(
         self, sheet: Any, layout: Layout, shown: Sequence[int]
     ) -> Iterator[tuple[int, list[str]]]:
-        """Yield the number of each visible row, and the texts of its cells.
-
-        Raises:
-            InputError: too many consecutive rows are empty.
-        """
+        """Yield the number of each visible row, and the texts of its cells."""
         if not layout.width:
             return
         formulas = self._opened.formulas
@@ -553,7 +532,6 @@ def _grid(block: Iterator[tuple[int, list[str]]], layout: Layout, shown: Sequenc
 
 
 def _comments(root: Any) -> Iterator[str]:
-    """The comments of a sheet, each after the name of its cell."""
     for comment in root.iterfind(".//{*}comment"):
         words = "".join(run.text or "" for run in comment.iterfind(".//{*}t"))
         if line := cell(drop_controls(words)):

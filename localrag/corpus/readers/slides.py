@@ -32,11 +32,7 @@ _DEEPEST = 50
 
 
 def read_pptx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read the visible slides as one document; pages have the slide numbers.
-
-    Raises:
-        InputError: the file is damaged, of another format, too large, or has no text.
-    """
+    """Read the visible slides as one document; pages have the slide numbers."""
     try:
         package = Package(data, limits)
         written, pages, left_out = _read(package)
@@ -137,18 +133,12 @@ class _Slide:
         self.title = ""
 
     def lines(self, root: etree._Element) -> Iterator[str]:
-        """Yield the lines of the slide except its title."""
         tree = root.find("{*}cSld/{*}spTree")
         if tree is not None:
             yield from self._shapes(tree, 0)
 
     def behind(self, root: etree._Element, known: set[str]) -> Iterator[str]:
-        """Yield the text shown by layout and master.
-
-        Args:
-            root: of the slide or layout.
-            known: names of layouts and masters read so far; updated.
-        """
+        """Yield the text shown by layout and master."""
         beneath = _BENEATH.get(etree.QName(root).localname)
         if beneath is None or root.get("showMasterSp") in ("0", "false"):
             return

@@ -42,14 +42,10 @@ def integer(printed: str) -> int:
 
 
 def article_number(number: str, title: str) -> str:
-    """The locator number of an article.
+    """The locator number of an article; "" if neither number nor title shows it.
 
-    Args:
-        number: from the file; used if well-formed.
-        title: as printed, used otherwise (第五十五条から第六十三条まで is ``55:63``).
-
-    Returns:
-        The number; "" if neither shows it.
+    A well-formed number of the file is used, else the title (第五十五条から第六十三条まで is
+    ``55:63``).
     """
     if is_number(number):
         return number
@@ -120,15 +116,7 @@ class _Draft(NamedTuple):
 
 
 class StatuteBuilder:
-    """Collects lines, provisions and headings of a statute, in reading order.
-
-    Args:
-        law_id: id of the document.
-        title: as printed; the start of every header.
-
-    Raises:
-        InputError: one of them is too long.
-    """
+    """Collects lines, provisions and headings of a statute, in reading order."""
 
     def __init__(self, law_id: str, title: str) -> None:
         self.law_id = bounded(N_("id"), law_id)
@@ -156,11 +144,7 @@ class StatuteBuilder:
             self._sections.append(Section(depth, title, start, self.position - 1))
 
     def document(self, source: str, metadata: Mapping[str, str]) -> Document:
-        """Make the document of the lines so far.
-
-        Raises:
-            InputError: it has no provisions, or too many inside each other.
-        """
+        """Make the document of the lines so far."""
         if not self._drafts:
             raise InputError(N_("The law holds no provisions."), N_("The file is incomplete."))
         if sum(draft.end - draft.start for draft in self._drafts) > max(

@@ -57,17 +57,7 @@ def is_law(value: Any) -> bool:
 def read_laws(
     name: str, value: Any, data: bytes, limits: Limits
 ) -> Iterator[Document | ReadFailure]:
-    """Read the laws of JSON accepted by `is_law`; in a list, each fault is a failure.
-
-    Args:
-        name: file name, with id, date and amending law of a single law as for XML.
-        value: the JSON.
-        data: its bytes.
-        limits: for its memory.
-
-    Raises:
-        InputError: a single law cannot be read, or the file would take too much memory.
-    """
+    """Read the laws of JSON accepted by `is_law`; in a list, each fault is a failure."""
     check_memory(data, _TREE, limits)
     laws = value if isinstance(value, list) else _listed(value)
     if laws is None:
@@ -80,17 +70,7 @@ def read_laws(
 
 
 def read_law(name: str, value: Any, limits: Limits, *, source: str = "") -> Document:
-    """Read one law.
-
-    Args:
-        name: file name; see `read_laws`.
-        value: an answer with ``law_full_text``, or the tree alone.
-        limits: for XML inside.
-        source: source for messages, if different from `name`.
-
-    Raises:
-        InputError: it has no text, or its tree is no law.
-    """
+    """Read one law."""
     if not _is_one(value):
         raise _malformed(_TEXT)
     if "tag" in value:
@@ -152,11 +132,7 @@ def _beside(key: str, fields: Any) -> etree._Element:
 
 
 def _element(tree: dict[str, Any]) -> etree._Element:
-    """Make elements of a tree, level by level without recursion.
-
-    Raises:
-        InputError: it is no tree, or too deep.
-    """
+    """Make elements of a tree, level by level without recursion."""
     root = etree.Element(_tag(tree, ""))
     waiting = [(root, tree, 1)]
     while waiting:
@@ -311,13 +287,11 @@ def _continued(levels: list[_Level], readings: Sequence[_Reading]) -> _Reading |
 
 
 def _begun(levels: list[_Level], readings: Sequence[_Reading]) -> _Reading | None:
-    """Find the list begun by a sign, of another style than the open lists."""
     styles = {level.style for level in levels}
     return next((r for r in readings if r[1] == (1,) and r[0] not in styles), None)
 
 
 def _follows(before: _Number, number: _Number) -> bool:
-    """Whether `number` is next: 二 or 一の二 after 一, 二 or 一の四 after 一の三."""
     return any(
         number == (*before[:depth], before[depth] + 1) for depth in range(len(before))
     ) or number in ((*before, 2), (*before, 1))
@@ -385,9 +359,6 @@ def statute_document(record: dict[str, Any], source: str) -> Document:
             "paragraphs": [{"num", "text"}], "suppl", "suppl_label"}]}``. Provisions outside any
             article have null as ``num``.
         source: the file and line.
-
-    Raises:
-        InputError: the line has another shape, no law id, or an impossible date.
     """
     law_id = one_line(string(record, "law_id"))
     if not law_id:
@@ -453,7 +424,6 @@ class _Writer:
         self._builder.provision(ARTICLES, place._replace(words=place.words + caption), start)
 
     def close(self) -> None:
-        """End the present supplementary provision."""
         if self._heading:
             self._builder.section(1, self._heading, self._start)
 

@@ -176,21 +176,13 @@ _VALUE = 80
 
 
 def read_csv(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read a table as one document; the separator with most columns is chosen.
-
-    Raises:
-        InputError: the table is empty, in an unknown encoding, or has too long a value.
-    """
+    """Read a table as one document; the separator with most columns is chosen."""
     check_memory(data, {**TEXT, b",": _VALUE, b"\t": _VALUE, b";": _VALUE}, limits)
     yield _document(name, decode_terse(data), _SEPARATORS)
 
 
 def read_tsv(name: str, lines: Lines, limits: Limits) -> Iterator[Document | ReadFailure | Mark]:
-    """Read triples, one per line, or another table as one document.
-
-    Raises:
-        InputError: it is neither.
-    """
+    """Read triples, one per line, or another table as one document."""
     if not lines.first.startswith(_WIDE) and holds_triples_tsv(lines):
         yield from read_triples_tsv(name, lines, limits)
         return

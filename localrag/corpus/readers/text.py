@@ -53,14 +53,9 @@ _SAVE_AS_UTF8 = N_("Save the file as UTF-8.")
 
 
 def decode(data: bytes, declared: str = "") -> str:
-    """Decode a file and drop control characters.
+    """Decode a file and drop control characters; a declared encoding is tried first.
 
-    Args:
-        data: the whole file.
-        declared: the encoding named in the file; tried first.
-
-    Raises:
-        InputError: the file is empty or binary, or no encoding fits for certain.
+    An empty or binary file, or one without a certain encoding, is an InputError.
     """
     text = drop_controls(_decode(data, declared))
     if not text.strip():
@@ -80,9 +75,6 @@ def decode_terse(data: bytes) -> str:
     """Decode short text without kana: a name, a table, the subject of a message.
 
     If both EUC-JP and CP932 fit, the one with fewer half-width kana is chosen.
-
-    Raises:
-        InputError: no encoding fits.
     """
     try:
         return decode(data)
@@ -126,11 +118,6 @@ def _decode(data: bytes, declared: str) -> str:
 
 
 def _is_japanese(text: str) -> bool:
-    """Whether a legacy encoding fits by more than accident.
-
-    Western text in Latin-1 often decodes to single kanji, but never to kana or to mostly adjacent
-    kanji: 労働基準法第20条.
-    """
     together = sum(map(len, _KANJI_RUN.findall(text)))
     return bool(_KANA.search(text)) or together >= max(3, 0.7 * len(_KANJI.findall(text)))
 
@@ -164,15 +151,7 @@ def stem(name: str) -> str:
 
 
 def bounded(what: str, name: str) -> str:
-    """Return a name if it is short enough for every passage.
-
-    Args:
-        what: the kind of name, a message marked with `N_`.
-        name: the name.
-
-    Raises:
-        InputError: it is too long.
-    """
+    """Return a name if it is short enough for every passage."""
     if len(name) > _LONGEST_NAME:
         raise InputError(
             N_("The {what} has {n:,} characters, more than {most:,}."),
@@ -200,11 +179,7 @@ def cell(text: str) -> str:
 
 
 def string(record: dict[str, Any], key: str) -> str:
-    """A string field without control characters; "" if missing.
-
-    Raises:
-        InputError: the field is no string.
-    """
+    """A string field without control characters; "" if missing."""
     value = record.get(key)
     if value is None:
         return ""
@@ -230,19 +205,11 @@ _HEAD = 20
 
 
 class Lines:
-    """The unread lines of a file.
-
-    Args:
-        stream: unpacked bytes, at the start.
-        limits: for a line and the whole.
-        after: number of the last line to skip.
+    """The unread lines of a file, after a given one.
 
     Attributes:
         first: the first readable line of `head` (UTF-8, and JSON if it begins an object). It shows
             the content of the file. Without a readable line, the first one.
-
-    Raises:
-        InputError: the stream is empty, or, during reading, too large.
     """
 
     def __init__(self, stream: IO[bytes], limits: Limits, after: int = 0) -> None:
@@ -270,11 +237,7 @@ class Lines:
 
 
 def json_object(line: bytes) -> dict[str, Any]:
-    """Parse a line holding one JSON object in UTF-8.
-
-    Raises:
-        InputError: the line holds something else.
-    """
+    """Parse a line holding one JSON object in UTF-8; others are InputErrors."""
 
     def damaged(error: json.JSONDecodeError) -> InputError:
         return InputError(
@@ -290,11 +253,7 @@ def json_object(line: bytes) -> dict[str, Any]:
 
 
 def utf8_line(line: bytes) -> str:
-    """Decode a line of UTF-8.
-
-    Raises:
-        InputError: it has another encoding.
-    """
+    """Decode a line of UTF-8."""
     try:
         return line.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -306,15 +265,7 @@ def utf8_line(line: bytes) -> str:
 
 
 def parsed_json(data: str | bytes, damaged: Callable[[json.JSONDecodeError], InputError]) -> Any:
-    """Parse JSON.
-
-    Args:
-        data: the JSON.
-        damaged: makes the error for a wrong character.
-
-    Raises:
-        InputError: it is no JSON, or nested too deeply.
-    """
+    """Parse JSON; `damaged` makes the error for a wrong character."""
     try:
         return json.loads(data)
     except json.JSONDecodeError as error:
@@ -341,11 +292,7 @@ def element(line: bytes) -> bytes:
 
 
 def complete(line: bytes | None, limits: Limits) -> bytes:
-    """Return a line from `numbered_lines`.
-
-    Raises:
-        InputError: it is too long, or would take too much memory.
-    """
+    """Return a line from `numbered_lines`."""
     if line is None:
         raise InputError(
             N_("The line is longer than {most:,} bytes."),
@@ -357,12 +304,10 @@ def complete(line: bytes | None, limits: Limits) -> bytes:
 
 
 def numbered_lines(stream: IO[bytes], limits: Limits) -> Iterator[NumberedLine]:
-    """Yield lines with numbers from 1; None for a line over the limit.
+    """Yield lines with numbers from 1, without a byte order mark.
 
-    A byte order mark is skipped.
-
-    Raises:
-        InputError: the stream is too large, or mostly empty lines.
+    A line over the limit is None. A stream that is too large, or mostly empty lines, is an
+    InputError.
     """
     total, number, empty = 0, 0, 0
     while line := stream.readline(limits.line_bytes + 1):

@@ -44,11 +44,7 @@ class Placed(NamedTuple):
 def triple(
     subject: str, predicate: str, objects: Iterable[str], source: str = "", date: str = ""
 ) -> Triple:
-    """Make a triple without control characters and line breaks.
-
-    Raises:
-        InputError: a part is empty or has half a surrogate pair; subject or predicate are too long.
-    """
+    """Make a triple without control characters and line breaks."""
     subject, predicate, source, date = map(_clean, (subject, predicate, source, date))
     values = tuple(dict.fromkeys(value for value in map(_clean, objects) if value))
     for what, part in (
@@ -115,11 +111,7 @@ def triples_document(
     triples: Sequence[Triple],
     metadata: Mapping[str, str] | None = None,
 ) -> Document:
-    """Make a document with one triple per line.
-
-    Raises:
-        InputError: the id is too long.
-    """
+    """Make a document with one triple per line."""
     bounded(N_("id"), id_)
     text, passages = triple_passages(id_, triples)
     return Document(id_, title, kind, text, source, passages, metadata=dict(metadata or {}))
@@ -128,16 +120,10 @@ def triples_document(
 def triple_passages(
     document_id: str, triples: Sequence[Triple], *, start: int = 0, section: str = ""
 ) -> tuple[str, tuple[Passage, ...]]:
-    """Write triples as lines of a document.
+    """Write triples as lines of a document, starting at a character of it.
 
-    Args:
-        document_id: of their document.
-        triples: in reading order.
-        start: start of their text in the document, in characters.
-        section: their section; also part of the passage ids.
-
-    Returns:
-        The text, each line with its line end, and a passage for each line.
+    Returns the text, each line with its line end, and a passage for each line. The section is part
+    of the passage ids.
     """
     lines: list[str] = []
     passages = []
@@ -288,9 +274,6 @@ def read_triples_tsv(
     column names (also title, attribute, value; 主語, 述語, 目的語; 項目, 属性, 値 …) allows any
     order and other columns. Cells have no quoting. Consecutive lines differing only in their object
     form one triple.
-
-    Raises:
-        InputError: none of the first lines is readable with three columns.
     """
     header = _first(lines)
     columns = [_MEANT.get(cell.casefold(), cell.casefold()) for cell in header]

@@ -156,10 +156,7 @@ def one_by_one(
 ) -> Iterator[Made | ReadFailure]:
     """Read records; an unreadable one becomes a failure.
 
-    Args:
-        name: of the file.
-        records: of the file.
-        read: reads a record, given its place: ``name:number``, from 1.
+    `read` gets a record and its place: ``name:number``, from 1.
     """
     for number, record in enumerate(records, start=1):
         place = f"{name}:{number}"
@@ -170,10 +167,5 @@ def one_by_one(
 
 
 def omitted(counts: Mapping[str, int], in_text: Container[str] = ()) -> list[Omission]:
-    """Turn counts into omissions.
-
-    Args:
-        counts: numbers by message (marked with `N_`).
-        in_text: messages for parts present in the text.
-    """
+    """Turn counts into omissions; `in_text` lists those present in the text."""
     return [Omission(what, count, what in in_text) for what, count in counts.items() if count]

@@ -46,15 +46,7 @@ class Labels:
 
     @classmethod
     def of(cls, entities: Iterable[Mapping[str, Any]], aside: Path | None) -> Self:
-        """Store the labels of entities: Japanese, else common, else English.
-
-        Args:
-            entities: of the dump.
-            aside: as `Limits.aside`.
-
-        Raises:
-            InputError: the disk is full.
-        """
+        """Store the labels of entities: Japanese, else common, else English."""
         connection = scratch(aside)
         try:
             connection.execute("CREATE TABLE labels (key INTEGER PRIMARY KEY, label TEXT NOT NULL)")
@@ -97,7 +89,6 @@ def _labels(entities: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, str]]:
 
 
 def _key(id_: str) -> int | None:
-    """The id as one number: items are even, properties odd."""
     found = _ENTITY.fullmatch(id_)
     return 2 * int(found[2]) + (found[1] == "P") if found else None
 
@@ -115,12 +106,8 @@ _DAY, _MONTH, _YEAR, _DECADE, _CENTURY, _MILLENNIUM = 11, 10, 9, 8, 7, 6
 def written(snak: Mapping[str, Any], label: Label) -> str | None:
     """The value of a statement in words.
 
-    Returns:
-        None for no value, an unknown one, or an unread kind; "" without a label, or for a vague
-            time.
-
-    Raises:
-        KeyError, TypeError, ValueError, AttributeError: it has another shape than Wikidata's.
+    None for no value, an unknown one, or an unread kind. "" without a label, or for a vague time.
+    Other shapes raise the errors of Python's containers.
     """
     write = _KINDS.get(snak.get("datatype", ""))
     if write is None or snak["snaktype"] != "value":
@@ -201,14 +188,6 @@ def read_wikidata(
     counts with its preferred statements, else its normal ones. Objects are items, times,
     quantities, strings and Japanese texts. Other kinds (identifiers, media, coordinates …) are left
     out.
-
-    Args:
-        name: file name, for messages.
-        lines: of the file: an array with an entity a line, or entities alone.
-        limits: of a line.
-
-    Raises:
-        InputError: the disk has no room for the labels.
     """
     with closing(Labels.of(_entities(lines, limits), limits.aside)) as labels:
         for number, line in lines:
@@ -289,7 +268,6 @@ def _in_japanese(entity: Mapping[str, Any], field: str) -> str:
 
 
 def _entities(lines: Lines, limits: Limits) -> Iterator[Mapping[str, Any]]:
-    """Yield all entities; faults are reported in the second reading."""
     with suppress(InputError, OSError, EOFError, zlib.error, lzma.LZMAError):
         for _, line in lines.whole():
             with suppress(InputError):
@@ -297,6 +275,5 @@ def _entities(lines: Lines, limits: Limits) -> Iterator[Mapping[str, Any]]:
 
 
 def _entity(line: bytes) -> Mapping[str, Any]:
-    """Parse a line; empty for one that only opens or closes the array."""
     bare = element(line)
     return json_object(bare) if bare else {}

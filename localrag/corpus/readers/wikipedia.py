@@ -87,11 +87,7 @@ def is_extract(record: Mapping[str, Any]) -> bool:
 
 
 def extract_document(record: dict[str, Any], source: str) -> Document:
-    """Make the document of an article from ``{"id", "url", "title", "text"}``.
-
-    Raises:
-        InputError: a field is no string, or there is no text.
-    """
+    """Make the document of an article from ``{"id", "url", "title", "text"}``."""
     page = Page(
         title=string(record, "title"),
         text=string(record, "text"),
@@ -106,14 +102,6 @@ def page_document(page: Page, source: str, headings: Sequence[Heading] = ()) -> 
 
     Facts of infobox and redirects form a final section with a sentence for each triple. So they are
     found and quoted like the text.
-
-    Args:
-        page: the article.
-        source: the file and line.
-        headings: in the text, in order.
-
-    Raises:
-        InputError: it has no title or no text, or its title is too long.
     """
     title = bounded(N_("title"), one_line(page.title))
     if not title:
@@ -165,13 +153,7 @@ _HEADING = re.compile(r"^(={2,6}) *(\S.*?) *\1 *(?:\n|$)", re.MULTILINE)
 def read_extracts(
     name: str, lines: Lines, limits: Limits
 ) -> Iterator[Document | ReadFailure | Mark]:
-    """Read articles between ``<doc …>`` and ``</doc>``.
-
-    Args:
-        name: file name, for messages.
-        lines: of the file.
-        limits: an article may be as long as a line.
-    """
+    """Read articles between ``<doc …>`` and ``</doc>``."""
     article: list[bytes] = []
     size = start = 0
     for number, line in lines:
@@ -228,12 +210,7 @@ def _extract(data: bytes, place: str) -> Document:
 
 
 def read_api(name: str, pages: Any) -> Iterator[Document | ReadFailure | Omission]:
-    """Read the pages of an answer of MediaWiki's API (``action=query&prop=extracts``).
-
-    Args:
-        name: file name, for messages.
-        pages: the value of ``query.pages``: a list, or an object in older answers.
-    """
+    """Read the pages of an answer of MediaWiki's API (``action=query&prop=extracts``)."""
     entries = list(pages.values()) if isinstance(pages, dict) else pages
     listed = entries if isinstance(entries, list) else []
     return one_by_one(name, listed, lambda entry, _: _api_page(entry, name))
@@ -281,17 +258,7 @@ _DISAMBIGUATION = re.compile(
 def read_cirrus(
     name: str, lines: Iterable[NumberedLine], limits: Limits, *, ends: bool = True
 ) -> Iterator[Document | ReadFailure | Omission | Mark]:
-    """Read every article of a dump; pages of other namespaces are left out.
-
-    Args:
-        name: file name, for messages.
-        lines: of the file.
-        limits: of a line.
-        ends: whether the file ends with these lines.
-
-    Raises:
-        InputError: the parser of wikitext is not installed.
-    """
+    """Read every article of a dump; pages of other namespaces are left out."""
     boxes = Infoboxes()
     announced: tuple[int, str] | None = None
     for number, line in lines:
@@ -335,11 +302,7 @@ def is_page(line: bytes) -> bool:
 
 
 def cut_cirrus(name: str, lines: Iterable[NumberedLine]) -> Iterator[LineBlock | Mark]:
-    """Cut a dump into pieces of about a megabyte for `read_cirrus`.
-
-    Raises:
-        InputError: the parser of wikitext is not installed.
-    """
+    """Cut a dump into pieces of about a megabyte for `read_cirrus`."""
     Infoboxes()  # What is missing is told once, not for every piece.
     piece: list[NumberedLine] = []
     size = 0

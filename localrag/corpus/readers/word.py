@@ -116,11 +116,7 @@ class WordText:
 
 
 def read_docx(name_: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read a Word file as one document.
-
-    Raises:
-        InputError: the file is damaged, too large, or has no text.
-    """
+    """Read a Word file as one document."""
     try:
         words = words_of(Package(data, limits))
     except (BadZipFile, KeyError, ValueError) as error:
@@ -148,16 +144,9 @@ def read_docx(name_: str, data: bytes, limits: Limits) -> Iterator[Document]:
 
 
 def words_of(package: Package, body: etree._Element | None = None) -> WordText:
-    """Read the words of a Word file.
+    """Read the words of a Word file; with `body`, pieces refer to its runs.
 
-    Args:
-        package: the file.
-        body: the parsed root of its main part, if available; pieces refer to its runs.
-
-    Raises:
-        KeyError: it has no main part.
-        InputError: a part is damaged or declares entities.
-        RecursionError: it is nested too deeply.
+    A missing main part raises KeyError, deep nesting RecursionError.
     """
     walk = _Walk(package)
     lines = walk.document(body)
@@ -357,13 +346,7 @@ class _Walk:
     def _inlines(
         self, parent: etree._Element, into: Paragraph, within: etree._Element | None = None
     ) -> None:
-        """Read the content of a paragraph.
-
-        Args:
-            parent: its element.
-            into: the result.
-            within: the run around it; None if runs are their own anchors.
-        """
+        """Read the content of a paragraph."""
         for one in self._entered(parent):
             kind = name(one)
             anchor = one if within is None else within
@@ -404,7 +387,6 @@ class _Walk:
             into.put(self._in_unicode(chr(int(code, 16)), value(sym, "font")), anchor)
 
     def _in_unicode(self, text: str, font: str) -> str:
-        """Text with signs of fonts replaced; 〓 for unknown ones."""
         found = [character(sign, font) for sign in text]
         self.counts[_SYMBOLS] += found.count("")
         return "".join(sign or "〓" for sign in found)
@@ -520,7 +502,6 @@ def _is_t(element: etree._Element) -> bool:
 
 
 def _is_section(element: etree._Element) -> bool:
-    """Whether an element has the present properties of a section, not earlier ones."""
     parent = element.getparent()
     return name(element) == "w:sectPr" and (parent is None or name(parent) != "w:sectPrChange")
 

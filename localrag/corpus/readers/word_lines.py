@@ -195,12 +195,7 @@ _PRIVATE = range(0xF000, 0xF100)
 
 
 def character(sign: str, font: str) -> str:
-    """The Unicode character for a sign of a font; "" without one.
-
-    Args:
-        sign: one character of the file.
-        font: its font; unlisted fonts keep the character.
-    """
+    """The Unicode character for a sign of a font; "" without one."""
     code, signs = ord(sign), _FONTS.get(font.strip().lower())
     if signs is None:
         return "" if code in _PRIVATE else sign
@@ -298,14 +293,12 @@ def linear(formula: etree._Element) -> str:
 
 
 def _in_order(formula: etree._Element, parts: Iterable[tuple[str, str]]) -> str:
-    """Parts of a formula, each after its sign, without empty ones."""
     written = ((sign, child(formula, of)) for sign, of in parts)
     inner = ((sign, "" if part is None else linear(part)) for sign, part in written)
     return "".join(sign + _bracketed(part) for sign, part in inner if part)
 
 
 def _parts(formula: etree._Element) -> Iterable[etree._Element]:
-    """The visible children of a formula, without properties and deletions."""
     left_out = ("w:del", "w:moveFrom", "w:rPr")
     return (one for one in formula if name(one) not in left_out)
 

@@ -42,7 +42,6 @@ _MOST = 1_000_000
 
 
 def _listed(signs: str, n: int) -> str:
-    """The n-th sign, starting over after the last."""
     return signs[(n - 1) % len(signs)]
 
 
@@ -52,7 +51,6 @@ def _half_width(signs: str, n: int) -> str:
 
 
 def _letters(n: int) -> str:
-    """A, B … Z, AA, BB: letters doubled after the last."""
     return "abcdefghijklmnopqrstuvwxyz"[(n - 1) % 26] * min((n - 1) // 26 + 1, 20)
 
 
@@ -65,7 +63,6 @@ def _roman(n: int) -> str:
 
 
 def _within(first: str, last: int, n: int) -> str:
-    """A sign of the row starting with `first`; digits after its last."""
     return chr(ord(first) + n - 1) if n <= last else str(n)
 
 
@@ -99,7 +96,6 @@ def _chinese(n: int) -> str:
 
 
 def _chinese_counting(n: int) -> str:
-    """Like `_chinese`, but 十 without 一 for 10 to 19."""
     return _chinese(n).removeprefix("一") if n // 10 == 1 else _chinese(n)
 
 
@@ -175,11 +171,7 @@ class _Style:
 
 
 class Styles:
-    """The styles of a document.
-
-    Args:
-        root: of the part ``styles``, or None.
-    """
+    """The styles of a document."""
 
     def __init__(self, root: etree._Element | None) -> None:
         self._styles: dict[str, _Style] = {}
@@ -205,12 +197,7 @@ class Styles:
         return 0
 
     def is_hidden(self, run: etree._Element, paragraph: etree._Element | None) -> bool:
-        """Whether Word hides the text of a run.
-
-        Args:
-            run: its own properties come first, then its style's.
-            paragraph: properties of the paragraph, whose style comes last.
-        """
+        """Whether Word hides a run, by its own properties, its style or its paragraph's."""
         properties = child(run, "w:rPr")
         direct = child(properties, "w:vanish")
         if direct is not None:
@@ -224,12 +211,7 @@ class Styles:
         return False
 
     def numbering(self, properties: etree._Element | None) -> tuple[str, int | None, str]:
-        """The numbering of a paragraph.
-
-        Returns:
-            Id of the use, or ""; level, or None if the style sets it; id of the style naming the
-                use, or "".
-        """
+        """Id of the use, or ""; level, or None if the style sets it; id of the style, or ""."""
         own = child(properties, "w:numPr")
         num, level = child(own, "w:numId"), child(own, "w:ilvl")
         at = number(value(level)) if level is not None else None
@@ -271,7 +253,6 @@ def _style(style: etree._Element) -> _Style:
 
 
 def _depth(outline: int) -> int:
-    """Level 9 is body text."""
     return outline + 1 if 0 <= outline < _LEVELS else 0
 
 
@@ -316,10 +297,6 @@ class Number:
 
 class Numbering:
     """Counts the paragraphs of a document, in reading order.
-
-    Args:
-        root: of the part ``numbering``, or None.
-        styles: of the document.
 
     Attributes:
         unknown: numbers written in digits, because their format is unknown.
@@ -428,7 +405,6 @@ def _level(one: etree._Element) -> _Level:
 
 
 def _of_example(number_format: etree._Element | None) -> str:
-    """A format by name; custom ones are shown by example (001, 002, …)."""
     named = value(number_format, default="decimal")
     example = value(number_format, "format")
     return "decimalZero" if named == "custom" and example.startswith("0") else named
@@ -482,12 +458,9 @@ class Notes:
 def notes_of(
     kind: str, roots: Iterable[etree._Element], places: Iterable[etree._Element | None]
 ) -> Notes:
-    """Collect the notes of a file.
+    """Collect the footnotes or endnotes of a file (`kind`).
 
-    Args:
-        kind: ``footnote`` or ``endnote``.
-        roots: of their parts.
-        places: settings of the file, then properties of its sections.
+    Later `places` override: settings of the file, then properties of its sections.
     """
     found = Notes(
         {

@@ -29,9 +29,6 @@ def unpacked_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     """Unpack a zip member, at most to its declared size; the caller has bounded that.
 
     `zipfile.ZipFile.read` unpacks everything first and cuts it afterwards.
-
-    Raises:
-        InputError: it is damaged.
     """
     out = bytearray()
     try:
@@ -91,15 +88,7 @@ def read_zip(
 ) -> Iterator[Document | ReadFailure | Omission | PassedOver]:
     """Read the members of an archive; nothing is unpacked to disk.
 
-    Args:
-        file: the archive, seekable.
-        name: for messages and ids.
-        limits: for members.
-        pass_over: names a member without a reader, given its place and name; else None.
-        read_member: reads one member.
-
-    Raises:
-        InputError: the archive is damaged, or has too many members.
+    `pass_over` names a member without a reader, given its place and name.
     """
     packed = file.seek(0, 2)
     try:
@@ -176,7 +165,6 @@ def member_names(members: Sequence[zipfile.ZipInfo]) -> list[str]:
 
 
 def _written(member: zipfile.ZipInfo) -> str | bytes:
-    """The name of a member: its bytes, unless the archive gives the characters."""
     if member.flag_bits & _UTF8:
         return member.orig_filename.partition("\0")[0]
     name = member.orig_filename.encode("cp437").partition(b"\0")[0]
@@ -199,14 +187,12 @@ def _unicode_path(extra: bytes, name: bytes) -> str:
 
 
 def _fits(names: Sequence[bytes], encoding: str) -> bool:
-    """Whether all names fit an encoding and none is kana in another."""
     if not all(first_decoded(name, [encoding]) for name in names):
         return False
     return encoding != "cp932" or not any(map(_is_euc, names))
 
 
 def _is_euc(name: bytes) -> bool:
-    """Whether a name valid in CP932 is certainly EUC-JP: ､｢､､､ｦ is あいう."""
     marks = _HALF_WIDTH_MARKS.findall(first_decoded(name, ["cp932"]) or "")
     kana = _KANA.findall(first_decoded(name, ["euc_jp"]) or "")
     return len(kana) > 1 and len(marks) >= len(kana)
