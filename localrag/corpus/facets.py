@@ -92,7 +92,7 @@ def labels(where: Where) -> tuple[Label, ...]:
         ):
             if not isinstance(value, str):
                 raise UsageError(
-                    N_("{value!r} says not what documents should be told apart by."),
+                    N_("{value!r} is no filter for documents."),
                     N_('Write it as {{"kind": "Act"}}, or "kind=Act".'),
                     value=value,
                 )
@@ -106,7 +106,7 @@ def read_label(text: str) -> Label:
     key, equals, value = (part.strip() for part in text.replace("＝", "=", 1).partition("="))
     if not (key and equals and value):
         raise UsageError(
-            N_("{text!r} says not what documents should be told apart by."),
+            N_("{text!r} is no filter for documents."),
             N_("Write it as KEY=VALUE, e.g. kind=Act."),
             text=text,
         )
@@ -211,21 +211,6 @@ class Counted(NamedTuple):
     documents: int
 
 
-class _Headed(NamedTuple):
-    """The span below a heading."""
-
-    document: str
-    start: int
-    end: int
-
-
-class _KeysUnder(NamedTuple):
-    """Index keys of the passages below given headings."""
-
-    every: frozenset[int]
-    of_document: Mapping[str, Collection[int]]
-
-
 class Facets:
     """Facets of a corpus on one day.
 
@@ -297,8 +282,8 @@ class Facets:
         named = [value for key, value in self.canonical(where) if key == CHAPTER]
         found: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for name in named:
-            for headed in self._headed[name]:
-                found[headed.document].append((headed.start, headed.end))
+            for document, *span in self._headed[name]:
+                found[document].append((span[0], span[1]))
         return dict(found) if named else None
 
     def units(
@@ -340,11 +325,9 @@ class Facets:
         under = self._under(where)
         if under is None:
             return None
-        if not documents:
-            return under.every
-        return frozenset().union(*(under.of_document.get(one, ()) for one in documents))
+        return frozenset().union(*(under.get(one, ()) for one in documents or under))
 
-    def _find_under(self, where: tuple[Label, ...]) -> _KeysUnder | None:
+    def _find_under(self, where: tuple[Label, ...]) -> Mapping[str, Collection[int]] | None:
         spans = self.spans(where)
         if spans is None:
             return None
@@ -359,7 +342,7 @@ class Facets:
         for id_, position, key in rows:
             if any(start <= position < end for start, end in spans[id_]):
                 found[id_].add(key)
-        return _KeysUnder(frozenset().union(*found.values()), found)
+        return found
 
     def like(self, text: str, most: int) -> list[Counted]:
         """Labels for a typed value, part of one, or ``key=`` and a part.
@@ -404,7 +387,7 @@ class Facets:
                 "What --where takes is: {known}."
             )
         raise UsageError(
-            N_("The documents of the corpus are not told apart by {key!r}."),
+            N_("The corpus has no facet {key!r}."),
             cure,
             key=key,
             near=", ".join(facet_name(spelled[one]) for one in near),
@@ -459,19 +442,20 @@ class Facets:
         return ", ".join(value_name(Label(key, value)) for value in known) + more
 
     @cached_property
-    def _headed(self) -> Mapping[str, Sequence[_Headed]]:
-        found: dict[str, list[_Headed]] = defaultdict(list)
-        for title, *headed in self._db.rows(
+    def _headed(self) -> Mapping[str, Sequence[tuple[str, int, int]]]:
+        """Document, start and end of the text below each heading."""
+        found: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
+        for title, document, start, end in self._db.rows(
             'SELECT sections.title, id, start, "end" FROM sections'
             " JOIN shown ON shown.key = document"
         ):
-            found[heading_name(title)].append(_Headed(*headed))
+            found[heading_name(title)].append((document, start, end))
         return found
 
     @cached_property
     def _chapters(self) -> Mapping[str, frozenset[str]]:
         return {
-            name: frozenset(headed.document for headed in every)
+            name: frozenset(document for document, _, _ in every)
             for name, every in self._headed.items()
         }
 

@@ -52,20 +52,6 @@ class Rank(IntEnum):
     ALIAS = 2
 
 
-def triple_rows(source: str, passages: Sequence[Passage]) -> tuple[TripleRow, ...]:
-    """Rows of the triples of a document; a passage unlike its triple is an InputError."""
-    return tuple(
-        _row(source, number, passage)
-        for number, passage in enumerate(passages)
-        if passage.layer == TRIPLES or passage.triple
-    )
-
-
-def name_rows(passages: Sequence[Passage]) -> tuple[NameRow, ...]:
-    """Names of the subjects of a document, one run of passages at a time."""
-    return tuple(_names(passages))
-
-
 def triple_of(subject: str, text: str, predicate: int, objects: str | None, *said: str) -> Triple:
     """Cut a triple out of the text of its passage.
 
@@ -83,7 +69,8 @@ def triple_of(subject: str, text: str, predicate: int, objects: str | None, *sai
     return Triple(subject, text[start:end], tuple(found), *said)
 
 
-def _row(source: str, number: int, passage: Passage) -> TripleRow:
+def _triple_row(source: str, number: int, passage: Passage) -> TripleRow:
+    """The row of a triple; a passage unlike its triple is an InputError."""
     triple = passage.triple
     if (
         triple is None
@@ -161,8 +148,12 @@ def prepare(document: Document) -> DocumentRows:
         raise InputError(N_("{source}: the document has no id."), source=document.source)
     _check_ids(document)
     passages = tuple(_passage_row(document, passage) for passage in document.passages)
-    triples = triple_rows(document.source, document.passages)
-    names = name_rows(document.passages) if triples else ()
+    triples = tuple(
+        _triple_row(document.source, number, passage)
+        for number, passage in enumerate(document.passages)
+        if passage.layer == TRIPLES or passage.triple
+    )
+    names = tuple(_names(document.passages)) if triples else ()
     kept = dict(document.metadata)
     if document.omissions:
         kept[OMISSIONS] = stored_omissions(document.omissions)
@@ -218,7 +209,7 @@ def sound_blocks(database: Database, rows: Iterable[Row]) -> Iterator[tuple[int,
             document = database.row(
                 "SELECT id FROM documents WHERE key = ?", (key // _BLOCKS_PER_DOCUMENT,)
             )
-            told = _("the text of {document} is not the one that was stored")
+            told = _("the text of {document} has changed since it was stored")
             raise database.damage(told.format(document=document[0] if document else key))
         yield key, text
 

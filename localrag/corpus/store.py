@@ -398,7 +398,7 @@ class CorpusStore(Lookups):
             if problems := store.check():
                 raise read.damage(" ".join(problems))
             for document in store.altered():
-                told = _("what stands of {document} is not what was stored")
+                told = _("{document} has changed since it was stored")
                 raise read.damage(told.format(document=document))
         with closing(cls(Database(path, CORPUS, verified=False))) as store:
             store._derive_anew()

@@ -247,7 +247,7 @@ def _told(
         yield ReadFailure(name, unreadable(error))
     except Exception as error:  # noqa: BLE001 - hostile files find every path through a parser
         problem = InputError(
-            N_("The file is damaged in a way that was not foreseen ({name}: {problem})."),
+            N_("The file is damaged ({name}: {problem})."),
             N_("Open it in its own program and save it again."),
             name=type(error).__name__,
             problem=drop_controls(str(error))[:200],
@@ -385,7 +385,7 @@ def _line_reader(suffix: str, lines: Lines) -> _LineReader:
         return read_triples_jsonl
     if suffix not in _LINES:
         raise InputError(
-            N_("This is none of the dumps that are read."),
+            N_("This dump has an unknown format."),
             N_("Unpack it; lines of JSON belong in a file named .jsonl, compressed or not."),
         )
     return _LINES[suffix]
@@ -407,7 +407,7 @@ def _dump_reader(suffix: str, first: bytes) -> _LineReader | None:
                 "The file looks like a dump of Wikipedia's search index, but its first "
                 'line is no action ({"index": …}).'
             ),
-            N_("Take the dump as it is published: an action stands before every page."),
+            N_("Take the dump as published: each page follows an action."),
         )
     return None
 

@@ -115,7 +115,7 @@ def _day(name: str, year: str, month: str, day: str) -> str:
         return date(int(year), int(month), int(day)).isoformat()
     except ValueError as error:
         raise InputError(
-            N_("The name {name!r} has a day that there is not: {day}."),
+            N_("The name {name!r} has an impossible date: {day}."),
             N_("Take the file from e-Gov again, with the name it has there."),
             name=name,
             day=f"{year}-{month}-{day}",

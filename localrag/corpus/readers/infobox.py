@@ -56,7 +56,7 @@ class WikitextParser:
     codes.
     """
 
-    def __init__(self, templates: Mapping[str, str], countries: Mapping[str, str]) -> None:
+    def __init__(self) -> None:
         try:
             import mwparserfromhell
         except ImportError as error:
@@ -65,8 +65,8 @@ class WikitextParser:
                 to_install("wikipedia"),
             ) from error
         self._parse = mwparserfromhell.parse
-        self._templates = templates
-        self._countries = countries
+        self._templates = _vocabulary()["templates"]
+        self._countries = countries = _vocabulary()["countries"]
         self._prints: Mapping[str, Callable[[list[str]], str]] = {
             "date": lambda values: _date(values, 0),
             "second_date": lambda values: _date(values, 3),
@@ -202,7 +202,7 @@ class Infoboxes:
     """Reads the infoboxes of articles."""
 
     def __init__(self) -> None:
-        self._parser = WikitextParser(_vocabulary()["templates"], _vocabulary()["countries"])
+        self._parser = WikitextParser()
 
     def facts(self, source: str) -> tuple[tuple[Fact, ...], int]:
         """The facts of one article in order, and the number of entries left out.

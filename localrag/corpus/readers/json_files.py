@@ -339,7 +339,7 @@ def squad_document(id_: str, source: str, title: str, context: str) -> Document:
 
 
 _SHAPES = InputError(
-    N_("The JSON has none of the forms that are read."),
+    N_("The JSON has an unknown form."),
     N_(
         "These are read: laws of e-Gov's API, lists of {id, title, text}, and the files of "
         "MuSiQue, HotpotQA, SQuAD, JEMHopQA and AVeriTeC. Write other data as JSONL of {id, "

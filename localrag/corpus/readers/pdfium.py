@@ -405,7 +405,7 @@ class _Unseen:
 
 
 def _how_shown(text: Any) -> str:
-    """ "hidden" in a layer switched off, "invisible", "white", or ""."""
+    """Whether a text is "hidden" (layer switched off), "invisible" or "white"; else ""."""
     import pypdfium2.raw as pdfium
 
     if _is_marked(text, HIDDEN):

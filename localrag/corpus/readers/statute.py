@@ -151,7 +151,7 @@ class StatuteBuilder:
             _LITTLE, _LEVELS * self.position
         ):
             raise InputError(
-                N_("The provisions of the law stand in each other, more than {n} deep."),
+                N_("The provisions of the law are nested more than {n} deep."),
                 N_("The file is damaged."),
                 n=_LEVELS,
             )

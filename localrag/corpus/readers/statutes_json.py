@@ -197,7 +197,7 @@ def _malformed(tag: str) -> InputError:
 
 def _no_character(element: etree._Element) -> InputError:
     return InputError(
-        N_("The text in {tag} has a control character, which no law has."),
+        N_("The text in {tag} has a control character; laws have none."),
         _AGAIN,
         tag=str(element.tag),
     )
@@ -388,7 +388,7 @@ def _day(text: str) -> str:
         return date(*map(int, written.groups())).isoformat()
     except ValueError as error:
         raise InputError(
-            N_("The field {key!r} has a day that there is not: {day}."),
+            N_("The field {key!r} has an impossible date: {day}."),
             N_("Check the file."),
             key="date",
             day=text,

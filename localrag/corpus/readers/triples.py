@@ -180,9 +180,21 @@ def read_triples_jsonl(
     "attribute", and the "text" of its "text_offset" or else "html_offset". Consecutive lines with
     equal title and attribute form one triple.
     """
-    read = _form(json_object(lines.first))
-    placed = _placed(name, lines, limits, read)
-    yield from triple_documents(name, sets(placed) if read is _value else placed)
+    form = _form(json_object(lines.first))
+
+    def read(line: bytes | None) -> Triple | None:
+        if line is not None and not line.strip():
+            return None
+        record = json_object(complete(line, limits))
+        if form is None or _form(record) is not form:
+            raise InputError(
+                N_("The line is no triple as the first one is."),
+                N_("Give it the same fields; other records belong in a file of their own."),
+            )
+        return form(record)
+
+    placed = _placed(name, lines, read)
+    yield from triple_documents(name, sets(placed) if form is _value else placed)
 
 
 def holds_triples(first: bytes) -> bool:
@@ -194,18 +206,12 @@ def holds_triples(first: bytes) -> bool:
 
 
 def _placed(
-    name: str, lines: Lines, limits: Limits, read: _Read | None
+    name: str, lines: Lines, read: Callable[[bytes | None], Triple | None]
 ) -> Iterator[Placed | ReadFailure]:
     for number, line in lines:
         try:
-            if line is None or line.strip():
-                record = json_object(complete(line, limits))
-                if read is None or _form(record) is not read:
-                    raise InputError(
-                        N_("The line is no triple as the first one is."),
-                        N_("Give it the same fields; other records belong in a file of their own."),
-                    )
-                yield Placed(number, number, read(record))
+            if said := read(line):
+                yield Placed(number, number, said)
         except InputError as error:
             yield ReadFailure(f"{name}:{number}", error)
 
@@ -279,8 +285,12 @@ def read_triples_tsv(
     columns = [_MEANT.get(cell.casefold(), cell.casefold()) for cell in header]
     if not set(_NEEDED) <= set(columns):
         header, columns = [], list(_COLUMNS)
-    placed = _placed_value(name, lines, limits, columns, header)
-    yield from triple_documents(name, sets(placed))
+
+    def read(line: bytes | None) -> Triple | None:
+        cells = _cells(complete(line, limits))
+        return None if cells in ([""], header) else _of_cells(cells, columns)
+
+    yield from triple_documents(name, sets(_placed(name, lines, read)))
 
 
 def holds_triples_tsv(lines: Lines) -> bool:
@@ -319,26 +329,17 @@ def _first(lines: Lines) -> list[str]:
     )
 
 
-def _placed_value(
-    name: str, lines: Lines, limits: Limits, columns: Sequence[str], header: Sequence[str]
-) -> Iterator[Placed | ReadFailure]:
-    for number, line in lines:
-        try:
-            cells = _cells(complete(line, limits))
-            if cells in ([""], header):
-                continue
-            if any(cells[len(columns) :]):
-                raise InputError(
-                    N_("The line has {n} columns where {known} are known."),
-                    N_("Name every column in the first line, or leave out those beyond."),
-                    n=len(cells),
-                    known=len(columns),
-                )
-            found = dict(zip(columns, cells, strict=False))
-            subject, predicate, value, source, date = (found.get(of, "") for of in _COLUMNS)
-            yield Placed(number, number, triple(subject, predicate, [value], source, date))
-        except InputError as error:
-            yield ReadFailure(f"{name}:{number}", error)
+def _of_cells(cells: Sequence[str], columns: Sequence[str]) -> Triple:
+    if any(cells[len(columns) :]):
+        raise InputError(
+            N_("The line has {n} columns where {known} are known."),
+            N_("Name every column in the first line, or leave out those beyond."),
+            n=len(cells),
+            known=len(columns),
+        )
+    found = dict(zip(columns, cells, strict=False))
+    subject, predicate, value, source, date = (found.get(of, "") for of in _COLUMNS)
+    return triple(subject, predicate, [value], source, date)
 
 
 def _cells(line: bytes) -> list[str]:

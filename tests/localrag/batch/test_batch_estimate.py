@@ -73,7 +73,7 @@ def test_what_a_row_wants_of_documents_is_checked_before_any_is_asked(
     told = {event.line: f"{event.cause} {event.cure}" for event in bench.told(RowFailed)}
     assert told.keys() == {1, 2, 4, 5}
     assert "has kind=Boat. There is: " in told[1]
-    assert "not told apart by 'boat'. There is: kind, ministry" in told[2]
+    assert "no facet 'boat'. There is: kind, ministry" in told[2]
     assert "no document 'no'" in told[4]
     assert "no question" in told[5]
 
