@@ -113,9 +113,8 @@ class Ages(NamedTuple):
     Attributes:
         laws: number of laws.
         old: number of old texts; see `DocumentInfo.old`.
-        newest: ISO date of the newest text; "" if unknown.
+        newest, since: ISO dates of the newest and the oldest text; "" without one.
         oldest: title of the law with the oldest text; "" if no text is old.
-        since: ISO date of that text.
     """
 
     laws: int
@@ -140,12 +139,7 @@ class Ages(NamedTuple):
 
 
 class Titled(NamedTuple):
-    """Documents with given words in their titles.
-
-    Attributes:
-        found: ids and titles.
-        complete: whether all titles were searched.
-    """
+    """Ids and titles found, and whether all titles were searched (`complete`)."""
 
     found: list[tuple[str, str]]
     complete: bool
@@ -215,10 +209,9 @@ class Browsing:
 
     @property
     def stamp(self) -> int:
-        """A random number, renewed by every change of the content.
+        """A random number, renewed by every change or replacement of the store.
 
-        Unlike the generation, it also changes if another store takes the place of this one. An
-        index fits only the stamp it was built from.
+        An index fits only the stamp it was built from.
         """
         return self._meta("stamp")
 
@@ -280,7 +273,7 @@ class Browsing:
     def titled(self, words: str, limit: int) -> Titled:
         """Find documents other than laws by part of their title, in any case and width.
 
-        Beyond 50,000 documents, further ones are found only by the start of their id.
+        Beyond 50,000 documents, only the start of an id is compared.
         """
         wanted = without_blanks(words)
         if not wanted:

@@ -2,10 +2,8 @@
 
 For statutes, values come from the file: kind, ministries in the law number, era and year in the id,
 field, headings. `localrag prepare --layers metadata` adds values found by a model; they never
-replace values of the file.
-
-e-Gov sorts laws into fifty fields (事項別分類), the ``category`` of its API, version 2. The XML of
-a law has no field. Only the constitution has a field by its name.
+replace values of the file. Fields are the fifty categories of e-Gov's API (事項別分類); the XML of
+a law has none.
 """
 
 import json

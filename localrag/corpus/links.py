@@ -186,10 +186,9 @@ class Definition:
 
 
 def subtree(path: str) -> tuple[str, str]:
-    """Bounds (from, up to but without) of a place and its inside.
+    """Bounds (from, up to but without) of a place and its inside, a range of an index.
 
-    Paths are joined by ``.`` and divisions end with ``/``. In ASCII, ``/`` follows ``.`` and ``0``
-    follows ``/``, so a place and its inside form one range of an index.
+    In ASCII, ``/`` follows ``.`` and ``0`` follows ``/``.
     """
     if not path:
         return "", "\U0010ffff"

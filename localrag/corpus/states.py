@@ -1,8 +1,8 @@
 """States of a law in the store: one is shown, and shared text is stored once.
 
-A *work* has one id outside the store: a law, or a document without states. Each state of a law is a
-document, with the date of its text in the id (``129AC0000000089@2020-04-01``). Queries use the
-views `shown` and `states`, which show each work on one day.
+A *work* has one id outside the store. Each state of a law is a document, with the date of its text
+in the id (``129AC0000000089@2020-04-01``). The views `shown` and `states` show each work on one
+day.
 """
 
 import json

@@ -224,13 +224,11 @@ class Document:
         kind: ``law``, or the format of the file; see `KINDS`.
         text: the full text; every span refers to it.
         source: the file, with ``!member`` in a zip or ``:line`` in JSON lines.
-        passages: in reading order, layer by layer.
-        sections: the outline, in reading order.
+        passages, sections: in reading order; passages layer by layer.
         metadata: of statutes ``law_num`` (昭和二十三年法律第二十五号), ``law_type`` (see `KINDS`),
             ``promulgated`` and ``date`` (ISO dates, the second of the state), ``amending_law`` (law
-            id), ``abbreviations`` (comma-separated), ``field`` (category of e-Gov's API).
-        omissions: set by readers only. `readers.stream` yields each after the document, and the
-            store keeps them in the metadata (`omissions_of`).
+            id), ``abbreviations`` (comma-separated), ``field``.
+        omissions: set by readers only; stored in the metadata (`omissions_of`).
     """
 
     id: str

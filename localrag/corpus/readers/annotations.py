@@ -1,8 +1,7 @@
 """PDF content beside the text of pages: fields, annotations, attachments, layers.
 
-Field values and typed text are read at their place. Comments and signatures are counted. PDFium
-does not draw hidden layers (optional content) but gives their characters. So pypdf first marks this
-text, to recognise it afterwards.
+Field values and typed text are read at their place. PDFium does not draw hidden layers but gives
+their characters. So pypdf first marks this text.
 """
 
 from collections import Counter

@@ -1,12 +1,9 @@
 """Limits for hostile files: estimated memory, XML without entities, a separate process.
 
-A parser makes objects of some hundred bytes from each mark of its grammar, however short: ``<a/>``
-becomes a node, ``[],`` a list. Counting the marks first costs little. The weights were measured on
-files made of one mark (``scripts/bench/archives.py``). Real laws and articles stay below a tenth of
-the limit.
-
-PDFium has crashed on damaged files, and crafted ones can keep it busy or fill the memory. Its work
-runs in a process of its own, which serves one file after another and ends when idle.
+A parser makes objects of some hundred bytes from each mark of its grammar: ``<a/>`` becomes a node,
+``[],`` a list. So marks are counted first; their weights are measured
+(``scripts/bench/archives.py``). PDFium may crash, stay busy or fill the memory, so it runs in a
+process of its own.
 """
 
 import atexit

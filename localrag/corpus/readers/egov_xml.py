@@ -1,18 +1,14 @@
 """e-Gov 法令標準XML: a bare ``Law``, or one inside an answer of e-Gov's API, version 1 or 2.
 
-Real files differ from the schema (a list right after a sentence, an item in a table cell). So each
-element with text becomes a line, and each element with elements is entered.
+Real files differ from the schema, so each element with text becomes a line, wherever it is.
 
 - A provision is a block of lines, with a full-width space after each number: 第一条 この法律は… /
-  ２ 前項の… / 一 … / イ …. Table cells are separated by tabs.
-- An article begins with its caption, its first paragraph with the article number, so a quoted
-  paragraph shows its place.
-- Headers use the words of citations: 第五条 第六項 第二号 イ. The paragraph is left out if the
-  article has only one. At article level the caption follows: 第二十七条の三十六（重要情報の公表）.
-  Items without a printed sign have the header of their paragraph.
-- A supplementary provision is identified by its amending law:
-  附則（平成二七年五月二七日法律第三二号） 第二条. Paragraphs outside any article form one passage
-  of the article layer.
+  ２ 前項の… / 一 …. Table cells are separated by tabs.
+- An article begins with its caption, its first paragraph with the article number.
+- Headers use the words of citations: 第五条 第六項 第二号 イ. A single paragraph is left out;
+  articles add their caption. Items without a printed sign have the header of their paragraph.
+- Supplementary provisions are identified by their amending law:
+  附則（平成二七年五月二七日法律第三二号） 第二条.
 
 Law id, date and amending law come from the file name, else from the API's answer, else from the
 number of the law.

@@ -49,12 +49,7 @@ class Unclear(Exception):  # noqa: N818 - a value, not a fault
 
 
 class WikitextParser:
-    """Turns values into text.
-
-    `templates` has the kind of output by template name: ``date``, ``second_date``, ``first``,
-    ``second``, ``list``, ``country``, ``convert``, ``nothing``. `countries` has names by template
-    codes.
-    """
+    """Turns values into text, by the table of templates in ``infobox.toml``."""
 
     def __init__(self) -> None:
         try:

@@ -1,12 +1,8 @@
 """JSON files and JSON Lines: records, laws, question sets, claims.
 
-A claim of AVeriTeC (MichSchli/AVeriTeC) has ``claim``, ``label`` and ``questions``, each with
-``question`` and ``answers``. An answer has ``answer``, ``answer_type``, ``boolean_explanation`` and
-``source_url``. Answers of one claim from one page form a document.
-
-The knowledge store of AVeriTeC (shared tasks of FEVER) has one file per claim, named by its number
-(``0.json``). Each line is an object with ``claim_id``, ``url`` and ``url2text``, the sentences of
-the page. Each page becomes a document.
+Answers of one claim of AVeriTeC (MichSchli/AVeriTeC) from one page form a document. Its knowledge
+store (shared tasks of FEVER) has one file per claim, named by its number. There each line is a
+page: ``claim_id``, ``url`` and ``url2text``, the sentences.
 """
 
 import json

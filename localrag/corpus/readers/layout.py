@@ -182,7 +182,7 @@ def _in_frames(glyphs: Iterable[tuple[int, Glyph]]) -> list[tuple[int, int, Glyp
     steps = [_step(found[a][1], found[b][1]) for a, b in pairwise(upright)]
     down, along = steps.count("down"), steps.count("along")
     if down + along < len(upright) / 3:
-        # For spread letters, or cells of one letter, the order in the file shows the direction.
+        # For spread letters, or cells of one letter, the file's order shows the direction.
         steps = [_step(found[a][1], found[b][1], reach=_ANY) for a, b in pairwise(upright)]
         down, along = steps.count("down"), steps.count("along")
     if down + along < len(upright) / 3:
@@ -224,7 +224,7 @@ def _step(one: Glyph, other: Glyph, reach: float = 2.2) -> str:
 
 
 def _neighbours(glyphs: Sequence[Glyph]) -> tuple[int, int]:
-    """Numbers of characters closer to the one below, and to the one on the right."""
+    """How many characters are closer to the next one below, and to the right."""
     by_cell: dict[tuple[int, int], list[Glyph]] = defaultdict(list)
     size = median(glyph.size for glyph in glyphs) or 1.0 if glyphs else 1.0
     for glyph in glyphs:

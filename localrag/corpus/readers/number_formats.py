@@ -1,8 +1,7 @@
 """Numbers and dates as displayed: formats of ECMA-376 with Japanese eras.
 
-A cell holds 1234 and shows 1,234円, or holds 46113 and shows 令和8年4月1日. Quotations need the
-displayed form. The package `ssf` renders such formats too, but has had no release since 2021 and
-needs seven packages.
+A cell holds 46113 and shows 令和8年4月1日. Quotations need the displayed form. The package `ssf`
+has had no release since 2021.
 """
 
 import re

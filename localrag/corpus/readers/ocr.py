@@ -1,9 +1,8 @@
 """OCR of image pages with PP-OCR, page by page; read pages are kept on disk.
 
-PP-OCR finds columns of vertical writing, but reads them sideways and drops 、 and 。. So each
-column is cut into characters, laid in a row from left to right. PP-OCR also drops spaces, so rows
-are cut at wide ones. A page takes seconds, so each one is kept in a file until its document is
-stored; an interrupted run resumes at the next page.
+PP-OCR reads vertical columns sideways, and drops 、 and 。. So each column is cut into characters,
+laid in a row. It also drops spaces, so rows are cut at wide ones. An interrupted run resumes at the
+next page.
 """
 
 import json

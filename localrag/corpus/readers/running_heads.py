@@ -312,7 +312,7 @@ def _is_set_apart(words: str, edge: _Edge, count: int) -> bool:
 
 
 def _heads_a_table(row: Sequence[Segment], inner: Sequence[Segment]) -> bool:
-    """Whether the next row inward has its cells below those of this row."""
+    """Whether the next row inward has cells below these."""
     if len(row) < 2 or len(inner) < 2:
         return False
     aligned = sum(

@@ -1,8 +1,7 @@
 """Excel workbooks as documents: a section per sheet, a line per row.
 
 openpyxl (extra ``office``) gives the values calculated last; formulas and macros never run. Hidden
-sheets, rows and columns, charts, pictures, printed headers and footers, and formulas never
-calculated are counted. Rows hidden by a filter are read.
+rows, columns and sheets are counted; rows hidden by a filter are read.
 """
 
 import re

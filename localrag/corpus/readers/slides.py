@@ -1,8 +1,7 @@
 """PowerPoint presentations as documents: a page and a section per slide.
 
 `python-pptx` has no text of SmartArt and comments, and reads no Strict files, so lxml walks the
-XML. Text of layouts and masters is read with the first slide showing it. Hidden slides, charts,
-pictures and embedded files are counted.
+XML. Text of layouts and masters is read with the first slide showing it.
 """
 
 from collections import Counter

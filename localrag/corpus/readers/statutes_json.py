@@ -1,11 +1,9 @@
 """Statutes in JSON: answers of e-Gov's API, version 2, and JSON lines with one law each.
 
 The API gives its XML as a tree of {tag, attr, children}, turned back into elements for the reader
-of XML. ``law_full_text`` may also have the XML itself, in base64.
-
-A JSON line has paragraphs as text, with items as lines. A leading sign alone marks no item, because
-tables have lines like 百万円 … too. A line is an item if its number follows the previous one, or if
-it is the first of its kind right below its sentence or item. Other lines stay plain.
+of XML. A JSON line has paragraphs as text, with items as lines. A leading sign alone marks no item,
+because tables have lines like 百万円 … too. Its number must follow the previous one, or be the
+first of its kind right below its sentence or item.
 """
 
 import base64

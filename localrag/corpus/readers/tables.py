@@ -1,8 +1,7 @@
 """Tables as text: each row is a line, its values with the names of their columns.
 
-``品目：鉛筆 単価：120円``: a row is found and quoted on its own. This module also reads tables in
-text files (.csv, .tsv). A .tsv with three to five columns, or with the column names of triples, is
-a file of triples.
+``品目：鉛筆 単価：120円``: a row is found and quoted on its own. A .tsv with three to five columns,
+or with the column names of triples, is a file of triples.
 """
 
 import codecs

@@ -1,7 +1,7 @@
 """From bytes to text: encodings, control characters, lines, JSON records, names.
 
-Decoding is strict: a wrong guess would store text that nobody wrote. Titles and ids are part of
-every passage, so their length is limited.
+Decoding is strict: a wrong guess would store text nobody wrote. Titles and ids are part of every
+passage, so their length is limited.
 """
 
 import codecs
@@ -74,7 +74,7 @@ _HALF_WIDTH = re.compile("[｡-ﾟ]")
 def decode_terse(data: bytes) -> str:
     """Decode short text without kana: a name, a table, the subject of a message.
 
-    If both EUC-JP and CP932 fit, the one with fewer half-width kana is chosen.
+    Of EUC-JP and CP932, the encoding with fewer half-width kana is chosen.
     """
     try:
         return decode(data)

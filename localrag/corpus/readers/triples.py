@@ -1,8 +1,4 @@
-"""Triples: documents of some hundred triples, and files of triples.
-
-A file has tab-separated lines with one value each (extracts of Wikidata and Shinra) or JSON Lines.
-A JSON line is a triple, or a value of an attribute of Shinra.
-"""
+"""Triples: documents of some hundred triples, and files of triples."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -175,9 +171,8 @@ def read_triples_jsonl(
 ) -> Iterator[Document | ReadFailure | Mark]:
     """Read a file of triples in one of two forms, shown by its first line.
 
-    A line ``{"subject", "predicate", "object"}`` (as in JEMHopQA) is a whole triple. Its object is
-    a string or a list; "source" and "date" are optional. A line of Shinra has one value: "title",
-    "attribute", and the "text" of its "text_offset" or else "html_offset". Consecutive lines with
+    A line ``{"subject", "predicate", "object"}`` (as in JEMHopQA) is a whole triple, with a string
+    or a list as object. A line of Shinra has one value of an attribute; consecutive lines with
     equal title and attribute form one triple.
     """
     form = _form(json_object(lines.first))
@@ -274,12 +269,11 @@ _MEANT = {other: name for name, others in _OTHER_NAMES.items() for other in othe
 def read_triples_tsv(
     name: str, lines: Lines, limits: Limits
 ) -> Iterator[Document | ReadFailure | Mark]:
-    """Read a triple from every line.
+    """Read a triple from every line: subject, predicate, object, source, date.
 
-    Columns are subject, predicate, object, then optionally source and date. A first line with
-    column names (also title, attribute, value; 主語, 述語, 目的語; 項目, 属性, 値 …) allows any
-    order and other columns. Cells have no quoting. Consecutive lines differing only in their object
-    form one triple.
+    A first line with column names (also title, attribute, value; 主語, 述語, 目的語; 項目, 属性, 値
+    …) allows any order and other columns. Consecutive lines differing only in their object form one
+    triple.
     """
     header = _first(lines)
     columns = [_MEANT.get(cell.casefold(), cell.casefold()) for cell in header]

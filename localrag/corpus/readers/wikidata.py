@@ -1,8 +1,7 @@
 """Wikidata: dumps in JSON, an entity a line.
 
-Statements name other entities by id, and labels can be anywhere in the dump. So the file is read
-twice: first for labels, kept in a temporary database, then for statements. Storing ids instead
-would need one reading, but the index of the corpus would not know a single name.
+Statements name other entities by id, with labels anywhere in the dump. So the file is read twice:
+for labels, kept in a temporary database, then for statements.
 
 Shapes: https://doc.wikimedia.org/Wikibase/master/php/docs_topics_json.html
 """
@@ -183,11 +182,9 @@ def read_wikidata(
 ) -> Iterator[Document | ReadFailure | Omission | Mark]:
     """Read a document from every item with a Japanese name, a triple per property.
 
-    The subject is the title of the item's page in the Japanese Wikipedia, with its disambiguator,
-    else the Japanese label. Label and aliases become triples of the predicate `ALIAS`. A property
-    counts with its preferred statements, else its normal ones. Objects are items, times,
-    quantities, strings and Japanese texts. Other kinds (identifiers, media, coordinates …) are left
-    out.
+    The subject is the title of the page in the Japanese Wikipedia, else the Japanese label. Label
+    and aliases become triples of `ALIAS`. Objects are items, times, quantities, strings and
+    Japanese texts of the preferred statements, else of the normal ones.
     """
     with closing(Labels.of(_entities(lines, limits), limits.aside)) as labels:
         for number, line in lines:

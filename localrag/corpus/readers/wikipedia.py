@@ -1,9 +1,8 @@
 """Wikipedia: dumps of its search index (CirrusSearch), and plain extracts.
 
-An extract is text of WikiExtractor or an answer of MediaWiki's API. A dump has an article a line,
-without markup. Its lines come in pairs for Elasticsearch: ``{"index": {"_id": "5", ...}}``, then
-the page. Its fields are described at mediawiki.org, Extension:CirrusSearch/Schema. Older dumps are
-one ``.json.gz`` per wiki; since 2026 they are numbered ``.json.bz2``.
+An extract is text of WikiExtractor or an answer of MediaWiki's API. The lines of a dump come in
+pairs: ``{"index": {"_id": "5", ...}}``, then the page, without markup. Its fields are described at
+mediawiki.org, Extension:CirrusSearch/Schema.
 """
 
 import html

@@ -1,11 +1,8 @@
 """Word files (.docx and its kin): all displayed words, in reading order.
 
-Other content is counted: pictures, comments, hidden and deleted text. Layout of the words:
-
 - A paragraph is a line, starting with its automatic number.
-- A table row is a line with tabs between cells. A row of one cell keeps its paragraphs. Merged
-  cells appear once.
-- Text boxes follow their paragraph, then its notes: 注1 …. The sentence itself has no note mark.
+- A table row is a line with tabs between cells. A row of one cell keeps its paragraphs.
+- Text boxes follow their paragraph, then its notes: 注1 ….
 - Headers come before their section and footers after it, each once, without page numbers.
 - Ruby gives its base text; readings are in the metadata (`ruby`).
 """

@@ -1,8 +1,7 @@
 """Lines of Word files, and characters Word shows without storing them.
 
-Fonts like Symbol and Wingdings have signs in place of letters. Word stores such a sign in the
-private use area, at U+F000 plus its code. Also here: form fields of older files, overlaid
-characters, formulas.
+These are signs of fonts like Symbol and Wingdings (stored at U+F000 plus their code), form fields
+of older files, overlaid characters, and formulas.
 """
 
 import re

@@ -146,10 +146,9 @@ _KANA = re.compile("[ぁ-んァ-ヶ]")
 def member_names(members: Sequence[zipfile.ZipInfo]) -> list[str]:
     """The original names of the members, with ``/`` between folders.
 
-    `zipfile` reads a name without the mark for UTF-8 as CP437. Windows in Japan writes CP932, with
-    a backslash as second byte of 表 and 予. macOS writes UTF-8 without the mark. All names of an
-    archive share one encoding. It is EUC-JP if CP932 does not fit all names, or would read kana as
-    rows of half-width marks.
+    `zipfile` reads a name without the mark for UTF-8 as CP437. macOS writes UTF-8 without the mark,
+    Windows in Japan CP932. All names of an archive share one encoding: EUC-JP if CP932 does not fit
+    all, or would read kana as half-width marks.
     """
     written = [_written(member) for member in members]
     unmarked = [name for name in written if isinstance(name, bytes)]
