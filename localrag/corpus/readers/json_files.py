@@ -366,7 +366,9 @@ def read_json(
         if "paragraphs" in value[0] or "context" in value[0]:
             yield from _questions(name, value)
         elif is_claim(value[0]):
-            yield from _claims(name, value)
+            yield from one_by_one(
+                name, value, lambda claim, place: claim_documents(claim, place, name)
+            )
         elif "derivations" in value[0]:
             yield from _derivations(name, value)
         else:
@@ -384,10 +386,6 @@ def _questions(name: str, records: list[dict[str, Any]]) -> Iterator[Document | 
             yield paragraph_document(f"{name}:{len(seen)}", name, title, text)
 
     return one_by_one(name, records, paragraphs)
-
-
-def _claims(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:
-    return one_by_one(name, records, lambda record, place: claim_documents(record, place, name))
 
 
 def _derivations(name: str, records: list[dict[str, Any]]) -> Iterator[Document | ReadFailure]:

@@ -315,17 +315,14 @@ _BYTES_A_CHARACTER = 20
 
 def read_xlsx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     """Read the visible sheets of a workbook as one document."""
-    with opened_workbook(BytesIO(data), _file(name), limits.aside, limits.file_bytes) as opened:
+    file = PurePosixPath(name.rpartition("!")[2]).name
+    with opened_workbook(BytesIO(data), file, limits.aside, limits.file_bytes) as opened:
         reading = _Reading(opened, Package(_whole(opened), limits), limits)
         text, headings = reading.text()
     omissions = omitted(reading.left_out)
     if not text:
         raise without_text("XLSX", omissions)
     yield prose(id_=name, kind="xlsx", text=text, headings=headings, omissions=omissions)
-
-
-def _file(name: str) -> str:
-    return PurePosixPath(name.rpartition("!")[2]).name
 
 
 def _whole(opened: Opened) -> bytes:

@@ -114,18 +114,6 @@ def written(snak: Mapping[str, Any], label: Label) -> str | None:
     return write(snak["datavalue"]["value"], label)
 
 
-def _item_in_words(value: Mapping[str, Any], label: Label) -> str:
-    return label(value["id"])
-
-
-def _string(value: str, _: Label) -> str:
-    return value.strip()
-
-
-def _text(value: Mapping[str, str], _: Label) -> str | None:
-    return value["text"].strip() if value["language"] == "ja" else None
-
-
 def _quantity(value: Mapping[str, str], label: Label) -> str:
     amount = value["amount"].removeprefix("+")
     unit = value["unit"]
@@ -160,9 +148,11 @@ def _time(value: Mapping[str, Any], _: Label) -> str:
 
 
 _KINDS: Mapping[str, Callable[[Any, Label], str | None]] = {
-    "wikibase-item": _item_in_words,
-    "string": _string,
-    "monolingualtext": _text,
+    "wikibase-item": lambda value, label: label(value["id"]),
+    "string": lambda value, _: value.strip(),
+    "monolingualtext": lambda value, _: (
+        value["text"].strip() if value["language"] == "ja" else None
+    ),
     "quantity": _quantity,
     "time": _time,
 }
