@@ -60,8 +60,9 @@ class WikitextParser:
                 to_install("wikipedia"),
             ) from error
         self._parse = mwparserfromhell.parse
-        self._templates = _vocabulary()["templates"]
-        self._countries = countries = _vocabulary()["countries"]
+        self._templates: Mapping[str, str] = _vocabulary()["templates"]
+        self._countries: Mapping[str, str] = _vocabulary()["countries"]
+        countries = self._countries
         self._prints: Mapping[str, Callable[[list[str]], str]] = {
             "date": lambda values: _date(values, 0),
             "second_date": lambda values: _date(values, 3),
