@@ -13,7 +13,7 @@ from statistics import fmean
 from time import perf_counter
 
 from localrag.config import Config, RetrievalConfig
-from localrag.corpus.readers.text import json_object, numbered_lines
+from localrag.corpus.readers.bounds import json_object, numbered_lines
 from localrag.corpus.readers.types import Limits
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import PASSAGES

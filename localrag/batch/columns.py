@@ -8,7 +8,7 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from localrag.batch.options import SERIES, follow_each_other, plain_label
-from localrag.corpus.readers.text import numbered_lines
+from localrag.corpus.readers.bounds import numbered_lines
 from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError
 from localrag.facts import Fact, FactKind

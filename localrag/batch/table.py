@@ -29,7 +29,7 @@ from localrag.batch.columns import (
 from localrag.batch.options import read_options
 from localrag.batch.types import QuestionRow, Row, UnreadableRow
 from localrag.corpus.facets import labels, read_labels
-from localrag.corpus.readers.text import json_object, numbered_lines
+from localrag.corpus.readers.bounds import json_object, numbered_lines
 from localrag.corpus.types import Label
 from localrag.errors import InputError, LocalragError, NotFoundError
 from localrag.facts import Fact, FactKind

@@ -17,6 +17,7 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from localrag.corpus.readers.bounds import Lines
 from localrag.corpus.readers.converting import CONVERTED, LIST_OF_LAWS, convert, not_read
 from localrag.corpus.readers.egov_xml import read_egov_xml
 from localrag.corpus.readers.images import no_ocr, read_image
@@ -37,7 +38,7 @@ from localrag.corpus.readers.pdf import read_pdf
 from localrag.corpus.readers.sheets import read_xlsx
 from localrag.corpus.readers.slides import read_pptx
 from localrag.corpus.readers.tables import read_csv, read_tsv
-from localrag.corpus.readers.text import Lines, drop_controls, empty_file
+from localrag.corpus.readers.text import drop_controls, empty_file
 from localrag.corpus.readers.triples import holds_triples, read_triples_jsonl
 from localrag.corpus.readers.types import (
     Limits,

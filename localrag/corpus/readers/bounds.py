@@ -1,4 +1,4 @@
-"""Limits for hostile files: estimated memory, XML without entities, a separate process.
+"""Untrusted input within limits: memory, XML, JSON, lines, a separate process.
 
 A parser makes objects of some hundred bytes from each mark of its grammar: ``<a/>`` becomes a node,
 ``[],`` a list. So marks are counted first; their weights are measured
@@ -14,15 +14,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from math import ceil
 from multiprocessing.connection import Connection
 from threading import Lock
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 from lxml import etree
 
-from localrag.corpus.readers.types import Limits
+from localrag.corpus.readers.text import empty_file
+from localrag.corpus.readers.types import Limits, NumberedLine
 from localrag.errors import InputError
 from localrag.language import N_
 
@@ -259,3 +262,157 @@ def _limit(seconds: int, memory_bytes: int) -> None:
         _, hard = resource.getrlimit(what)
         soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(what, (soft, hard))
+
+
+_CHUNK = 1 << 20
+# Bytes of an empty line with its end.
+_EMPTY_LINE = 2
+# Lines examined to recognise a file.
+_HEAD = 20
+
+
+class Lines:
+    """The unread lines of a file, after a given one.
+
+    Attributes:
+        first: the first readable line of `head` (UTF-8, and JSON if it begins an object). It shows
+            the content of the file. Without a readable line, the first one.
+    """
+
+    def __init__(self, stream: IO[bytes], limits: Limits, after: int = 0) -> None:
+        self._stream, self._limits, self._after = stream, limits, after
+        if next(self.whole(), None) is None:
+            raise empty_file()
+        # Even an unreadable line shows its format.
+        fallback = next(self.head(), b"")[:_CHUNK]
+        self.first = next((line for line in self.head() if _can_be_read(line, limits)), fallback)
+
+    def __iter__(self) -> Iterator[NumberedLine]:
+        return (line for line in self.whole() if line[0] > self._after)
+
+    def head(self) -> Iterator[bytes]:
+        """The first lines with content, skipped or not; to be used before iteration.
+
+        Blank lines, too long ones, and a line that only opens an array are left out.
+        """
+        return (line for _, line in islice(self.whole(), _HEAD) if line and element(line))
+
+    def whole(self) -> Iterator[NumberedLine]:
+        """Every line from the start; to be used before iteration."""
+        self._stream.seek(0)
+        return numbered_lines(self._stream, self._limits)
+
+
+def json_object(line: bytes) -> dict[str, Any]:
+    """Parse a line holding one JSON object in UTF-8; others are InputErrors."""
+
+    def damaged(error: json.JSONDecodeError) -> InputError:
+        return InputError(
+            N_("The line is not JSON: it goes wrong at character {character}."),
+            N_("Write one complete JSON object a line."),
+            character=error.colno,
+        )
+
+    value = parsed_json(utf8_line(line), damaged)
+    if not isinstance(value, dict):
+        raise InputError(N_("The line is not a JSON object."), N_("Write one JSON object a line."))
+    return value
+
+
+def utf8_line(line: bytes) -> str:
+    """Decode a line of UTF-8."""
+    try:
+        return line.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            N_("The line is not valid UTF-8 at byte {byte}."),
+            N_("Save the file as UTF-8."),
+            byte=error.start,
+        ) from error
+
+
+def parsed_json(data: str | bytes, damaged: Callable[[json.JSONDecodeError], InputError]) -> Any:
+    """Parse JSON; `damaged` makes the error for a wrong character."""
+    try:
+        return json.loads(data)
+    except json.JSONDecodeError as error:
+        raise damaged(error) from error
+    except UnicodeDecodeError as error:
+        raise InputError(
+            N_("The JSON is not valid UTF-8 at byte {byte}."),
+            N_("Save the file as UTF-8."),
+            byte=error.start,
+        ) from error
+    except ValueError as error:
+        raise InputError(
+            N_("The JSON holds a number that is too long."), N_("Check where it came from.")
+        ) from error
+    except RecursionError as error:
+        raise InputError(
+            N_("The JSON is nested too deeply."), N_("Check where it came from.")
+        ) from error
+
+
+def element(line: bytes) -> bytes:
+    """A line without the brackets and commas of an array."""
+    return line.strip(b"[], \t\r\n")
+
+
+def complete(line: bytes | None, limits: Limits) -> bytes:
+    """Return a line from `numbered_lines`."""
+    if line is None:
+        raise InputError(
+            N_("The line is longer than {most:,} bytes."),
+            N_("Check whether line breaks are missing, or split what it holds."),
+            most=limits.line_bytes,
+        )
+    check_memory(line, JSON, limits)
+    return line
+
+
+def numbered_lines(stream: IO[bytes], limits: Limits) -> Iterator[NumberedLine]:
+    """Yield lines with numbers from 1, without a byte order mark.
+
+    A line over the limit is None. A stream that is too large, or mostly empty lines, is an
+    InputError.
+    """
+    total, number, empty = 0, 0, 0
+    while line := stream.readline(limits.line_bytes + 1):
+        number += 1
+        total += len(line)
+        empty += len(line) <= _EMPTY_LINE
+        if empty > limits.empty_lines + number // 2:
+            raise InputError(
+                N_("More than {n:,} lines of the file are empty."),
+                N_("Check how it was made."),
+                n=limits.empty_lines,
+            )
+        too_long = len(line) > limits.line_bytes
+        rest = line
+        while too_long and rest and not rest.endswith(b"\n"):
+            rest = stream.readline(_CHUNK)
+            total += len(rest)
+            if total > limits.unpacked_bytes:
+                break
+        if total > limits.unpacked_bytes:
+            raise InputError(
+                N_("The file unpacks to more than {most:,} bytes."),
+                N_("Split it into several files."),
+                most=limits.unpacked_bytes,
+            )
+        if number == 1:
+            line = line.removeprefix(BOM_UTF8)
+        yield number, None if too_long else line
+
+
+def _can_be_read(line: bytes, limits: Limits) -> bool:
+    bare = element(line)
+    try:
+        check_memory(bare, JSON, limits)
+        if bare.startswith(b"{"):
+            json_object(bare)
+        else:
+            bare.decode()
+    except (InputError, UnicodeDecodeError):
+        return False
+    return True

@@ -12,17 +12,10 @@ from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any
 
-from localrag.corpus.readers.bounds import JSON, check_memory
+from localrag.corpus.readers.bounds import JSON, check_memory, complete, json_object, parsed_json
 from localrag.corpus.readers.prose import prose
 from localrag.corpus.readers.statutes_json import is_law, read_law, read_laws, statute_document
-from localrag.corpus.readers.text import (
-    complete,
-    drop_controls,
-    json_object,
-    one_line,
-    parsed_json,
-    string,
-)
+from localrag.corpus.readers.text import drop_controls, one_line, string
 from localrag.corpus.readers.triples import Placed, triple, triple_documents
 from localrag.corpus.readers.types import (
     Limits,

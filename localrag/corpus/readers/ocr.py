@@ -93,10 +93,7 @@ def is_installed() -> bool:
 
 
 class PaddleOcr:
-    """PP-OCRv6 small, run by rapidocr and ONNX Runtime, with models from the package.
-
-    With 0 `threads`, ONNX Runtime uses one per core.
-    """
+    """PP-OCRv6 small, run by rapidocr and ONNX Runtime; 0 `threads` for one per core."""
 
     def __init__(self, threads: int = 0) -> None:
         self._threads = threads
@@ -494,12 +491,9 @@ def is_small(data: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ScannedPage:
-    """A page read by OCR.
+    """A page read by OCR, with its number from 1 and its size in pixels.
 
-    Attributes:
-        number: of the page in its file, from 1.
-        width, height: of its image, in pixels.
-        lines: in reading order; none on a page without text.
+    Its lines are in reading order; a page without text has none.
     """
 
     number: int
@@ -522,15 +516,9 @@ class ScannedPage:
 
 @dataclass(frozen=True, slots=True)
 class PageRead:
-    """Progress: a page was read, or had been read before.
+    """Progress of OCR: page `number` of a file was read, or had been read before.
 
-    Attributes:
-        source: the file.
-        number: of the page in its file, from 1.
-        characters: number read on it.
-        confidence: as in `ScannedPage`.
-        done, total: pages of the file for OCR.
-        earlier: of `done`, pages read before.
+    `done` and `total` count its pages for OCR, `earlier` those read before.
     """
 
     source: str
@@ -544,12 +532,9 @@ class PageRead:
 
 @dataclass(frozen=True, slots=True)
 class Scans:
-    """Reads image pages.
+    """Reads image pages with an engine and calls `on_page` after each.
 
-    Attributes:
-        engine: the OCR engine.
-        kept: folder of read pages; None to keep none.
-        on_page: called after each page.
+    `kept` is the folder of read pages; None to keep none.
     """
 
     engine: Engine

@@ -14,9 +14,9 @@ from itertools import chain, islice
 from types import MappingProxyType
 from typing import NamedTuple
 
-from localrag.corpus.readers.bounds import TEXT, check_memory
+from localrag.corpus.readers.bounds import TEXT, Lines, check_memory, complete
 from localrag.corpus.readers.prose import prose
-from localrag.corpus.readers.text import Lines, cell, complete, decode_terse
+from localrag.corpus.readers.text import cell, decode_terse
 from localrag.corpus.readers.triples import holds_triples_tsv, read_triples_tsv
 from localrag.corpus.readers.types import Limits, Mark, ReadFailure
 from localrag.corpus.types import Document

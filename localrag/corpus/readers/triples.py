@@ -6,17 +6,8 @@ from html import unescape
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from localrag.corpus.readers.text import (
-    Lines,
-    bounded,
-    complete,
-    drop_controls,
-    first_decoded,
-    json_object,
-    one_line,
-    string,
-    utf8_line,
-)
+from localrag.corpus.readers.bounds import Lines, complete, json_object, utf8_line
+from localrag.corpus.readers.text import bounded, drop_controls, first_decoded, one_line, string
 from localrag.corpus.readers.types import Limits, Mark, ReadFailure
 from localrag.corpus.types import TRIPLES, Document, Locator, Passage, Triple
 from localrag.errors import InputError

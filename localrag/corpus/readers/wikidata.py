@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import apsw
 
-from localrag.corpus.readers.text import Lines, complete, element, json_object
+from localrag.corpus.readers.bounds import Lines, complete, element, json_object
 from localrag.corpus.readers.triples import triple, triples_document
 from localrag.corpus.readers.types import Limits, Mark, Omission, ReadFailure
 from localrag.corpus.types import ALIAS, Document, Triple

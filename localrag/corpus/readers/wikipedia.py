@@ -14,17 +14,10 @@ from datetime import date
 from functools import partial
 from typing import Any, TypeVar
 
+from localrag.corpus.readers.bounds import Lines, complete, json_object
 from localrag.corpus.readers.infobox import Infoboxes
 from localrag.corpus.readers.prose import Heading, prose
-from localrag.corpus.readers.text import (
-    Lines,
-    bounded,
-    complete,
-    drop_controls,
-    json_object,
-    one_line,
-    string,
-)
+from localrag.corpus.readers.text import bounded, drop_controls, one_line, string
 from localrag.corpus.readers.triples import triple_passages
 from localrag.corpus.readers.types import (
     Limits,

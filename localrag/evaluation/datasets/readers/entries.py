@@ -6,7 +6,8 @@ from functools import cached_property
 from io import BytesIO
 from typing import Any
 
-from localrag.corpus.readers.text import drop_controls, numbered_lines
+from localrag.corpus.readers.bounds import numbered_lines
+from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.types import Limits
 from localrag.errors import InputError
 from localrag.language import N_, _
