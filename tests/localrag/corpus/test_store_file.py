@@ -149,7 +149,7 @@ def test_a_text_that_was_changed_is_told_and_not_read(
 
 
 def test_a_text_that_is_missing_is_told(store: CorpusStore, make_law: MakeLaw) -> None:
-    """As where two pages of the file stand in each other's place, each with its checksum."""
+    """Swap two pages of the file, each with its checksum."""
     store.add(make_law("L1", "渡し舟法", ["1"]))
     store.close()
     with closing(database.connect(store.path)) as connection:
@@ -281,7 +281,7 @@ def test_a_place_that_cannot_hold_folders(tmp_path: Path) -> None:
 def test_read_only_media(store: CorpusStore, make_law: MakeLaw, tmp_path: Path) -> None:
     store.add(make_law("L1", "甲法", ["1"]))
     store.close()
-    # Stands in for a folder in which no -shm file can be made: its name is taken.
+    # Like a folder without room for a -shm file: its name is taken.
     store.path.with_name("corpus.sqlite-shm").mkdir()
     with CorpusStore.open(store.path, read_only=True) as opened:
         assert [d.id for d in opened.documents()] == ["L1"]

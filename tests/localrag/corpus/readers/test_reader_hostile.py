@@ -1,4 +1,4 @@
-"""Bad and hostile input: a failure that names cause and cure, and the rest goes on."""
+"""Bad and hostile input: a failure with cause and cure; the rest goes on."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""PDF read as text: sentences over lines, columns and pages; what is left out; what is not read."""
+"""PDF as text: sentences over lines, columns and pages; omissions."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Statutes as JSON lines: places, supplements, and which lines are items."""
+"""Statutes as JSON lines: places, supplements, items."""
 
 import json
 

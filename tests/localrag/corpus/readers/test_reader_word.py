@@ -1,4 +1,4 @@
-"""Word files: every word that Word shows, in reading order; what is not read is named."""
+"""Word files: every displayed word, in reading order; omissions."""
 
 import zipfile
 from collections.abc import Callable
