@@ -248,7 +248,7 @@ def _told(
         yield ReadFailure(name, unreadable(error))
     except Exception as error:  # noqa: BLE001 - hostile files find every path through a parser
         problem = InputError(
-            N_("The file is damaged ({name}: {problem})."),
+            N_("The file is damaged in an unexpected way ({name}: {problem})."),
             N_("Open it in its own program and save it again."),
             name=type(error).__name__,
             problem=drop_controls(str(error))[:200],

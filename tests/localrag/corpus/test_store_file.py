@@ -241,17 +241,19 @@ def test_two_writers_without_the_lock_do_not_mix(
         other.add(make_law("L1", "甲法", ["1"]))
 
 
-def test_a_full_disk_loses_nothing_that_was_stored(store: CorpusStore, make_law: MakeLaw) -> None:
-    store.add(make_law("L1", "甲法", ["1"]))
-    pages = store._db.rows("PRAGMA page_count")[0][0]
-    store._db.rows(f"PRAGMA max_page_count = {pages + 2}")
-    large = make_law("L3", "丙法", [str(n) for n in range(1, 5000)])
-    with pytest.raises(StorageError, match="is full"):
-        add_together(store, make_law("L2", "乙法", ["1"]), large)
-    store._db.rows("PRAGMA max_page_count = 1000000")
-    assert [d.id for d in store.documents()] == ["L1"]
-    store.add(make_law("L2", "乙法", ["1"]))
-    assert store.check() == []
+def test_a_full_disk_loses_nothing_that_was_stored(tmp_path: Path, make_law: MakeLaw) -> None:
+    file = database.Database(tmp_path / "full.sqlite", CORPUS, create=True)
+    with CorpusStore(file) as store:
+        store.add(make_law("L1", "甲法", ["1"]))
+        pages = file.rows("PRAGMA page_count")[0][0]
+        file.rows(f"PRAGMA max_page_count = {pages + 2}")
+        large = make_law("L3", "丙法", [str(n) for n in range(1, 5000)])
+        with pytest.raises(StorageError, match="is full"):
+            add_together(store, make_law("L2", "乙法", ["1"]), large)
+        file.rows("PRAGMA max_page_count = 1000000")
+        assert [d.id for d in store.documents()] == ["L1"]
+        store.add(make_law("L2", "乙法", ["1"]))
+        assert store.check() == []
 
 
 def add_together(store: CorpusStore, *documents: Document) -> None:
