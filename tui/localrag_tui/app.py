@@ -18,9 +18,9 @@ from localrag.language import N_, _, ngettext
 from localrag.workspace import Workspace
 from localrag_tui.screen import Dialogue, Kept, WorkbenchScreen
 from localrag_tui.screens import SCREENS
-from localrag_tui.shell.base import TOAST_WIDTH, BaseApp, abridged
+from localrag_tui.shell.base import BaseApp, abridged
 from localrag_tui.shell.keys import key_of, needed, normal, spelled, usable
-from localrag_tui.shell.look import THEMES, look
+from localrag_tui.shell.look import SHEETS, THEMES, look, sheets
 from localrag_tui.shown import cut, one_line
 from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.work.jobs import Jobs
@@ -78,10 +78,7 @@ class Workbench(BaseApp):
     TITLE = "localrag"
     AUTO_FOCUS = None
     NOTIFICATION_TIMEOUT = 3
-    CSS = f"""
-    ToastRack {{ dock: top; align: right top; margin-top: 1; }}
-    Toast {{ width: {TOAST_WIDTH}; max-width: 100%; }}
-    """
+    CSS_PATH = sheets("bench")
     ENABLE_COMMAND_PALETTE = True
     COMMANDS = {_commands}  # noqa: RUF012 - Textual's own
     MODES: ClassVar[dict[str, str | Callable[[], Screen[None]]]] = {
@@ -211,6 +208,12 @@ class Workbench(BaseApp):
             chat = config.chat.model_copy(update={"model": chosen.model})
             config = config.model_copy(update={"chat": chat})
         return config.model_copy(update={"corpus": self.corpus})
+
+    def add_styles(self, *names: str) -> None:
+        """Read style sheets; Textual itself would parse all sheets again for each new one."""
+        new = [path for path in sheets(*names) if not self.stylesheet.has_source(str(path))]
+        self.stylesheet.read_all(new)
+        self.stylesheet.parse()
 
     def on_mount(self) -> None:
         self.switch_mode(self._first)
@@ -394,6 +397,9 @@ class Workbench(BaseApp):
         await greet(self)
 
     async def _warm(self) -> None:
+        for name in SHEETS:
+            self.add_styles(name)
+            await asyncio.sleep(0)
         await self.engine.warm()
 
     async def _check_keys(self) -> None:

@@ -106,21 +106,6 @@ class ConversationList(OptionList):
     class EndNear(Message):
         """More conversations are wanted, if there are any."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    ConversationList {
-        height: 1fr;
-        border: none; padding: 0; background: $surface;
-        scrollbar-size-vertical: 1; scrollbar-gutter: stable;
-        &:focus { border: none; background-tint: $foreground 0%; }
-        & > .option-list--option { padding: 0 1; }
-        & > .option-list--option-highlighted {
-            background: $panel; color: $foreground; text-style: none;
-        }
-        &:focus > .option-list--option-highlighted {
-            background: $primary 20%; color: $foreground; text-style: none;
-        }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", N_("Open"), id="conversations.open"),
         Binding("n", "screen.new", N_("New"), id="conversations.new_here"),
@@ -270,16 +255,6 @@ class ConversationSearch(TextField):
 class ConversationsDialogue(Dialogue):
     """Gives back the id of the conversation to go on with, 0 for a new one."""
 
-    CSS: ClassVar[str] = """
-    ConversationsDialogue > .box {
-        width: 110; max-width: 96%; height: 90%; max-height: 36;
-        background: $surface; padding: 1 1 0 1;
-        .heading { padding: 0 1; }
-        ConversationSearch { background: $panel; margin: 1 0; }
-        .nothing { padding: 0 1; color: $foreground-muted; display: none; height: auto; }
-        &.-nothing .nothing { display: block; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "clear", N_("Clear"), id="conversations.clear"),
         Binding("escape", "leave", N_("Close"), id="conversations.leave"),

@@ -212,21 +212,6 @@ class Finder(Vertical):
         law_id: the law that is read, which a place without a law is of; "" for none.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    Finder {
-        height: auto;
-        Input, Input:focus { background: $panel; padding: 0 1; }
-        OptionList {
-            height: auto; max-height: 1fr; background: $surface;
-            border: none; padding: 0 1;
-        }
-        .problem { height: auto; padding: 1 1; color: $error; display: none; }
-        .cut { height: auto; padding: 0 1; color: $foreground-muted; display: none; }
-        &.-typed { height: 1fr; }
-        &.-problem .problem { display: block; }
-        &.-cut .cut { display: block; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "next", N_("Next"), id="jump.next", show=False),
         Binding("up", "previous", N_("Previous"), id="jump.previous", show=False),
@@ -382,23 +367,6 @@ class JumpDialogue(Dialogue):
     """Gives back the `Spot` that was chosen.
 
     A place without a law is one of the law that is read on the screen below.
-    """
-
-    CSS: ClassVar[str] = """
-    JumpDialogue {
-        align: center top;
-        & > .box { width: 76; max-width: 100%; max-height: 90%; margin-top: 2; padding: 1 1 0 1; }
-        .heading { padding: 0 1; margin: 0 0 1 0; }
-        Finder { height: auto; max-height: 100%; }
-        Finder.-typed { height: auto; }
-        Finder OptionList { max-height: 10; }
-        #preview {
-            height: auto; max-height: 5; padding: 0 1; background: $panel; color: $foreground;
-            display: none;
-        }
-        #preview.-filled { display: block; }
-    }
-    JumpDialogue.-wide > .box, JumpDialogue.-normal > .box { width: 90; margin-top: 4; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [

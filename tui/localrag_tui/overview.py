@@ -69,7 +69,6 @@ def _look(workspace: Workspace, name: str, config: "Config") -> _Look:
 class OverviewList(Listing):
     """The values, summaries and questions, each below its heading."""
 
-    DEFAULT_CSS: ClassVar[str] = "OverviewList { height: 1fr; margin-top: 1; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", N_("Search within, or ask"), id="overview.choose"),
     ]
@@ -77,10 +76,6 @@ class OverviewList(Listing):
 
 class OverviewDialogue(Dialogue):
     """Gives back what was chosen: labels, or a question."""
-
-    CSS: ClassVar[str] = """
-    OverviewDialogue > .box { width: 100; max-width: 100%; height: 100%; padding: 1 2 0 2; }
-    """
 
     def body(self) -> ComposeResult:
         """What there is in numbers above, the rest in a list."""

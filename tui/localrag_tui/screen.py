@@ -14,6 +14,7 @@ from localrag.errors import LocalragError
 from localrag.language import N_, _
 from localrag_tui.shell.bars import KeyBar, TopBar
 from localrag_tui.shell.base import BaseScreen
+from localrag_tui.shell.look import sheets
 from localrag_tui.shown import content
 from localrag_tui.spot import OpenSpot, Spot
 from localrag_tui.widgets.paragraph import Paragraph
@@ -145,23 +146,8 @@ class Dialogue(ModalScreen[object], _Ours[object]):
     Its body is what `body` yields, in a box above the keys; a subclass says how wide that is.
     """
 
+    CSS_PATH = sheets("parts", "dialogues")
     # ModalScreen comes first: Textual takes the styles of the first base alone.
-    DEFAULT_CSS: ClassVar[str] = """
-    Dialogue {
-        align: center middle;
-        background: $background;
-        & > .box {
-            width: 90; max-width: 96%; height: auto; max-height: 94%;
-            background: $surface; padding: 1 2;
-        }
-        .heading { text-style: bold; color: $text-primary; }
-        .text { height: auto; color: $foreground; margin: 1 0 0 0; }
-        .problem { height: auto; color: $text-error; margin: 1 0 0 0; display: none; }
-        .problem.-told { display: block; }
-        .buttons { height: 1; margin: 1 0 0 0; }
-        .buttons Button { margin: 0 2 0 0; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", N_("Close"), id="dialogue.leave"),
         # Before the keys that scroll what stands around the buttons.

@@ -144,23 +144,6 @@ _TITLES = {"corpus": N_("Corpus"), "method": N_("Method"), "model": N_("Model")}
 class Chooser(Dialogue):
     """Chooses what answers; every choice holds and is remembered at once."""
 
-    CSS: ClassVar[str] = """
-    Chooser > .box {
-        width: 96; max-width: 96%; height: 94%; max-height: 50;
-        background: $surface; padding: 1 2 0 2;
-        .heading { margin: 0 0 1 0; }
-        OptionList {
-            height: 1fr; border: none; padding: 0; background: $surface;
-            text-wrap: nowrap; text-overflow: ellipsis;
-            &:focus { background-tint: transparent; }
-            & > .option-list--option-highlighted {
-                background: $primary 15%; color: $foreground; text-style: none;
-            }
-        }
-        #about { height: 2; margin: 1 0 0 0; color: $foreground-muted; }
-        KeyBar { background: $surface; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "take", N_("Choose"), id="chooser.choose", priority=True),
         Binding("space", "keep", N_("Choose and stay"), id="chooser.keep"),

@@ -126,20 +126,6 @@ class Composer(Vertical):
         question: the field of the question.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    Composer {
-        height: auto; dock: bottom; padding: 0 1;
-        background: $surface;
-        border-top: solid $panel;
-        border-title-color: $foreground-muted;
-        border-title-align: right;
-        &:focus-within { border-top: solid $primary; }
-        Horizontal { height: auto; display: none; }
-        &.-choosing Horizontal { display: block; }
-        #labels { width: 3; height: auto; color: $accent; text-style: bold; }
-    }
-    """
-
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "screen.to_answer", N_("Answer (1-9)"), id="ask.answer"),
     ]
@@ -264,13 +250,6 @@ class StatusLine(Widget):
     """Corpus, method and model on the left, tokens and seconds on the right.
 
     One widget: while an answer is made the cost changes many times a second, and lays out nothing.
-    """
-
-    DEFAULT_CSS: ClassVar[str] = """
-    StatusLine {
-        height: 1; background: $panel; color: $foreground-muted; padding: 0 1;
-        text-wrap: nowrap;
-    }
     """
 
     class Pressed(Message):

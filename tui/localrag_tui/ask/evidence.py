@@ -53,19 +53,6 @@ class EvidencePlace(NamedTuple):
 class Places(OptionList):
     """Passages to look at; what is highlighted is shown, Enter goes there."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    Places {
-        border: none; background: $surface; padding: 0; height: 1fr;
-        text-wrap: nowrap; text-overflow: ellipsis;
-    }
-    Places:focus { border: none; background-tint: transparent; }
-    Places > .option-list--option-highlighted {
-        background: $panel; color: $foreground; text-style: none;
-    }
-    Places:focus > .option-list--option-highlighted {
-        background: $primary 15%; color: $foreground; text-style: none;
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", N_("Source"), id="evidence.open"),
         *(Binding(str(n), f"take({n})", show=False, id=f"evidence.cite{n}") for n in range(1, 10)),
@@ -140,19 +127,6 @@ class Places(OptionList):
 
 class Evidence(Vertical):
     """The evidence of one turn."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    Evidence {
-        height: 2fr; min-height: 5; max-height: 14;
-        background: $surface;
-        TabbedContent, ContentSwitcher { height: 1fr; }
-        TabPane { padding: 0; }
-        Tabs { height: 1; }
-        Underline { display: none; }
-        Tab { color: $foreground-muted; }
-        Tab.-active { color: $foreground; text-style: bold underline; }
-    }
-    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,right", "other", N_("Search hits"), id="evidence.other", key_display="← →"),
@@ -308,11 +282,6 @@ _PAUSE = 0.2
 
 class SourceSide(Vertical):
     """Shows the source of whatever passage is looked at."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    SourceSide { width: 1fr; height: 1fr; }
-    SourceSide SourcePane { height: 3fr; }
-    """
 
     def __init__(self) -> None:
         super().__init__()

@@ -18,6 +18,7 @@ from localrag.language import N_, _
 from localrag_tui.ask.composer import Composer, StatusLine, UnsentFile
 from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.shell.keys import key_of
+from localrag_tui.shell.look import sheets
 from localrag_tui.shown import content, one_line
 from localrag_tui.spot import OpenSpot
 from localrag_tui.wording import palette
@@ -46,25 +47,8 @@ _EARLIER = 3
 class AskScreen(WorkbenchScreen):
     """Asks, and shows what was answered."""
 
+    CSS_PATH = sheets("ask")
     MODE: ClassVar[str] = "ask"
-    CSS: ClassVar[str] = """
-    AskScreen {
-        #conversation { width: 1fr; height: 1fr; }
-        #title {
-            height: 1; padding: 0 2; color: $foreground-muted;
-            text-wrap: nowrap; text-overflow: ellipsis;
-        }
-        EmptyConversation { display: none; }
-        &.-empty EmptyConversation { display: block; height: 1fr; }
-        &.-empty Transcript, &.-empty SourceSide, &.-empty #title { display: none; }
-        SourceSide { border-left: solid $panel; }
-    }
-    AskScreen.-narrow {
-        SourceSide { display: none; border-left: none; }
-        &.-over SourceSide { display: block; }
-        &.-over #conversation { display: none; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", N_("Cancel"), id="ask.cancel"),
         Binding("escape", "leave", N_("Back"), id="ask.leave"),
@@ -104,6 +88,7 @@ class AskScreen(WorkbenchScreen):
         from localrag_tui.ask.transcript import Transcript
         from localrag_tui.ask.welcome import EmptyConversation
 
+        self.bench.add_styles("parts", "answer", "source")
         self._record = Record(self.bench)
         self._welcome = EmptyConversation()
         self._transcript, self._side = Transcript(), SourceSide()

@@ -72,23 +72,6 @@ class TurnView(Vertical):
         limit: what the question is limited to, in words.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    TurnView {
-        height: auto;
-        padding: 0 1 1 1;
-        .question { border-left: outer $primary; padding: 0 1; margin: 0 0 0 0; }
-        .reading { border-left: outer $primary; padding: 0 1; }
-        .option { border-left: outer $primary; padding: 0 1 0 3; }
-        .state, .live { margin: 1 0 0 0; padding: 0 1; }
-        .cure, .draft, .result, .claim, .quotation, .computed, .note, .first-note {
-            padding: 0 1;
-        }
-        .result, .quotation, .first-note { margin: 1 0 0 0; }
-        .meta { padding: 0 1; margin: 1 0 0 0; }
-        PieceView.-here { background: $primary 15%; }
-    }
-    """
-
     def __init__(self, turn: Turn, progress: AnswerProgress | None = None, limit: str = "") -> None:
         super().__init__()
         self.turn = turn
@@ -166,14 +149,6 @@ class Transcript(VerticalScroll):
         limits: what questions were limited to, in words.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    Transcript {
-        height: 1fr;
-        scrollbar-size-vertical: 1;
-        Earlier { color: $foreground-muted; padding: 0 2; height: 1; display: none; }
-        Earlier.-some { display: block; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "go(-1)", N_("Previous claim"), id="transcript.up", show=False),
         Binding("down", "go(1)", N_("Next claim"), id="transcript.down", show=False),

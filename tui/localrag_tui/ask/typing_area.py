@@ -117,15 +117,6 @@ def _of_textual() -> Iterator[Binding]:
 class TypingArea(TextArea, inherit_bindings=False):
     """A text area that grows with its text, and stays quick with a very long one."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    TypingArea {
-        height: auto; max-height: 8; min-height: 1; width: 1fr;
-        border: none; padding: 0; background: transparent;
-        scrollbar-size-vertical: 1;
-    }
-    TypingArea:focus { border: none; }
-    TypingArea > .text-area--placeholder { color: $foreground-muted; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+a", "select_all", N_("Select all"), id="ask.select_all", show=False),
         Binding("ctrl+u", "clear_all", N_("Delete all"), id="ask.clear", show=False),

@@ -50,10 +50,6 @@ async def questions_for(bench: "Workbench", corpus: str) -> tuple[str, ...]:
 class Examples(Listing):
     """Questions to begin with; Enter or a click asks one."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    Examples { height: auto; max-height: 1fr; padding: 0 1; background: $panel; display: none; }
-    Examples.-known { display: block; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", N_("Ask this"), id="ask.example"),
     ]
@@ -80,15 +76,6 @@ class Examples(Listing):
 
 class EmptyConversation(Vertical):
     """Says how to begin."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    EmptyConversation {
-        width: 100%; padding: 2 4 0 4;
-        Static { width: 100%; height: auto; }
-        #hint { margin-top: 1; color: $foreground-muted; display: none; }
-        #hint.-known { display: block; }
-    }
-    """
 
     def compose(self) -> ComposeResult:
         yield Paragraph(id="begin")

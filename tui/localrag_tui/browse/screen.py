@@ -20,6 +20,7 @@ from localrag_tui.browse.tree import PlaceTree, Unfolded
 from localrag_tui.jump import Finder
 from localrag_tui.screen import Kept, WorkbenchScreen
 from localrag_tui.shell.base import finish
+from localrag_tui.shell.look import sheets
 from localrag_tui.shown import content, one_line
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.spot import OpenSpot, Spot
@@ -31,19 +32,6 @@ from localrag_tui.work.jobs import Job, State
 
 class Panes(Container):
     """One source pane or two, of which one is read; before anything is open, what to do."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    Panes {
-        width: 1fr;
-        height: 1fr;
-        layout: horizontal;
-        #hint { padding: 1 3; color: $foreground-muted; }
-        SourcePane { width: 1fr; height: 1fr; }
-        &.-split SourcePane:last-child { border-left: solid $panel; }
-        &.-split SourcePane { border-top: solid $panel; }
-        &.-split SourcePane.-read { border-top: solid $primary; }
-    }
-    """
 
     class Turned(Message):
         """Something else is open, or another of two panes is read."""
@@ -145,21 +133,8 @@ class ReadScreen(WorkbenchScreen):
     Where there is no room for both, the page stands in the place of the tree.
     """
 
+    CSS_PATH = sheets("parts", "source", "read")
     MODE: ClassVar[str] = "read"
-    CSS: ClassVar[str] = """
-    ReadScreen {
-        #reading { height: 1fr; }
-        #places { width: 36; height: 1fr; background: $surface; }
-        PlaceTree { height: 1fr; }
-        #nothing { height: 1fr; padding: 1 2; display: none; }
-        #places.-nothing PlaceTree { display: none; }
-        #places.-nothing #nothing { display: block; }
-        #places.-typed PlaceTree, #places.-typed #nothing { display: none; }
-    }
-    ReadScreen.-wide #places { width: 46; }
-    ReadScreen.-narrow #places { width: 1fr; }
-    ReadScreen.-narrow Panes { layout: vertical; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f3,slash", "name", N_("Find a law"), id="read.name", show=False),
         Binding("v", "split", N_("Beside"), id="read.split"),

@@ -132,15 +132,6 @@ class Unfolded:
 class PlaceTree(Tree[Branch]):
     """Shows a corpus; Enter on a document or a part of one asks for it to be opened."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    PlaceTree {
-        background: $surface;
-        padding: 0 0 0 1;
-        scrollbar-size-horizontal: 0;
-        & > .tree--guides, & > .tree--guides-hover, & > .tree--guides-selected { color: $panel; }
-        &:focus { background-tint: $foreground 0%; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select_cursor", N_("Open"), id="tree.open"),
         Binding("right", "into", N_("Unfold"), id="tree.unfold"),

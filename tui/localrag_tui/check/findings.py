@@ -94,16 +94,6 @@ class FindingsList(AdaptiveList):
         findings: those that are listed.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    FindingsList {
-        & > .option-list--option-highlighted { background: $panel; text-style: none; }
-        &:focus > .option-list--option-highlighted {
-            color: $foreground;
-            background: $block-cursor-blurred-background;
-            text-style: none;
-        }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", N_("Open the provision"), id="check.open"),
         Binding("c", "copy", N_("Copy"), id="check.copy"),

@@ -21,6 +21,7 @@ from localrag_tui.check.findings import FindingsList, in_full
 from localrag_tui.check.work import Checked, as_sheet, check_text, spot_of
 from localrag_tui.jobs.view import JobView
 from localrag_tui.screen import Kept, WorkbenchScreen
+from localrag_tui.shell.look import sheets
 from localrag_tui.shown import content, cut, flat
 from localrag_tui.source.page import DocumentPage
 from localrag_tui.source.pane import SourcePane
@@ -39,15 +40,6 @@ _TITLE, _NAME = 40, 8
 class CheckField(PathInput):
     """A file, or the text itself; a text of several lines is checked as soon as it is pasted."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    CheckField, CheckField:focus {
-        height: 1;
-        border: none;
-        padding: 0 2;
-        background: $panel;
-        background-tint: $foreground 0%;
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", N_("Check it"), id="check.start"),
         Binding("down", "go_down", N_("To the findings"), id="check.findings", show=False),
@@ -86,13 +78,6 @@ class CheckField(PathInput):
 
 class CheckedPage(DocumentPage):
     """The text that was checked; what was found in it can be followed."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    CheckedPage {
-        & > .page--link { text-style: underline; color: $foreground; }
-        & > .page--found { background: $error 16%; color: $text-error; }
-    }
-    """
 
     async def show(self, checked: Checked) -> None:
         """Show another text, from its beginning."""
@@ -138,39 +123,8 @@ class CheckScreen(WorkbenchScreen):
         job: what checks now, or has checked last.
     """
 
+    CSS_PATH = sheets("parts", "source", "check")
     MODE: ClassVar[str] = "check"
-    CSS: ClassVar[str] = """
-    CheckScreen {
-        #check-summary {
-            height: auto; max-height: 3; padding: 0 1; background: $surface; text-wrap: nowrap;
-        }
-        #check-progress { height: 1fr; padding: 1 0; background: $surface; }
-        #check-guidance { height: 1fr; padding: 1 4; background: $surface; }
-        #check-body { height: 1fr; }
-        #check-summary, #check-progress, #check-body { display: none; }
-        &.-checking #check-progress { display: block; }
-        &.-checking #check-guidance { display: none; }
-        &.-checked { #check-summary, #check-body { display: block; } }
-        &.-checked #check-guidance { display: none; }
-        CheckedPage { width: 1fr; height: 1fr; }
-        #check-found { width: 1fr; height: 1fr; border-left: solid $panel; background: $surface; }
-        #check-findings { height: 1fr; }
-        #check-finding {
-            height: auto; max-height: 12; padding: 0 1; background: $panel; scrollbar-size: 1 1;
-        }
-        SourcePane { width: 1fr; height: 1fr; display: none; border-left: solid $panel; }
-        &.-reading SourcePane { display: block; }
-        &.-reading #check-found { display: none; }
-        &.-wide.-reading #check-found { display: block; }
-        &.-narrow {
-            #check-body { layout: vertical; }
-            #check-found { border-left: none; height: 55%; }
-            #check-finding { max-height: 5; }
-            SourcePane { border-left: none; }
-            &.-reading CheckedPage { display: none; }
-        }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f7", "field", N_("Field"), id="check.field", show=False),
         Binding("a", "toggle_all", N_("All / what is wrong"), id="check.all"),

@@ -53,14 +53,6 @@ class CorporaList(Listing):
 class CorporaDialogue(Dialogue):
     """The corpora of the workspace; gives back the name of the one that was chosen."""
 
-    CSS: ClassVar[str] = """
-    CorporaDialogue > .box {
-        width: 92; max-width: 98%; max-height: 80%;
-        .heading { margin: 0 0 1 0; }
-        CorporaList { height: auto; max-height: 16; }
-    }
-    """
-
     def body(self) -> ComposeResult:
         yield Static(Content(_("Choose the corpus")), classes="heading")
         yield CorporaList()
@@ -335,14 +327,6 @@ class WelcomeList(Listing):
 
 class Welcome(Dialogue):
     """Shown where the workspace has no corpus; gives back ``sample``, ``own`` or nothing."""
-
-    CSS: ClassVar[str] = """
-    Welcome > .box {
-        width: 74;
-        .text { margin: 1 0; }
-        WelcomeList { height: auto; }
-    }
-    """
 
     def body(self) -> ComposeResult:
         yield Static(Content(_("Welcome to localrag")), classes="heading")

@@ -36,16 +36,6 @@ class JobView(Vertical):
         full: whether all that came of it is shown, not one line alone.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    JobView {
-        height: auto;
-        padding: 0 1;
-        ProgressBar { width: 1fr; height: 1; }
-        ProgressBar Bar { width: 1fr; }
-        .words { height: auto; color: $foreground-muted; }
-    }
-    """
-
     def __init__(self, job: Job, *, full: bool = False) -> None:
         super().__init__()
         self.job = job
@@ -112,15 +102,6 @@ def _in_view(bench: "Workbench", job: Job) -> bool:
 class ReportDialogue(Dialogue):
     """What came of a job, to be scrolled."""
 
-    CSS: ClassVar[str] = """
-    ReportDialogue > .box {
-        width: 90; max-width: 96%; height: auto; max-height: 80%;
-        background: $surface; padding: 1 1;
-        .heading { padding: 0 1 1 1; }
-        VerticalScroll { height: auto; max-height: 100%; padding: 0 1; }
-        .lines { height: auto; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "copy", N_("Copy"), id="report.copy"),
         Binding("enter", "leave", N_("Close"), id="report.close"),
@@ -153,16 +134,6 @@ class JobsList(ListView):
 class JobsDialogue(Dialogue):
     """Every job, newest first."""
 
-    CSS: ClassVar[str] = """
-    JobsDialogue > .box {
-        width: 90; max-width: 96%; height: auto; max-height: 80%;
-        background: $surface; padding: 1 1;
-        .heading { padding: 0 1 1 1; }
-        .nothing { padding: 0 1; color: $foreground-muted; }
-        JobsList { height: auto; max-height: 100%; background: $surface; }
-        ListItem { height: auto; padding: 0 0 1 0; background: $surface; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("x", "stop", N_("Stop"), id="jobs.stop"),
     ]

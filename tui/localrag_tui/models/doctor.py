@@ -98,14 +98,6 @@ class Findings(Listing):
 class DoctorDialogue(Dialogue):
     """The doctor's findings as they come; left early, the doctor stops."""
 
-    CSS: ClassVar[str] = """
-    DoctorDialogue > .box {
-        width: 96; max-width: 98%; height: 90%;
-        background: $surface; padding: 1 1;
-        .about { padding: 0 1; color: $foreground-muted; margin: 0 0 1 0; }
-        Findings { height: 1fr; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "copy", N_("Copy it"), id="doctor.copy"),
     ]

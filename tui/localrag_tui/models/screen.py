@@ -45,6 +45,7 @@ from localrag_tui.models.work import (
 )
 from localrag_tui.screen import WorkbenchScreen, bench_of
 from localrag_tui.shell.keys import key_of
+from localrag_tui.shell.look import sheets
 from localrag_tui.shown import cut, one_line
 from localrag_tui.widgets.form import Field, Form
 from localrag_tui.widgets.listing import Listing
@@ -179,10 +180,6 @@ class MemoryPane(Static):
         usage: as measured last; None before the first time.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    MemoryPane { height: auto; min-height: 2; padding: 0 1; }
-    """
-
     class Measured(Message):
         """The memory was measured for the first time: whether a model fits can be said now."""
 
@@ -286,25 +283,8 @@ _TRIED = (ModelState.INSTALLED, ModelState.SERVED)
 class ModelsScreen(WorkbenchScreen):
     """The models of the workspace."""
 
+    CSS_PATH = sheets("parts", "models")
     MODE: ClassVar[str] = "models"
-    CSS: ClassVar[str] = """
-    ModelsScreen {
-        #parts { layout: vertical; }
-        ModelsList {
-            height: 1fr; padding: 0 1; background: $background;
-            text-wrap: nowrap; text-overflow: ellipsis;
-        }
-        #side { height: auto; max-height: 62%; background: $surface; padding: 1 0 0 0; }
-        #details { height: auto; padding: 0 1; }
-        #work { height: auto; }
-        #work JobView { margin: 1 0 0 0; }
-        MemoryPane { margin: 1 0; }
-        #keys { height: auto; padding: 0 1; color: $foreground-muted; }
-        &.-normal #parts, &.-wide #parts { layout: horizontal; }
-        &.-normal #side, &.-wide #side { width: 36%; height: 1fr; max-height: 100%; }
-        &.-wide #side { width: 44%; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("u", "use", N_("Use"), id="models.use"),
         Binding("t", "try", N_("Test"), id="models.test"),

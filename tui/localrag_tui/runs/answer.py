@@ -36,17 +36,6 @@ class AnswerDialogue(Dialogue):
         corpus: what answered.
     """
 
-    CSS: ClassVar[str] = """
-    AnswerDialogue > .box {
-        width: 110; max-width: 96%; height: auto; max-height: 90%;
-        background: $surface; padding: 1 1;
-        VerticalScroll { height: auto; max-height: 100%; padding: 0 1; }
-        Paragraph { height: auto; margin: 0 0 1 0; }
-        OptionList {
-            height: auto; max-height: 12; border: none; background: $surface; padding: 0;
-        }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "to_citations", N_("Citations"), id="answer.citations"),
         Binding("c", "copy", N_("Copy"), id="answer.copy"),

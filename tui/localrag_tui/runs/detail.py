@@ -121,20 +121,6 @@ def _note(event: object) -> str:
 class RunDetail(Vertical):
     """Shows the run that is chosen in the list."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    RunDetail {
-        background: $surface;
-        &.-empty { display: none; }
-        Tab { color: $foreground 80%; }
-        .head { height: auto; padding: 0 1; }
-        ProgressBar { width: 1fr; height: 1; padding: 0 1; }
-        ProgressBar Bar { width: 1fr; }
-        TabbedContent { height: 1fr; }
-        TabPane { padding: 0; height: 1fr; }
-        #entries { height: 1fr; background: $surface; }
-    }
-    """
-
     BINDINGS: ClassVar[list[BindingType]] = [
         # Before the keys of the table, which has no cursor to move.
         Binding("right", "part(1)", N_("Parts"), key_display="← →", id="runs.part", priority=True),

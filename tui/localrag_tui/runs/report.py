@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
@@ -131,18 +131,6 @@ def read(folder: Path) -> Shown:
 
 class ReportView(VerticalScroll):
     """Scrolls as a whole; a table that is wider than the screen also to the side."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    ReportView {
-        height: 1fr;
-        padding: 0 1;
-        Static { height: auto; }
-        .heading { text-style: bold; color: $text-primary; margin: 1 0 0 0; }
-        .words, .files { color: $foreground-muted; }
-        .files { margin: 1 0; }
-        DataTable { height: auto; background: $surface; }
-    }
-    """
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget has it
         super().__init__(id=id)

@@ -49,16 +49,6 @@ class RowList(ScrollView, can_focus=True):
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor", "rows--muted"}
-    DEFAULT_CSS: ClassVar[str] = """
-    RowList {
-        height: 1fr;
-        background: $surface;
-        overflow-x: hidden;
-        .rows--cursor { background: $panel; color: $foreground; }
-        &:focus .rows--cursor { background: $primary; color: $background; }
-        .rows--muted { color: $foreground-muted; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", id="rows.up", show=False),
         Binding("down", "move(1)", id="rows.down", show=False),

@@ -23,6 +23,7 @@ from localrag_tui.runs.lines import RunLine, Runs, RunState, state
 from localrag_tui.runs.work import BatchOrder, EvaluationOrder, FolderMade
 from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.shell.keys import key_of
+from localrag_tui.shell.look import sheets
 from localrag_tui.shown import one_line
 from localrag_tui.widgets.paragraph import Paragraph
 from localrag_tui.wording import shortened, when
@@ -49,22 +50,8 @@ _COLUMNS = {
 class RunsScreen(WorkbenchScreen):
     """The list of runs, newest first, and beside it (below 100 columns over it) the chosen one."""
 
+    CSS_PATH = sheets("runs")
     MODE: ClassVar[str] = "runs"
-    CSS: ClassVar[str] = """
-    RunsScreen {
-        #list { width: 57%; background: $surface; }
-        #detail { width: 1fr; }
-        #runs { height: 1fr; background: $surface; }
-        #nothing { padding: 1 2; color: $foreground-muted; display: none; }
-        #under-way { height: auto; padding: 0 1; color: $text-accent; }
-        &.-zoomed #list { display: none; }
-        &.-narrow #list { width: 1fr; }
-        &.-narrow #detail { display: none; }
-        &.-narrow.-opened #list { display: none; }
-        &.-narrow.-opened #detail { display: block; }
-        &.-normal #list, &.-wide #list { border-right: vkey $panel; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "new_batch", N_("New batch"), id="runs.batch"),
         Binding("e", "new_evaluation", N_("Evaluate"), id="runs.evaluate"),

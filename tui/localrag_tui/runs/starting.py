@@ -112,18 +112,6 @@ class RunForm(Dialogue):
         job: the estimate that is shown; its end is told here and nowhere else.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    RunForm > .box {
-        width: 100; max-width: 98%; height: auto; max-height: 96%;
-        background: $surface; padding: 1 1 0 1;
-        .heading { padding: 0 1; height: 1; }
-        VerticalScroll { height: auto; max-height: 1fr; padding: 0 1; }
-        SelectionList { max-height: 8; text-wrap: nowrap; text-overflow: ellipsis; }
-        #expected { height: auto; padding: 0 1; color: $text-accent; }
-        .buttons { margin: 0; align-horizontal: right; }
-        .buttons Button { margin: 0 0 0 1; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+t", "estimate", N_("Estimate"), id="form.estimate"),
         Binding("ctrl+s", "start", N_("Start"), id="form.start"),
@@ -414,13 +402,6 @@ class BatchDialogue(RunForm):
 class EvaluationDialogue(RunForm):
     """Asks for the questions and what is measured; gives back an `EvaluationOrder`."""
 
-    CSS: ClassVar[str] = """
-    /* So many fields are scrolled, and the buttons below them stay. */
-    EvaluationDialogue > .box {
-        height: 96%; max-height: 30;
-        VerticalScroll { height: 1fr; }
-    }
-    """
     HEADING: ClassVar[str] = N_("New evaluation")
     NEEDED: ClassVar[str] = N_(
         "Needed: questions (a dataset or a file) and a method (Space chooses it)."

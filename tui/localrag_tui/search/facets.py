@@ -160,23 +160,6 @@ _NARROWEST = 8
 class FilterChips(Horizontal, can_focus=True):
     """What is filtered by; where nothing is, what can be. A click or Enter edits it."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    FilterChips {
-        height: 1;
-        padding: 0 1;
-        background: $surface;
-        &:focus { background: $block-cursor-blurred-background; }
-        .chip {
-            display: none;
-            width: auto;
-            margin-right: 1;
-            color: $foreground-muted;
-            &:hover { color: $foreground; }
-            &.-shown { display: block; }
-            &.-on { background: $panel; padding: 0 1; }
-        }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "press", N_("Filters"), id="search.edit", show=False),
         Binding("down", "screen.to_hits", N_("To the results"), id="search.results_below"),

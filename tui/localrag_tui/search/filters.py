@@ -52,12 +52,6 @@ class Choice(Vertical):
         chosen: what is chosen, in the order in which it was.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    Choice {
-        height: 1fr;
-        Input, Input:focus { height: 1; border: none; padding: 0 1; background: $panel; }
-    }
-    """
     EXAMPLES: ClassVar[str] = ""
     """What stands in the field while it is empty; a message."""
 
@@ -204,27 +198,6 @@ class FilterDialogue(Dialogue):
         filters: those in use.
     """
 
-    CSS: ClassVar[str] = """
-    FilterDialogue {
-        & > .box { width: 100; max-width: 100%; height: 30; max-height: 100%; padding: 1 2 0 2; }
-        #choices { height: 1fr; }
-        .column { width: 1fr; }
-        .column.-first { margin-right: 2; }
-        .column > Label { color: $foreground-muted; height: 1; }
-        CheckList, CheckList:focus {
-            height: 1fr; border: none; padding: 0; background-tint: $foreground 0%;
-        }
-        CheckList > .option-list--option-highlighted { background: $surface; }
-        CheckList:focus > .option-list--option-highlighted {
-            color: $foreground; background: $block-cursor-blurred-background; text-style: none;
-        }
-        #dates { height: 1; margin-top: 1; }
-        #dates Label { color: $foreground-muted; margin-right: 1; }
-        #dates Input, #dates Input:focus {
-            width: 18; height: 1; border: none; padding: 0 1; margin-right: 2; background: $panel;
-        }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "apply", N_("Use these"), id="filters.apply"),
         # Before a field, which would cut out what is selected in it.

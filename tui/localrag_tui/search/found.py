@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
@@ -46,16 +46,6 @@ def index_notice(store: "CorpusStore", place: "CorpusPaths") -> str:
 
 class Guidance(VerticalScroll, can_focus=False):
     """A heading, and below it what to do."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    Guidance {
-        padding: 1 4;
-        background: $surface;
-        #guidance-title { text-style: bold; margin-bottom: 1; }
-        #guidance-lines { color: $foreground-muted; }
-        &.-error #guidance-title { color: $text-error; }
-    }
-    """
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own
         super().__init__(id=id)
@@ -119,23 +109,6 @@ class FoundView(Vertical):
 
     Attributes:
         chosen: the hit under the cursor.
-    """
-
-    DEFAULT_CSS: ClassVar[str] = """
-    FoundView {
-        width: 1fr;
-        height: 1fr;
-        ContentSwitcher { height: 1fr; }
-        #status {
-            height: auto;
-            max-height: 8;
-            padding: 0 1;
-            background: $surface;
-            #note { width: 1fr; height: auto; color: $warning; }
-            #note.-journey { color: $foreground; }
-            #figures { width: 16; text-align: right; color: $foreground-muted; }
-        }
-    }
     """
 
     class Looked(Message):

@@ -261,17 +261,6 @@ def found_by(records: Sequence[StageRecord], passage_id: str) -> list[str]:
 class Results(AdaptiveList):
     """The hits, best first; each search puts the cursor on its first."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    Results {
-        & > .option-list--option-highlighted { background: $panel; text-style: none; }
-        &:focus > .option-list--option-highlighted {
-            color: $foreground;
-            background: $block-cursor-blurred-background;
-            text-style: none;
-        }
-    }
-    """
-
     ROW = HitRow
 
     class Scrolled(Message):

@@ -21,6 +21,7 @@ from localrag_tui.screen import WorkbenchScreen
 from localrag_tui.search.facets import Facets, FilterChips, facets, in_words, kept
 from localrag_tui.search.filters import FilterDialogue
 from localrag_tui.search.found import FoundView, index_notice
+from localrag_tui.shell.look import sheets
 from localrag_tui.shown import harmless
 from localrag_tui.source.pane import SourcePane
 from localrag_tui.spot import OpenSpot, Spot
@@ -35,15 +36,6 @@ MAX_CHARACTERS = 1_000
 class SearchField(TextField):
     """One line; what is pasted becomes one line too, and what does not fit is told."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    SearchField, SearchField:focus {
-        height: 1;
-        border: none;
-        padding: 0 2;
-        background: $panel;
-        background-tint: $foreground 0%;
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,down", "go_down", N_("To the results"), id="search.results"),
     ]
@@ -98,21 +90,8 @@ class SearchScreen(WorkbenchScreen):
     The class ``-reading`` is there while the source is open, ``-stages`` while the stages are.
     """
 
+    CSS_PATH = sheets("parts", "source", "search")
     MODE: ClassVar[str] = "search"
-    CSS: ClassVar[str] = """
-    SearchScreen {
-        #searching { height: 1fr; }
-        SourcePane { width: 1fr; height: 1fr; display: none; }
-        &.-reading SourcePane { display: block; }
-        &.-reading FoundView { display: none; }
-    }
-    SearchScreen.-beside, SearchScreen.-wide {
-        SourcePane { display: block; border-left: solid $panel; }
-        &.-reading FoundView { display: block; }
-        &.-stages SourcePane { display: none; }
-        &.-stages.-reading SourcePane { display: block; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f4", "field", N_("Search field"), id="search.field", show=False),
         Binding("f", "filters", N_("Filters"), id="search.filters"),

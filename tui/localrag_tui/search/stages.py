@@ -74,18 +74,6 @@ def left_out(told: Iterable[Fact | str]) -> Content:
 class Ranking(AdaptiveList):
     """What one stage found, best first."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    Ranking {
-        scrollbar-size-vertical: 0;
-        & > .option-list--option-highlighted {
-            background: $block-cursor-blurred-background; color: $foreground; text-style: bold;
-        }
-        &:focus > .option-list--option-highlighted {
-            background: $block-cursor-background; color: $block-cursor-foreground;
-            text-style: bold;
-        }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "sideways(-1)", N_("Stage before"), id="stages.before", show=False),
         Binding("right", "sideways(1)", N_("Next stage"), id="stages.next", show=False),
@@ -118,17 +106,6 @@ class Ranking(AdaptiveList):
 
 class StageColumns(Horizontal):
     """A column for each stage; what does not fit is reached by whole columns."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    StageColumns {
-        height: 1fr;
-        background: $surface;
-        HorizontalScroll { height: 1fr; scrollbar-size-horizontal: 0; }
-        .stage { height: 1fr; }
-        .head { height: 1; background: $panel; padding: 0 1; text-wrap: nowrap; }
-        .events { height: auto; padding: 0 1; color: $warning; }
-    }
-    """
 
     class Marked(Message):
         """Another passage is looked at."""

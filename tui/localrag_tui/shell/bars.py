@@ -7,7 +7,7 @@ machine).
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -29,17 +29,6 @@ if TYPE_CHECKING:
 
 class TopBar(Horizontal):
     """Names the screens; a click goes there."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    TopBar {
-        height: 1;
-        background: $panel;
-        .tab { width: auto; padding: 0 1; color: $foreground-muted; }
-        .tab:hover { background: $block-hover-background; }
-        .tab.-here { background: $primary; color: $background; text-style: bold; }
-        #working { width: 1fr; text-align: right; padding: 0 1; color: $accent; }
-    }
-    """
 
     def __init__(self, mode: str) -> None:
         super().__init__()
@@ -132,16 +121,6 @@ class KeyBar(Widget):
     """
 
     ALLOW_SELECT = False
-    DEFAULT_CSS = """
-    KeyBar {
-        dock: bottom;
-        height: 1;
-        color: $footer-foreground;
-        background: $footer-background;
-        text-wrap: nowrap;
-        pointer: pointer;
-    }
-    """
 
     def __init__(self, *, show_commands: bool = True) -> None:
         super().__init__()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from textual.binding import ActiveBinding
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
@@ -12,6 +12,7 @@ from localrag.language import LANGUAGES, N_, _
 from localrag_tui.screen import bench_of
 from localrag_tui.shell.base import SettledScreen
 from localrag_tui.shell.keys import spelled
+from localrag_tui.shell.look import sheets
 from localrag_tui.shell.preferences import use_language, use_theme
 
 _IN_ENGLISH = {"en": "English", "ja": "Japanese"}
@@ -97,17 +98,7 @@ class Palette(CommandPalette, SettledScreen[None]):
         actions: what could be done when it was opened, by key, described in English.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    Palette {
-        SearchIcon { display: none; }
-        CommandInput { padding-left: 1; }
-        &:dark > Vertical { background: $surface; }
-        #--input { border: hkey $border-blurred; }
-        & > .command-palette--help-text { color: $foreground-muted; text-style: not bold; }
-        CommandList { border-bottom: hkey $border-blurred; }
-        CommandList > .option-list--option { text-style: none; }
-    }
-    """
+    CSS_PATH = sheets("dialogues")
 
     def __init__(self, actions: Mapping[str, ActiveBinding]) -> None:
         super().__init__(placeholder=_("what do you want to do?"))

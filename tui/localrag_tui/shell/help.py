@@ -39,15 +39,6 @@ class Help(Dialogue):
         settings: the file in which keys are changed.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    Help {
-        & > .box { width: 84; max-width: 100%; height: 96%; max-height: 96%; padding: 1 2 0 2; }
-        .heading { margin-bottom: 1; }
-        #about { margin-bottom: 1; }
-        Input, Input:focus { border: none; height: 1; padding: 0 1; background: $panel; }
-        VerticalScroll { height: 1fr; margin-top: 1; scrollbar-size-vertical: 1; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "scroll(-1)", N_("Up"), id="help.up", show=False),
         Binding("down", "scroll(1)", N_("Down"), id="help.down", show=False),

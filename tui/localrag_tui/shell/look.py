@@ -8,7 +8,7 @@ wrong with them is told as soon as they are needed, just after it: nothing here 
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from textual.theme import Theme
@@ -84,6 +84,28 @@ LIGHT = Theme(
 )
 THEMES = {"dark": DARK, "light": LIGHT}
 """By the name that the settings and the memory give them."""
+
+
+_STYLES = Path(__file__).parents[1] / "styles"
+SHEETS = (
+    "bench",
+    "ask",
+    "parts",
+    "answer",
+    "source",
+    "dialogues",
+    "read",
+    "search",
+    "runs",
+    "models",
+    "check",
+)
+"""The style sheets; of two rules that weigh the same, the later one holds."""
+
+
+def sheets(*names: str) -> list[str | PurePath]:
+    """The paths of style sheets, for `CSS_PATH`."""
+    return [_STYLES / f"{name}.tcss" for name in names]
 
 
 class Look(NamedTuple):

@@ -181,13 +181,6 @@ def _field(
 class SettingsForm(Form):
     """The form of them."""
 
-    CSS: ClassVar[str] = """
-    SettingsForm {
-        & > .box { overflow-y: auto; }
-        .text { margin-bottom: 1; }
-        Field { margin: 0; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", N_("Save"), id="settings.save"),
     ]

@@ -54,17 +54,6 @@ class FindBar(Horizontal):
         current: which of them is looked at; None where there is none.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    FindBar {
-        height: 1;
-        background: $panel;
-        display: none;
-        &.-open { display: block; }
-        #find-mark { width: auto; padding: 0 1; color: $accent; text-style: bold; }
-        #find-words { width: 1fr; height: 1; border: none; padding: 0; background: $panel; }
-        #find-count { width: auto; padding: 0 1; color: $foreground; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "read", N_("Read there"), id="find.read", priority=True),
         # Every widget has keys to scroll it, the field too: these go before them.

@@ -174,23 +174,6 @@ class DocumentPage(ScrollView, can_focus=True):
 
     ALLOW_SELECT = True
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"page--{part}" for part in _PARTS}
-    DEFAULT_CSS: ClassVar[str] = """
-    DocumentPage {
-        overflow: hidden scroll;
-        background: $background;
-        color: $foreground;
-        scrollbar-size-vertical: 1;
-        & > .page--heading { text-style: bold; color: $primary; }
-        & > .page--caption { color: $secondary; }
-        & > .page--number { text-style: bold; }
-        & > .page--link { text-style: underline; color: $primary; }
-        & > .page--opened { color: $accent; }
-        & > .page--quote { background: $accent 20%; }
-        & > .page--found { background: $secondary 16%; }
-        & > .page--chosen { background: $primary; color: $background; text-style: bold; }
-        & > .page--current { background: $accent; color: $background; text-style: bold; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right", "choose(1)", N_("Link"), id="source.next_link"),
         Binding("left", "choose(-1)", N_("Previous link"), id="source.previous_link", show=False),

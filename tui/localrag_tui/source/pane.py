@@ -72,31 +72,6 @@ class SourcePane(Widget):
         page: what has the focus while one reads.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    SourcePane {
-        height: 1fr;
-        width: 1fr;
-        background: $background;
-        #source-body { height: 1fr; layout: vertical; }
-        DocumentPage { height: 1fr; width: 1fr; }
-        Ties { display: none; height: 50%; border-top: solid $primary; }
-        Ties:focus { border-top: solid $accent; }
-        #source-notice { height: auto; max-height: 6; padding: 0 1; display: none; }
-        #source-notice.-told { display: block; background: $panel; }
-        #source-counts {
-            height: 1; padding: 0 1; background: $surface; color: $foreground-muted;
-            text-wrap: nowrap; text-overflow: ellipsis;
-        }
-        &.-ties Ties { display: block; }
-        &.-ties #source-counts { display: none; }
-        &.-beside {
-            #source-body { layout: horizontal; }
-            Ties { display: block; width: 40; height: 1fr; border-top: none; }
-            Ties:focus { border-top: none; }
-            #source-counts { display: none; }
-        }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "find", N_("Find"), key_display="/", id="source.find"),
         Binding("n", "find_next(1)", N_("Next found"), id="source.find_next", show=False),

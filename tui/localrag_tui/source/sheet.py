@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from itertools import takewhile
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -145,15 +145,6 @@ _STEP = " › "
 
 class Head(Widget):
     """Title and headings, then the provision in view and the state of the text."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    Head {
-        height: 2;
-        padding: 0 1;
-        background: $surface;
-        color: $foreground;
-    }
-    """
 
     def __init__(self) -> None:
         super().__init__()

@@ -22,20 +22,6 @@ from localrag_tui.widgets.paragraph import Paragraph
 class StatesDialogue(Dialogue):
     """A provision through the states of its law, the latest first."""
 
-    CSS: ClassVar[str] = """
-    StatesDialogue > .box {
-        width: 130; max-width: 98%; height: auto; max-height: 94%;
-        background: $surface; padding: 1 1;
-        .heading { padding: 0 1 1 1; }
-        VerticalScroll { height: auto; max-height: 100%; padding: 0 1; }
-        .period { height: auto; margin: 1 0 0 0; text-style: bold; }
-        .place { height: auto; color: $foreground-muted; }
-        Horizontal { height: auto; }
-        Horizontal > Paragraph { width: 1fr; height: auto; padding: 0 1 0 0; }
-        .before { color: $text-error; }
-        .after { color: $text-success; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "copy", N_("Copy"), id="states.copy"),
         Binding("enter", "leave", N_("Close"), id="states.close"),
@@ -89,17 +75,6 @@ _ABOVE = 3
 class AsReadDialogue(Dialogue):
     """A provision as another one has it read; gives back True where that one is to be opened."""
 
-    CSS: ClassVar[str] = """
-    AsReadDialogue > .box {
-        width: 100; max-width: 98%; height: auto; max-height: 94%;
-        background: $surface; padding: 1 1;
-        .heading, .mark { height: auto; padding: 0 1; }
-        .mark { color: $text-warning; text-style: bold; }
-        VerticalScroll { height: auto; max-height: 100%; padding: 0 1; margin: 1 0 0 0; }
-        .read { height: auto; }
-        .left { height: auto; margin: 1 0 0 0; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "copy", N_("Copy"), id="as_read.copy"),
         Binding("enter", "open", N_("To what reads it so"), id="as_read.open"),

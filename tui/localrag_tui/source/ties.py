@@ -142,23 +142,6 @@ def counts(ties: dict[str, list[Tie]]) -> Content:
 class Ties(OptionList):
     """Lists the ties of a provision; one that is chosen opens."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    Ties {
-        height: 1fr;
-        border: none;
-        background: $surface;
-        padding: 0 1;
-        scrollbar-size-vertical: 1;
-        &:focus { border: none; background-tint: $foreground 0%; }
-        & > .option-list--option-highlighted, &:focus > .option-list--option-highlighted {
-            background: $primary 18%;
-            color: $foreground;
-            text-style: bold;
-        }
-        & > .option-list--option-disabled { color: $accent; text-style: bold; }
-    }
-    """
-
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", N_("Open"), id="ties.open"),
     ]

@@ -34,29 +34,6 @@ class Field(Vertical):
         widget: what is filled in where that is no line of text; its id is `name`.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    Field {
-        height: auto;
-        .label { height: auto; color: $foreground-muted; }
-        .about, .wrong { height: auto; display: none; }
-        .about { color: $foreground-muted; }
-        .wrong { color: $text-error; }
-        Input { background: $panel; }
-        /* The choices begin where the chosen one does: Textual cuts a wide character in two where
-        a widget below it begins. */
-        Select.-textual-compact > SelectCurrent { padding: 0 1; }
-        Select.-textual-compact > SelectOverlay { padding: 0 1; }
-        SelectCurrent .arrow { color: $foreground; }
-        SelectionList { height: auto; border: none; background: $panel; padding: 0 1; }
-        SelectionList:focus { border: none; }
-        &.-beside {
-            layout: grid; grid-size: 2; grid-columns: 18 1fr; grid-rows: auto;
-            Input { padding: 0 1; }
-            .about, .wrong { column-span: 2; padding: 0 0 0 19; }
-        }
-    }
-    """
-
     def __init__(
         self,
         name: str,
@@ -142,16 +119,6 @@ class Form(Dialogue):
             field, and the form stays.
         leave: the word on the other button; "" for "Leave".
         danger: whether what is agreed to cannot be undone.
-    """
-
-    CSS: ClassVar[str] = """
-    Form > .box {
-        width: 76;
-        Field { margin: 1 0 0 0; }
-        /* What cannot be undone looks chosen only where it is. */
-        #go.-error { background: $panel; color: $text-error; }
-        #go.-error:focus { background: $error; color: $button-color-foreground; }
-    }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [

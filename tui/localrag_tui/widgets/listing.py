@@ -25,24 +25,6 @@ if TYPE_CHECKING:
 class Listing(OptionList):
     """An option list without a frame, its cursor a ground and not a colour of the text."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    Listing {
-        border: none;
-        padding: 0;
-        background: $surface;
-        &:focus { border: none; background-tint: transparent; }
-        & > .option-list--option-highlighted,
-        &:focus > .option-list--option-highlighted {
-            color: $foreground;
-            background: $panel;
-            text-style: none;
-        }
-        &:focus > .option-list--option-highlighted { background: $primary 22%; }
-        & > .option-list--option-hover { background: $panel; }
-        & > .option-list--option-disabled { color: $foreground; }
-    }
-    """
-
     def action_cursor_down(self) -> None:
         """Go to the next option; at the last one stay there, where Textual's own begins anew."""
         before = self.highlighted
@@ -141,15 +123,6 @@ class AdaptiveList(OptionList):
     in half the time, which is what somebody who types waits for.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    AdaptiveList {
-        height: 1fr;
-        border: none;
-        padding: 0;
-        background: $surface;
-        &:focus { border: none; background-tint: $foreground 0%; }
-    }
-    """
     ROW: ClassVar[type[AdaptiveRow]]
     """The kind of its rows."""
 
