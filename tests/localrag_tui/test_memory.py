@@ -5,7 +5,7 @@ import errno
 import pytest
 
 from localrag_tui import memory
-from localrag_tui.memory import Memory
+from localrag_tui.library import Memory
 
 
 @pytest.fixture

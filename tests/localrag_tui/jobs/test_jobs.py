@@ -10,10 +10,10 @@ from localrag.ingest.index import IndexReport
 from localrag.language import _
 from localrag.progress import Phase, Progress, Stopwatch
 from localrag_tui.app import Workbench
-from localrag_tui.corpora.work import Added, Indexed
-from localrag_tui.jobs.step import Steps, described, details, share, told
-from localrag_tui.jobs.view import JobsDialogue, ReportDialogue
-from localrag_tui.work.jobs import Job, State
+from localrag_tui.corpora.work import added as added_in_words
+from localrag_tui.corpora.work import indexed as indexed_in_words
+from localrag_tui.jobs import JobsDialogue, ReportDialogue
+from localrag_tui.work.jobs import Job, State, Steps, described, details, share, told
 
 from ...patience import PATIENCE
 
@@ -140,7 +140,7 @@ async def test_look_of_a_report(alone, snapshots):
     indexed = IndexReport(False, 55_798, 291_085, 16_330, 1, 64.0)
 
     async def prepare(pilot):
-        outcome = Added(added, Indexed("main", indexed))
+        outcome = added_in_words("main", added, indexed_in_words("main", indexed))
         title = _("Add {path} to {corpus}").format(path="/media/stick", corpus="main")
         job = ended(title, State.DONE, value=outcome)
         await pilot.app.push_screen(ReportDialogue(job))
