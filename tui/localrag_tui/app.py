@@ -181,7 +181,7 @@ class Workbench(BaseApp):
 
     @property
     def corpus(self) -> str:
-        """The corpus in use: the chosen one, else the one of the settings."""
+        """The corpus in use: the chosen one, else the setting."""
         return self.memory.choices.corpus or self.settings.of().corpus
 
     @property
@@ -296,7 +296,6 @@ class Workbench(BaseApp):
         self.notify(f"{told}\n{count}", title=_("Copied"), markup=False)
 
     def replaces(self, new: Notification, old: Notification) -> bool:
-        """Keep one notice about copying: the last."""
         return super().replaces(new, old) or new.title == old.title == _("Copied")
 
     def action_jobs(self) -> None:

@@ -92,7 +92,7 @@ PAGE = 100
 
 
 class ConversationList(OptionList):
-    """A list of conversations; the one in view is marked.
+    """A list of conversations; the open one is marked.
 
     Args:
         in_view: id of the conversation on the screen below; 0 for none.
@@ -130,7 +130,6 @@ class ConversationList(OptionList):
 
     @property
     def shown(self) -> int:
-        """The number of listed conversations."""
         return len(self._shown)
 
     def show(self, conversations: Sequence[Conversation], highlighted: int = 0) -> None:
@@ -138,7 +137,7 @@ class ConversationList(OptionList):
 
         Args:
             conversations: in order.
-            highlighted: id of the one to highlight; default: the one in view, else the first.
+            highlighted: id to highlight; default: the open conversation, else the first.
         """
         self._shown = list(conversations)
         self.set_options(map(self._option, self._shown))
@@ -196,12 +195,7 @@ class ConversationList(OptionList):
 
 
 async def export(bench: "Workbench", conversation: Conversation) -> None:
-    """Ask for a file and write it; an existing file is replaced only after a question.
-
-    Args:
-        bench: the application.
-        conversation: the conversation to write.
-    """
+    """Ask for a file and write it; an existing file is replaced only after a question."""
     workspace = bench.workspace
 
     def proposed() -> Path:
@@ -213,7 +207,7 @@ async def export(bench: "Workbench", conversation: Conversation) -> None:
         from localrag.conversations.export import export
         from localrag.conversations.store import Conversations
 
-        # Its own connection: the one of the keeper belongs to another thread.
+        # Its own connection: the connection of the keeper belongs to another thread.
         with Conversations.open(workspace) as conversations:
             export(conversations, workspace, conversation.id, path, replace=replace)
 
@@ -269,7 +263,7 @@ class ConversationsDialogue(Dialogue):
         self._list.focus()
         self._ask()
 
-    # What is shown
+    # Listing
 
     @on(Input.Changed)
     def _ask(self) -> None:
@@ -304,7 +298,7 @@ class ConversationsDialogue(Dialogue):
             nothing.show(Content(_("There are no conversations yet: what you ask is kept here.")))
         self.query_one(".box").set_class(not self._list.shown, "-nothing")
 
-    # Between the field and the list
+    # Moving between field and list
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("clear", "leave"):
@@ -327,7 +321,7 @@ class ConversationsDialogue(Dialogue):
         self._field.clear()
         self._list.focus()
 
-    # What is done
+    # Actions
 
     @on(Input.Submitted)
     @on(ConversationList.OptionSelected)

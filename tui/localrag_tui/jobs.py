@@ -158,7 +158,7 @@ class JobsDialogue(Dialogue):
         """Stop the job and keep its results; pressed again, end it at once."""
         job = self._chosen()
         if job is not None and job.state is State.RUNNING:
-            self.notify(_("It ends as soon as what is begun is kept; again: at once."))
+            self.notify(_("It ends after saving its results; press again to end it at once."))
             await job.stop()
 
     def _chosen(self) -> Job | None:

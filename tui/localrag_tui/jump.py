@@ -46,7 +46,6 @@ class Offer:
     Attributes:
         title: the matching name, or the provision as printed.
         note: title or number of the law, or id of the document.
-        preview: its beginning.
     """
 
     spot: Spot
@@ -60,7 +59,6 @@ class PlacesFound:
     """The result of a look-up.
 
     Attributes:
-        offers: likeliest first.
         certain: whether the first may be taken at once: one provision was cited.
         cause, cure: why nothing was found, and the cure; empty otherwise.
         complete: whether all titles were compared.

@@ -100,10 +100,9 @@ class Choices(BaseModel):
         language, theme: of the interface; "" for none chosen.
         mode: the screen in view.
         corpus, method, model: as in the settings; None leaves them to the settings.
-        conversation: the one in view; 0 for a new one.
+        conversation: the open one; 0 for a new one.
         asked_of: the limit of questions.
         reading: open panes of the Read screen by corpus: document and place in its text.
-        search, filters: the last search.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -138,9 +137,6 @@ class Memory:
     Args:
         path: the file.
         tell: called with an error, from any thread.
-
-    Attributes:
-        choices: the current choices.
     """
 
     def __init__(self, path: Path, tell: Callable[[StorageError], object]) -> None:
@@ -151,14 +147,12 @@ class Memory:
         self.choices = self._kept = self._read()
 
     def remember(self, **chosen: object) -> None:
-        """Change choices, by name."""
         choices = Choices.model_validate({**self.choices.model_dump(), **chosen})
         if choices != self.choices:
             self.choices = choices
             self._writer.submit(self._write, choices)
 
     def close(self) -> None:
-        """Wait until the choices are written."""
         self._writer.shutdown()
 
     def _write(self, choices: Choices) -> None:
@@ -173,7 +167,7 @@ class Memory:
             replace_text(self._path, merged.model_dump_json(indent=1))
             self._told, self._kept = False, choices
         except OSError as error:
-            what = _("What you choose cannot be kept in {path} ({reason}).")
+            what = _("Your choices cannot be saved in {path} ({reason}).")
             self._complain(what, error, _("Make it writable, or free some space."))
 
     def _read(self) -> Choices:
@@ -183,7 +177,7 @@ class Memory:
             return Choices()
         except (OSError, ValidationError) as error:
             what = _("The choices in {path} could not be read ({reason}).")
-            self._complain(what, error, _("Choose again: it is written anew."))
+            self._complain(what, error, _("Choose again: the file is written again."))
         return Choices()
 
     def _load(self) -> Choices:
@@ -220,11 +214,6 @@ class Library:
 
     Reading and searching do not wait for each other. The first call that needs a file raises the
     error of opening it, as `localrag.session.Corpus` does.
-
-    Args:
-        workspace: the workspace of the corpus.
-        corpus: its name.
-        config: returns the settings in force.
     """
 
     def __init__(self, workspace: Workspace, corpus: str, config: Callable[[], "Config"]) -> None:
@@ -263,7 +252,7 @@ class Library:
             raise NotFoundError(words, palette(_("Add documents")))
 
     async def search(self, query: "Query", k: int | None = None) -> "Retrieval":
-        """Search with every stage; errors are those of `Retriever.search`."""
+        """Search with every stage; errors as in `Retriever.search`."""
         corpus = self._searched
         work = self._ready(corpus, lambda: corpus.search(query, k))
         return await self._run(self._searching, work)

@@ -34,8 +34,6 @@ class Kept:
 
     Attributes:
         typed: text by the id of its field.
-        spot: the open place.
-        more: for `WorkbenchScreen.regain`.
     """
 
     typed: dict[str, str] = field(default_factory=dict)
@@ -140,7 +138,7 @@ class WorkbenchScreen(_Ours[None]):
 class Dialogue(ModalScreen[object], _Ours[object]):
     """A modal with one question; returns the choice, or None if it was closed.
 
-    Subclasses yield its parts in `body`; they stand in a box above the keys.
+    Subclasses yield its parts in `body`; a box above the keys holds them.
     """
 
     CSS_PATH = sheets("parts", "dialogues")

@@ -16,9 +16,8 @@ class Spot:
     """A place in a document.
 
     Attributes:
-        document_id: the document.
         start, end: span in its text, in characters, highlighted; empty if both are equal.
-        passage_id: the passage; "" for the one at `start`.
+        passage_id: the passage; "" for the passage at `start`.
         state: the day (ISO) of the state it quotes; "" for the text shown now.
     """
 
@@ -30,7 +29,6 @@ class Spot:
 
     @classmethod
     def of(cls, passage: "Passage") -> "Spot":
-        """The beginning of a passage."""
         return cls(passage.document_id, passage.start, passage.start, passage.id)
 
     @classmethod
@@ -61,8 +59,6 @@ class Visit:
     """A visited place.
 
     Attributes:
-        spot: the place.
-        library: its corpus.
         top: the first character in view on leaving; None before.
         preview: whether it was only a preview, to be replaced by the next place.
     """

@@ -57,7 +57,6 @@ class AnswerProgress:
     _writing: float = 0.0
 
     def take(self, event: AnswerEvent) -> None:
-        """Take in an event."""
         match event:
             case Opening():
                 self.opening = event
@@ -193,7 +192,6 @@ class Record:
         return replace(turn, state=TurnState.ANSWERED, answer=answer, seconds=seconds, draft=())
 
     async def cancel(self, turn: Turn) -> None:
-        """Store a cancelled answer with its draft."""
         if turn.id:
             await self._do(lambda kept: kept.cancel(turn.id, turn.draft, turn.nearest))
 
@@ -225,7 +223,6 @@ class OpenQuestion:
     """A question being answered.
 
     Attributes:
-        turn: the stored turn.
         progress: how far its answer is.
         over: whether it has ended or was cancelled.
     """
@@ -260,7 +257,6 @@ class OpenQuestion:
 
     @property
     def going_on(self) -> bool:
-        """Whether `turn` has no outcome yet."""
         return self.turn.state is TurnState.ANSWERING
 
     async def run(self, before: "OpenQuestion | None") -> None:

@@ -126,8 +126,6 @@ class ChoiceRow(NamedTuple):
     Attributes:
         field: the field of `Choices` it sets.
         value: the value it sets.
-        name: as shown.
-        about: its description.
         why_not: why it cannot be chosen; "" if it can.
     """
 

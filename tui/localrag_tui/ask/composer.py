@@ -34,9 +34,6 @@ class QuestionHistory:
     """Earlier questions, as the field walks through them.
 
     An edited entry keeps its text until a question is asked.
-
-    Args:
-        questions: oldest first.
     """
 
     def __init__(self, questions: Sequence[str] = ()) -> None:
@@ -90,7 +87,6 @@ class Fitted(NamedTuple):
     """A text of editable size.
 
     Attributes:
-        text: harmless text.
         cut: whether its end was dropped.
         joined: whether its last lines were joined.
     """
@@ -151,7 +147,6 @@ class TypingArea(TextArea, inherit_bindings=False):
 
     @property
     def typed(self) -> str:
-        """The text without inserted breaks."""
         return whole(self.text)
 
     def put(self, text: str) -> None:
@@ -172,7 +167,6 @@ class TypingArea(TextArea, inherit_bindings=False):
         return super().scroll_cursor_visible(center, animate)
 
     def on_paste(self, event: Paste) -> None:
-        """Paste as much as fits."""
         event.prevent_default()
         event.stop()
         characters = MOST_CHARACTERS - len(self.typed) + len(whole(self.selected_text))
@@ -204,7 +198,6 @@ class QuestionArea(TypingArea):
     """The field of the question; above and below lies the history.
 
     Attributes:
-        before: earlier questions.
         has_options: whether options are typed below.
     """
 
@@ -267,7 +260,6 @@ class OptionsArea(TypingArea):
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The options, without empty lines."""
         return tuple(line.strip() for line in self.typed.splitlines() if line.strip())
 
     @property
@@ -306,12 +298,7 @@ class OptionsArea(TypingArea):
 
 
 class Unsent(NamedTuple):
-    """Text typed but not sent.
-
-    Attributes:
-        text: the question.
-        options: one a line.
-    """
+    """Text typed but not sent."""
 
     text: str = ""
     options: str = ""
@@ -342,7 +329,6 @@ class UnsentFile:
                 await asyncio.to_thread(self._write, unsent)
 
     def close(self) -> None:
-        """Leave the file to the next workbench."""
         self._held.close()
 
     def _take_over(self) -> Unsent:
@@ -436,7 +422,6 @@ class Composer(Vertical):
 
     @property
     def choosing(self) -> bool:
-        """Whether options are asked for."""
         return self.has_class("-choosing")
 
     @choosing.setter
@@ -458,7 +443,6 @@ class Composer(Vertical):
                 self.question.focus()
 
     def put(self, query: "Query") -> None:
-        """Put a question into the field."""
         self._show(Unsent(query.text, "\n".join(query.options)))
 
     def on_question_area_asked(self, event: QuestionArea.Asked) -> None:

@@ -42,7 +42,6 @@ class EvidencePlace(NamedTuple):
     """A passage in the lists.
 
     Attributes:
-        corpus: its corpus.
         citation: the quotation from it; None for a mere hit.
     """
 
@@ -290,11 +289,7 @@ class SourceSide(Vertical):
         return self.query_one(Evidence)
 
     def show(self, turn: Turn | None) -> None:
-        """Show the evidence of a turn; the source of another answer goes.
-
-        Args:
-            turn: None shows nothing.
-        """
+        """Show the evidence of a turn; the source of another answer goes."""
         self.evidence.show(turn)
         answered = turn is None or turn.answer is not None
         if answered and self.evidence.current is None and self._wanted is not None:
@@ -346,7 +341,6 @@ class SourceSide(Vertical):
         pane.page.focus()
 
     def copy(self, place: EvidencePlace) -> None:
-        """Copy a quotation with its citation."""
         self._copy(place)
 
     def on_show(self) -> None:
@@ -399,7 +393,7 @@ class SourceSide(Vertical):
                 return citation_of(store, _passage_of(store, place))
             if not citation.verified:
                 raise NotFoundError(
-                    _("The quotation was rejected: it does not stand in its source."),
+                    _("The quotation was rejected: it is not in its source."),
                     _("Copy from the source itself."),
                 )
             spot = _spot_of(store, place)

@@ -218,8 +218,8 @@ def _verdict(answer: Answer, limited: Filters) -> str:
     if answer.status is not Status.NOT_FOUND or searched_all or answer.doubts or answer.trace.calls:
         return in_words.verdict(answer)
     if limited == Filters(documents=limited.documents):
-        return _("the laws that the question is limited to hold nothing that supports an answer")
-    return _("what the question is limited to holds nothing that supports an answer")
+        return _("nothing in the chosen laws supports an answer")
+    return _("nothing within the limit of the question supports an answer")
 
 
 def _claim(answer: Answer, claim: Claim) -> TurnPiece:

@@ -81,7 +81,6 @@ class AskScreen(WorkbenchScreen):
         self.query_one(Composer).question.focus()
 
     async def get_ready(self) -> None:
-        """Show the last conversation."""
         from localrag_tui.ask.asking import Record
         from localrag_tui.ask.evidence import SourceSide
         from localrag_tui.ask.transcript import EmptyConversation, Transcript
@@ -455,7 +454,6 @@ class AskScreen(WorkbenchScreen):
         self.call_after_refresh(self._side.evidence.enter)
 
     def on_open_spot(self, event: OpenSpot) -> None:
-        """Show a place requested elsewhere in the workbench."""
         event.stop()
         self.remove_class("-empty")
         self.add_class("-over")

@@ -102,7 +102,6 @@ class TurnView(Vertical):
 
     @property
     def steps(self) -> list[PieceView]:
-        """Paragraphs the cursor can go to."""
         return [view for view in self.children if isinstance(view, PieceView) and view.piece.step]
 
     @property
@@ -126,7 +125,6 @@ class TurnView(Vertical):
                 view.show(live(self.progress))
 
     async def end(self, turn: Turn) -> None:
-        """Show the outcome of the question."""
         self.turn, self.progress = turn, None
         await finish(self.recompose())
 
@@ -221,7 +219,6 @@ class Transcript(VerticalScroll):
 
     @property
     def turns(self) -> list[Turn]:
-        """The whole conversation, oldest first."""
         return [*self._above, *(view.turn for view in self._views())]
 
     @property
@@ -292,7 +289,7 @@ class Transcript(VerticalScroll):
         self.call_after_refresh(keep_place)
 
     async def action_go(self, by: int) -> None:
-        """Go to the next claim or the previous one; scroll if there is none."""
+        """Go to the next claim or the previous one; or scroll."""
         steps = [step for view in self._views() for step in view.steps]
         at = steps.index(self.here) + by if self.here in steps else self._nearest(steps, by)
         if 0 <= at < len(steps):
@@ -510,9 +507,7 @@ def _words(bench: "Workbench", name: str, row: CorpusRow | None) -> Content:
     if row.index != "fresh":
         hints.insert(
             0,
-            _("Its index cannot be used as it is, or lacks some documents.")
-            + " "
-            + palette(_("Index the corpus")),
+            _("Its index is unusable or incomplete.") + " " + palette(_("Index the corpus")),
         )
     return _lines(documents, *hints)
 

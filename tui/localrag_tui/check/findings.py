@@ -41,7 +41,6 @@ class Checked(JobOutcome):
     """The outcome of a check.
 
     Attributes:
-        report: the findings.
         original: the file, absolute; None for pasted or typed text.
     """
 
@@ -128,12 +127,7 @@ _SHOWN = 300
 
 
 class FindingRow(AdaptiveRow):
-    """A row: verdict, place, words of the text.
-
-    Args:
-        finding: the finding.
-        kind: the format of the text.
-    """
+    """A row: verdict, place, words of the text."""
 
     def __init__(self, finding: Finding, kind: str) -> None:
         self._finding = finding
@@ -186,11 +180,7 @@ def _diff(finding: Finding) -> Content:
 
 
 class FindingsList(AdaptiveList):
-    """The findings in the order of the text.
-
-    Attributes:
-        findings: the listed ones.
-    """
+    """The findings in the order of the text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", N_("Open the provision"), id="check.open"),

@@ -82,7 +82,7 @@ class CheckedPage(DocumentPage):
         await self.open(as_sheet(checked.report), (0, 0), (0, 0), around=0)
 
     def mark(self, findings: tuple[Finding, ...]) -> None:
-        """Underline findings; those that fail have their own colour."""
+        """Underline findings; failing ones have their own colour."""
         spans = sorted({finding.place[:2] for finding in findings})
         wrong = {finding.place[:2] for finding in findings if finding.verdict is Verdict.FAILS}
         self.mark_links(spans)
@@ -100,8 +100,6 @@ class _Held(NamedTuple):
 
     Attributes:
         text: the text checked last or now; "" for none.
-        job: its job.
-        checked: its outcome.
         shows_all: whether findings that hold are listed.
     """
 
@@ -142,7 +140,6 @@ class CheckScreen(WorkbenchScreen):
 
     @property
     def job(self) -> Job | None:
-        """The current check, or the last one."""
         return self._held.job
 
     def body(self) -> ComposeResult:
@@ -341,7 +338,7 @@ class CheckScreen(WorkbenchScreen):
 
     def _invite(self) -> None:
         lines = [
-            _("What a text says of laws is checked against those of the corpus, without a model."),
+            _("Statements about laws are checked against the laws of the corpus, without a model."),
             "",
             _("Type the path of a file (text, Markdown, HTML, DOCX, PDF) and press Enter."),
             _("Or paste the text itself: one of several lines is checked at once."),

@@ -89,7 +89,7 @@ class CorporaDialogue(Dialogue):
         if row is None:
             return
         documents = ngettext("{n:,} document", "{n:,} documents", row.documents)
-        goes = _("Its index and {documents} go for good; your own files stay where they are.")
+        goes = _("Its index and {documents} are deleted for good; your own files stay.")
         form = Form(
             _("Remove the corpus {name}?").format(name=row.name),
             goes.format(documents=documents.format(n=row.documents)),
@@ -220,7 +220,7 @@ def add(bench: "Workbench") -> None:
 
 
 def index(bench: "Workbench", corpus: str = "", *, rebuild: bool = False) -> None:
-    """Make a corpus searchable; default: the one in use."""
+    """Make a corpus searchable; default: the corpus in use."""
     corpus = corpus or bench.corpus
     title = _("Index {corpus}").format(corpus=corpus)
     arguments = (bench.workspace, corpus, bench.config(), rebuild)
@@ -394,7 +394,7 @@ class OverviewDialogue(Dialogue):
 
     def body(self) -> ComposeResult:
         name = one_line(self.bench.corpus)
-        yield Static(Content(_("What is in {corpus}").format(corpus=name)), classes="heading")
+        yield Static(Content(_("Contents of {corpus}").format(corpus=name)), classes="heading")
         yield Paragraph(Content(_("One moment …")), id="counts")
         yield Paragraph(classes="problem")
         yield OverviewList()

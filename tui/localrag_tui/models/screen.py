@@ -111,7 +111,7 @@ def remove_form(row: ModelRow) -> Form:
     text = _("Its files are deleted; conversations and corpora stay.")
     if row.used_as:
         text += "\n" + _("The settings name it ({setting}).").format(setting=row.used_as)
-    title = _("Drop what has come of {name}?")
+    title = _("Delete the downloaded part of {name}?")
     if row.state is not ModelState.UNFINISHED:
         title = _("Remove {name}?")
     return Form(title.format(name=row.name), text, go=_("Remove"), danger=True)
@@ -327,7 +327,7 @@ class ModelsScreen(WorkbenchScreen):
             self.query_one("#details", Paragraph).show(details(row, usage))
 
     def action_use(self) -> None:
-        """Answer with this model; again, with the one of the settings."""
+        """Answer with this model; again, with the setting."""
         row = self._chosen(*_TRIED)
         if row is None:
             return

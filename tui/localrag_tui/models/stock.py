@@ -24,8 +24,6 @@ class MemoryUsage(NamedTuple):
 
     Attributes:
         loaded: used by the answering process and its children; 0 for none.
-        total: of the machine.
-        free: available without swapping.
     """
 
     loaded: int
@@ -76,7 +74,6 @@ class ModelRow:
         kind: ``chat``, ``embedder`` or ``reranker``; "" if unknown.
         size: bytes on disk or to fetch; 0 if unknown.
         context: tokens it was trained for; 0 if unknown.
-        licence: short name.
         used_as: the setting with its name; "" for none.
         fetched: bytes left by a stopped pull.
         memory: approximate bytes in memory; 0 if unknown.

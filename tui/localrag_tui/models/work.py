@@ -28,7 +28,7 @@ Tell = Callable[[object], None]
 
 @contextmanager
 def _models(workspace: Workspace) -> "Iterator[ModelStore]":
-    """The models of a workspace; errors become those of localrag."""
+    """The models of a workspace; errors become errors of localrag."""
     from localrag.inference.opening import named
     from localrag_models.store import ModelStore
 
@@ -123,14 +123,6 @@ def try_model(
 ) -> JobOutcome:
     """Load a model and test it.
 
-    Args:
-        tell: takes the reply so far.
-        workspace: the workspace of the model.
-        name: as in the settings.
-        kind: ``chat``, ``embedder`` or ``reranker``.
-        config: all other settings.
-        question: for a chat model.
-
     Raises:
         ModelUnusable: it cannot be used; the error names the cure.
     """
@@ -218,9 +210,12 @@ def _reranker(workspace: Workspace, config: Config) -> JobOutcome:
 
 def _verdict(alike: float, other: float, loading: float, seconds: float) -> list[str]:
     return [
-        _("It tells them apart.")
+        _("It distinguishes them.")
         if alike > other
-        else _("It does not tell them apart: not fit for this corpus, or not what it says it is."),
+        else _(
+            "It does not distinguish them: it does not fit this corpus,"
+            " or it is another kind of model."
+        ),
         _("loaded in {loading} s, worked {seconds} s").format(
             loading=f"{loading:.1f}", seconds=f"{seconds:.2f}"
         ),

@@ -129,8 +129,6 @@ class Shown:
     """The contents of a report.
 
     Attributes:
-        files: its files.
-        bars: its scores.
         sections: its text, in the language in use.
     """
 
@@ -161,7 +159,7 @@ class ReportView(VerticalScroll):
         self._report: Shown | None = None
 
     async def show(self, report: Shown | LocalragError | None) -> None:
-        """Show a report, or the error of reading it; None: there is none yet."""
+        """Show a report, or the error of reading it; None before it is written."""
         await finish(self.remove_children())
         self._report = report if isinstance(report, Shown) else None
         if not isinstance(report, Shown):
@@ -241,9 +239,7 @@ class Live:
         running: whether this workbench runs it.
         stopping: whether it was asked to stop.
         step: the current part; None for a batch.
-        progress: of that part.
         phase: the work before the first question.
-        notes: further remarks.
     """
 
     running: bool = False
@@ -254,7 +250,6 @@ class Live:
     notes: list[str] = field(default_factory=list)
 
     def hear(self, event: object) -> None:
-        """Take in an event."""
         match event:
             case Progress():
                 self.progress = event
@@ -267,7 +262,6 @@ class Live:
                     self.notes = [*self.notes, note][-_NOTES:]
 
     def words(self) -> list[str]:
-        """The lines to show."""
         lines = []
         if self.running and self.stopping:
             lines.append(_("Stopping; what is answered is kept."))
@@ -339,12 +333,6 @@ class RunDetail(Vertical):
         table.add_columns(_("entry"), _("order"), _("answered"), _("failed"), _("outcomes"))
 
     def show(self, line: RunLine, live: Live) -> None:
-        """Show a run.
-
-        Args:
-            line: as read from its files.
-            live: as heard from its process.
-        """
         anew = self._line is None or self._line.key != line.key
         self._line = line
         self.remove_class("-empty")
@@ -358,13 +346,11 @@ class RunDetail(Vertical):
         self._show_report(line)
 
     def refresh_head(self, live: Live) -> None:
-        """Show new progress."""
         if self._line is not None:
             self.query_one(".head", Static).update(_head(self._line, live))
             self.query_one(ProgressBar).update(progress=_share(self._line, live))
 
     def focus_part(self) -> None:
-        """Focus the part in view."""
         pane = self.query_one(TabbedContent).active_pane
         if pane is not None:
             pane.children[0].focus()

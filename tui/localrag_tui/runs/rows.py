@@ -200,12 +200,7 @@ _STATUS_STYLES = {"supported": "$text-success", "quoted": "$text-accent"}
 
 
 class AnswerDialogue(Dialogue):
-    """A row of the file of answers; returns the place of a chosen citation.
-
-    Args:
-        row: the row.
-        corpus: the corpus of the run.
-    """
+    """A row of the file of answers; returns the place of a chosen citation."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "to_citations", N_("Citations"), id="answer.citations"),
@@ -243,7 +238,6 @@ class AnswerDialogue(Dialogue):
         self.query_one(OptionList).focus()
 
     async def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Go to the source of a citation."""
         from localrag_tui.source.sheet import cited
 
         citation = self._citations[event.option_index]

@@ -180,7 +180,7 @@ class RunsScreen(WorkbenchScreen):
             if self._key(job) == line.key:
                 self._live[line.key].stopping = True
                 key = key_of(self.app, "runs.start")
-                words = _("Stopping. Everything that is answered is kept; {key} resumes it.")
+                words = _("Stopping. All answers are kept; {key} resumes it.")
                 self.notify(words.format(key=key))
                 await job.stop()
 
@@ -197,7 +197,7 @@ class RunsScreen(WorkbenchScreen):
         except LocalragError as error:
             self.bench.tell(error)
             return
-        self.notify(_("Off the list; its questions and answers stay where they are."))
+        self.notify(_("Removed from the list; its questions and answers stay."))
         self.look()
 
     @property
@@ -229,7 +229,7 @@ class RunsScreen(WorkbenchScreen):
             self.notify(_("It is finished, and none of its questions has failed."))
         elif line.state is RunState.FINISHED and not retry_failed:
             key = key_of(self.app, "runs.retry")
-            self.notify(_("It is finished. {key} asks those again that failed.").format(key=key))
+            self.notify(_("It is finished. {key} asks its failed questions again.").format(key=key))
         else:
             self._start_chosen(replace(line.order, retry_failed=retry_failed))
 

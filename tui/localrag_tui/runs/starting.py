@@ -56,7 +56,7 @@ class RunChoices:
 
     Attributes:
         methods: by name: description, then requirements, a sentence each.
-        models: installed chat models, and the one of the settings.
+        models: installed chat models, and the setting.
         datasets: names with their splits at hand.
     """
 
@@ -90,7 +90,7 @@ def _about(method: "Method") -> tuple[str, ...]:
     """The description of a method, then its requirements, a sentence each."""
     needs = [_(method.about)]
     if method.reads_context:
-        needs.append(_("Needs questions with the texts that answer them."))
+        needs.append(_("Needs questions with their source texts."))
     if method.chooses:
         needs.append(_("Needs questions with options to choose from."))
     elif method.checks:
@@ -198,11 +198,9 @@ class RunForm(Dialogue):
         return next(one for one in self.query(Field) if one.name == name)
 
     def chosen(self, name: str) -> str:
-        """The choice in a field."""
         return str(self.query_one(f"#{name}", Select).value)
 
     def typed(self, name: str) -> str:
-        """The text of a field."""
         return self.query_one(f"#{name}", Input).value.strip()
 
     def fill(self, name: str, values: Iterable[str]) -> None:
@@ -376,7 +374,7 @@ class BatchDialogue(RunForm):
             )
         if found.failed:
             words.append(
-                _("{n} of {sampled} that were tried failed").format(
+                _("{n} of {sampled} tried questions failed").format(
                     n=found.failed, sampled=found.sampled
                 )
             )

@@ -30,9 +30,7 @@ class BatchOrder:
     """A batch.
 
     Attributes:
-        home: of the workspace.
         overrides: settings, by dotted key.
-        questions, out: the tables, absolute.
         concurrency: questions at the same time; 0 for the setting.
         retry_failed: whether to ask failed rows again.
     """
@@ -47,7 +45,6 @@ class BatchOrder:
 
     @property
     def key(self) -> str:
-        """See `RunLine.key`."""
         from localrag.batch.document import rows_beside
 
         return str(rows_beside(self.out))
@@ -58,16 +55,12 @@ class EvaluationOrder:
     """An evaluation.
 
     Attributes:
-        home: of the workspace.
         overrides: settings, by dotted key.
         dataset: a name, or the path of a file of questions.
         split: "" for the first one at hand.
-        corpus: "" for the one of the dataset, else of the overrides.
-        methods: their names.
-        models: chat models; empty for the one of the settings.
-        stages: orders of stages; empty for the one of the settings.
-        judge: "" for none.
-        orders: of the options.
+        corpus: "" for the corpus of the dataset, else of the overrides.
+        models: chat models; empty for the setting.
+        stages: orders of stages; empty for the setting.
         limit: questions, from the first; 0 for all.
         run: its name; "" for the run with the same questions, else the time.
         folder: of a started evaluation.
@@ -91,7 +84,6 @@ class EvaluationOrder:
 
     @property
     def key(self) -> str:
-        """Its folder; "" before it has one."""
         return self.folder
 
 
@@ -110,7 +102,6 @@ class EntryStep:
     """A part of an evaluation begins.
 
     Attributes:
-        name: of the entry.
         order: of the options, from 0.
         judge: the judging model; "" while questions are asked.
         place, of: number of the part, and of all parts.
@@ -140,7 +131,7 @@ class Warned:
 
 
 def batch(tell: Tell, order: BatchOrder) -> JobOutcome:
-    """Run or resume a batch; errors are those of `localrag.batch.run`."""
+    """Run or resume a batch; errors as in `localrag.batch.run`."""
     from localrag.batch import run
 
     workspace, config = _place(order)
@@ -161,7 +152,7 @@ def batch(tell: Tell, order: BatchOrder) -> JobOutcome:
 
 
 def estimate(tell: Tell, order: BatchOrder) -> "BatchEstimate":
-    """Estimate a batch; errors are those of `localrag.batch.estimate`."""
+    """Estimate a batch; errors as in `localrag.batch.estimate`."""
     from localrag.batch import estimate
 
     workspace, config = _place(order)
@@ -177,7 +168,7 @@ def estimate(tell: Tell, order: BatchOrder) -> "BatchEstimate":
 
 
 def evaluation(tell: Tell, order: EvaluationOrder) -> JobOutcome:
-    """Run or resume an evaluation; errors are those of `plan` and `evaluate`."""
+    """Run or resume an evaluation; errors as in `plan` and `evaluate`."""
     from localrag.evaluation.record import planned, recorded
     from localrag.evaluation.runner import evaluate
 
@@ -202,7 +193,7 @@ def evaluation(tell: Tell, order: EvaluationOrder) -> JobOutcome:
 
 
 def forecast(tell: Tell, order: EvaluationOrder) -> "Sequence[Forecast]":
-    """Estimate an evaluation; errors are those of `plan`."""
+    """Estimate an evaluation; errors as in `plan`."""
     from localrag.evaluation.runner import forecast
 
     del tell
@@ -210,7 +201,7 @@ def forecast(tell: Tell, order: EvaluationOrder) -> "Sequence[Forecast]":
 
 
 def load_questions(order: EvaluationOrder) -> "Questions":
-    """The questions of an evaluation; errors are those of `loading.load`."""
+    """The questions of an evaluation; errors as in `loading.load`."""
     from localrag.evaluation.datasets import loading
 
     workspace = Workspace.locate(order.home)
@@ -219,7 +210,7 @@ def load_questions(order: EvaluationOrder) -> "Questions":
 
 
 def plan(order: EvaluationOrder, questions: "Questions") -> "Plan":
-    """The plan of an evaluation; errors are those of `localrag.evaluation.planning.plan`."""
+    """The plan of an evaluation; errors as in `localrag.evaluation.planning.plan`."""
     from localrag.evaluation.datasets import loading
     from localrag.evaluation.planning import plan
 
@@ -241,7 +232,7 @@ def plan(order: EvaluationOrder, questions: "Questions") -> "Plan":
 
 
 def _corpus(workspace: Workspace, order: EvaluationOrder) -> str:
-    """The chosen corpus, else the one of the dataset, else of the settings."""
+    """The chosen corpus, else the corpus of the dataset, else of the settings."""
     from localrag.evaluation.datasets import loading
 
     dataset = loading.find(workspace, order.dataset).dataset
@@ -319,8 +310,6 @@ class RunPart:
     Attributes:
         name: of the entry; "" for a batch.
         order: of the options, from 0.
-        path: the file.
-        total: its questions.
         done, failed: questions with an answer, and with an error.
         tally: rows by status or type of error.
         stopped: why the entry cannot go on.
@@ -342,14 +331,11 @@ class RunLine:
 
     Attributes:
         key: file of answers, folder of an evaluation, or note.
-        name: its name.
         about: questions, corpus and method.
         started, finished: ISO date and time (UTC); "" if unknown.
         parts: its files of answers.
         order: to resume it; None if unknown.
-        cause, cure: its problem.
         known: the note of a batch.
-        folder: of an evaluation.
     """
 
     key: str
@@ -372,7 +358,6 @@ class RunLine:
 
     @property
     def total(self) -> int:
-        """All questions; each order counts."""
         return sum(part.total for part in self.parts)
 
     @property
@@ -402,12 +387,11 @@ class Runs:
     _books: dict[Path, "WrittenRows"] = field(default_factory=dict)
 
     def lines(self) -> list[RunLine]:
-        """Every run, newest first."""
         found = [*self._batches(), *self._evaluations()]
         return sorted(found, key=lambda line: line.started, reverse=True)
 
     def forget(self, batch: "KnownBatch") -> None:
-        """Remove a batch from the list; errors are those of `localrag.batch.forget`."""
+        """Remove a batch from the list; errors as in `localrag.batch.forget`."""
         from localrag.batch import forget
 
         forget(self.workspace, batch)

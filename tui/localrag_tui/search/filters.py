@@ -75,8 +75,8 @@ ABOUT = {
     "law_types": N_("Only laws of these types are searched"),
     "kinds": N_("Only documents of these kinds are searched"),
     "layers": N_("Only these layers are searched"),
-    "where": N_("Only documents that are so are searched"),
-    "dates": N_("Only texts as they stood at these dates are searched"),
+    "where": N_("Only documents with these values are searched"),
+    "dates": N_("Only texts in force at these dates are searched"),
 }
 """The effect of each filter."""
 
@@ -88,9 +88,8 @@ class Facets:
     Attributes:
         law_types: number of laws by type.
         kinds: number of documents by kind.
-        layers: searched layers.
         titles: titles of laws, by id.
-        lacking: labels of the filters missing from the corpus.
+        lacking: labels in the filters missing from the corpus.
     """
 
     law_types: dict[str, int]
@@ -214,10 +213,6 @@ _OFFERED = 30
 class Choice(Vertical):
     """A field; below it the chosen values, then the values matching its text.
 
-    Args:
-        library: the corpus.
-        chosen: values chosen already.
-
     Attributes:
         chosen: in the order of choosing.
     """
@@ -248,7 +243,6 @@ class Choice(Vertical):
         raise NotImplementedError
 
     def named(self, value: str) -> Content:
-        """The row of a value."""
         raise NotImplementedError
 
     @on(Input.Changed)
@@ -320,12 +314,7 @@ class LawChoice(Choice):
 
 
 class LabelChoice(Choice):
-    """Chooses labels by part of a value (総務) or ``key=value``.
-
-    Args:
-        library: the corpus.
-        chosen: labels chosen already.
-    """
+    """Chooses labels by part of a value (総務) or ``key=value``."""
 
     EXAMPLES = N_("政令, 総務省, 罰則 …")
 
@@ -355,13 +344,7 @@ class LabelChoice(Choice):
 
 
 class FilterDialogue(Dialogue):
-    """Returns the chosen `Filters`.
-
-    Args:
-        library: the corpus.
-        known: its values.
-        filters: the filters in use.
-    """
+    """Returns the chosen `Filters`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "apply", N_("Use these"), id="filters.apply"),

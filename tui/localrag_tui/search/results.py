@@ -424,13 +424,7 @@ class StageColumns(Horizontal):
     async def show(
         self, records: Sequence[StageRecord], places: Mapping[str, str], passage_id: str
     ) -> None:
-        """Show stages, with one passage marked.
-
-        Args:
-            records: of the stages, in order.
-            places: short places by passage id.
-            passage_id: the marked passage.
-        """
+        """Show stages, with one passage marked."""
         room = self.query_one(HorizontalScroll)
         had_focus = self.has_focus_within
         with self.app.batch_update():

@@ -56,9 +56,9 @@ def index_notice(store: "CorpusStore", place: "CorpusPaths") -> str:
     if found is IndexState.FRESH:
         return ""
     if found is IndexState.BEHIND:
-        words = _("The index is behind: what was added since is not found.")
+        words = _("The index is out of date: newer documents are not found.")
     else:
-        words = _("The corpus has no index that can be used.")
+        words = _("The corpus has no usable index.")
     return f"{words} {palette(_('Index the corpus'))}"
 
 
@@ -121,9 +121,6 @@ _PAINTED_AFTER = 0.05
 class FoundView(Vertical):
     """Searches, and shows the hits.
 
-    Args:
-        library: returns the corpus in use.
-
     Attributes:
         chosen: the hit under the cursor.
     """
@@ -181,7 +178,6 @@ class FoundView(Vertical):
         self._tell()
 
     def fail(self, error: LocalragError) -> None:
-        """Show why no search is possible."""
         self._clear()
         self._guidance.failure(error)
 

@@ -1,8 +1,8 @@
 """The bar of screens above, and the bar of keys below.
 
-Textual's own Footer mounts a widget for each key at every move of the focus. With it the first
-paint takes 1.9 to 2.3 times as long as an application of one line, with this bar 1.6 to 1.8
-(``scripts/bench/tui.py first``, 140 x 40, three times 4 starts on a busy machine).
+Textual's own Footer mounts a widget for each key at every move of the focus. The first paint took
+1.9 to 2.3 times as long as an application of one line; with this bar it takes 1.6 to 1.8 times.
+Measured with ``scripts/bench/tui.py first``: 140 x 40, three times 4 starts, on a busy machine.
 """
 
 from collections.abc import Iterator
@@ -106,7 +106,6 @@ class KeyShown(NamedTuple):
         key: its name in Textual.
         label: its name on a keyboard, and its action.
         enabled: whether it works now.
-        start: its first cell.
     """
 
     key: str

@@ -143,7 +143,6 @@ class BaseApp(App[None]):
 
     @property
     def workers(self) -> WorkerManager:
-        """The workers; their known errors are shown."""
         return self._workers_told
 
     @property
@@ -216,7 +215,6 @@ class BaseApp(App[None]):
         await super().on_event(event)
 
     def on_load(self) -> None:
-        """Leave properly after a signal, too."""
         # Tests have their own loop and signals.
         if not self.is_headless:
             loop = asyncio.get_running_loop()
@@ -243,7 +241,6 @@ class BaseApp(App[None]):
         self.set_interval(_GARBAGE_PACE, self.garbage.collect)
 
     def on_notify(self, event: Notify) -> None:
-        """Replace similar notices."""
         new = event.notification
         shown = [old for old in self._told if not old.has_expired]
         kept = [old for old in shown if not self.replaces(new, old)]
@@ -266,7 +263,6 @@ class BaseApp(App[None]):
         super().clear_notifications()
 
     def replaces(self, new: Notification, old: Notification) -> bool:
-        """Whether a notice repeats an earlier one."""
         return (new.title, new.message) == (old.title, old.message)
 
     async def on_unmount(self) -> None:
@@ -378,7 +374,6 @@ class Latest(Generic[T]):
 
     @property
     def overtaken(self) -> bool:
-        """Whether a newer request waits."""
         return bool(self._waiting)
 
     async def want(self, wanted: T) -> None:

@@ -130,7 +130,7 @@ def existing(typed: str) -> Path:
     if not path.exists():
         raise NotFoundError(
             _("There is no {path}.").format(path=typed),
-            _("Check the path; the right arrow takes what is suggested."),
+            _("Check the path; the right arrow accepts the suggestion."),
         )
     return path
 
@@ -214,7 +214,6 @@ class Field(Vertical):
                 return ""
 
     def explain(self, text: str) -> None:
-        """Show a description; "" for none."""
         self._about = text
         self._say(".about", text)
 
@@ -230,11 +229,7 @@ class Field(Vertical):
 
 
 class WrongField(UsageError):  # noqa: N818 - the name says what is wrong
-    """The value of a field is wrong.
-
-    Attributes:
-        field: its name.
-    """
+    """The value of a field is wrong."""
 
     def __init__(self, field: str, error: UsageError) -> None:
         super().__init__(*error.args, **error.fields)

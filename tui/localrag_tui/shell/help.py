@@ -206,8 +206,6 @@ class PaletteCommand(NamedTuple):
 
     Attributes:
         title: in the language of the interface.
-        original: in English.
-        run: runs it.
         note: its key, or a remark.
     """
 

@@ -43,8 +43,6 @@ class Shortcut(NamedTuple):
 
     Attributes:
         id: its name in the settings.
-        keys: its default keys.
-        description: in English.
         owners: its widgets and screens.
         first: whether it gets a key before a text field.
     """
@@ -106,7 +104,7 @@ def usable(keys: str) -> bool:
 
 
 def needed(keys: str, own: Iterable[str]) -> str:
-    """The first of these keys needed by text fields or lists; "" if there is none.
+    """The first of these keys needed by text fields or lists; else "".
 
     A priority action would take the key from every field.
 

@@ -46,9 +46,6 @@ class Valued(Option, Generic[T]):
     """An option with a value.
 
     A message may be read after the list has changed: its index is wrong then, its value is not.
-
-    Attributes:
-        value: the value.
     """
 
     def __init__(self, prompt: VisualType, value: T) -> None:

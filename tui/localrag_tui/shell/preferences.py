@@ -41,9 +41,7 @@ class Preference(NamedTuple):
     """A setting of this dialogue.
 
     Attributes:
-        key: as in ``localrag.toml``.
         label: its name; a message marked with `N_`, as `about`, `choices` and `empty`.
-        about: its description.
         choices: names of its values; empty if it is typed.
         read: parses the value; raises `UsageError`.
         empty: the meaning of an empty field.

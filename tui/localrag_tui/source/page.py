@@ -63,7 +63,6 @@ class Marks:
 
     Attributes:
         quote: the quotation; empty if both ends are equal, as for `passage`.
-        passage: the opened passage.
         links: links, in reading order.
         chosen: index of the chosen link.
         found: found words, in reading order.
@@ -186,11 +185,7 @@ class DocumentPage(ScrollView, can_focus=True):
 
     @dataclass
     class Followed(Message):
-        """A link is followed.
-
-        Attributes:
-            span: one of `DocumentPage.links`.
-        """
+        """A link is followed."""
 
         span: Span
 
@@ -233,12 +228,10 @@ class DocumentPage(ScrollView, can_focus=True):
 
     @property
     def links(self) -> Sequence[Span]:
-        """The links, in reading order."""
         return self._marks.links
 
     @property
     def chosen(self) -> int | None:
-        """The index of the chosen link."""
         return self._marks.chosen
 
     @property

@@ -64,7 +64,7 @@ class SourcePane(Widget):
     """Reads documents of a corpus.
 
     Args:
-        library: the corpus; default: the one in use at each opening.
+        library: the corpus; default: the corpus in use at each opening.
 
     Attributes:
         library: the corpus for the next opening.
@@ -297,7 +297,6 @@ class SourcePane(Widget):
             self.bench.copy(copied)
 
     def on_document_page_scrolled(self, event: DocumentPage.Scrolled) -> None:
-        """Update head, links and ties for the view."""
         event.stop()
         page = self.page
         # A message about the old place, during the layout of the next.
@@ -387,7 +386,7 @@ class SourcePane(Widget):
         Args:
             spot: the place.
             top: the first character in view.
-            library: the corpus; default: the one for the next opening.
+            library: the corpus; default: `library`, else the corpus in use.
             step: distance in the history; 0 for a new place.
             preview: see `open`.
         """
@@ -457,7 +456,7 @@ class SourcePane(Widget):
             await asyncio.sleep(_STAY)
             provision = await library.read(lambda store: described(store, unit.passage_id))
         except LocalragError as error:
-            # The law of another day may lack the left provision.
+            # The left provision may not exist on another day.
             if unit == self._unit and sheet is page.sheet:
                 self._complain(error)
             return

@@ -49,7 +49,6 @@ class Panes(Container):
 
     @property
     def all(self) -> list[SourcePane]:
-        """The panes, from the left."""
         return [*self._opened]
 
     @property
@@ -59,7 +58,6 @@ class Panes(Container):
 
     @property
     def spots(self) -> list[Spot]:
-        """The place in view of each pane."""
         return [pane.spot for pane in self.all if pane.spot is not None]
 
     async def prepare(self) -> None:
@@ -260,8 +258,8 @@ class ReadScreen(WorkbenchScreen):
             Form(
                 _("Remove {title}?").format(title=one_line(title.title)),
                 _(
-                    "It is taken out of the corpus {corpus}, which is indexed anew. The file that"
-                    " it came from stays."
+                    "It is removed from the corpus {corpus}, and the corpus is indexed again."
+                    " Its file stays."
                 ).format(corpus=corpus),
                 go=_("Remove"),
                 check=lambda _values: remove_documents(

@@ -59,10 +59,7 @@ class Sheet:
     """A whole document.
 
     Attributes:
-        document: its listing.
-        generation: of the store.
         day: of the law shown.
-        text: harmless text.
         units: its provisions or passages, in reading order.
         sections: its outline, in reading order.
     """
@@ -91,12 +88,10 @@ class Sheet:
         return self.units[number] if self.units else None
 
     def units_in(self, start: int, end: int) -> "Iterator[Stand]":
-        """The units overlapping a span."""
         first = max(0, bisect_right(self.units, start, key=lambda unit: unit.start) - 1)
         return takewhile(lambda unit: unit.start < end, self.units[first:])
 
     def place(self, position: int) -> tuple[str, ...]:
-        """The headings of a position, outermost first."""
         return tuple(of.title for of in self.sections if of.start <= position <= of.end)
 
     def parts(self, start: int, end: int) -> Iterator[MarkedSpan]:
@@ -131,7 +126,7 @@ class Sheet:
 
 
 def load(store: "CorpusStore", document_id: str) -> Sheet:
-    """Load a document; errors are those of `CorpusStore.document`."""
+    """Load a document; errors as in `CorpusStore.document`."""
     document = store.document(document_id)
     layers = (ARTICLES,) if document.kind == "law" else (PASSAGES, TRIPLES)
     units = [unit for layer in layers for unit in store.standing(document_id, layer)]
@@ -217,12 +212,7 @@ class TextLink:
 
 @dataclass(frozen=True, slots=True)
 class AsRead:
-    """A provision as another one reads it (読替え); made by code.
-
-    Attributes:
-        title: both provisions, cited.
-        text: the text.
-    """
+    """A provision as another one reads it (読替え); made by code."""
 
     title: str
     text: "ReadText"
@@ -243,7 +233,7 @@ def links_of(
 def destination(store: "CorpusStore", reference: "Reference") -> Spot:
     """The target of a reference.
 
-    A delegation (政令で定める) leads to the implementing provision. Errors are those of `spot_at`.
+    A delegation (政令で定める) leads to the implementing provision. Errors as in `spot_at`.
     """
     from localrag.corpus.links import DELEGATES
     from localrag.statutes.delegations import filled_in
@@ -260,7 +250,7 @@ def spot_at(store: "CorpusStore", law_id: str, name: str, locator: Locator) -> S
 
     Args:
         store: the corpus.
-        law_id: the law; "" if the corpus lacks it.
+        law_id: the law; "" outside the corpus.
         name: its name.
         locator: the provision; empty for the whole law.
 
@@ -317,7 +307,7 @@ def wording_of(store: "CorpusStore", document_id: str) -> tuple[date, str]:
 
 
 def provision_at(store: "CorpusStore", sheet: Sheet, unit: "Stand") -> Spot:
-    """A provision in the state shown now; errors are those of `spot_at`."""
+    """A provision in the state shown now; errors as in `spot_at`."""
     return spot_at(store, sheet.document.id, sheet.document.title, unit.locator)
 
 
@@ -348,14 +338,14 @@ def gone(passage_id: str) -> NotFoundError:
     """The error for a passage that no longer exists."""
     return NotFoundError(
         _("The corpus has no {passage} any more.").format(passage=passage_id),
-        _("It was changed meanwhile: what stands here now may be another text. Search once more."),
+        _("It was changed meanwhile: this text may be another one. Search again."),
     )
 
 
 def quotation(store: "CorpusStore", document_id: str, start: int, end: int) -> str:
     """A span of a document with its citation: 「…」（金融商品取引法第1条）.
 
-    It cites the smallest passage with the whole span; else the one with its beginning. The citation
+    It cites the smallest passage with the whole span, else the passage at its start. The citation
     names a state that is not in force.
 
     Raises:

@@ -52,7 +52,6 @@ class Tie:
     """Something tied to a provision.
 
     Attributes:
-        label: its name.
         note: words of the text, or "".
         goal: a place, a link, or the id of a passage; None if unknown to code.
         reads: whether it reads the provision otherwise: that text opens first.
@@ -64,10 +63,10 @@ class Tie:
     reads: bool = False
 
     def place(self, store: "CorpusStore") -> Spot:
-        """Its target; errors are those of `spot_at`."""
+        """Its target; errors as in `spot_at`."""
         if self.goal is None:
             raise NotFoundError(
-                _("Code cannot tell which provisions these are."),
+                _("Code cannot identify these provisions."),
                 _("The words of the law tell it: 「{words}」.").format(words=self.label),
             )
         if isinstance(self.goal, Spot):

@@ -40,7 +40,6 @@ class DocumentShelf:
     Attributes:
         name: the type of its laws, or the kind of its documents.
         laws: whether it holds laws.
-        count: number of documents.
     """
 
     name: str

@@ -47,7 +47,6 @@ class Opening:
 
     Attributes:
         model: as in the settings.
-        done: bytes loaded.
         total: its bytes; 0 if unknown.
     """
 
@@ -62,7 +61,6 @@ class Opened:
 
     Attributes:
         model: as in the settings; "" for none.
-        seconds: loading time.
     """
 
     model: str
@@ -88,7 +86,6 @@ class Read:
     """How far a model has read its prompt.
 
     Attributes:
-        done: tokens.
         total: tokens to read; 0 if unknown, as with most servers.
     """
 
@@ -285,12 +282,10 @@ class Engine:
 
     @property
     def pid(self) -> int:
-        """The answering process; 0 if none runs."""
         return self._process.pid if self._process is not None and self._process.running else 0
 
     @property
     def answering(self) -> bool:
-        """Whether a question is being answered."""
         return bool(self._asked)
 
     async def warm(self) -> None:
@@ -338,7 +333,6 @@ class Engine:
             self._unwanted.discard(number)
 
     def cancel(self) -> None:
-        """Stop the current answer."""
         self._unwanted |= self._asked
         if self._process is not None:
             for number in self._asked:

@@ -32,10 +32,6 @@ class Job:
         function: of a module; its first argument takes events.
         arguments: the further ones, pickled.
         keeps: whether stopping it keeps its results.
-        state: its state.
-        value: the result.
-        error: why it failed.
-        last: the newest event.
     """
 
     title: str
@@ -108,7 +104,6 @@ class Jobs:
 
     @property
     def running(self) -> list[Job]:
-        """Jobs that have not ended."""
         return [job for job in self.all if job.state is State.RUNNING]
 
     def listen(self, listener: Listener) -> Callable[[], None]:
@@ -208,7 +203,6 @@ class JobOutcome:
     """The outcome of a job, in the language of the interface.
 
     Attributes:
-        told: in a line.
         details: line by line, with failures.
         made: the name of an installed model; "" for none.
     """

@@ -45,7 +45,6 @@ class Raised:
 
     Attributes:
         type: the name of the error.
-        cause, cure: as in `localrag.errors.LocalragError`.
     """
 
     type: str
@@ -137,7 +136,7 @@ class ProcessDied(LocalragError):  # noqa: N818 - the name says what happened
 
 
 class WorkFailed(LocalragError):  # noqa: N818 - the name says what happened
-    """The function failed; cause and cure are those of its error."""
+    """The function failed; cause and cure come from its error."""
 
     def __init__(self, raised: Raised) -> None:
         super().__init__(raised.cause, raised.cure)
@@ -287,10 +286,10 @@ class Process:
         size = self._printed.seek(0, os.SEEK_END)
         self._printed.seek(max(0, size - _LAST_WORDS))
         words = self._printed.read().decode(errors="replace").strip()
-        told = _("The process that worked has ended by itself ({reason}).").format(reason=reason)
+        told = _("The working process ended unexpectedly ({reason}).").format(reason=reason)
         return ProcessDied(
             f"{told}\n{words}".strip(),
-            _("If memory was short, take a smaller model. What it had finished is kept.")
+            _("If memory was short, use a smaller model. Finished results are kept.")
             if code == -signal.SIGKILL
-            else _("What it had finished is kept: try it again."),
+            else _("Finished results are kept: try again."),
         )
