@@ -86,7 +86,6 @@ class Workbench(BaseApp):
         engine: answers questions; default: an engine in a process of its own.
 
     Attributes:
-        jobs: long work in other processes.
         keymap: usable keys of the settings, by action.
     """
 

@@ -42,14 +42,7 @@ _COUNT, _WHEN = 13, 16
 
 
 def row(conversation: Conversation, width: int, *, in_view: bool, today: date) -> Content:
-    """Write title, state, number of questions and time of the last change.
-
-    Args:
-        conversation: the conversation.
-        width: cells of the line.
-        in_view: whether it is on the screen below.
-        today: the local date.
-    """
+    """Write title, state, number of questions and time of the last change."""
     marks = [_("in view")] if in_view else []
     if conversation.state in _MARKS:
         marks.append(_(_MARKS[conversation.state]))

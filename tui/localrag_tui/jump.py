@@ -61,7 +61,6 @@ class PlacesFound:
     Attributes:
         certain: whether the first may be taken at once: one provision was cited.
         cause, cure: why nothing was found, and the cure; empty otherwise.
-        complete: whether all titles were compared.
     """
 
     offers: tuple[Offer, ...] = ()

@@ -98,10 +98,8 @@ class Choices(BaseModel):
 
     Attributes:
         language, theme: of the interface; "" for none chosen.
-        mode: the screen in view.
         corpus, method, model: as in the settings; None leaves them to the settings.
         conversation: the open one; 0 for a new one.
-        asked_of: the limit of questions.
         reading: open panes of the Read screen by corpus: document and place in its text.
     """
 
@@ -133,10 +131,6 @@ class Memory:
 
     Without a usable file it works, after one notice. Choices of another workbench stay in the file,
     unless they change here.
-
-    Args:
-        path: the file.
-        tell: called with an error, from any thread.
     """
 
     def __init__(self, path: Path, tell: Callable[[StorageError], object]) -> None:

@@ -70,7 +70,6 @@ class _Ours(BaseScreen[ScreenResultType]):
 
     @property
     def active_bindings_in_english(self) -> dict[str, ActiveBinding]:
-        """The active keys, described as in the code."""
         return super().active_bindings
 
 

@@ -95,7 +95,6 @@ class History:
         self._at = len(self._visits) - 1
 
     def ahead(self, by: int) -> Visit | None:
-        """The previous (-1) or next (1) visit, if any."""
         to = self._at + by
         return self._visits[to] if 0 <= to < len(self._visits) else None
 

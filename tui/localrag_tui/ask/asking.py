@@ -36,13 +36,8 @@ class AnswerProgress:
 
     Attributes:
         read_as: the question completed from earlier ones; "" if it was complete.
-        stages: finished stages of the retrieval.
         nearest: the nearest passages so far; they may not answer.
-        claims: unchecked claims written so far.
-        tokens: approximate number of tokens written.
-        opening: the model being loaded, if any.
         read: how far a model has read its prompt, if it reads.
-        changed: whether there is news to paint.
     """
 
     read_as: str = ""
@@ -149,7 +144,6 @@ class Record:
         return (await self._do(lambda kept: _title(kept, chosen)) or "") if chosen else ""
 
     async def questions(self) -> list[str]:
-        """The last questions of this workspace, oldest first."""
         return await self._do(lambda conversations: conversations.questions(_WALKED)) or []
 
     async def begin(self, query: Query, corpus: str, method: str, model: str) -> Turn:
@@ -223,7 +217,6 @@ class OpenQuestion:
     """A question being answered.
 
     Attributes:
-        progress: how far its answer is.
         over: whether it has ended or was cancelled.
     """
 
@@ -243,15 +236,6 @@ class OpenQuestion:
     async def begin(
         cls, bench: "Workbench", record: Record, query: Query, config: Config, on_end: "OnEnd"
     ) -> "OpenQuestion":
-        """Store a question and prepare its answer.
-
-        Args:
-            bench: its engine answers.
-            record: stores the question.
-            query: the question.
-            config: the settings for the answer.
-            on_end: called once with the finished question.
-        """
         names = (bench.corpus, config.method.name, config.chat.model)
         return cls(bench, record, await record.begin(query, *names), config, on_end)
 

@@ -34,11 +34,6 @@ class Way(NamedTuple):
 
     Attributes:
         name: as in the settings; "" for the default reader.
-        about: its description, a message.
-        chooses: whether it needs options.
-        needs_model: whether it needs a chat model.
-        evaluates: whether it serves evaluations only.
-        layers: the layers it searches.
     """
 
     name: str
@@ -125,7 +120,6 @@ class ChoiceRow(NamedTuple):
 
     Attributes:
         field: the field of `Choices` it sets.
-        value: the value it sets.
         why_not: why it cannot be chosen; "" if it can.
     """
 

@@ -84,12 +84,7 @@ def whole(text: str) -> str:
 
 
 class Fitted(NamedTuple):
-    """A text of editable size.
-
-    Attributes:
-        cut: whether its end was dropped.
-        joined: whether its last lines were joined.
-    """
+    """A text of editable size."""
 
     text: str
     cut: bool
@@ -195,11 +190,7 @@ class TypingArea(TextArea, inherit_bindings=False):
 
 
 class QuestionArea(TypingArea):
-    """The field of the question; above and below lies the history.
-
-    Attributes:
-        has_options: whether options are typed below.
-    """
+    """The field of the question; above and below lies the history."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "ask", N_("Ask"), id="ask.send", priority=True),
@@ -383,9 +374,6 @@ class Composer(Vertical):
     """The field of the question, and the field of its options if the method needs them.
 
     Unsent text is kept in a file.
-
-    Attributes:
-        question: the field of the question.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -513,7 +501,6 @@ class StatusLine(Widget):
         self._with = self._limit = self._cost = ""
 
     def answer_with(self, corpus: str, method: str, model: str) -> None:
-        """Show corpus, method and model of the next question."""
         parts = (corpus, method or _(DEFAULT_READER), model or _("no model"))
         self._with = " · ".join(map(one_line, parts))
         self.refresh()

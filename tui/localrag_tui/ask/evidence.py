@@ -156,7 +156,6 @@ class Evidence(Vertical):
 
     @property
     def current(self) -> EvidencePlace | None:
-        """The highlighted passage of the list in view."""
         return self._list.current
 
     def point(self, number: int) -> EvidencePlace | None:
@@ -328,7 +327,6 @@ class SourceSide(Vertical):
         await self.query_one(SourcePane).keep_up(spot)
 
     def open_spot(self, spot: Spot) -> None:
-        """Go to a place in the corpus in use."""
         # The highlighted row must not open after this place.
         self._wanted = self.evidence.current
         self._open_spot(spot)

@@ -42,9 +42,7 @@ class TurnPiece(NamedTuple):
     """A paragraph.
 
     Attributes:
-        kind: its class in the style sheet.
         citations: its citations in the answer, from 1.
-        step: whether the cursor can go there.
         near: number of the passage it names, from 1, first the nearest ones, then the quotations
             without a claim; 0 for none.
     """
@@ -57,13 +55,7 @@ class TurnPiece(NamedTuple):
 
 
 def pieces(turn: Turn, limit: str = "", lifting: str = "") -> list[TurnPiece]:
-    """All paragraphs of a turn.
-
-    Args:
-        turn: the turn.
-        limit: the limit of its question, in words.
-        lifting: the keys to lift the limit.
-    """
+    """All paragraphs of a turn."""
     read_as = turn.read_as if turn.read_as != turn.query.text else ""
     return [*question(turn.query, limit, read_as), *_outcome(turn, lifting)]
 

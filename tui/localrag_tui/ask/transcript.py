@@ -73,13 +73,7 @@ class PieceView(Paragraph):
 
 
 class TurnView(Vertical):
-    """A question with its outcome.
-
-    Args:
-        turn: the stored turn.
-        progress: of its answer, while it is made.
-        limit: the limit of the question, in words.
-    """
+    """A question with its outcome."""
 
     def __init__(self, turn: Turn, progress: AnswerProgress | None = None, limit: str = "") -> None:
         super().__init__()
@@ -142,7 +136,6 @@ class Transcript(VerticalScroll):
 
     Attributes:
         here: the paragraph under the cursor, if any.
-        limits: the limits of questions, in words.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -256,7 +249,6 @@ class Transcript(VerticalScroll):
         return True
 
     def view_of(self, progress: AnswerProgress) -> TurnView | None:
-        """The view of this progress, if it is here."""
         return next((view for view in self._views() if view.progress is progress), None)
 
     def follow(self, view: TurnView) -> None:

@@ -100,7 +100,6 @@ class _Held(NamedTuple):
 
     Attributes:
         text: the text checked last or now; "" for none.
-        shows_all: whether findings that hold are listed.
     """
 
     text: str = ""

@@ -145,11 +145,7 @@ _EVERY = 1.0
 
 
 class MemoryPane(Static):
-    """Two lines on memory.
-
-    Attributes:
-        usage: the last measurement, if any.
-    """
+    """Two lines on memory."""
 
     class Measured(Message):
         """The first measurement is there: now a model fits or not."""

@@ -75,9 +75,7 @@ class ModelRow:
         size: bytes on disk or to fetch; 0 if unknown.
         context: tokens it was trained for; 0 if unknown.
         used_as: the setting with its name; "" for none.
-        fetched: bytes left by a stopped pull.
         memory: approximate bytes in memory; 0 if unknown.
-        source: its repository or file.
         lines: further remarks: its use, or its problem.
     """
 

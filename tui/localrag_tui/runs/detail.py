@@ -236,10 +236,7 @@ class Live:
     """The newest events of a run.
 
     Attributes:
-        running: whether this workbench runs it.
-        stopping: whether it was asked to stop.
         step: the current part; None for a batch.
-        phase: the work before the first question.
     """
 
     running: bool = False

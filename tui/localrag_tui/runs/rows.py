@@ -61,11 +61,7 @@ Fetch = Callable[[Sequence[RowPlace]], Awaitable[Mapping[RowPlace, Cells]]]
 
 
 class RowList(ScrollView, can_focus=True):
-    """A list of rows, one line each; only those in view are read.
-
-    Attributes:
-        cursor: the row opened by Enter.
-    """
+    """A list of rows, one line each; only those in view are read."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor", "rows--muted"}
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -56,8 +56,6 @@ class RunChoices:
 
     Attributes:
         methods: by name: description, then requirements, a sentence each.
-        models: installed chat models, and the setting.
-        datasets: names with their splits at hand.
     """
 
     corpora: tuple[str, ...] = ()

@@ -30,9 +30,7 @@ class BatchOrder:
     """A batch.
 
     Attributes:
-        overrides: settings, by dotted key.
         concurrency: questions at the same time; 0 for the setting.
-        retry_failed: whether to ask failed rows again.
     """
 
     home: Path
@@ -55,7 +53,6 @@ class EvaluationOrder:
     """An evaluation.
 
     Attributes:
-        overrides: settings, by dotted key.
         dataset: a name, or the path of a file of questions.
         split: "" for the first one at hand.
         corpus: "" for the corpus of the dataset, else of the overrides.
@@ -63,8 +60,6 @@ class EvaluationOrder:
         stages: orders of stages; empty for the setting.
         limit: questions, from the first; 0 for all.
         run: its name; "" for the run with the same questions, else the time.
-        folder: of a started evaluation.
-        retry_failed: whether to ask failed questions again.
     """
 
     home: Path
@@ -312,7 +307,6 @@ class RunPart:
         order: of the options, from 0.
         done, failed: questions with an answer, and with an error.
         tally: rows by status or type of error.
-        stopped: why the entry cannot go on.
     """
 
     name: str
@@ -331,11 +325,8 @@ class RunLine:
 
     Attributes:
         key: file of answers, folder of an evaluation, or note.
-        about: questions, corpus and method.
         started, finished: ISO date and time (UTC); "" if unknown.
-        parts: its files of answers.
         order: to resume it; None if unknown.
-        known: the note of a batch.
     """
 
     key: str

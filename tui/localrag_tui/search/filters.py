@@ -86,9 +86,6 @@ class Facets:
     """The values in a corpus.
 
     Attributes:
-        law_types: number of laws by type.
-        kinds: number of documents by kind.
-        titles: titles of laws, by id.
         lacking: labels in the filters missing from the corpus.
     """
 
@@ -211,11 +208,7 @@ _OFFERED = 30
 
 
 class Choice(Vertical):
-    """A field; below it the chosen values, then the values matching its text.
-
-    Attributes:
-        chosen: in the order of choosing.
-    """
+    """A field; below it the chosen values, then the values matching its text."""
 
     EXAMPLES: ClassVar[str] = ""
     """The placeholder of the field, a message."""
@@ -286,13 +279,7 @@ class Choice(Vertical):
 
 
 class LawChoice(Choice):
-    """Chooses laws by part of a name; the values are their ids.
-
-    Args:
-        library: the corpus.
-        titles: the title of each of its laws.
-        chosen: ids chosen already.
-    """
+    """Chooses laws by part of a name; the values are their ids."""
 
     EXAMPLES = N_("金商法, 民法 …")
 

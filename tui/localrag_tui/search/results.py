@@ -118,15 +118,7 @@ def explain(
     hits: Sequence[Hit],
     overtaken: Callable[[], bool],
 ) -> list[Explained]:
-    """Explain hits, a few milliseconds each, until overtaken.
-
-    Args:
-        store: the corpus.
-        query: the query.
-        phrases: phrases looked up beside it.
-        hits: the hits.
-        overtaken: whether the result is no longer wanted.
-    """
+    """Explain hits, a few milliseconds each, until overtaken."""
     explained = []
     for hit in hits:
         if overtaken():
@@ -393,7 +385,6 @@ class Ranking(AdaptiveList):
         self.hits = record.hits
 
     def mark(self, passage_id: str) -> None:
-        """Mark a passage, if the stage found it."""
         found = (place for place, hit in enumerate(self.hits) if hit.passage.id == passage_id)
         self.highlighted = next(found, None)
 

@@ -119,11 +119,7 @@ _PAINTED_AFTER = 0.05
 
 
 class FoundView(Vertical):
-    """Searches, and shows the hits.
-
-    Attributes:
-        chosen: the hit under the cursor.
-    """
+    """Searches, and shows the hits."""
 
     @dataclass
     class Looked(Message):

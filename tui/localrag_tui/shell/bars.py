@@ -103,9 +103,7 @@ class KeyShown(NamedTuple):
     """A key in the bar.
 
     Attributes:
-        key: its name in Textual.
         label: its name on a keyboard, and its action.
-        enabled: whether it works now.
     """
 
     key: str
@@ -125,9 +123,6 @@ class KeyBar(Widget):
 
     Args:
         show_commands: whether to show the key of the palette.
-
-    Attributes:
-        shown: from left to right.
     """
 
     ALLOW_SELECT = False

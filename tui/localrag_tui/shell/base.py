@@ -122,11 +122,7 @@ class BaseScreen(SettledScreen[ScreenResultType]):
 
 
 class BaseApp(App[None]):
-    """Loses no key, shows known errors of workers, and restores the terminal.
-
-    Attributes:
-        failure: the unexpected error that ended it.
-    """
+    """Loses no key, shows known errors of workers, and restores the terminal."""
 
     failure: Exception | None = None
 
@@ -362,9 +358,6 @@ class Latest(Generic[T]):
 
     Args:
         work: the work; meanwhile `overtaken` shows whether a newer request waits.
-
-    Attributes:
-        busy: whether it is working.
     """
 
     def __init__(self, work: Callable[[T], Awaitable[None]]) -> None:

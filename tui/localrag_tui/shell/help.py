@@ -39,14 +39,7 @@ class Line(NamedTuple):
 
 
 class Help(Dialogue):
-    """The keys of the screen below, by place; typing filters them.
-
-    Args:
-        title: of the screen.
-        about: its purpose.
-        sections: lines by heading.
-        settings: the file to change keys in.
-    """
+    """The keys of the screen below, by place; typing filters them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "scroll(-1)", N_("Up"), id="help.up", show=False),
@@ -202,12 +195,7 @@ _LOOKS = {"dark": N_("Dark theme"), "light": N_("Light theme")}
 
 
 class PaletteCommand(NamedTuple):
-    """A command.
-
-    Attributes:
-        title: in the language of the interface.
-        note: its key, or a remark.
-    """
+    """A command."""
 
     title: str
     original: str
@@ -215,7 +203,6 @@ class PaletteCommand(NamedTuple):
     note: str = ""
 
     def shown(self, title: Content | None = None) -> Content:
-        """The title, highlighted or not, and the note."""
         return Content.assemble(title or self.title, "  ", (self.note, "$foreground-muted"))
 
 
@@ -286,7 +273,6 @@ class Palette(CommandPalette, SettledScreen[None]):
         self.actions = actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Turn no page of a hidden list."""
         if action == "command_list" and not self.query_one(CommandList).scrollable_content_region:
             return False
         return super().check_action(action, parameters)

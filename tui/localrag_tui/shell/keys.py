@@ -42,8 +42,6 @@ class Shortcut(NamedTuple):
     """An action with keys.
 
     Attributes:
-        id: its name in the settings.
-        owners: its widgets and screens.
         first: whether it gets a key before a text field.
     """
 
@@ -58,7 +56,6 @@ class Objection(NamedTuple):
     """A wrong key in the settings, and its cure.
 
     Attributes:
-        id: the name of its action.
         refused: whether the action keeps its default keys.
     """
 
@@ -107,10 +104,6 @@ def needed(keys: str, own: Iterable[str]) -> str:
     """The first of these keys needed by text fields or lists; else "".
 
     A priority action would take the key from every field.
-
-    Args:
-        keys: normal keys, with commas.
-        own: the default keys of the action.
     """
     return next((key for key in keys.split(",") if _is_plain(key) and key not in own), "")
 

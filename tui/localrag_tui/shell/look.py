@@ -112,7 +112,6 @@ class Look(NamedTuple):
     Attributes:
         language, theme: of the settings, else the chosen ones; "" if unknown.
         mode: the last screen; "" if unknown.
-        keys: changed keys, by action.
     """
 
     language: str

@@ -44,7 +44,6 @@ class Preference(NamedTuple):
         label: its name; a message marked with `N_`, as `about`, `choices` and `empty`.
         choices: names of its values; empty if it is typed.
         read: parses the value; raises `UsageError`.
-        empty: the meaning of an empty field.
     """
 
     key: str

@@ -48,7 +48,6 @@ class FindBar(Horizontal):
     """Finds words while they are typed; the newest words win.
 
     Attributes:
-        found: the places of the words.
         current: index of the current one, if any.
     """
 

@@ -63,10 +63,6 @@ class Marks:
 
     Attributes:
         quote: the quotation; empty if both ends are equal, as for `passage`.
-        links: links, in reading order.
-        chosen: index of the chosen link.
-        found: found words, in reading order.
-        current: index of the current one.
     """
 
     quote: Span = (0, 0)
@@ -117,7 +113,6 @@ class Ink:
             yield Segment(text[start:end], self.of(*lying))
 
     def dry(self) -> None:
-        """Forget all styles after a change of the theme."""
         self._parts.clear()
         self._mixed.clear()
 
@@ -241,7 +236,6 @@ class DocumentPage(ScrollView, can_focus=True):
 
     @property
     def is_found(self) -> bool:
-        """Whether the reader is at a found word."""
         found = self._marks.current
         return found is not None and self._marks.found[found][0] == self.view.eye
 
@@ -359,7 +353,6 @@ class DocumentPage(ScrollView, can_focus=True):
             self.run_worker(self._lay(), group="layout", exclusive=True)
 
     def scroll_to(self, x: float | None = None, y: float | None = None, **how: Any) -> None:
-        """Scroll without animation: a held key stays in step."""
         super().scroll_to(x, y, **{**how, "animate": False})
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:

@@ -67,10 +67,8 @@ class SourcePane(Widget):
         library: the corpus; default: the corpus in use at each opening.
 
     Attributes:
-        library: the corpus for the next opening.
         spot: the opened place, or the provision scrolled to since.
         provision: that provision with its ties; None until read.
-        page: the focused part while reading.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -78,7 +78,6 @@ class Panes(Container):
             self._turn_to(self.all[0])
 
     async def open(self, spot: Spot) -> None:
-        """Open a place in the pane being read."""
         pane = self._read or await self._add()
         self._turn_to(pane)
         await pane.open(spot)

@@ -59,9 +59,7 @@ class Sheet:
     """A whole document.
 
     Attributes:
-        day: of the law shown.
         units: its provisions or passages, in reading order.
-        sections: its outline, in reading order.
     """
 
     document: "DocumentInfo"
@@ -201,7 +199,6 @@ class TextLink:
     """A span of a document with a reference.
 
     Attributes:
-        start, end: span in the document, in characters.
         reference: its target; of several, or of a range, the first.
     """
 

@@ -163,7 +163,6 @@ class Ties(OptionList):
         self._width = 0
 
     def show(self, ties: dict[str, list[Tie]]) -> None:
-        """List ties, of long kinds only the first."""
         self._ties, self._whole = ties, set()
         self._fill()
         self.scroll_home(animate=False)

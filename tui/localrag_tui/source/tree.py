@@ -39,7 +39,6 @@ class DocumentShelf:
 
     Attributes:
         name: the type of its laws, or the kind of its documents.
-        laws: whether it holds laws.
     """
 
     name: str

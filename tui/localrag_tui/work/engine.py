@@ -46,7 +46,6 @@ class Opening:
     """A model is being loaded.
 
     Attributes:
-        model: as in the settings.
         total: its bytes; 0 if unknown.
     """
 
@@ -99,7 +98,6 @@ class Drafted:
 
     Attributes:
         claims: unchecked, as far as readable; methods show none.
-        tokens: approximate number in the reply.
     """
 
     claims: tuple[str, ...]

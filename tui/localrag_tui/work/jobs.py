@@ -30,8 +30,6 @@ class Job:
     Attributes:
         title: for the user, in the language of the interface.
         function: of a module; its first argument takes events.
-        arguments: the further ones, pickled.
-        keeps: whether stopping it keeps its results.
     """
 
     title: str
@@ -91,11 +89,7 @@ Listener = Callable[[Job, object], None]
 
 
 class Jobs:
-    """Starts jobs, and informs listeners; used from the event loop.
-
-    Attributes:
-        all: every job, oldest first.
-    """
+    """Starts jobs, and informs listeners; used from the event loop."""
 
     def __init__(self) -> None:
         self.all: list[Job] = []
@@ -203,7 +197,6 @@ class JobOutcome:
     """The outcome of a job, in the language of the interface.
 
     Attributes:
-        details: line by line, with failures.
         made: the name of an installed model; "" for none.
     """
 

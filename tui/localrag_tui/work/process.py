@@ -41,11 +41,7 @@ class Returned:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """The function has failed.
-
-    Attributes:
-        type: the name of the error.
-    """
+    """The function has failed."""
 
     type: str
     cause: str
@@ -61,7 +57,6 @@ class Channel:
     """The child's end of the connection.
 
     Attributes:
-        inbox: messages of the parent, in order.
         on_message: called in the listening thread, before a message goes into the inbox.
     """
 
