@@ -199,7 +199,7 @@ async def test_rejected_quotations_and_nothing_found(
         await pilot.press("tab", "up")
         await until(pilot, lambda: app.screen.query_one("#citations").highlighted == 1)
         await pilot.press("c")
-        await until(pilot, lambda: "does not stand in its source" in told(app))
+        await until(pilot, lambda: "it is not in its source" in told(app))
         await pilot.press("9")
         await until(pilot, lambda: "There is no citation 9." in told(app))
 

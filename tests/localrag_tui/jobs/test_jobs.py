@@ -106,7 +106,7 @@ async def test_one_that_runs_is_stopped_and_one_that_has_ended_is_not(
         await pilot.press("x", "enter")
         assert stopped == ["Add the laws"]
         assert isinstance(app.screen, JobsDialogue), "nothing has come of it yet"
-        await until(pilot, lambda: "It ends as soon as" in shown(app))
+        await until(pilot, lambda: "It ends after saving" in shown(app))
         await pilot.press("down", "x")
         assert stopped == ["Add the laws"]
 

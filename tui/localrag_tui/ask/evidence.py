@@ -366,12 +366,8 @@ class SourceSide(Vertical):
     async def _open(self, place: EvidencePlace, *, chosen: bool) -> None:
         if not chosen:
             await asyncio.sleep(_PAUSE)
-        try:
-            library = self.bench.library_of(place.corpus)
-            spot = await library.read(lambda store: _spot_of(store, place))
-        except LocalragError as error:
-            self.bench.tell(error)
-            return
+        library = self.bench.library_of(place.corpus)
+        spot = await library.read(lambda store: _spot_of(store, place))
         pane = self.query_one(SourcePane)
         # A conversation may use several corpora.
         pane.library = library
@@ -397,12 +393,8 @@ class SourceSide(Vertical):
             spot = _spot_of(store, place)
             return quotation(store, state_id(spot.document_id, spot.state), spot.start, spot.end)
 
-        try:
-            library = self.bench.library_of(place.corpus)
-            text = await library.read(copied)
-        except LocalragError as error:
-            self.bench.tell(error)
-            return
+        library = self.bench.library_of(place.corpus)
+        text = await library.read(copied)
         self.bench.copy(text)
 
 

@@ -291,12 +291,8 @@ class AskScreen(WorkbenchScreen):
         from localrag.retrieval.types import Filters
         from localrag_tui.search.filters import FilterDialogue, facets
 
-        try:
-            library = self.bench.library
-            known = await library.read_names(facets)
-        except LocalragError as error:
-            self.bench.tell(error)
-            return
+        library = self.bench.library
+        known = await library.read_names(facets)
         dialogue = FilterDialogue(library, known, self.bench.memory.choices.asked_of)
         chosen = await self.app.push_screen_wait(dialogue)
         if isinstance(chosen, Filters):

@@ -367,14 +367,10 @@ class CheckScreen(WorkbenchScreen):
         finding = self._findings.chosen
         if finding is None or not finding.provision:
             return
-        try:
-            spot = await self.bench.library.read_names(
-                lambda store, names: spot_of(store, names, finding)
-            )
-        except LocalragError as error:
-            self.bench.tell(error)
-        else:
-            self.post_message(OpenSpot(spot))
+        spot = await self.bench.library.read_names(
+            lambda store, names: spot_of(store, names, finding)
+        )
+        self.post_message(OpenSpot(spot))
 
     @on(DocumentPage.Followed)
     def _followed(self, event: DocumentPage.Followed) -> None:

@@ -394,7 +394,7 @@ class OverviewDialogue(Dialogue):
 
     def body(self) -> ComposeResult:
         name = one_line(self.bench.corpus)
-        yield Static(Content(_("Contents of {corpus}").format(corpus=name)), classes="heading")
+        yield Static(Content(_("What is in {corpus}").format(corpus=name)), classes="heading")
         yield Paragraph(Content(_("One moment …")), id="counts")
         yield Paragraph(classes="problem")
         yield OverviewList()

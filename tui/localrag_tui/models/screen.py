@@ -88,6 +88,26 @@ def pull_form(row: ModelRow | None) -> Form:
     )
 
 
+def add_form() -> Form:
+    """Ask for a model at hand."""
+    fields = (
+        Field("path", _(".gguf file, or folder of sentence-transformers"), is_path=True),
+        Field("name", _("what to call it; empty: after the file")),
+    )
+    about = _("It is copied into this workspace; what it is, is read from it.")
+    return Form(_("Add a model"), about, go=_("Add"), fields=fields, check=_check_path)
+
+
+def import_form() -> Form:
+    """Ask for an archive exported elsewhere."""
+    fields = (
+        Field("path", _("file that export wrote (NAME.tar)"), is_path=True),
+        Field("name", _("what to call it; empty: as it was")),
+    )
+    about = _("From a file that was exported on another machine; every hash is checked.")
+    return Form(_("Import a model"), about, go=_("Import"), fields=fields, check=_check_path)
+
+
 def export_form(name: str) -> Form:
     """Ask for a file to write a model to."""
     return Form(
@@ -362,22 +382,10 @@ class ModelsScreen(WorkbenchScreen):
         self._ask(pull_form(row if pulled else None), go)
 
     def action_add(self) -> None:
-        fields = (
-            Field("path", _(".gguf file, or folder of sentence-transformers"), is_path=True),
-            Field("name", _("what to call it; empty: after the file")),
-        )
-        about = _("It is copied into this workspace; what it is, is read from it.")
-        form = Form(_("Add a model"), about, go=_("Add"), fields=fields, check=_check_path)
-        self._ask(form, partial(self._install, _("Add {path}"), add_model))
+        self._ask(add_form(), partial(self._install, _("Add {path}"), add_model))
 
     def action_import(self) -> None:
-        fields = (
-            Field("path", _("file that export wrote (NAME.tar)"), is_path=True),
-            Field("name", _("what to call it; empty: as it was")),
-        )
-        about = _("From a file that was exported on another machine; every hash is checked.")
-        form = Form(_("Import a model"), about, go=_("Import"), fields=fields, check=_check_path)
-        self._ask(form, partial(self._install, _("Import {path}"), import_model))
+        self._ask(import_form(), partial(self._install, _("Import {path}"), import_model))
 
     def _install(self, title: str, install: Callable[..., object], values: dict[str, str]) -> None:
         arguments = (self.bench.workspace, as_path(values["path"]), values["name"])

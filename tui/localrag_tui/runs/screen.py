@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.coordinate import Coordinate
 from textual.widgets import DataTable
 
-from localrag.errors import LocalragError, UsageError
+from localrag.errors import UsageError
 from localrag.harmless import one_line
 from localrag.language import N_, _
 from localrag_tui.runs import work as functions
@@ -115,9 +115,6 @@ class RunsScreen(WorkbenchScreen):
         self._stale, self._looking = False, True
         try:
             lines = await to_thread(self._runs.lines)
-        except LocalragError as error:
-            self.bench.tell(error)
-            return
         finally:
             self._looking, self._seen = False, monotonic()
         self._known = True
@@ -192,11 +189,7 @@ class RunsScreen(WorkbenchScreen):
         if line.known is None:
             self.notify(_("An evaluation lies in the workspace: remove its folder to forget it."))
             return
-        try:
-            await to_thread(self._runs.forget, line.known)
-        except LocalragError as error:
-            self.bench.tell(error)
-            return
+        await to_thread(self._runs.forget, line.known)
         self.notify(_("Removed from the list; its questions and answers stay."))
         self.look()
 

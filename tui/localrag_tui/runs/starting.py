@@ -222,10 +222,7 @@ class RunForm(Dialogue):
 
     @work(exclusive=True, group="offer")
     async def _offer(self) -> None:
-        try:
-            self.offer(await to_thread(_look_up, self.bench.workspace, self.bench.config()))
-        except LocalragError as error:
-            self.bench.tell(error)
+        self.offer(await to_thread(_look_up, self.bench.workspace, self.bench.config()))
 
     async def _checked(self, *, starts: bool) -> Order | None:
         """The order, or None after showing an error at its field."""

@@ -457,12 +457,8 @@ class SearchScreen(WorkbenchScreen):
 
     @work(exclusive=True, group="filters")
     async def action_filters(self) -> None:
-        try:
-            library = self.bench.library
-            known = await library.read_names(facets)
-        except LocalragError as error:
-            self.bench.tell(error)
-            return
+        library = self.bench.library
+        known = await library.read_names(facets)
         dialogue = FilterDialogue(library, known, self._filters)
         chosen = await self.app.push_screen_wait(dialogue)
         if isinstance(chosen, Filters):
@@ -478,12 +474,9 @@ class SearchScreen(WorkbenchScreen):
         hit = self._found.chosen
         if hit is None:
             return
-        try:
-            self.bench.copy(
-                await self.bench.library.read(lambda store: citation_of(store, hit.passage))
-            )
-        except LocalragError as error:
-            self.bench.tell(error)
+        self.bench.copy(
+            await self.bench.library.read(lambda store: citation_of(store, hit.passage))
+        )
 
     def _use(self, filters: Filters) -> None:
         self._filters = filters
