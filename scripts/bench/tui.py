@@ -34,7 +34,7 @@ from bench.streaming import WITHOUT_END
 from bench.terminal import Terminal
 from tiny_models.chat import write_chat_gguf
 
-from localrag_tui.work.child import NICENESS
+from localrag_tui.work.process import NICENESS
 
 ENVIRONMENT = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
 FLOOR = (

@@ -9,7 +9,7 @@ from localrag.reading.types import Nearest
 from localrag_tui.ask.asking import AnswerProgress
 from localrag_tui.ask.chooser import Chooser
 from localrag_tui.source.pane import SourcePane
-from localrag_tui.work.answering import Drafted, Found, StageEnded
+from localrag_tui.work.engine import Drafted, Found, StageEnded
 
 
 @pytest.fixture(autouse=True)

@@ -11,10 +11,9 @@ from textual.widgets import OptionList, TabbedContent
 from localrag import batch
 from localrag.batch.folder import BatchFolder
 from localrag.batch.rows import ROWS
-from localrag_tui.runs.answer import AnswerDialogue
-from localrag_tui.runs.lines import Runs, RunState
-from localrag_tui.runs.report import ReportView
-from localrag_tui.runs.rows import RowList
+from localrag_tui.runs.detail import ReportView
+from localrag_tui.runs.rows import AnswerDialogue, RowList
+from localrag_tui.runs.work import Runs, RunState
 
 pytestmark = pytest.mark.anyio
 

@@ -17,7 +17,7 @@ from localrag.batch.folder import BatchFolder
 from localrag.batch.origin import read
 from localrag.evaluation import record
 from localrag_tui.runs.starting import BatchDialogue, EvaluationDialogue
-from localrag_tui.widgets.listing import CheckList
+from localrag_tui.shell.listing import CheckList
 
 from ...patience import wait_for
 

@@ -7,13 +7,13 @@ from textual.widgets import Static
 
 from localrag.errors import IndexUnusable
 from localrag.facts import Fact, FactKind
-from localrag_tui.browse.screen import Panes
 from localrag_tui.corpora.actions import Welcome
 from localrag_tui.library import Library
-from localrag_tui.search.facets import FilterChips
+from localrag_tui.search.filters import FilterChips
 from localrag_tui.search.results import Results
 from localrag_tui.search.screen import MAX_CHARACTERS, SearchField
 from localrag_tui.source.pane import SourcePane
+from localrag_tui.source.screen import Panes
 
 ORDER = "渡し舟の安全及び活用に関する法律施行令"
 

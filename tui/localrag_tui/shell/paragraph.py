@@ -1,4 +1,4 @@
-"""A paragraph that is broken into rows as the source pane breaks its text."""
+"""A paragraph with the line breaks of the source pane."""
 
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Paragraph(Static):
     """Text of any language.
 
-    Textual breaks after every blank, the ideographic one too, and lets a row begin with 、 or 」.
+    Textual breaks after every blank, also an ideographic one, and lets a row begin with 、 or 」.
     """
 
     def __init__(
@@ -34,25 +34,23 @@ class Paragraph(Static):
         self._text = text
 
     def show(self, text: Content) -> None:
-        """Show another text; the screen is laid out anew where it has more rows or fewer."""
+        """Show another text, with a new layout only for another number of rows."""
         before, self._text = self._text, text
         width = self.content_size.width
         grows = not width or _rows(text.plain, width) != _rows(before.plain, width)
         self.update(BrokenText(text), layout=grows)
 
     def get_selection(self, selection: Selection) -> tuple[str, str]:
-        """What is selected with the mouse, without the breaks."""
         return selection.extract(self._text.plain), "\n"
 
 
 class BrokenText(Visual):
-    """A text as a paragraph shows it, for a list to show, too."""
+    """The text of a paragraph, also for lists."""
 
     def __init__(self, text: Content) -> None:
         self._text = text.expand_tabs()
 
     def __str__(self) -> str:
-        """The text without its breaks."""
         return self._text.plain
 
     def render_strips(
@@ -63,7 +61,7 @@ class BrokenText(Visual):
         text, plain = self._selected(options), self._text.plain
         strips = []
         for row in list(Layout(plain, width))[:height]:
-            # Textual counts what is selected in lines of the text and characters of them.
+            # Textual counts a selection in lines of the text and their characters.
             line, column = plain.count("\n", 0, row.start), row.start - _begin(plain, row.start)
             segments = []
             piece = text[row.start : row.end]
@@ -93,7 +91,6 @@ class BrokenText(Visual):
 
 
 def _begin(plain: str, position: int) -> int:
-    """Where the line of a position begins."""
     return plain.rfind("\n", 0, position) + 1
 
 

@@ -1,4 +1,4 @@
-"""The Read screen: the tree of the corpus, and beside it one or two documents."""
+"""The Read screen: the tree of the corpus, and one or two documents beside it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,43 +15,31 @@ from textual.message import Message
 from textual.widgets import Input
 
 from localrag.errors import LocalragError, NotFoundError
+from localrag.harmless import one_line
 from localrag.language import N_, _
-from localrag_tui.browse.tree import PlaceTree, Unfolded
 from localrag_tui.jump import Finder
 from localrag_tui.screen import Kept, WorkbenchScreen
 from localrag_tui.shell.base import finish
-from localrag_tui.shown import content, one_line
+from localrag_tui.shell.form import Form
+from localrag_tui.shell.look import sheets
+from localrag_tui.shell.paragraph import Paragraph
+from localrag_tui.shown import content, cure_of, palette
 from localrag_tui.source.pane import SourcePane
+from localrag_tui.source.tree import PlaceTree, Unfolded
 from localrag_tui.spot import OpenSpot, Spot
-from localrag_tui.widgets.form import Form
-from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.wording import cure_of, palette
 from localrag_tui.work.jobs import Job, State
 
 
 class Panes(Container):
-    """One source pane or two, of which one is read; before anything is open, what to do."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    Panes {
-        width: 1fr;
-        height: 1fr;
-        layout: horizontal;
-        #hint { padding: 1 3; color: $foreground-muted; }
-        SourcePane { width: 1fr; height: 1fr; }
-        &.-split SourcePane:last-child { border-left: solid $panel; }
-        &.-split SourcePane { border-top: solid $panel; }
-        &.-split SourcePane.-read { border-top: solid $primary; }
-    }
-    """
+    """One or two source panes; before anything is open, advice."""
 
     class Turned(Message):
-        """Something else is open, or another of two panes is read."""
+        """Another document or pane is read."""
 
     def __init__(self) -> None:
         super().__init__()
         self._read: SourcePane | None = None
-        # Held, not looked up: what is taken down is still what was read.
+        # Attributes, not queries: they outlive the removed widgets.
         self._opened: list[SourcePane] = []
         self._spare: SourcePane | None = None
 
@@ -61,28 +49,26 @@ class Panes(Container):
 
     @property
     def all(self) -> list[SourcePane]:
-        """The panes, from the left."""
         return [*self._opened]
 
     @property
     def read(self) -> SourcePane | None:
-        """The pane that has the focus, or had it last; None before anything is open."""
+        """The pane with the focus, now or last; None before anything is open."""
         return self._read
 
     @property
     def spots(self) -> list[Spot]:
-        """The place in view of each pane."""
         return [pane.spot for pane in self.all if pane.spot is not None]
 
     async def prepare(self) -> None:
-        """Make the first pane, which is shown once something is open."""
+        """Make the first pane, hidden until needed."""
         spare = SourcePane()
         spare.display = False
         await self.mount(spare)
         self._spare = spare
 
     async def show(self, spots: Sequence[Spot]) -> None:
-        """Have these open and nothing else, the first being read."""
+        """Open these places and nothing else; the first is read."""
         for pane in self.all:
             await self._close(pane)
         self._turn_to(None)
@@ -92,13 +78,12 @@ class Panes(Container):
             self._turn_to(self.all[0])
 
     async def open(self, spot: Spot) -> None:
-        """Open a place in the pane that is read."""
         pane = self._read or await self._add()
         self._turn_to(pane)
         await pane.open(spot)
 
     async def split(self) -> None:
-        """Read the same place in a second pane; where there is one, close it."""
+        """Open the same place in a second pane; close an existing one."""
         if len(self.all) > 1:
             first, second = self.all
             await self._close(second)
@@ -135,31 +120,15 @@ class Panes(Container):
         self.post_message(self.Turned())
 
 
-# Seconds between two notes of what is read.
+# Seconds between two saves of the open places.
 _NOTED_EVERY = 0.5
 
 
 class ReadScreen(WorkbenchScreen):
-    """Reading: on the left what there is, on the right what is open.
+    """The tree on the left, open documents on the right; on a narrow screen one of them."""
 
-    Where there is no room for both, the page stands in the place of the tree.
-    """
-
+    CSS_PATH = sheets("parts", "source", "read")
     MODE: ClassVar[str] = "read"
-    CSS: ClassVar[str] = """
-    ReadScreen {
-        #reading { height: 1fr; }
-        #places { width: 36; height: 1fr; background: $surface; }
-        PlaceTree { height: 1fr; }
-        #nothing { height: 1fr; padding: 1 2; display: none; }
-        #places.-nothing PlaceTree { display: none; }
-        #places.-nothing #nothing { display: block; }
-        #places.-typed PlaceTree, #places.-typed #nothing { display: none; }
-    }
-    ReadScreen.-wide #places { width: 46; }
-    ReadScreen.-narrow #places { width: 1fr; }
-    ReadScreen.-narrow Panes { layout: vertical; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f3,slash", "name", N_("Find a law"), id="read.name", show=False),
         Binding("v", "split", N_("Beside"), id="read.split"),
@@ -170,7 +139,7 @@ class ReadScreen(WorkbenchScreen):
     def __init__(self) -> None:
         super().__init__()
         self._corpus = ""
-        # The generation of the store, and the day whose law it shows.
+        # Generation of the store, and day of its law.
         self._seen: tuple[int, date] | None = None
         self._turn = asyncio.Lock()
         self._noting = False
@@ -179,7 +148,7 @@ class ReadScreen(WorkbenchScreen):
         self._filled = asyncio.Event()
 
     async def get_ready(self) -> None:
-        """Have a pane at hand: what is opened first is waited for."""
+        """Make a pane in advance: the first opening is waited for."""
         await self.query_one(Panes).prepare()
 
     def body(self) -> ComposeResult:
@@ -191,13 +160,12 @@ class ReadScreen(WorkbenchScreen):
             yield Panes()
 
     def kept(self) -> Kept:
-        """What is typed; what is read is remembered, for the next start too."""
+        """The typed text and the unfolded tree; open places are remembered elsewhere."""
         self._note()
         tree = self.query(PlaceTree).first()
         return replace(super().kept(), spot=None, more=tree.unfolded())
 
     async def regain(self, more: object) -> None:
-        """Unfold the tree as it was."""
         await self._filled.wait()
         if isinstance(more, Unfolded):
             await self.query_one(PlaceTree).unfold(more)
@@ -206,14 +174,14 @@ class ReadScreen(WorkbenchScreen):
         self._unlisten = self.bench.jobs.listen(self._after_job)
 
     def on_resize(self) -> None:
-        # Once the screen knows how wide it is.
+        # After the screen knows its width.
         self.call_next(self._arrange)
 
     def on_unmount(self) -> None:
         self._unlisten()
 
     def on_screen_resume(self) -> None:
-        """Show the corpus as it is now; who comes from another screen reads on, or types a name."""
+        """Update the corpus; after another screen, go to the page or to the field."""
         if self._arrived and not self.query_one(Panes).spots:
             self.action_name()
         elif self._arrived:
@@ -221,7 +189,6 @@ class ReadScreen(WorkbenchScreen):
         self._refresh_corpus()
 
     def on_screen_suspend(self) -> None:
-        """Tell leaving for another screen from a dialogue over this one."""
         self._arrived = self.app.current_mode != self.MODE
 
     def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:
@@ -274,7 +241,7 @@ class ReadScreen(WorkbenchScreen):
 
     @on(PlaceTree.Unwanted)
     def _remove(self, event: PlaceTree.Unwanted) -> None:
-        """Ask whether a document is to be removed; what is left is indexed anew."""
+        """Remove a document after a question, and index the rest."""
         from localrag.ingest.remove import remove_documents
         from localrag_tui.corpora.actions import index
 
@@ -290,8 +257,8 @@ class ReadScreen(WorkbenchScreen):
             Form(
                 _("Remove {title}?").format(title=one_line(title.title)),
                 _(
-                    "It is taken out of the corpus {corpus}, which is indexed anew. The file that"
-                    " it came from stays."
+                    "It is removed from the corpus {corpus}, and the corpus is indexed again."
+                    " Its file stays."
                 ).format(corpus=corpus),
                 go=_("Remove"),
                 check=lambda _values: remove_documents(
@@ -336,7 +303,7 @@ class ReadScreen(WorkbenchScreen):
         read = self.query_one(Panes).read
         if read is not None:
             self._look_at(page=True)
-            # A dialogue may have come meanwhile: below it nothing looks as if it had the keys.
+            # A dialogue may be in front by now.
             if self.is_current:
                 read.page.focus()
 
@@ -345,10 +312,9 @@ class ReadScreen(WorkbenchScreen):
         self._arrange()
 
     def _arrange(self) -> None:
-        """Show the tree, the page, or both."""
         panes, narrow = self.query_one(Panes), self.has_class("-narrow")
         cramped = narrow or (len(panes.all) > 1 and not self.has_class("-wide"))
-        # Not by a class of the screen, for which each of its parts would be styled anew.
+        # Not by a class of the screen: all its parts would be styled again.
         self.query_one("#places").display = not (self._reads and cramped)
         panes.display = self._reads or not narrow
 
@@ -369,7 +335,7 @@ class ReadScreen(WorkbenchScreen):
 
     @work(exclusive=True, group="corpus")
     async def _refresh_corpus(self) -> None:
-        """Read the tree, where the corpus is another or has changed; open what was open."""
+        """Read the tree if the corpus has changed; reopen the open places."""
         corpus, library = self.bench.corpus, self.bench.library
         try:
             seen = await library.read(lambda store: (store.generation, store.as_of))
@@ -378,7 +344,7 @@ class ReadScreen(WorkbenchScreen):
             count = await self.query_one(PlaceTree).fill(library)
             self._filled.set()
         except LocalragError as error:
-            # Who comes back to the corpus that was read before finds it anew.
+            # Read the earlier corpus again.
             self._seen = None
             missing = isinstance(error, NotFoundError)
             self._show_nothing("" if missing else f"{error.cause}\n{cure_of(error)}")
@@ -396,7 +362,7 @@ class ReadScreen(WorkbenchScreen):
         places = self.bench.memory.choices.reading.get(self._corpus, ())
         async with self._turn:
             panes = self.query_one(Panes)
-            # Who came to read a certain place has it open by now.
+            # A requested place is open by now.
             if another or not panes.all:
                 await panes.show([Spot(document, start, start) for document, start in places])
 

@@ -1,4 +1,4 @@
-"""The tree of a corpus: shelves, documents, their parts; each level is read when it is opened."""
+"""The tree of a corpus: shelves, documents, parts; each level is read when opened."""
 
 import asyncio
 from collections import Counter
@@ -17,21 +17,20 @@ from textual.widgets.tree import TreeNode
 
 from localrag.corpus.types import KINDS
 from localrag.errors import LocalragError
+from localrag.harmless import one_line
 from localrag.language import N_, _
 from localrag_tui.library import Library
 from localrag_tui.screen import bench_of
-from localrag_tui.shown import one_line
+from localrag_tui.shown import called
 from localrag_tui.spot import Spot
-from localrag_tui.wording import called
 
 if TYPE_CHECKING:
     from localrag.contents import OutlineEntry
     from localrag.corpus.store import CorpusStore
     from localrag.statutes.names import LawNames
 
-
 PAGE = 200
-"""Documents of a shelf that are listed at once."""
+"""Documents of a shelf listed at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +38,7 @@ class DocumentShelf:
     """Documents of a kind.
 
     Attributes:
-        name: the type of its laws, or the kind of its documents, as metadata and store tell it.
-        laws: whether it holds laws.
-        count: how many documents it holds.
+        name: the type of its laws, or the kind of its documents.
     """
 
     name: str
@@ -58,7 +55,7 @@ class Title:
 
 
 def shelves(store: "CorpusStore", names: "LawNames") -> list[DocumentShelf]:
-    """The shelves of a corpus that hold something."""
+    """The shelves of a corpus, without empty ones."""
     laws = Counter(row.law_type or "Misc" for row in names.rows.values())
     found = [DocumentShelf(name, laws=True, count=count) for name, count in laws.items()]
     kinds = store.kinds()
@@ -73,7 +70,7 @@ def shelves(store: "CorpusStore", names: "LawNames") -> list[DocumentShelf]:
 def titles(
     store: "CorpusStore", names: "LawNames", shelf: DocumentShelf, after: str = ""
 ) -> list[Title]:
-    """A page of the documents of a shelf; `after` is the last document of the page before."""
+    """A page of the documents of a shelf; `after` is the last one of the page before."""
     if not shelf.laws:
         return [Title(*row) for row in store.listed(shelf.name, after, PAGE)]
     laws = (row for row in names.rows.values() if (row.law_type or "Misc") == shelf.name)
@@ -83,7 +80,7 @@ def titles(
 
 
 def shelf_of(store: "CorpusStore", document_id: str) -> tuple[str, Title]:
-    """The name of the shelf that a document stands on, and its title there.
+    """The shelf of a document, and its title there.
 
     Raises:
         NotFoundError: the corpus has no such document.
@@ -93,7 +90,7 @@ def shelf_of(store: "CorpusStore", document_id: str) -> tuple[str, Title]:
     return name or "Misc", Title(document_id, document.title)
 
 
-# Up to this number of documents the shelves stand open.
+# Up to this number of documents the shelves are open.
 _FEW = 60
 
 
@@ -118,10 +115,10 @@ Node = TreeNode[Branch]
 
 @dataclass(frozen=True, slots=True)
 class Unfolded:
-    """What of a tree is unfolded.
+    """The unfolded branches of a tree.
 
     Attributes:
-        paths: each branch that is, with those it stands on; the outer ones first.
+        paths: the path of each unfolded branch, outer ones first.
         cursor: the path of the branch under the cursor; empty for none.
     """
 
@@ -130,17 +127,8 @@ class Unfolded:
 
 
 class PlaceTree(Tree[Branch]):
-    """Shows a corpus; Enter on a document or a part of one asks for it to be opened."""
+    """Shows a corpus; Enter opens a document or a part."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    PlaceTree {
-        background: $surface;
-        padding: 0 0 0 1;
-        scrollbar-size-horizontal: 0;
-        & > .tree--guides, & > .tree--guides-hover, & > .tree--guides-selected { color: $panel; }
-        &:focus { background-tint: $foreground 0%; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select_cursor", N_("Open"), id="tree.open"),
         Binding("right", "into", N_("Unfold"), id="tree.unfold"),
@@ -148,26 +136,23 @@ class PlaceTree(Tree[Branch]):
         Binding("delete", "remove", N_("Remove"), id="tree.remove"),
     ]
 
+    @dataclass
     class Chosen(Message):
         """A place was chosen."""
 
-        def __init__(self, spot: Spot) -> None:
-            super().__init__()
-            self.spot = spot
+        spot: Spot
 
+    @dataclass
     class Typed(Message):
-        """A character was typed, which begins the name of a law."""
+        """A character of a law's name was typed."""
 
-        def __init__(self, character: str) -> None:
-            super().__init__()
-            self.character = character
+        character: str
 
+    @dataclass
     class Unwanted(Message):
-        """A document is to be removed from the corpus."""
+        """Remove a document from the corpus."""
 
-        def __init__(self, title: Title) -> None:
-            super().__init__()
-            self.title = title
+        title: Title
 
     def __init__(self) -> None:
         super().__init__("")
@@ -178,14 +163,14 @@ class PlaceTree(Tree[Branch]):
         self._growing = asyncio.Lock()
 
     async def fill(self, library: Library) -> int:
-        """Show a corpus from the top; gives the number of its documents.
+        """Show a corpus from the top; returns its number of documents.
 
         Raises:
             LocalragError: the corpus cannot be read.
         """
         async with self._growing:
             found = await library.read_names(_first_shown)
-            # Shown at once: a key that is pressed meanwhile would be undone by the rest.
+            # Shown at once: later parts would undo a key pressed meanwhile.
             self.clear()
             self._library = library
             for shelf, on_it in found:
@@ -198,7 +183,7 @@ class PlaceTree(Tree[Branch]):
         return sum(shelf.count for shelf, _ in found)
 
     async def reveal(self, document_id: str, position: int) -> None:
-        """Go to a document, and in it to the part that holds a position.
+        """Go to a document, and to its part at a position.
 
         Raises:
             LocalragError: the corpus has no such document, or cannot be read.
@@ -219,17 +204,17 @@ class PlaceTree(Tree[Branch]):
                 node.expand()
                 await self._grow(inner)
                 node = inner
-            # The lines of what was unfolded are known after the next paint.
+            # Lines of unfolded branches are known after the next paint.
             self.call_after_refresh(self._go, node)
 
     def unfolded(self) -> Unfolded:
-        """What is unfolded, for another tree of the same corpus to unfold."""
+        """The unfolded branches, for another tree of the same corpus."""
         open_ = [node for node in _below(self.root) if node.is_expanded]
         cursor = _path(self.cursor_node) if self.cursor_node else ()
         return Unfolded(tuple(_path(node) for node in open_), cursor)
 
     async def unfold(self, unfolded: Unfolded) -> None:
-        """Unfold what was unfolded in another tree; what is not there any more is left out.
+        """Unfold the branches of another tree, without missing ones.
 
         Raises:
             LocalragError: the corpus cannot be read.
@@ -256,7 +241,6 @@ class PlaceTree(Tree[Branch]):
 
     @on(Tree.NodeHighlighted)
     def _show_its_keys(self) -> None:
-        """Name the key that removes a document where there is one under the cursor."""
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -265,19 +249,18 @@ class PlaceTree(Tree[Branch]):
         return super().check_action(action, parameters)
 
     def on_key(self, event: Key) -> None:
-        """Pass on what is no key of the screen: who types a name here means a law."""
+        """Pass on letters other than keys: they begin the name of a law."""
         character = event.character or ""
         if character.isalnum() and event.key not in self.screen.active_bindings:
             event.stop()
             self.post_message(self.Typed(character))
 
     def action_remove(self) -> None:
-        """Ask for the document under the cursor to be removed."""
         if self.cursor_node is not None and isinstance(self.cursor_node.data, Title):
             self.post_message(self.Unwanted(self.cursor_node.data))
 
     def action_into(self) -> None:
-        """Unfold what is under the cursor; where it is unfolded, go to its first part."""
+        """Unfold the branch under the cursor; if unfolded, go to its first part."""
         node = self.cursor_node
         if node is None:
             return
@@ -287,7 +270,7 @@ class PlaceTree(Tree[Branch]):
             node.expand()
 
     def action_out_of(self) -> None:
-        """Fold what is under the cursor; where it is folded, go to what holds it."""
+        """Fold the branch under the cursor; if folded, go to its parent."""
         node = self.cursor_node
         if node is None:
             return
@@ -340,7 +323,7 @@ class PlaceTree(Tree[Branch]):
             self.call_after_refresh(self._go_to_line, line)
 
     async def _grow(self, node: Node) -> None:
-        """Give a node its children, unless it has them."""
+        """Add the children of a node, once."""
         if node.children or not node.allow_expand:
             return
         match node.data:
@@ -383,7 +366,6 @@ class PlaceTree(Tree[Branch]):
         node.allow_expand = bool(node.children)
 
     def _put(self, shelf: Node, title: Title) -> Node:
-        """Put a document on its shelf before the page that it stands on is read."""
         rest = next((child for child in shelf.children if isinstance(child.data, More)), None)
         return shelf.add(_label(title), title, before=rest)
 
@@ -403,7 +385,6 @@ class PlaceTree(Tree[Branch]):
 def _first_shown(
     store: "CorpusStore", names: "LawNames"
 ) -> list[tuple[DocumentShelf, list[Title]]]:
-    """The shelves, and what stands on them where they are shown open."""
     found = shelves(store, names)
     few = sum(shelf.count for shelf in found) <= _FEW
     return [(shelf, titles(store, names, shelf, "") if few else []) for shelf in found]
@@ -445,7 +426,6 @@ def _path(node: Node) -> tuple[Branch, ...]:
 
 
 def _around(node: Node, position: int) -> Node | None:
-    """The part that holds a position."""
     for child in node.children:
         if isinstance(child.data, DocumentPart) and child.data.entry.holds(position):
             return child

@@ -1,4 +1,4 @@
-"""Lists: colours keep their meaning under the cursor, boxes are empty, rows fit the width."""
+"""Lists of options: plain, with check boxes, and with rows of any width."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -23,35 +23,16 @@ if TYPE_CHECKING:
 
 
 class Listing(OptionList):
-    """An option list without a frame, its cursor a ground and not a colour of the text."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    Listing {
-        border: none;
-        padding: 0;
-        background: $surface;
-        &:focus { border: none; background-tint: transparent; }
-        & > .option-list--option-highlighted,
-        &:focus > .option-list--option-highlighted {
-            color: $foreground;
-            background: $panel;
-            text-style: none;
-        }
-        &:focus > .option-list--option-highlighted { background: $primary 22%; }
-        & > .option-list--option-hover { background: $panel; }
-        & > .option-list--option-disabled { color: $foreground; }
-    }
-    """
+    """An option list without frame; the cursor changes the background, not the colours."""
 
     def action_cursor_down(self) -> None:
-        """Go to the next option; at the last one stay there, where Textual's own begins anew."""
+        """Go to the next option; stay at the last one, where Textual wraps around."""
         before = self.highlighted
         super().action_cursor_down()
         if before is not None and (self.highlighted or 0) < before:
             self.highlighted = before
 
     def action_cursor_up(self) -> None:
-        """Go to the option before; at the first one stay there."""
         before = self.highlighted
         super().action_cursor_up()
         if before is not None and (self.highlighted or 0) > before:
@@ -62,13 +43,9 @@ T = TypeVar("T")
 
 
 class Valued(Option, Generic[T]):
-    """An option and what it stands for.
+    """An option with a value.
 
-    A message about an option may be read after the list was filled anew: its number is that of
-    another one by then, what it carries is not.
-
-    Attributes:
-        value: what it stands for.
+    A message may be read after the list has changed: its index is wrong then, its value is not.
     """
 
     def __init__(self, prompt: VisualType, value: T) -> None:
@@ -77,10 +54,9 @@ class Valued(Option, Generic[T]):
 
 
 class CheckList(SelectionList[str]):
-    """A `SelectionList` whose boxes are empty where nothing is chosen.
+    """A `SelectionList` with empty boxes for unselected options.
 
-    Textual draws a mark there in the colour of its ground, which is read out, copied, and seen
-    where a terminal has colours of its own.
+    Textual draws a hidden mark there; screen readers, copies and some terminals show it.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -88,7 +64,6 @@ class CheckList(SelectionList[str]):
     ]
 
     def render_line(self, y: int) -> Strip:
-        """A choice with its box."""
         strip = super().render_line(y)
         index = self.scroll_offset.y + y
         if index >= self.option_count:
@@ -99,57 +74,44 @@ class CheckList(SelectionList[str]):
         return Strip([before, Segment(" " * len(mark.text), mark.style), *others])
 
 
-# Cells beside a row, before the scroll bar.
+# Cells between a row and the scroll bar.
 _BESIDE = 1
-# Rows kept for when they come into view again.
+# Rows kept for their return into view.
 _KEPT = 256
 
 
 class AdaptiveRow(Visual):
-    """What an option of a list shows; only rows that are in view are written."""
+    """The content of an option; only rows in view are written."""
 
     HEIGHT: ClassVar[int] = 1
-    """In cells, whatever the width."""
+    """Lines, for every width."""
 
     @abstractmethod
     def write(self, width: int) -> Sequence[Content]:
-        """Write `HEIGHT` lines, none wider than `width` cells."""
+        """Write `HEIGHT` lines of at most `width` cells."""
 
     def render_strips(
         self, width: int, _height: int | None, style: Style, _options: RenderOptions | None
     ) -> list[Strip]:
-        """Write it for a width."""
         return [
             Strip(line.render_segments(style)).adjust_cell_length(width, style.rich_style)
             for line in self.write(width)
         ]
 
     def get_optimal_width(self, _rules: "RulesMap", container_width: int) -> int:
-        """Whatever there is."""
         return container_width
 
     def get_height(self, _rules: "RulesMap", _width: int) -> int:
-        """Always the same."""
         return self.HEIGHT
 
 
 class AdaptiveList(OptionList):
     """A list of rows of one kind.
 
-    Textual's own asks the styles and the layout for every line that it draws, and wraps what it
-    draws. Here both are asked once for a row, and a row is as wide as it should be: a list is drawn
-    in half the time, which is what somebody who types waits for.
+    Textual asks styles and layout for every line, and wraps it. Here both are asked once a row, and
+    a row has the right width: the list is drawn in half the time.
     """
 
-    DEFAULT_CSS: ClassVar[str] = """
-    AdaptiveList {
-        height: 1fr;
-        border: none;
-        padding: 0;
-        background: $surface;
-        &:focus { border: none; background-tint: $foreground 0%; }
-    }
-    """
     ROW: ClassVar[type[AdaptiveRow]]
     """The kind of its rows."""
 
@@ -161,13 +123,11 @@ class AdaptiveList(OptionList):
         self._kept: LRUCache[tuple[object, int, Style], list[Strip]] = LRUCache(_KEPT)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw a part of it."""
         self._drawn.clear()
         self._width = self.scrollable_content_region.width
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """Draw a line of it."""
         index, line = divmod(self.scroll_offset.y + y, self.ROW.HEIGHT)
         if index >= self.option_count:
             return super().render_line(y)
@@ -187,7 +147,7 @@ class AdaptiveList(OptionList):
             names.append("option-list--option-highlighted")
         elif self._under_mouse == index:
             names.append("option-list--option-hover")
-        # Textual's own finds by it what is clicked.
+        # Textual finds the clicked option by it.
         style = self.get_visual_style(*names) + Style.from_meta({"option": index})
         row = self.get_option_at_index(index).prompt
         key = (row, self._width, style)

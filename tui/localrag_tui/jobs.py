@@ -1,4 +1,4 @@
-"""Jobs on the screen: what each is, how far it is, what came of it; all of them in a dialogue."""
+"""Jobs on the screen: state, progress, outcome; the dialogue of all jobs."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -8,12 +8,11 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import ListItem, ListView, ProgressBar, Static
 
+from localrag.harmless import harmless, one_line
 from localrag.language import N_, _
-from localrag_tui.jobs.step import STATES, described, details, share, told
 from localrag_tui.screen import Dialogue
-from localrag_tui.shown import harmless, one_line
-from localrag_tui.widgets.paragraph import Paragraph
-from localrag_tui.work.jobs import Job, State
+from localrag_tui.shell.paragraph import Paragraph
+from localrag_tui.work.jobs import STATES, Job, State, described, details, share, told
 
 if TYPE_CHECKING:
     from localrag_tui.app import Workbench
@@ -25,25 +24,15 @@ _STYLES = {
     State.FAILED: "$text-error",
 }
 _EVERY = 0.1
-"""Seconds between two looks at a job that runs."""
+"""Seconds between two looks at a running job."""
 
 
 class JobView(Vertical):
     """One job, followed to its end.
 
     Args:
-        job: whatever its state.
-        full: whether all that came of it is shown, not one line alone.
-    """
-
-    DEFAULT_CSS: ClassVar[str] = """
-    JobView {
-        height: auto;
-        padding: 0 1;
-        ProgressBar { width: 1fr; height: 1; }
-        ProgressBar Bar { width: 1fr; }
-        .words { height: auto; color: $foreground-muted; }
-    }
+        job: in any state.
+        full: whether to show the whole outcome, not one line.
     """
 
     def __init__(self, job: Job, *, full: bool = False) -> None:
@@ -88,7 +77,7 @@ class JobView(Vertical):
 
 
 def announce(bench: "Workbench") -> None:
-    """Tell of every job that ends from now on, unless the user looks at it or has stopped it."""
+    """Show a notice when a job ends, unless it is in view or was stopped."""
 
     def listen(job: Job, event: object) -> None:
         if event is not None or not bench.is_running or _in_view(bench, job):
@@ -110,17 +99,8 @@ def _in_view(bench: "Workbench", job: Job) -> bool:
 
 
 class ReportDialogue(Dialogue):
-    """What came of a job, to be scrolled."""
+    """The outcome of a job."""
 
-    CSS: ClassVar[str] = """
-    ReportDialogue > .box {
-        width: 90; max-width: 96%; height: auto; max-height: 80%;
-        background: $surface; padding: 1 1;
-        .heading { padding: 0 1 1 1; }
-        VerticalScroll { height: auto; max-height: 100%; padding: 0 1; }
-        .lines { height: auto; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "copy", N_("Copy"), id="report.copy"),
         Binding("enter", "leave", N_("Close"), id="report.close"),
@@ -143,7 +123,7 @@ class ReportDialogue(Dialogue):
 
 
 class JobsList(ListView):
-    """The jobs, to go through."""
+    """The list of jobs."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select_cursor", N_("What came of it"), id="jobs.report"),
@@ -153,16 +133,6 @@ class JobsList(ListView):
 class JobsDialogue(Dialogue):
     """Every job, newest first."""
 
-    CSS: ClassVar[str] = """
-    JobsDialogue > .box {
-        width: 90; max-width: 96%; height: auto; max-height: 80%;
-        background: $surface; padding: 1 1;
-        .heading { padding: 0 1 1 1; }
-        .nothing { padding: 0 1; color: $foreground-muted; }
-        JobsList { height: auto; max-height: 100%; background: $surface; }
-        ListItem { height: auto; padding: 0 0 1 0; background: $surface; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("x", "stop", N_("Stop"), id="jobs.stop"),
     ]
@@ -180,16 +150,15 @@ class JobsDialogue(Dialogue):
             listing.focus()
 
     def on_list_view_selected(self) -> None:
-        """Read what came of the job."""
         job = self._chosen()
         if job is not None and job.state is not State.RUNNING:
             self.app.push_screen(ReportDialogue(job))
 
     async def action_stop(self) -> None:
-        """Stop the job; what it has finished is kept. Pressed again, it ends at once."""
+        """Stop the job and keep its results; pressed again, end it at once."""
         job = self._chosen()
         if job is not None and job.state is State.RUNNING:
-            self.notify(_("It ends as soon as what is begun is kept; again: at once."))
+            self.notify(_("It ends after saving its results; press again to end it at once."))
             await job.stop()
 
     def _chosen(self) -> Job | None:
