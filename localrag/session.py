@@ -4,7 +4,7 @@
 and the workbench open corpora here too.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -300,6 +300,7 @@ class Corpus:
         *,
         where: "Where | str | None" = None,
         rewrite: bool = False,
+        **filters: "date | str | Sequence[str]",
     ) -> "Retrieval":
         """Find the passages that answer a query best.
 
@@ -314,6 +315,8 @@ class Corpus:
                 tells `overview`.
             rewrite: have the chat model write searches in the words of statutes, which find as
                 well; where it fails, the trace says so.
+            filters: the other filters of `localrag.calls.Filtered`, by name: ``law="民法"``,
+                ``date_from="2024-04-01"``.
 
         Raises:
             NotFoundError: there is no such corpus, or none of its documents is so.
@@ -329,7 +332,7 @@ class Corpus:
             raise UsageError(
                 N_("A search for {k} hits finds nothing."), N_("Ask for 1 or more."), k=k
             )
-        asked = with_phrases(self._asked(query, where))
+        asked = with_phrases(self._asked(query, where, filters))
         retriever = self.retriever
         state = state_asked(asked.text, retriever.names, of_laws=retriever.store.is_of_laws)
         asked = replace(asked, text=state.text)
@@ -504,6 +507,7 @@ class Corpus:
         watch: "Watch | None" = None,
         *,
         where: "Where | str | None" = None,
+        **filters: "date | str | Sequence[str]",
     ) -> "Answer":
         """Answer a question with the method and the model of the settings.
 
@@ -511,13 +515,14 @@ class Corpus:
             question: a question, or a `Query` with filters, options and history.
             watch: follows how the answer is made, and can cancel it.
             where: which documents, as for `search`.
+            filters: as for `search`.
 
         Raises:
             as `search`, and Unanswered: a model failed, with the trace up to there.
         """
         from localrag.reading.types import UNWATCHED
 
-        return self.answerer().answer(self._asked(question, where), watch or UNWATCHED)
+        return self.answerer().answer(self._asked(question, where, filters), watch or UNWATCHED)
 
     def batch(
         self,
@@ -624,11 +629,22 @@ class Corpus:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _asked(self, asked: "str | Query", where: "Where | str | None") -> "Query":
-        """A query with what is wanted of the documents as the corpus has it."""
+    def _asked(
+        self,
+        asked: "str | Query",
+        where: "Where | str | None",
+        filters: "Mapping[str, date | str | Sequence[str]]",
+    ) -> "Query":
+        """The query with its filters as the corpus knows them."""
         from localrag.retrieval.types import Query
 
         query = Query(asked) if isinstance(asked, str) else asked
+        if filters:
+            from localrag.calls import filtered
+
+            found = filtered(filters).filters(self.store)
+            given = {name: value for name in found.__slots__ if (value := getattr(found, name))}
+            query = replace(query, filters=replace(query.filters, **given))
         if not where and not query.filters.where:
             return query
         from localrag.corpus.facets import labels, read_labels

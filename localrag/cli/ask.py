@@ -1,33 +1,12 @@
 """``localrag ask``: claims that code has checked against what they cite, or quotations."""
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
 
+from localrag.calls import AskCall
 from localrag.cli.main import app, verb
-from localrag.cli.options import (
-    After,
-    AsOf,
-    CorpusName,
-    Dense,
-    From,
-    Json,
-    Law,
-    Layer,
-    Lexical,
-    MethodName,
-    Options,
-    Rerank,
-    To,
-    Type,
-    Where,
-    on,
-    read_query,
-    switched,
-    tell_if_behind,
-    unicode,
-)
+from localrag.cli.options import Dense, Json, Lexical, MethodName, Rerank, switched, tell_if_behind
 from localrag.cli.terminal import emit
 from localrag.session import Session
 
@@ -49,22 +28,7 @@ from localrag.session import Session
 )
 def ask(
     context: typer.Context,
-    question: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="QUESTION",
-            help="The question; several words are joined; - reads standard input.",
-        ),
-    ],
-    option: Options = None,
-    after: After = None,
-    law: Law = None,
-    law_type: Type = None,
-    layer: Layer = None,
-    date_from: From = "",
-    date_to: To = "",
-    where: Where = None,
-    as_of: AsOf = "",
+    call: AskCall,
     lexical: Lexical = None,
     dense: Dense = None,
     rerank: Rerank = None,
@@ -75,7 +39,6 @@ def ask(
     explain: Annotated[
         bool, typer.Option("--explain", help="Show how the evidence was found.")
     ] = False,
-    corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
     """Answer a question from the corpus, with verbatim, checked quotations.
@@ -97,18 +60,14 @@ def ask(
     from localrag.cli.terminal import shown_draft
     from localrag.reading.types import Status
 
-    session: Session = switched(on(context.obj, as_of), lexical, dense, rerank)
-    session = session.with_settings({"method.name": method})
-    if no_model:
-        session = session.with_settings({"chat.model": "", "method.name": method or "extractive"})
-    with session.corpus(corpus) as opened:
+    call = call.model_copy(update={"model": not no_model})
+    session: Session = context.obj.with_settings(call.settings())
+    session = switched(session, lexical, dense, rerank).with_settings({"method.name": method})
+    with session.corpus(call.corpus) as opened:
         with shown_draft() as loading:
             answerer = opened.answerer(loading.loading)
         tell_if_behind(opened)
-        asked = read_query(
-            opened.store, question, option, law, law_type, layer, date_from, date_to, where
-        )
-        asked = replace(asked, history=tuple(map(unicode, after or ())))
+        asked = call.as_query(opened.store)
         with shown_draft(answerer.model) as draft:
             reply = opened.ask(asked, draft)
     if as_json:

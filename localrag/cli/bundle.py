@@ -69,9 +69,7 @@ def make(
     ],
     extra: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="EXTRA", help="Extra of localrag (docs/install.md), as often as needed."
-        ),
+        typer.Option(metavar="EXTRA", help="Extra of localrag (docs/install.md)."),
     ] = None,
     python: Annotated[
         list[str] | None,

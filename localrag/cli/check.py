@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from localrag.calls import CheckCall
 from localrag.cli.main import app, verb
-from localrag.cli.options import AsOf, CorpusName, Json, on, unicode
+from localrag.cli.options import Json, unicode
 from localrag.cli.terminal import emit, say, say_text, tell
 from localrag.errors import UsageError
 from localrag.language import N_, _
+from localrag.session import Session
 
 if TYPE_CHECKING:
     from localrag.check import CheckReport, Finding
@@ -44,6 +46,7 @@ _SHOWN = 120
 )
 def check(
     context: typer.Context,
+    call: CheckCall,
     words: Annotated[
         list[str],
         typer.Argument(
@@ -61,8 +64,6 @@ def check(
     ] = None,
     show_all: Annotated[bool, typer.Option("--all", help="Show what holds, too.")] = False,
     method: ClaimMethod = "",
-    as_of: AsOf = "",
-    corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
     """Check what a text says of laws: citations, quotations, figures, names and numbers of laws.
@@ -105,8 +106,9 @@ def check(
                 N_("Check each file by itself with --out."),
                 n=len(paths),
             )
-    session = on(context.obj, as_of).with_settings({"method.name": method or None})
-    with session.corpus(corpus) as searched, Meter() as meter:
+    session: Session = context.obj
+    session = session.with_settings({**call.settings(), "method.name": method or None})
+    with session.corpus(call.corpus) as searched, Meter() as meter:
         given = sys.stdin.read() if text == "-" else text
         sources: Sequence[Path | str] = paths or [unicode(given)]
         reports = [

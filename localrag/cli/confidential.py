@@ -151,8 +151,7 @@ def forget(
     document: Annotated[
         list[str] | None,
         typer.Option(
-            help="A document by its id (localrag list CORPUS), or a law by its title; may be "
-            "repeated.",
+            help="A document by its id (localrag list CORPUS), or a law by its title.",
             metavar="NAME",
         ),
     ] = None,

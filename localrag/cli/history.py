@@ -1,11 +1,12 @@
 """``localrag history`` and ``localrag diff``: what changed in a law, and when."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from localrag.calls import DiffCall, HistoryCall
 from localrag.cli.main import app, verb
-from localrag.cli.options import AsOf, CorpusName, Json, day, on, unicode
+from localrag.cli.options import Json
 from localrag.cli.terminal import colon, emit, say, say_text, tell
 from localrag.language import _
 from localrag.session import Session
@@ -29,11 +30,7 @@ _STYLES = {"added": "green", "deleted": "red", "changed": "yellow", "moved": "ye
 )
 def history(
     context: typer.Context,
-    target: Annotated[
-        list[str], typer.Argument(metavar="CITATION", help="A provision, as you would cite it.")
-    ],
-    as_of: AsOf = "",
-    corpus: CorpusName = "",
+    call: HistoryCall,
     as_json: Json = False,
 ) -> None:
     """Show the states of a provision that the corpus has, and what changed in each.
@@ -47,8 +44,9 @@ def history(
     from localrag.as_json.statutes import history_as_json
     from localrag.history import headline
 
-    with on(context.obj, as_of).corpus(corpus) as opened:
-        found = opened.history(unicode(" ".join(target)))
+    session: Session = context.obj
+    with session.with_settings(call.settings()).corpus(call.corpus) as opened:
+        found = opened.history(call.citation)
     if as_json:
         emit(history_as_json(found))
         return
@@ -76,10 +74,7 @@ def history(
 )
 def diff(
     context: typer.Context,
-    law: Annotated[str, typer.Argument(metavar="LAW", help="Title, abbreviation or id of a law.")],
-    before: Annotated[str, typer.Argument(metavar="DATE", help="A day (ISO): 2015-12-27.")],
-    after: Annotated[str, typer.Argument(metavar="DATE", help="Another day (ISO).")],
-    corpus: CorpusName = "",
+    call: DiffCall,
     as_json: Json = False,
 ) -> None:
     """Compare the states in which a law was on two days.
@@ -95,8 +90,8 @@ def diff(
     from localrag.history.comparing import CHANGES
 
     session: Session = context.obj
-    with session.corpus(corpus) as opened:
-        found = opened.diff(unicode(law), day("DATE", before), day("DATE", after))
+    with session.with_settings(call.settings()).corpus(call.corpus) as opened:
+        found = opened.diff(call.law, call.before, call.after)
     if as_json:
         emit(comparison_as_json(found))
         return

@@ -13,7 +13,7 @@ import sys
 from collections import Counter, UserDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from inspect import cleandoc
 from pathlib import Path
@@ -123,8 +123,6 @@ class _Explained:
                 or a file or a folder may not be read.
         """
         ctx.allow_extra_args = True
-        if not ctx.resilient_parsing:
-            self._require_once(ctx, args)
         for param in self.get_params(ctx):  # type: ignore[attr-defined]
             about = param.type_descriptor.parameter_info
             if about.readable:
@@ -142,19 +140,27 @@ class _Explained:
             )
         return rest
 
-    def _require_once(self, ctx: "Context", args: list[str]) -> None:
-        """Refuse an option that is given twice: the last value would silently be the only one."""
-        parser = self.make_parser(ctx)  # type: ignore[attr-defined]
-        _values, _rest, order = parser.parse_args(args=list(args))
-        for param, times in Counter(order).items():
-            choice = not getattr(param, "is_flag", False) or param.secondary_opts
-            if times > 1 and choice and param.param_type_name == "option" and not param.multiple:
-                raise UsageError(
-                    N_("{option} is given {times} times, and takes one value."),
-                    N_("Give it once."),
-                    option=max(param.opts, key=len),
-                    times=times,
-                )
+    def make_parser(self, ctx: "Context") -> Any:
+        """A parser that refuses an option given twice: the last value would silently win."""
+        parser = super().make_parser(ctx)  # type: ignore[misc]
+        if not ctx.resilient_parsing:
+            parser.parse_args = partial(_parsed_once, parser.parse_args)
+        return parser
+
+
+def _parsed_once(parse: Callable[..., Any], args: list[str]) -> Any:
+    """What a parser reads; raises UsageError where an option with one value is given twice."""
+    parsed = parse(args=args)
+    for param, times in Counter(parsed[2]).items():
+        choice = not getattr(param, "is_flag", False) or param.secondary_opts
+        if times > 1 and choice and param.param_type_name == "option" and not param.multiple:
+            raise UsageError(
+                N_("{option} is given {times} times, and takes one value."),
+                N_("Give it once."),
+                option=max(param.opts, key=len),
+                times=times,
+            )
+    return parsed
 
 
 def _require_readable(values: Iterable[object]) -> None:
@@ -209,6 +215,23 @@ class Group(_Explained, TyperGroup):
         return super().resolve_command(ctx, args)
 
 
+class Root(Group):
+    """The command line itself, which knows its language before it shows anything."""
+
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        """Read what comes before the verb, first of all the language."""
+        resilient, ctx.resilient_parsing = ctx.resilient_parsing, True
+        given, _rest, _order = self.make_parser(ctx).parse_args(args=list(args))
+        ctx.resilient_parsing = resilient
+        home = given.get("home")
+        language.use(
+            language_of(
+                Path(home) if home else None, given.get("assignments") or (), given.get("lang", "")
+            )
+        )
+        return super().parse_args(ctx, args)
+
+
 app = typer.Typer(
     name="localrag",
     pretty_exceptions_enable=False,
@@ -224,6 +247,8 @@ def verb(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a function as the verb `name`; its docstring says what the verb does.
 
+    A parameter `call` gets the options of that call (`localrag.calls`).
+
     Args:
         app: the command line, or a group of verbs.
         name: as it is typed.
@@ -232,8 +257,11 @@ def verb(
     """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
+        # Without a verb nobody waits for Pydantic.
+        from localrag.cli.options import with_options
+
         kind = with_examples(Command, examples, exit_codes)
-        app.command(name, help=function.__doc__, cls=kind)(function)
+        app.command(name, help=function.__doc__, cls=kind)(with_options(function))
         return function
 
     return register
@@ -293,6 +321,8 @@ def _record(param: Any, ctx: "Context") -> tuple[str, str]:
         extra.append(_("default: {value}").format(value=getattr(default, "value", default)))
     if bounds := _bounds(param):
         extra.append(bounds)
+    if getattr(param, "multiple", False):
+        extra.append(_("may be repeated"))
     if param.required:
         extra.append(_("required"))
     told = _(param.help) if param.help else ""
@@ -494,7 +524,7 @@ def _made(name: str) -> "ClickCommand":
 @cache
 def _command_line() -> Callable[..., Any]:
     """The command line, made once however many lines a program runs."""
-    kind = with_examples(Group, _TOUR, tuple(EXIT_CODES))
+    kind = with_examples(Root, _TOUR, tuple(EXIT_CODES))
     app.callback(invoke_without_command=True, cls=kind)(_front_door)
     command = typer.main.get_command(app)
     modules = {name: module for module, names in _VERBS.items() for name in names}
@@ -518,9 +548,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors=errors)
     tell_warnings()
     try:
-        language.use(language_of(sys.argv[1:] if arguments is None else arguments))
-        call = _command_line()
-        return _outcome(call(args=arguments, prog_name="localrag", standalone_mode=False))
+        return _outcome(
+            _command_line()(args=arguments, prog_name="localrag", standalone_mode=False)
+        )
     except SystemExit as leaving:
         return _outcome(leaving.code)
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - the last line of defence

@@ -1,24 +1,23 @@
-"""What several verbs share: the corpus, questions with known answers, what is said of an index."""
+"""What several verbs share: options, the options of a call, notes about an index."""
 
+import inspect
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from datetime import date
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import typer
+from annotated_types import Ge, Le
 
+from localrag.calls import AskCall, Call, Filtered, Typed
 from localrag.cli.terminal import tell
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
 from localrag.session import Corpus, Session
 from localrag.workspace import Workspace
-
-if TYPE_CHECKING:
-    from datetime import date
-
-    from localrag.corpus.store import CorpusStore
-    from localrag.retrieval.types import Query
 
 
 def switched(
@@ -75,17 +74,107 @@ def completing(
 
 complete_corpus = completing(Workspace.corpora)
 
-CorpusName = Annotated[
-    str,
-    typer.Option(
-        "--corpus",
-        "-c",
-        metavar="NAME",
-        help="Corpus to work on; without it, the setting 'corpus'.",
-        autocompletion=complete_corpus,
-        show_default=False,
-    ),
-]
+
+def option_of(call: type[Call], name: str) -> Any:
+    """The option or argument of Typer for a field of a call."""
+    field = call.model_fields[name]
+    typed = _typed(call)[name]
+    low = [bound.ge for bound in field.metadata if isinstance(bound, Ge)]
+    high = [bound.le for bound in field.metadata if isinstance(bound, Le)]
+    told: dict[str, Any] = {
+        "metavar": typed.metavar,
+        "help": typed.help or field.description,
+        "min": low[0] if low else None,
+        "max": typed.most or (high[0] if high else None),
+        "autocompletion": complete_corpus if name == "corpus" else None,
+        "show_default": False,
+    }
+    return typer.Option(*typed.names, **told) if typed.names else typer.Argument(**told)
+
+
+def _typed(call: type[Call]) -> dict[str, Typed]:
+    """The fields of a call that the command line has, its own before those of its bases."""
+    fields = call.model_fields
+    names = [name for kind in call.__mro__ for name in vars(kind).get("__annotations__", ())]
+    return {
+        name: mark
+        for name in dict.fromkeys(names)
+        if name in fields
+        for mark in fields[name].metadata
+        if isinstance(mark, Typed)
+    }
+
+
+def with_options(verb: Callable[..., None]) -> Callable[..., None]:
+    """A verb as Typer reads it: the options of its call in the place of its parameter `call`."""
+    signature = inspect.signature(verb)
+    if "call" not in signature.parameters:
+        return verb
+    kind: type[Call] = signature.parameters["call"].annotation
+    marks = _typed(kind)
+
+    @wraps(verb)
+    def run(**given: Any) -> None:
+        values = {name: _value(kind, name, given.pop(name)) for name in marks}
+        # Bounds of the command line are those of its options; it reads more words than JSON may.
+        verb(call=kind.model_construct(**values), **given)
+
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in signature.parameters.items():
+        parameters += _spread(kind) if name == "call" else [parameter]
+    spread = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
+    run.__signature__ = signature.replace(parameters=spread)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in spread}
+    return run
+
+
+def _spread(call: type[Call]) -> Iterator[inspect.Parameter]:
+    """The parameters of a verb for the fields of its call."""
+    for name, mark in _typed(call).items():
+        field, kind = call.model_fields[name], _kind(call, name)
+        is_list = mark.words or kind is tuple
+        annotation: Any = list[str] if is_list else int if kind is int else str
+        default = "" if annotation is str else None
+        if field.is_required():
+            default = inspect.Parameter.empty
+        elif default is None:
+            annotation |= None
+        yield inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=default,
+            annotation=Annotated[annotation, option_of(call, name)],
+        )
+
+
+def _kind(call: type[Call], name: str) -> Any:
+    """The type of a field without bounds and without None."""
+    kind = call.model_fields[name].annotation
+    while get_origin(kind) in (Annotated, Union, UnionType):
+        kind = get_args(kind)[0]
+    return get_origin(kind) or kind
+
+
+def _value(call: type[Call], name: str, given: Any) -> Any:
+    """What was typed for a field, as the field has it.
+
+    Raises:
+        UsageError: it is no date, or not UTF-8.
+    """
+    mark, kind = _typed(call)[name], _kind(call, name)
+    if mark.words:
+        text = " ".join(given)
+        return unicode(sys.stdin.read() if mark.stdin and text == "-" else text)
+    if kind is tuple:
+        return tuple(map(unicode, given or ()))
+    if kind is date:
+        return day(next(iter(mark.names), mark.metavar), given) if given else None
+    return unicode(given) if isinstance(given, str) else given
+
+
+CorpusName = Annotated[str, option_of(Call, "corpus")]
+AsOf = Annotated[str, option_of(Call, "as_of")]
+Where = Annotated[list[str] | None, option_of(Filtered, "where")]
 MethodName = Annotated[
     str | None,
     typer.Option(
@@ -142,70 +231,7 @@ CorpusSearched = Annotated[
     ),
 ]
 
-Options = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--option", help="An option of a multiple-choice question; once for each.", metavar="TEXT"
-    ),
-]
-After = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--after",
-        metavar="QUESTION",
-        help="A question asked before this one, which may lean on it; repeated, oldest first.",
-    ),
-]
-Law = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--law", metavar="LAW", help="Only this law: id, title or abbreviation; may be repeated."
-    ),
-]
-Type = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--type",
-        metavar="TYPE",
-        help="Only laws of this type: Act (法律), CabinetOrder (政令), MinisterialOrdinance …; "
-        "may be repeated.",
-    ),
-]
-Layer = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--layer",
-        metavar="LAYER",
-        help="Only this layer: articles, passages or triples; may be repeated.",
-    ),
-]
-From = Annotated[
-    str, typer.Option("--from", metavar="DATE", help="Only texts of this date (ISO) or later.")
-]
-To = Annotated[
-    str, typer.Option("--to", metavar="DATE", help="Only texts of this date (ISO) or earlier.")
-]
-Where = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--where",
-        metavar="KEY=VALUE",
-        help="Only documents that are so (kind=Act or kind=法律, ministry=総務省, chapter=罰則; "
-        "what there is tells `overview`); may be repeated: of one key one of the values, of each "
-        "key one.",
-    ),
-]
-
-AsOf = Annotated[
-    str,
-    typer.Option(
-        "--as-of",
-        metavar="DATE",
-        help="The law as of this day (2020-04-01, 令和2年4月1日); without it retrieval.as_of, else "
-        "today.",
-    ),
-]
-
+Options = Annotated[list[str] | None, option_of(AskCall, "options")]
 Lexical = Annotated[
     bool | None, typer.Option("--lexical/--no-lexical", help="Search by words, or do not.")
 ]
@@ -219,64 +245,14 @@ Rerank = Annotated[
 ]
 
 
-def read_query(
-    store: "CorpusStore",
-    words: Sequence[str],
-    options: list[str] | None,
-    laws: list[str] | None,
-    law_types: list[str] | None,
-    layers: list[str] | None,
-    date_from: str,
-    date_to: str,
-    where: list[str] | None,
-) -> "Query":
-    """Put a query together from the command line.
-
-    Args:
-        store: the corpus.
-        words: of the question, joined by blanks; ``-`` alone reads standard input.
-        options: as for `Query`.
-        laws: as for `filters_of`.
-        law_types: likewise.
-        layers: likewise.
-        date_from: a day as a person writes it; "" for none.
-        date_to: likewise.
-        where: as for `filters_of`.
-
-    Raises:
-        UsageError: a date, a layer or a label is not valid, or a text is not UTF-8.
-        NotFoundError: a law of ``--law`` or a type of ``--type`` is not in the corpus.
-    """
-    from localrag.retrieval.types import Query
-
-    text = " ".join(words)
-    query = Query(
-        text=unicode(sys.stdin.read() if text == "-" else text),
-        options=tuple(map(unicode, options or ())),
-    )
-    if not any((laws, law_types, layers, date_from, date_to, where)):
-        return query
-    from localrag.finding import filters_of
-
-    filters = filters_of(
-        store,
-        laws=tuple(map(unicode, laws or ())),
-        law_types=law_types or (),
-        layers=layers or (),
-        date_from=_date("--from", date_from),
-        date_to=_date("--to", date_to),
-        where=tuple(map(unicode, where or ())),
-    )
-    return replace(query, filters=filters)
-
-
 def on(session: Session, as_of: str) -> Session:
-    """The session with the law of a day; "" leaves it as it is.
+    """The session with the law of a day; "" changes nothing.
 
     Raises:
         UsageError: it is no day.
     """
-    return session.with_settings({"retrieval.as_of": _date("--as-of", as_of) or None})
+    asked = Call(as_of=day("--as-of", as_of) if as_of else None)
+    return session.with_settings(asked.settings())
 
 
 def unicode(text: str) -> str:
@@ -294,11 +270,7 @@ def unicode(text: str) -> str:
     return text
 
 
-def _date(option: str, value: str) -> str:
-    return day(option, value).isoformat() if value else ""
-
-
-def day(option: str, value: str) -> "date":
+def day(option: str, value: str) -> date:
     """Read a day of the command line.
 
     Raises:

@@ -1,27 +1,19 @@
 """``localrag search`` and ``localrag show``: passages found by a query, or called by their name."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from localrag.calls import SearchCall, ShowCall
 from localrag.cli.main import app, verb
 from localrag.cli.options import (
-    AsOf,
-    CorpusName,
     Dense,
-    From,
     Json,
-    Law,
-    Layer,
     Lexical,
     Options,
     Rerank,
-    To,
-    Type,
-    Where,
-    on,
-    read_query,
     switched,
     tell_if_behind,
     unicode,
@@ -47,31 +39,8 @@ from localrag.session import Session
 )
 def search(
     context: typer.Context,
-    query: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="QUERY",
-            help="Words or a question; several words are joined; - reads standard input.",
-        ),
-    ],
+    call: SearchCall,
     option: Options = None,
-    k: Annotated[
-        int | None,
-        typer.Option(
-            "-k",
-            metavar="N",
-            min=1,
-            max=1000,
-            help="Passages to show; else the setting retrieval.k.",
-        ),
-    ] = None,
-    law: Law = None,
-    law_type: Type = None,
-    layer: Layer = None,
-    date_from: From = "",
-    date_to: To = "",
-    where: Where = None,
-    as_of: AsOf = "",
     lexical: Lexical = None,
     dense: Dense = None,
     rerank: Rerank = None,
@@ -86,7 +55,6 @@ def search(
     explain: Annotated[
         bool, typer.Option("--explain", help="Show what every stage of the retrieval did.")
     ] = False,
-    corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
     """Find the passages of a corpus that answer a query best.
@@ -102,14 +70,13 @@ def search(
     from localrag.as_json.found import retrieval_as_json
     from localrag.cli import render
 
-    session: Session = switched(on(context.obj, as_of), lexical, dense, rerank)
-    with session.corpus(corpus) as opened:
+    session: Session = context.obj.with_settings(call.settings())
+    with switched(session, lexical, dense, rerank).corpus(call.corpus) as opened:
         names = opened.retriever.names
         tell_if_behind(opened)
-        asked = read_query(
-            opened.store, query, option, law, law_type, layer, date_from, date_to, where
-        )
-        retrieval = opened.search(asked, k, rewrite=rewrite)
+        options = tuple(map(unicode, option or ()))
+        asked = replace(call.as_query(opened.store), options=options)
+        retrieval = opened.search(asked, call.k, rewrite=rewrite)
     if as_json:
         emit(retrieval_as_json(asked, retrieval))
     else:
@@ -147,14 +114,7 @@ _LINKS = 20
 )
 def show(
     context: typer.Context,
-    target: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="CITATION",
-            help="A citation as you would write it, the id of a passage or a document, or the name "
-            "of a subject of triples.",
-        ),
-    ],
+    call: ShowCall,
     everything: Annotated[
         bool,
         typer.Option(
@@ -162,15 +122,6 @@ def show(
             help="Print every provision, link and triple, not only the first of each kind.",
         ),
     ] = False,
-    as_read_by: Annotated[
-        str,
-        typer.Option(
-            "--as-read-by",
-            metavar="CITATION",
-            help="Print the text with the words replaced that this provision has read otherwise "
-            "(読替え).",
-        ),
-    ] = "",
     out: Annotated[
         Path | None,
         typer.Option(
@@ -179,8 +130,6 @@ def show(
             help="Write it to a new file, a document of Word (.docx) or Markdown (.md).",
         ),
     ] = None,
-    as_of: AsOf = "",
-    corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
     """Show a provision, or a passage of another document, and everything tied to it.
@@ -212,13 +161,12 @@ def show(
 
         require_ending(out, TEXTS)
 
-    session: Session = on(context.obj, as_of)
-    with session.corpus(corpus) as opened:
-        cited = unicode(" ".join(target))
-        if as_read_by:
-            found = LookedUp((opened.show(cited, as_read_by=unicode(as_read_by)),))
+    session: Session = context.obj
+    with session.with_settings(call.settings()).corpus(call.corpus) as opened:
+        if call.as_read_by:
+            found = LookedUp((opened.show(call.citation, as_read_by=call.as_read_by),))
         else:
-            found = opened.look_up(cited, None if everything else MOST)
+            found = opened.look_up(call.citation, None if everything else MOST)
         if out is not None:
             from localrag.citing import looked_up_blocks
             from localrag.export.files import write_blocks

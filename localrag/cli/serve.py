@@ -124,9 +124,7 @@ def serve(
     ] = None,
     for_: Annotated[
         list[str] | None,
-        typer.Option(
-            "--for", metavar="CORPUS", help="With --add-token: only this corpus; may be repeated."
-        ),
+        typer.Option("--for", metavar="CORPUS", help="With --add-token: only this corpus."),
     ] = None,
     corpus: CorpusName = "",
     as_json: Json = False,

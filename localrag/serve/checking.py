@@ -14,8 +14,9 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from multiprocessing import active_children, get_context, parent_process
 
-from localrag.serve.calls import Call, CheckCall, Refusal
+from localrag.calls import Call, CheckCall
 from localrag.serve.reader import Reader
+from localrag.serve.work import Refusal
 from localrag.session import Session
 
 # So many characters are checked as fast as a question is searched for.

@@ -27,6 +27,7 @@ import anyio.to_thread
 
 from localrag import language
 from localrag.as_json.found import CorpusJson
+from localrag.calls import AskCall, Call
 from localrag.errors import LocalragError, NotFoundError
 from localrag.inference.opening import named, open_embedder
 from localrag.ingest.state import opened_from
@@ -35,18 +36,15 @@ from localrag.progress import ignore
 from localrag.reading import wording
 from localrag.reading.types import Watch
 from localrag.retrieval.types import StageRecord
-from localrag.serve.calls import (
-    AskCall,
-    Call,
+from localrag.serve.checking import Checks, is_long_check
+from localrag.serve.reader import Reader, key_of
+from localrag.serve.work import (
     Refusal,
     ToldJson,
     answered,
     corpora_of,
-    session_of,
     writes,
 )
-from localrag.serve.checking import Checks, is_long_check
-from localrag.serve.reader import Reader, key_of
 from localrag.session import Corpus, Session
 from localrag.workspace import CorpusPaths
 
@@ -331,7 +329,7 @@ class Desk:
                     await asyncio.gather(answering, return_exceptions=True)
 
     def _ask(self, call: AskCall, watch: _Following) -> ToldJson:
-        session = session_of(self.session, call)
+        session = self.session.with_settings(call.settings())
         key = key_of(session, call)
         with self._choosing:
             seat = next((seat for seat in self._seats if seat.key == key), self._seats[0])

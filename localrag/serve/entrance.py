@@ -24,8 +24,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from localrag.harmless import json_text
 from localrag.language import _
-from localrag.serve.calls import Refusal
 from localrag.serve.holders import NOBODY, Holder, Sessions, Tokens
+from localrag.serve.work import Refusal
 
 _Sent = TypeVar("_Sent", bound=BaseModel)
 

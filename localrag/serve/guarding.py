@@ -12,14 +12,15 @@ from typing import Any, TypeVar
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from starlette.requests import Request
 
+from localrag.calls import AskCall, Call
 from localrag.inference.opening import embedder_id
 from localrag.language import _
 from localrag.progress import ignore
-from localrag.serve.calls import TOLD, AskCall, Call, ToldJson
 from localrag.serve.checking import is_long_check
 from localrag.serve.desk import Desk, Refused
 from localrag.serve.entrance import Refusing, note_of
 from localrag.serve.holders import Holder, allowed
+from localrag.serve.work import TOLD, ToldJson
 
 _Call = TypeVar("_Call", bound=Call)
 _Result = TypeVar("_Result")

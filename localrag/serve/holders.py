@@ -18,11 +18,12 @@ from typing import TypeVar
 
 import tomli_w
 
+from localrag.calls import Call
 from localrag.durable import replace_text, storing
 from localrag.errors import ConfigError, NotFoundError, UsageError
 from localrag.language import N_
-from localrag.serve.calls import Call, Refusal
 from localrag.serve.desk import Desk, Refused
+from localrag.serve.work import Refusal
 
 _Call = TypeVar("_Call", bound=Call)
 

@@ -25,11 +25,11 @@ from starlette.types import ASGIApp
 
 from localrag import __version__
 from localrag.as_json.found import CorpusJson
+from localrag.calls import AskCall, problems
 from localrag.config import ServeConfig
 from localrag.errors import UsageError
 from localrag.language import N_, _
 from localrag.serve import openai, page
-from localrag.serve.calls import WORK, AskCall, Refusal, told
 from localrag.serve.desk import Desk, Refused
 from localrag.serve.entrance import Guard, Refusing, Rules, note_of, sent
 from localrag.serve.guarding import Gone, GuardedDesk, Metrics, noting
@@ -41,6 +41,7 @@ from localrag.serve.listening import (
     names_of,
     opened_door,
 )
+from localrag.serve.work import WORK, Refusal
 from localrag.session import Session
 
 # By the exit code that the command line would leave with. What fits the description and cannot yet
@@ -257,7 +258,7 @@ def _refusing(request: Request, error: Refusing) -> Response:
 
 async def _on_invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, ValidationError)
-    cause = _("The request does not fit: {problems}").format(problems=told(error))
+    cause = _("The request does not fit: {problems}").format(problems=problems(error))
     cure = _("What fits stands in /openapi.json.")
     return _failure(request, 400, Refusal("UsageError", cause, cure, 2))
 

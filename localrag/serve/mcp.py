@@ -47,15 +47,16 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from localrag import __version__
 from localrag.as_json.found import CorpusJson
+from localrag.calls import OR_NULL, AskCall, ShowCall, as_whole, problems
 from localrag.config import ServeConfig
 from localrag.harmless import json_text, one_line
 from localrag.language import _
-from localrag.serve.calls import OR_NULL, WORK, AskCall, Refusal, ShowCall, as_whole, told
 from localrag.serve.desk import Desk, Refused
 from localrag.serve.entrance import LOG, Guard, Refusing, Rules, note_of
 from localrag.serve.fitting import CutJson, RestJson, fitted, rest
 from localrag.serve.holders import Holder, Tokens, allowed
 from localrag.serve.listening import LOOPBACK, Door, ended_in_order, names_of, opened_door
+from localrag.serve.work import WORK, Refusal
 from localrag.session import Session
 
 _AT = "/mcp"
@@ -362,7 +363,7 @@ async def _go_on(desk: Desk, holder: Holder, asked: MoreCall) -> CallToolResult:
 
 
 def _invalid(error: ValidationError) -> Refusal:
-    return Refusal("UsageError", told(error), "", 2)
+    return Refusal("UsageError", problems(error), "", 2)
 
 
 async def _answer(desk: Desk, context: _Context, call: AskCall, most: int) -> CallToolResult:
@@ -431,7 +432,7 @@ async def _read_resource(
         call = allowed(desk, _holder(context), call)
         text = (await desk.carry_out("show", call)).decode()
     except ValidationError as error:
-        raise MCPError(INVALID_PARAMS, told(error)) from error
+        raise MCPError(INVALID_PARAMS, problems(error)) from error
     except Refused as refused:
         _note(context, refused.refusal)
         raise MCPError(INVALID_PARAMS, str(refused)) from refused

@@ -23,14 +23,21 @@ from starlette.routing import Route
 from typing_extensions import TypedDict
 
 from localrag.as_json.found import AnswerJson
+from localrag.calls import (
+    LONGEST_QUESTION,
+    MOST_BEFORE,
+    OR_NULL,
+    AskCall,
+    Filtered,
+    as_whole,
+)
 from localrag.errors import NotFoundError, UsageError
 from localrag.harmless import json_text
 from localrag.language import N_
-from localrag.retrieval.query import MAX_CHARACTERS
-from localrag.serve.calls import MOST_BEFORE, OR_NULL, AskCall, Refusal, ToldJson, as_whole
 from localrag.serve.desk import Refused
 from localrag.serve.entrance import note_of, sent
 from localrag.serve.guarding import Gone, GuardedDesk, begun, noting
+from localrag.serve.work import Refusal, ToldJson
 
 _OURS = "localrag"
 # Characters of a piece of a streamed reply.
@@ -150,11 +157,14 @@ class ChatRequest(_Taken):
     prompt_cache_key: str | None = None
     prompt_cache_options: dict[str, Any] | None = None
     prompt_cache_retention: str | None = None
+    localrag: Filtered | None = Field(
+        None, description="Filters and the day, as the route /ask takes them."
+    )
 
     @property
     def ignored(self) -> list[str]:
         """What was sent and has no effect: the settings of localrag hold."""
-        known = {"model", "messages", "stream", "stream_options", "n", "user"}
+        known = {"model", "messages", "stream", "stream_options", "n", "user", "localrag"}
         # What asks for the reply that is given anyway.
         known |= {"tool_choice", "function_call", "response_format", "modalities", "logprobs"}
         of_system = any(one.role in ("system", "developer") for one in self.messages)
@@ -311,8 +321,9 @@ def _question(asked: ChatRequest) -> AskCall:
             )
         )
     after = [one.text for one in before if one.role == "user" and one.text]
-    fitting = [text for text in after if len(text) <= MAX_CHARACTERS]
-    return AskCall(corpus=corpus, question=last.text, after=tuple(fitting[-MOST_BEFORE:]))
+    fitting = [text for text in after if len(text) <= LONGEST_QUESTION]
+    wanted = asked.localrag.model_dump(exclude={"corpus"}) if asked.localrag else {}
+    return AskCall(corpus=corpus, question=last.text, after=tuple(fitting[-MOST_BEFORE:]), **wanted)
 
 
 def _no_model(name: str) -> Refused:

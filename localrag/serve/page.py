@@ -30,15 +30,16 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from localrag import language
+from localrag.calls import AskCall, ShowCall, problems
 from localrag.harmless import harmless, one_line
 from localrag.language import LANGUAGES, _, ngettext
 from localrag.prompts import language_of
 from localrag.reading import wording
-from localrag.serve.calls import AskCall, Refusal, ShowCall, ToldJson, told
 from localrag.serve.desk import Refused
 from localrag.serve.entrance import COOKIE, Refusing, note_of
 from localrag.serve.guarding import GuardedDesk, begun
 from localrag.serve.holders import Holder, usual_for
+from localrag.serve.work import Refusal, ToldJson
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _LANGUAGE = "localrag-language"
@@ -212,7 +213,7 @@ async def _beside(request: Request, corpus: str = "") -> Mapping[str, Any]:
     except Refused as refused:
         return {**named, "refusal": refused.refusal}
     except ValidationError as error:
-        return {"refusal": Refusal("UsageError", told(error), "", 2)}
+        return {"refusal": Refusal("UsageError", problems(error), "", 2)}
 
 
 @_spoken

@@ -5,9 +5,10 @@ from collections import OrderedDict
 from datetime import date
 
 from localrag import language
+from localrag.calls import Call
 from localrag.errors import LocalragError
 from localrag.harmless import json_text
-from localrag.serve.calls import EVERY, Call, Refusal, session_of
+from localrag.serve.work import EVERY, Refusal
 from localrag.session import Corpus, Session
 
 # Corpora (of a day) that a process keeps open.
@@ -50,7 +51,7 @@ class Reader:
             self._open.clear()
 
     def _corpus(self, call: Call) -> Corpus:
-        session = session_of(self._session, call)
+        session = self._session.with_settings(call.settings())
         key = key_of(session, call)
         if key not in self._open:
             self._open[key] = session.corpus(call.corpus)

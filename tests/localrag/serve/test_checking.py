@@ -8,7 +8,7 @@ import anyio
 import psutil
 import pytest
 
-from localrag.serve.calls import WORK
+from localrag.serve.work import WORK
 from localrag.serve.holders import Tokens
 
 from ...patience import PATIENCE, comes

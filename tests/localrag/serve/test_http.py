@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 from localrag.asked_journal import checked
 from localrag.errors import StorageError
 from localrag.language import N_
-from localrag.serve.calls import WORK, Refusal
+from localrag.serve.work import WORK, Refusal
 from localrag.serve.desk import Desk
 from localrag.serve.http import description
 from localrag.session import Session
