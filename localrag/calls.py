@@ -10,24 +10,21 @@ query parser.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    GetCoreSchemaHandler,
-    ValidationError,
-)
-from pydantic_core import PydanticUseDefault, core_schema
+from annotated_types import Ge, Le, MaxLen, MinLen
 
 from localrag.errors import UsageError
 from localrag.language import N_
 
+# The help of the command line waits for this module, and not for Pydantic.
 if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, TypeAdapter, ValidationError
+    from pydantic_core import CoreSchema
+
     from localrag.corpus.store import CorpusStore
     from localrag.retrieval.types import Filters, Query
 
@@ -35,7 +32,6 @@ LONGEST_QUESTION = 10_000
 """Characters of a question; `localrag.retrieval.query` has the same limit."""
 MOST_BEFORE = 50
 """Earlier questions that a call may name."""
-_LONGEST_TEXT = 100_000
 
 
 @dataclass(frozen=True)
@@ -59,65 +55,108 @@ class Typed:
     stdin: bool = False
 
 
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+class _IsoDay:
+    """A day as 2024-04-01: Pydantic alone would read the text of a number as a day."""
+
+    _FORM = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: "GetCoreSchemaHandler"
+    ) -> "CoreSchema":
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_before_validator_function(self._read, handler(source))
+
+    def _read(self, value: object) -> object:
+        if isinstance(value, str):
+            if not self._FORM.fullmatch(value):
+                raise ValueError("write a day as 2024-04-01")
+            return date.fromisoformat(value)
+        return value
 
 
-def _day(value: object) -> object:
-    if isinstance(value, str):
-        if not _DAY.fullmatch(value):
-            raise ValueError("write a day as 2024-04-01")
-        return date.fromisoformat(value)
-    return value
+class _Whole:
+    """An integer, in JSON also 15.0."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: "GetCoreSchemaHandler"
+    ) -> "CoreSchema":
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_before_validator_function(_as_whole, handler(source))
 
 
-# Pydantic would read the text of a number as a day.
-Day = Annotated[date, BeforeValidator(_day)]
-"""A day, written as its JSON schema says."""
-
-
-def as_whole(value: object) -> object:
-    """A number as an integer where it is one: JSON may write 15.0."""
+def _as_whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class _OrNull:
-    """Marks an optional field that takes null for its default."""
+    """An optional field that takes null for its default."""
 
     def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
+        self, source: Any, handler: "GetCoreSchemaHandler"
+    ) -> "CoreSchema":
+        from pydantic_core import core_schema
+
         or_null = core_schema.nullable_schema(handler(source))
         return core_schema.no_info_after_validator_function(_unless_null, or_null)
 
 
 def _unless_null(value: object) -> object:
     if value is None:
+        from pydantic_core import PydanticUseDefault
+
         raise PydanticUseDefault
     return value
 
 
+@dataclass(frozen=True)
+class _Matching:
+    """A text of this form."""
+
+    pattern: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> Any:
+        return {**handler(source), "pattern": self.pattern}
+
+
+Day = Annotated[date, _IsoDay()]
+"""A day, written as its JSON schema says."""
+WHOLE = _Whole()
+"""For `Annotated`: JSON may write an integer as 15.0."""
 OR_NULL = _OrNull()
 """For `Annotated`: many clients send null for a field without a value."""
 
-_Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
-_Written = Annotated[str, Field(min_length=1, max_length=2_000)]
-_Name = Annotated[str, Field(min_length=1, max_length=200)]
-_Several = Annotated[tuple[_Name, ...], Field(max_length=50), OR_NULL]
-_Label = Annotated[str, Field(max_length=200, pattern=r"^\s*[^\s=＝][^=＝]*[=＝][\s\S]*\S")]
-_Labels = Annotated[tuple[_Label, ...], Field(max_length=50), OR_NULL]
+_Question = Annotated[str, MinLen(1), MaxLen(LONGEST_QUESTION)]
+_Written = Annotated[str, MinLen(1), MaxLen(2_000)]
+_Name = Annotated[str, MinLen(1), MaxLen(200)]
+_Several = Annotated[tuple[_Name, ...], MaxLen(50), OR_NULL]
+_Label = Annotated[str, MaxLen(200), _Matching(r"^\s*[^\s=＝][^=＝]*[=＝][\s\S]*\S")]
+_Labels = Annotated[tuple[_Label, ...], MaxLen(50), OR_NULL]
 _Layer = Literal["articles", "passages", "triples"]
-_Layers = Annotated[tuple[_Layer, ...], Field(max_length=50), OR_NULL]
+_Layers = Annotated[tuple[_Layer, ...], MaxLen(50), OR_NULL]
+_Text = Annotated[str, MinLen(1), MaxLen(100_000)]
 
 
-class Call(BaseModel):
+def _field(default: Any = ..., *, description: str) -> Any:
+    """A field of a call; `description` is its text in schemas and in the help."""
+    told = {"description": description}
+    return field(metadata=told) if default is ... else field(default=default, metadata=told)
+
+
+_declared = dataclass(frozen=True, kw_only=True)
+
+
+@_declared
+class Call:
     """What every call says."""
 
-    # Strict: clients send JSON, where a number is no day. The command line needs no schema.
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
+    # Strict: clients send JSON, where a number is no day.
+    __pydantic_config__: ClassVar[dict[str, object]] = {"extra": "forbid", "strict": True}
 
-    corpus: Annotated[
-        str, Field(max_length=64), OR_NULL, Typed(metavar="NAME", names=("--corpus", "-c"))
-    ] = Field("", description="Name of the corpus; without it, the setting corpus.")
+    corpus: Annotated[str, MaxLen(64), OR_NULL, Typed(metavar="NAME", names=("--corpus", "-c"))] = (
+        _field("", description="Name of the corpus; without it, the setting corpus.")
+    )
     as_of: Annotated[
         Day | None,
         Typed(
@@ -126,34 +165,41 @@ class Call(BaseModel):
             help="The law as of this day (2020-04-01, 令和2年4月1日); without it "
             "retrieval.as_of, else today.",
         ),
-    ] = Field(None, description="The law as of this day; without it, today.")
+    ] = _field(None, description="The law as of this day; without it, today.")
+
+    @classmethod
+    def of(cls, **values: object) -> Self:
+        """A call whose values are checked; raises Pydantic's ValidationError."""
+        call: Self = adapter(cls).validate_python(values)
+        return call
 
     def settings(self) -> dict[str, object]:
         """The settings that the call replaces, by dotted key."""
         return {"retrieval.as_of": self.as_of.isoformat()} if self.as_of else {}
 
 
+@_declared
 class Filtered(Call):
     """What may be found, for every call that searches."""
 
-    law: Annotated[_Several, Typed(metavar="LAW", names=("--law",))] = Field(
+    law: Annotated[_Several, Typed(metavar="LAW", names=("--law",))] = _field(
         (), description="Only these laws: ids, titles or abbreviations."
     )
-    type: Annotated[_Several, Typed(metavar="TYPE", names=("--type",))] = Field(
+    type: Annotated[_Several, Typed(metavar="TYPE", names=("--type",))] = _field(
         (),
         description="Only laws of these types: Act (法律), CabinetOrder (政令), "
         "MinisterialOrdinance …",
     )
-    layer: Annotated[_Layers, Typed(metavar="LAYER", names=("--layer",))] = Field(
+    layer: Annotated[_Layers, Typed(metavar="LAYER", names=("--layer",))] = _field(
         (), description="Only these layers: articles, passages or triples."
     )
-    date_from: Annotated[Day | None, Typed(metavar="DATE", names=("--from",))] = Field(
+    date_from: Annotated[Day | None, Typed(metavar="DATE", names=("--from",))] = _field(
         None, description="Only texts of this day or later."
     )
-    date_to: Annotated[Day | None, Typed(metavar="DATE", names=("--to",))] = Field(
+    date_to: Annotated[Day | None, Typed(metavar="DATE", names=("--to",))] = _field(
         None, description="Only texts of this day or earlier."
     )
-    where: Annotated[_Labels, Typed(metavar="KEY=VALUE", names=("--where",))] = Field(
+    where: Annotated[_Labels, Typed(metavar="KEY=VALUE", names=("--where",))] = _field(
         (),
         description="Only documents with this label: kind=Act or kind=法律, ministry=総務省, "
         "chapter=罰則. Values of one key are alternatives. `overview` lists the labels.",
@@ -180,7 +226,7 @@ def filtered(given: Mapping[str, object]) -> Filtered:
     Raises:
         UsageError: a name or a value is wrong.
     """
-    known = [name for name in Filtered.model_fields if name not in Call.model_fields]
+    known = {one.name: one for one in fields(Filtered)[len(fields(Call)) :]}
     values: dict[str, object] = {}
     for name, value in given.items():
         if name not in known:
@@ -190,16 +236,20 @@ def filtered(given: Mapping[str, object]) -> Filtered:
                 name=name,
                 known=", ".join(known),
             )
-        is_list = Filtered.model_fields[name].default == ()
+        is_list = known[name].default == ()
         values[name] = [value] if is_list and isinstance(value, str) else value
+    from pydantic import ValidationError
+
     try:
-        return Filtered.model_validate(values, strict=False)
+        found: Filtered = adapter(Filtered).validate_python(values, strict=False)
     except ValidationError as error:
         raise UsageError(
             N_("A filter has a wrong value: {problems}"), problems=problems(error)
         ) from error
+    return found
 
 
+@_declared
 class SearchCall(Filtered):
     """Find the passages that answer a query best; an id that it gives can be shown."""
 
@@ -211,13 +261,14 @@ class SearchCall(Filtered):
             words=True,
             stdin=True,
         ),
-    ] = Field(description="Words or a question.")
+    ] = _field(description="Words or a question.")
     k: Annotated[
         int | None,
-        Field(ge=1, le=100),
-        BeforeValidator(as_whole),
+        Ge(1),
+        Le(100),
+        WHOLE,
         Typed(metavar="N", names=("-k",), most=1_000),
-    ] = Field(None, description="Number of passages; without it, the setting retrieval.k.")
+    ] = _field(None, description="Number of passages; without it, the setting retrieval.k.")
 
     def as_query(self, store: "CorpusStore") -> "Query":
         """The query that is searched for; raises as `filters`."""
@@ -226,6 +277,7 @@ class SearchCall(Filtered):
         return Query(self.query, filters=self.filters(store))
 
 
+@_declared
 class AskCall(Filtered):
     """Answer a question with verbatim quotations that code has checked."""
 
@@ -237,20 +289,20 @@ class AskCall(Filtered):
             words=True,
             stdin=True,
         ),
-    ] = Field(description="The question.")
+    ] = _field(description="The question.")
     options: Annotated[
         tuple[_Written, ...],
-        Field(max_length=10),
+        MaxLen(10),
         OR_NULL,
         Typed(metavar="TEXT", names=("--option",)),
-    ] = Field((), description="Options of a multiple-choice question, for methods that choose.")
+    ] = _field((), description="Options of a multiple-choice question, for methods that choose.")
     after: Annotated[
         tuple[_Question, ...],
-        Field(max_length=MOST_BEFORE),
+        MaxLen(MOST_BEFORE),
         OR_NULL,
         Typed(metavar="QUESTION", names=("--after",)),
-    ] = Field((), description="Questions asked before, which this one may refer to; oldest first.")
-    model: Annotated[bool, OR_NULL] = Field(
+    ] = _field((), description="Questions asked before, which this one may refer to; oldest first.")
+    model: Annotated[bool, OR_NULL] = _field(
         True, description="Let the model of the settings write, if there is one; else quote only."
     )
 
@@ -268,6 +320,7 @@ class AskCall(Filtered):
         )
 
 
+@_declared
 class ShowCall(Call):
     """Show a provision with its ties, those of a list or a range, or what a law holds."""
 
@@ -279,54 +332,73 @@ class ShowCall(Call):
             "of a subject of triples.",
             words=True,
         ),
-    ] = Field(
+    ] = _field(
         description="A citation in any spelling (民法709条, 金商27の36), a range (民法709〜724条), "
         "a law or a part of it (民法 第三編第五章), or the id of a passage."
     )
-    most: Annotated[int, Field(ge=1, le=200), BeforeValidator(as_whole), OR_NULL] = Field(
+    most: Annotated[int, Ge(1), Le(200), WHOLE, OR_NULL] = _field(
         20, description="Provisions of a range that are shown."
     )
     as_read_by: Annotated[
         str,
-        Field(max_length=2_000),
+        MaxLen(2_000),
         OR_NULL,
         Typed(metavar="CITATION", names=("--as-read-by",)),
-    ] = Field("", description="Show the text with the words that this provision replaces (読替え).")
+    ] = _field(
+        "", description="Show the text with the words that this provision replaces (読替え)."
+    )
 
 
+@_declared
 class ResolveCall(Call):
     """Tell which provisions citations mean; ambiguous and missing ones are listed."""
 
-    citation: _Written = Field(description="Citations as a person types them.")
+    citation: _Written = _field(description="Citations as a person types them.")
 
 
+@_declared
 class HistoryCall(Call):
     """Show the states of a provision, and what changed in each."""
 
-    citation: Annotated[_Written, Typed(metavar="CITATION", words=True)] = Field(
+    citation: Annotated[_Written, Typed(metavar="CITATION", words=True)] = _field(
         description="A provision, as you would cite it."
     )
 
 
+@_declared
 class DiffCall(Call):
     """Compare the states in which a law was on two days."""
 
-    law: Annotated[_Written, Typed(metavar="LAW")] = Field(
+    law: Annotated[_Written, Typed(metavar="LAW")] = _field(
         description="Title, abbreviation or id of a law."
     )
-    before: Annotated[Day, Typed(metavar="DATE")] = Field(description="A day, such as 2015-12-27.")
-    after: Annotated[Day, Typed(metavar="DATE")] = Field(description="Another day.")
+    before: Annotated[Day, Typed(metavar="DATE")] = _field(description="A day, such as 2015-12-27.")
+    after: Annotated[Day, Typed(metavar="DATE")] = _field(description="Another day.")
 
 
+@_declared
 class CheckCall(Call):
     """Check what a text cites, quotes and says of laws against their text, without a model."""
 
-    text: str = Field(min_length=1, max_length=_LONGEST_TEXT, description="The text itself.")
+    text: _Text = _field(description="The text itself.")
 
 
-def problems(error: ValidationError) -> str:
+@cache
+def adapter(kind: Any) -> "TypeAdapter[Any]":
+    """What reads a type from JSON, writes it, and knows its schema."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def problems(error: "ValidationError") -> str:
     """What is wrong with the fields of a call."""
-    return "; ".join(
-        f"{'.'.join(map(str, one['loc']))}: {one['msg']}".removeprefix(": ")
-        for one in error.errors(include_url=False, include_context=False, include_input=False)
-    )
+    told = []
+    for one in error.errors(include_url=False, include_context=False, include_input=False):
+        place, words = ".".join(map(str, one["loc"])), _WORDS.get(one["type"], one["msg"])
+        told.append(f"{place}: {words}".removeprefix(": "))
+    return "; ".join(told)
+
+
+_WORDS = {"unexpected_keyword_argument": "Extra inputs are not permitted"}
+"""What Pydantic says of a field that is not there, the same for every type."""

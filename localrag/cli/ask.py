@@ -1,5 +1,6 @@
 """``localrag ask``: claims that code has checked against what they cite, or quotations."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -60,7 +61,7 @@ def ask(
     from localrag.cli.terminal import shown_draft
     from localrag.reading.types import Status
 
-    call = call.model_copy(update={"model": not no_model})
+    call = replace(call, model=not no_model)
     session: Session = context.obj.with_settings(call.settings())
     session = switched(session, lexical, dense, rerank).with_settings({"method.name": method})
     with session.corpus(call.corpus) as opened:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command_from_info, get_group_from_info
+from typer.models import CommandInfo, TyperInfo
 
 from localrag import language
 from localrag.cli.start import language_of, overrides
@@ -79,7 +80,7 @@ class _Explained:
 
     def get_short_help_str(self, limit: int = 0) -> str:  # noqa: ARG002 - wraps, cuts nothing
         """The first sentence of the help, whole."""
-        return _(self.short_help or paragraphs(self.help or "")[0])
+        return _short(self)
 
     def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         """Write usage, description, examples, what it takes, and exit codes."""
@@ -99,12 +100,15 @@ class _Explained:
                 if param.param_type_name == kind and not param.hidden
             ]
             formatter.write("".join(_listed(heading, records, width)))
-        commands = getattr(self, "commands", {}).items()
-        shorts = [(name, command.get_short_help_str()) for name, command in commands]
-        formatter.write("".join(_listed(_("Commands:"), shorts, width)))
+        formatter.write("".join(_listed(_("Commands:"), self._verbs(), width)))
         if self.exit_codes:
             lines = (f"    {code:<3} {_(EXIT_CODES[code])}\n" for code in self.exit_codes)
             formatter.write(f"\n  {_('Exit codes:')}\n{''.join(lines)}")
+
+    def _verbs(self) -> list[tuple[str, str]]:
+        """The verbs of a group with what they are for."""
+        commands = getattr(self, "commands", {}).items()
+        return [(name, command.get_short_help_str()) for name, command in commands]
 
     def _usage(self, params: Sequence[Any]) -> Iterator[str]:
         """What follows the name of the command on its line of usage."""
@@ -161,6 +165,10 @@ def _parsed_once(parse: Callable[..., Any], args: list[str]) -> Any:
                 times=times,
             )
     return parsed
+
+
+def _short(verb: Any) -> str:
+    return _(verb.short_help or paragraphs(verb.help or "")[0])
 
 
 def _require_readable(values: Iterable[object]) -> None:
@@ -230,6 +238,10 @@ class Root(Group):
             )
         )
         return super().parse_args(ctx, args)
+
+    def _verbs(self) -> list[tuple[str, str]]:
+        # To make a command of every verb takes as long as all the rest of the help.
+        return [(name, _short(_registered(name))) for name in _MODULES]
 
 
 app = typer.Typer(
@@ -489,6 +501,9 @@ def _front_door(
     context.obj = Session(Workspace.locate(home), given)
 
 
+_MODULES = {name: module for module, names in _VERBS.items() for name in names}
+
+
 class _Verbs(UserDict[str, Any]):
     """The verbs by their names; the module of one is imported once the verb is asked for."""
 
@@ -500,25 +515,27 @@ class _Verbs(UserDict[str, Any]):
         """
         verb = self.data[name]
         if isinstance(verb, str):
-            import_module(f"localrag.cli.{verb}")
-            verb = self.data[name] = _made(name)
+            verb = self.data[name] = _made(_registered(name))
         return verb
 
 
-def _made(name: str) -> "ClickCommand":
+def _registered(name: str) -> CommandInfo | TyperInfo:
+    """A verb, or a group, as its module has registered it."""
+    import_module(f"localrag.cli.{_MODULES[name]}")
+    registered = (*app.registered_commands, *app.registered_groups)
+    (found,) = (one for one in registered if one.name == name)
+    return found
+
+
+def _made(registered: CommandInfo | TyperInfo) -> "ClickCommand":
     """The command that Typer makes of a verb, or of a group, that is registered."""
-    for one in app.registered_commands:
-        if one.name == name:
-            return get_command_from_info(
-                one, pretty_exceptions_short=False, rich_markup_mode=app.rich_markup_mode
-            )
-    (found,) = (one for one in app.registered_groups if one.name == name)
-    return get_group_from_info(
-        found,
-        pretty_exceptions_short=False,
-        rich_markup_mode=app.rich_markup_mode,
-        suggest_commands=app.suggest_commands,
-    )
+    shown: dict[str, Any] = {
+        "pretty_exceptions_short": False,
+        "rich_markup_mode": app.rich_markup_mode,
+    }
+    if isinstance(registered, CommandInfo):
+        return get_command_from_info(registered, **shown)
+    return get_group_from_info(registered, suggest_commands=app.suggest_commands, **shown)
 
 
 @cache
@@ -527,8 +544,7 @@ def _command_line() -> Callable[..., Any]:
     kind = with_examples(Root, _TOUR, tuple(EXIT_CODES))
     app.callback(invoke_without_command=True, cls=kind)(_front_door)
     command = typer.main.get_command(app)
-    modules = {name: module for module, names in _VERBS.items() for name in names}
-    command.commands = _Verbs(modules)  # type: ignore[attr-defined]
+    command.commands = _Verbs(_MODULES)  # type: ignore[attr-defined]
     return command
 
 

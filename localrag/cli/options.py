@@ -2,9 +2,10 @@
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, fields
 from datetime import date
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -75,34 +76,82 @@ def completing(
 complete_corpus = completing(Workspace.corpora)
 
 
-def option_of(call: type[Call], name: str) -> Any:
-    """The option or argument of Typer for a field of a call."""
-    field = call.model_fields[name]
-    typed = _typed(call)[name]
-    low = [bound.ge for bound in field.metadata if isinstance(bound, Ge)]
-    high = [bound.le for bound in field.metadata if isinstance(bound, Le)]
-    told: dict[str, Any] = {
-        "metavar": typed.metavar,
-        "help": typed.help or field.description,
-        "min": low[0] if low else None,
-        "max": typed.most or (high[0] if high else None),
-        "autocompletion": complete_corpus if name == "corpus" else None,
-        "show_default": False,
-    }
-    return typer.Option(*typed.names, **told) if typed.names else typer.Argument(**told)
+@dataclass(frozen=True)
+class _Option:
+    """A field of a call that the command line has.
+
+    Attributes:
+        field: with its default and its description.
+        typed: how it is written.
+        kind: its type, without bounds and without None.
+        bounds: what limits it.
+    """
+
+    field: Field[Any]
+    typed: Typed
+    kind: Any
+    bounds: tuple[object, ...]
+
+    def parameter(self) -> inspect.Parameter:
+        """The parameter of a verb that Typer reads."""
+        is_list = self.typed.words or self.kind is tuple
+        annotation: Any = list[str] if is_list else int if self.kind is int else str
+        default: Any = "" if annotation is str else None
+        if self.field.default is MISSING:
+            default = inspect.Parameter.empty
+        elif default is None:
+            annotation |= None
+        annotation = Annotated[annotation, self.info()]
+        kind = inspect.Parameter.KEYWORD_ONLY
+        return inspect.Parameter(self.field.name, kind, default=default, annotation=annotation)
+
+    def info(self) -> Any:
+        """What Typer shows of it, and takes."""
+        low = [bound.ge for bound in self.bounds if isinstance(bound, Ge)]
+        high = [bound.le for bound in self.bounds if isinstance(bound, Le)]
+        told: dict[str, Any] = {
+            "metavar": self.typed.metavar,
+            "help": self.typed.help or self.field.metadata["description"],
+            "min": low[0] if low else None,
+            "max": self.typed.most or (high[0] if high else None),
+            "autocompletion": complete_corpus if self.field.name == "corpus" else None,
+            "show_default": False,
+        }
+        names = self.typed.names
+        return typer.Option(*names, **told) if names else typer.Argument(**told)
+
+    def read(self, given: Any) -> Any:
+        """The value of the field for what was typed.
+
+        Raises:
+            UsageError: it is no date, or not UTF-8.
+        """
+        if self.typed.words:
+            text = " ".join(given)
+            return unicode(sys.stdin.read() if self.typed.stdin and text == "-" else text)
+        if self.kind is tuple:
+            return tuple(map(unicode, given or ()))
+        if self.kind is date:
+            return day((*self.typed.names, self.typed.metavar)[0], given) if given else None
+        return unicode(given) if isinstance(given, str) else given
 
 
-def _typed(call: type[Call]) -> dict[str, Typed]:
+@cache
+def _options(call: type[Call]) -> Mapping[str, _Option]:
     """The fields of a call that the command line has, its own before those of its bases."""
-    fields = call.model_fields
-    names = [name for kind in call.__mro__ for name in vars(kind).get("__annotations__", ())]
-    return {
-        name: mark
-        for name in dict.fromkeys(names)
-        if name in fields
-        for mark in fields[name].metadata
-        if isinstance(mark, Typed)
-    }
+    declared = {one.name: one for one in fields(call)}
+    found = {}
+    for name in (name for kind in call.__mro__ for name in vars(kind).get("__annotations__", ())):
+        kind, *marks = get_args(declared[name].type) if name in declared else (None,)
+        for typed in (mark for mark in marks if isinstance(mark, Typed)):
+            found[name] = _Option(declared[name], typed, _plain(kind), tuple(marks))
+    return found
+
+
+def _plain(kind: Any) -> Any:
+    while get_origin(kind) in (Annotated, Union, UnionType):
+        kind = get_args(kind)[0]
+    return get_origin(kind) or kind
 
 
 def with_options(verb: Callable[..., None]) -> Callable[..., None]:
@@ -111,65 +160,26 @@ def with_options(verb: Callable[..., None]) -> Callable[..., None]:
     if "call" not in signature.parameters:
         return verb
     kind: type[Call] = signature.parameters["call"].annotation
-    marks = _typed(kind)
+    options = _options(kind)
 
     @wraps(verb)
     def run(**given: Any) -> None:
-        values = {name: _value(kind, name, given.pop(name)) for name in marks}
-        # Bounds of the command line are those of its options; it reads more words than JSON may.
-        verb(call=kind.model_construct(**values), **given)
+        # The bounds of JSON are not those of the command line: nothing else is checked here.
+        values = {name: one.read(given.pop(name)) for name, one in options.items()}
+        verb(call=kind(**values), **given)
 
-    parameters: list[inspect.Parameter] = []
+    spread: list[inspect.Parameter] = []
     for name, parameter in signature.parameters.items():
-        parameters += _spread(kind) if name == "call" else [parameter]
-    spread = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
+        own = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        spread += [one.parameter() for one in options.values()] if name == "call" else [own]
     run.__signature__ = signature.replace(parameters=spread)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in spread}
     return run
 
 
-def _spread(call: type[Call]) -> Iterator[inspect.Parameter]:
-    """The parameters of a verb for the fields of its call."""
-    for name, mark in _typed(call).items():
-        field, kind = call.model_fields[name], _kind(call, name)
-        is_list = mark.words or kind is tuple
-        annotation: Any = list[str] if is_list else int if kind is int else str
-        default = "" if annotation is str else None
-        if field.is_required():
-            default = inspect.Parameter.empty
-        elif default is None:
-            annotation |= None
-        yield inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=default,
-            annotation=Annotated[annotation, option_of(call, name)],
-        )
-
-
-def _kind(call: type[Call], name: str) -> Any:
-    """The type of a field without bounds and without None."""
-    kind = call.model_fields[name].annotation
-    while get_origin(kind) in (Annotated, Union, UnionType):
-        kind = get_args(kind)[0]
-    return get_origin(kind) or kind
-
-
-def _value(call: type[Call], name: str, given: Any) -> Any:
-    """What was typed for a field, as the field has it.
-
-    Raises:
-        UsageError: it is no date, or not UTF-8.
-    """
-    mark, kind = _typed(call)[name], _kind(call, name)
-    if mark.words:
-        text = " ".join(given)
-        return unicode(sys.stdin.read() if mark.stdin and text == "-" else text)
-    if kind is tuple:
-        return tuple(map(unicode, given or ()))
-    if kind is date:
-        return day(next(iter(mark.names), mark.metavar), given) if given else None
-    return unicode(given) if isinstance(given, str) else given
+def option_of(call: type[Call], name: str) -> Any:
+    """The option of a call, for a verb without that call."""
+    return _options(call)[name].info()
 
 
 CorpusName = Annotated[str, option_of(Call, "corpus")]

@@ -16,18 +16,18 @@ from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from localrag.calls import adapter
 from localrag.harmless import json_text
 from localrag.language import _
 from localrag.serve.holders import NOBODY, Holder, Sessions, Tokens
 from localrag.serve.work import Refusal
 
-_Sent = TypeVar("_Sent", bound=BaseModel)
+_Sent = TypeVar("_Sent")
 
 COOKIE = "localrag-session"
 """The cookie in which a browser keeps the number of its session."""
@@ -136,7 +136,8 @@ async def sent(request: Request, kind: type[_Sent]) -> _Sent:
             _("The request is not JSON."),
             _("Send it as Content-Type: application/json."),
         )
-    return kind.model_validate_json(await request.body())
+    read: _Sent = adapter(kind).validate_json(await request.body())
+    return read
 
 
 class Guard:

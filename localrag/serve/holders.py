@@ -11,7 +11,7 @@ import time
 import tomllib
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
@@ -187,7 +187,7 @@ def allowed(desk: Desk, holder: Holder, call: _Call) -> _Call:
     names = holder.allowed(desk.session.corpora())
     name = call.corpus or usual_for(desk, holder)
     if name in names:
-        return call.model_copy(update={"corpus": name})
+        return replace(call, corpus=name)
     if names:
         cure = N_("There is: {known}.")
     elif holder.corpora is None:

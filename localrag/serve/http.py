@@ -25,7 +25,7 @@ from starlette.types import ASGIApp
 
 from localrag import __version__
 from localrag.as_json.found import CorpusJson
-from localrag.calls import AskCall, problems
+from localrag.calls import AskCall, adapter, problems
 from localrag.config import ServeConfig
 from localrag.errors import UsageError
 from localrag.language import N_, _
@@ -205,7 +205,8 @@ def _route_of(name: str) -> Callable[[Request], Any]:
         desk: GuardedDesk = request.app.state.desk
         if isinstance(call, AskCall):
             return JSONResponse((await desk.ask(request, call))["answer"])
-        note_of(request).asked = call.model_dump_json(exclude_defaults=True)
+        asked = adapter(type(call)).dump_json(call, exclude_defaults=True)
+        note_of(request).asked = asked.decode()
         return Response(await desk.look_up(request, name, call), media_type="application/json")
 
     return carry_out

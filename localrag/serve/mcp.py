@@ -38,7 +38,7 @@ from mcp_types import (
     Tool,
     ToolAnnotations,
 )
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 from starlette.requests import Request
@@ -47,7 +47,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from localrag import __version__
 from localrag.as_json.found import CorpusJson
-from localrag.calls import OR_NULL, AskCall, ShowCall, as_whole, problems
+from localrag.calls import OR_NULL, WHOLE, AskCall, ShowCall, adapter, problems
 from localrag.config import ServeConfig
 from localrag.harmless import json_text, one_line
 from localrag.language import _
@@ -81,7 +81,7 @@ _Characters = Annotated[
         le=1_000_000,
         description="Characters of the result at most; what is cut stands in its `cut`.",
     ),
-    BeforeValidator(as_whole),
+    WHOLE,
     OR_NULL,
 ]
 
@@ -110,7 +110,7 @@ class MoreCall(_Asked):
         description="The part to read, as `cut` names it, with a number for each *: "
         "referred_by, passage.text, hits.0.passage.text.",
     )
-    start: Annotated[int, Field(ge=0), BeforeValidator(as_whole), OR_NULL] = Field(
+    start: Annotated[int, Field(ge=0), WHOLE, OR_NULL] = Field(
         0, description="The first entry, or character, that is given; counted from 0."
     )
 
@@ -255,13 +255,11 @@ def _tools() -> tuple[Tool, ...]:
     return (*calls, corpora, _tool(_MORE, str(MoreCall.__doc__), MoreCall, _schema(RestJson)))
 
 
-def _tool(
-    name: str, about: str, takes: type[BaseModel] | None, output_schema: dict[str, Any]
-) -> Tool:
+def _tool(name: str, about: str, takes: type | None, output_schema: dict[str, Any]) -> Tool:
     every = _Asked.model_json_schema(schema_generator=_Plain)["properties"]
     own: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
     if takes is not None:
-        own = takes.model_json_schema(by_alias=True, schema_generator=_Plain)
+        own = adapter(takes).json_schema(schema_generator=_Plain)
         del own["title"], own["description"]
     return Tool(
         name=name,
@@ -315,7 +313,7 @@ async def _call_tool(desk: Desk, context: _Context, asked: CallToolRequestParams
             return _told(fitted({"corpora": found}, most))
         if asked.name not in WORK:
             raise MCPError(INVALID_PARAMS, _("There is no tool {name!r}.").format(name=asked.name))
-        call = WORK[asked.name].takes.model_validate_json(json.dumps(given))
+        call = adapter(WORK[asked.name].takes).validate_json(json.dumps(given))
         call = allowed(desk, holder, call)
         if isinstance(call, AskCall) and desk.writes(call):
             return await _answer(desk, context, call, most)
@@ -351,7 +349,7 @@ def _note(context: _Context, refusal: Refusal) -> None:
 
 async def _go_on(desk: Desk, holder: Holder, asked: MoreCall) -> CallToolResult:
     given = {name: of for name, of in asked.arguments.items() if name not in _Asked.model_fields}
-    call = WORK[asked.tool].takes.model_validate_json(json.dumps(given))
+    call = adapter(WORK[asked.tool].takes).validate_json(json.dumps(given))
     call = allowed(desk, holder, call)
     whole = json.loads(await desk.carry_out(asked.tool, call, holder.name))
     try:
@@ -428,7 +426,8 @@ async def _read_resource(
         raise MCPError(INVALID_PARAMS, _("There is no resource {uri!r}.").format(uri=uri))
     given = {name: value for name, value in named.items() if name != "id"}
     try:
-        call = ShowCall.model_validate_json(json.dumps({**given, "citation": named["id"]}))
+        given["citation"] = named["id"]
+        call = adapter(ShowCall).validate_json(json.dumps(given))
         call = allowed(desk, _holder(context), call)
         text = (await desk.carry_out("show", call)).decode()
     except ValidationError as error:

@@ -14,7 +14,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -27,9 +27,9 @@ from localrag.calls import (
     LONGEST_QUESTION,
     MOST_BEFORE,
     OR_NULL,
+    WHOLE,
     AskCall,
     Filtered,
-    as_whole,
 )
 from localrag.errors import NotFoundError, UsageError
 from localrag.harmless import json_text
@@ -46,7 +46,7 @@ _PIECE = 80
 _SILENCE = 10.0
 
 
-_Whole = Annotated[int, BeforeValidator(as_whole)]
+_Whole = Annotated[int, WHOLE]
 
 
 class _Taken(BaseModel):
@@ -128,7 +128,7 @@ class ChatRequest(_Taken):
     messages: Annotated[tuple[_Message, ...], Field(min_length=1, max_length=1_000)]
     stream: bool | None = None
     stream_options: _StreamOptions | None = None
-    n: Annotated[int, Field(ge=1, le=1), BeforeValidator(as_whole)] | None = None
+    n: Annotated[int, Field(ge=1, le=1), WHOLE] | None = None
     temperature: float | None = None
     top_p: float | None = None
     presence_penalty: float | None = None
@@ -322,8 +322,8 @@ def _question(asked: ChatRequest) -> AskCall:
         )
     after = [one.text for one in before if one.role == "user" and one.text]
     fitting = [text for text in after if len(text) <= LONGEST_QUESTION]
-    wanted = asked.localrag.model_dump(exclude={"corpus"}) if asked.localrag else {}
-    return AskCall(corpus=corpus, question=last.text, after=tuple(fitting[-MOST_BEFORE:]), **wanted)
+    wanted = {**vars(asked.localrag or Filtered()), "corpus": corpus}
+    return AskCall.of(question=last.text, after=tuple(fitting[-MOST_BEFORE:]), **wanted)
 
 
 def _no_model(name: str) -> Refused:

@@ -208,7 +208,7 @@ async def _beside(request: Request, corpus: str = "") -> Mapping[str, Any]:
     desk: GuardedDesk = request.app.state.desk
     named = {"corpus": corpus} if corpus else {}
     try:
-        call = ShowCall(corpus=corpus, citation=at)
+        call = ShowCall.of(corpus=corpus, citation=at)
         return {**named, "beside": json.loads(await desk.look_up(request, "show", call))}
     except Refused as refused:
         return {**named, "refusal": refused.refusal}
@@ -223,7 +223,7 @@ async def _ask(request: Request) -> Response:
     question = form.get("question", "").strip()
     if not question:
         return RedirectResponse("/", 303)
-    call = AskCall(
+    call = AskCall.of(
         question=question, corpus=form.get("corpus", ""), model="without-model" not in form
     )
     # It stays one of the corpus that is meant now, whatever is read beside it later.
