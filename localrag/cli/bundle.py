@@ -8,7 +8,7 @@ import typer
 
 from localrag.cli.main import group, verb
 from localrag.cli.options import Json, complete_corpus, completing
-from localrag.cli.terminal import emit, say, tell
+from localrag.cli.terminal import emit, say, tell, tell_note
 from localrag.errors import UsageError
 from localrag.language import N_, _, ngettext
 from localrag.session import Session
@@ -211,7 +211,7 @@ def _print_made(report: "BundleReport") -> None:
         told = ngettext(
             "{n:,} file names no licence: {names}", "{n:,} files name no licence: {names}", n
         )
-        tell((_("note: "), "yellow"), told.format(n=n, names=named))
+        tell_note(told.format(n=n, names=named))
     say(_("Next, on the other machine: "), ("python3 install.py FOLDER", "bold"))
 
 
@@ -254,8 +254,7 @@ def verify(bundle: TheBundle, key: Key = "", as_json: Json = False) -> None:
     if found.signed_by:
         say(_("signed by {key}").format(key=found.signed_by))
     else:
-        tell(
-            (_("note: "), "yellow"),
+        tell_note(
             _("It is not signed: compare the SHA-256 of manifest.json with that of its maker."),
         )
     say(_("SHA-256 of manifest.json: {digest}").format(digest=found.digest))

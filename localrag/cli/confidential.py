@@ -10,7 +10,7 @@ import typer
 
 from localrag.cli.main import app, verb
 from localrag.cli.options import Json, complete_corpus, indexing, unicode
-from localrag.cli.terminal import confirm, emit, say, tell
+from localrag.cli.terminal import confirm, emit, say, tell, tell_note
 from localrag.errors import UsageError
 from localrag.language import N_, _, ngettext
 from localrag.session import Session
@@ -97,7 +97,7 @@ def restore(
             "{n:,} tokens of localrag serve are valid again, those withdrawn since, too: {file}",
             report.tokens,
         )
-        tell((_("note: "), "yellow"), told.format(n=report.tokens, file=session.workspace.tokens))
+        tell_note(told.format(n=report.tokens, file=session.workspace.tokens))
     if report.tokens_left_out:
         told = ngettext(
             "The tokens of localrag serve stay those of the workspace; {n:,} of the backup is left "
@@ -225,7 +225,7 @@ def forget(
         return
     say(_("{what} is forgotten").format(what=what))
     for path in aside:
-        tell((_("note: "), "yellow"), _kept_aside(path))
+        tell_note(_kept_aside(path))
     for path in stays:
         tell(
             _("Answers that quote it stay: {path}. To forget them too: {verb}").format(
@@ -270,7 +270,7 @@ def _forget_documents(
     if found.rows:
         say(_("with {n:,} rows that a model has made of it").format(n=found.rows))
     for path in aside:
-        tell((_("note: "), "yellow"), _kept_aside(path))
+        tell_note(_kept_aside(path))
     for one in found.stays:
         is_talk = isinstance(one, int)
         verb = (

@@ -15,6 +15,7 @@ from localrag.cli.options import (
     QuestionsFile,
     SplitName,
 )
+from localrag.cli.terminal import tell_note
 from localrag.session import Session
 
 if TYPE_CHECKING:
@@ -330,7 +331,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     from dataclasses import asdict
 
     from localrag.cli.render_eval import print_runs
-    from localrag.cli.terminal import emit, tell
+    from localrag.cli.terminal import emit
     from localrag.evaluation.record import damaged, recorded
     from localrag.language import _
 
@@ -339,7 +340,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     found = list(recorded(workspace))
     for folder in damaged(workspace):
         words = _("the record of the run in {folder} cannot be read")
-        tell((_("note: "), "yellow"), words.format(folder=folder))
+        tell_note(words.format(folder=folder))
     if as_json:
         emit([{"run": folder.name, "folder": str(folder), **asdict(run)} for folder, run in found])
     else:

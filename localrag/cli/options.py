@@ -14,7 +14,7 @@ import typer
 from annotated_types import Ge, Le
 
 from localrag.calls import AskCall, Call, Filtered, Typed
-from localrag.cli.terminal import tell
+from localrag.cli.terminal import tell_note
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
 from localrag.session import Corpus, Session
@@ -55,7 +55,7 @@ def tell_if_behind(corpus: Corpus) -> None:
         "corpus {name} has changed since {behind}; searches do not find what is new in it "
         "until you run: localrag index --corpus {name}"
     )
-    tell((_("note: "), "yellow"), message.format(name=corpus.name, behind=behind))
+    tell_note(message.format(name=corpus.name, behind=behind))
 
 
 def completing(

@@ -210,7 +210,7 @@ _OUTCOMES = {
 
 
 def _print(report: "LayerReport") -> None:
-    from localrag.cli.terminal import colon, duration, say
+    from localrag.cli.terminal import colon, duration, say, say_tokens
     from localrag.prepare.preparing import PHASES
 
     unit = _(PHASES[report.layer].unit)
@@ -231,13 +231,7 @@ def _print(report: "LayerReport") -> None:
         )
     if report.refused:
         say(_("refused by code: {n:,} texts").format(n=report.refused))
-    if report.prompt:
-        say(
-            _(
-                "tokens: {prompt:,} of prompts, {cached:,} of them not evaluated again; "
-                "{completion:,} written"
-            ).format(prompt=report.prompt, cached=report.cached, completion=report.completion)
-        )
+    say_tokens(report.prompt, report.cached, report.completion)
     if report.left and report.forecast:
         say(_("what is left takes about {time}").format(time=duration(report.forecast)))
     for problem, n in report.problems.most_common(_PROBLEMS):

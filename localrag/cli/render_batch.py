@@ -7,7 +7,17 @@ from typing import Any
 
 from localrag.batch import BatchEstimate, BatchReport
 from localrag.batch.types import Event, Listener, RowFailed
-from localrag.cli.terminal import Meter, a_minute, colon, duration, say, tell
+from localrag.cli.terminal import (
+    Meter,
+    a_minute,
+    colon,
+    duration,
+    say,
+    say_tokens,
+    tell,
+    tell_failed,
+    tell_note,
+)
 from localrag.facts import Fact, FactKind
 from localrag.harmless import one_line
 from localrag.language import _, ngettext
@@ -37,7 +47,7 @@ def shown_events() -> Iterator[Listener]:
                 case Fact(kind=FactKind.TABLE_CHECKED) if not event.fields["unreadable"]:
                     pass
                 case Fact():
-                    tell((_("note: "), "yellow"), str(event))
+                    tell_note(str(event))
                 case RowFailed():
                     failures += 1
                     if failures <= _FAILURES:
@@ -69,13 +79,7 @@ def print_report(out: Path, report: BatchReport) -> None:
                 questions=asked, time=duration(report.asking), rate=a_minute(report.per_minute)
             )
         )
-    if cost.prompt:
-        say(
-            _(
-                "tokens: {prompt:,} of prompts, {cached:,} of them not evaluated again; "
-                "{completion:,} written"
-            ).format(prompt=cost.prompt, cached=cost.cached, completion=cost.completion)
-        )
+    say_tokens(cost.prompt, cost.cached, cost.completion)
     if cost.noted:
         say(
             ngettext(
@@ -155,6 +159,4 @@ def _rows(count: int) -> str:
 
 def _tell_failure(event: RowFailed) -> None:
     words = _("line {line}: {cause}").format(line=event.line, cause=event.cause)
-    tell((_("failed: "), "bold red"), words)
-    if event.cure:
-        tell("  ", (event.cure, "bold"))
+    tell_failed(words, event.cure)

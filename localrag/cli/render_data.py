@@ -10,7 +10,7 @@ from localrag.cli.render_ingest import (
     print_index_report,
     report_as_json,
 )
-from localrag.cli.terminal import colon, emit, say, table, tell, tell_lines
+from localrag.cli.terminal import colon, emit, say, table, tell, tell_lines, tell_note
 from localrag.errors import LocalragError
 from localrag.evaluation.datasets.acquiring import Brought
 from localrag.evaluation.datasets.keeping import Shelf
@@ -33,7 +33,7 @@ def tell_usual_corpus(dataset: str, corpus: str) -> None:
     words = _(
         "{dataset} has no corpus of its own: {corpus} is searched; --corpus NAME names another"
     )
-    tell((_("note: "), "yellow"), words.format(dataset=dataset, corpus=corpus))
+    tell_note(words.format(dataset=dataset, corpus=corpus))
 
 
 def print_list(found: Sequence[FoundDataset], *, as_json: bool) -> None:
@@ -145,7 +145,7 @@ def print_brought(brought: Brought, *, as_json: bool) -> None:
         _print_corpus(name, brought.added)
         print_index_report(name, brought.indexed)
     for caveat in dataset.caveats if brought.added else ():
-        tell((_("note: "), "yellow"), _(caveat))
+        tell_note(_(caveat))
     for missing in brought.missing:
         tell((_("not there: "), "yellow"), f"{missing.path}{_('. ')}{_(missing.hint)}".strip())
     without_corpus = {missing.path for missing in brought.missing} & set(dataset.corpus)

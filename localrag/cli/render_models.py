@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from localrag.cli.terminal import colon, emit, failure, say, table, tell
+from localrag.cli.terminal import colon, emit, failure, say, table, tell, tell_note
 from localrag.errors import LocalragError
 from localrag.inference.opening import SETTINGS, as_ours
 from localrag.language import N_, _, ngettext
@@ -103,7 +103,7 @@ class Overview:
                 ).format(name=name, size=gigabytes(size))
             )
         for problem in self.problems:
-            tell((_("note: "), "yellow"), str(problem))
+            tell_note(str(problem))
 
     def as_json(self) -> dict[str, Any]:
         """Give the JSON of ``localrag models list``."""

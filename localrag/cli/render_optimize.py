@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from localrag.cli.terminal import colon, duration, say, say_text, table, tell
+from localrag.cli.terminal import colon, duration, say, say_text, table, tell, tell_note
 from localrag.errors import UsageError, WorkspaceError
 from localrag.evaluation.statistics import share
 from localrag.facts import Fact
@@ -64,7 +64,7 @@ def shown_events() -> Iterator[Listener]:
             case Begun():
                 _tell_begun(event)
             case Fact():
-                tell((_("note: "), "yellow"), str(event))
+                tell_note(str(event))
             case Accepted():
                 _tell_accepted(event)
             case Leaked():
@@ -287,10 +287,10 @@ def _tell_begun(event: Begun) -> None:
             "left out: {n:,} questions without what the objective compares with",
             event.unusable,
         )
-        tell((_("note: "), "yellow"), words.format(n=event.unusable))
+        tell_note(words.format(n=event.unusable))
     if len(event.models) > 1 and event.loaded:
         words = _("two models are loaded: {size:.1f} GB of weights, and what their contexts take")
-        tell((_("note: "), "yellow"), words.format(size=event.loaded / 10**9))
+        tell_note(words.format(size=event.loaded / 10**9))
     if event.known:
         words = ngettext(
             "goes on: {n:,} outcome of earlier starts costs nothing again",
@@ -298,7 +298,7 @@ def _tell_begun(event: Begun) -> None:
             event.known,
         )
         torn = _("; a line that was cut off is dropped") if event.torn else ""
-        tell((_("note: "), "yellow"), words.format(n=event.known) + torn)
+        tell_note(words.format(n=event.known) + torn)
 
 
 def _tell_accepted(event: Accepted) -> None:

@@ -1,4 +1,4 @@
-"""``localrag mcp`` and ``localrag serve``: the doors for other programs, and the web page."""
+"""The verbs `tui`, `mcp` and `serve`: the workbench, doors for other programs, and the web page."""
 
 import sys
 from collections.abc import Iterator
@@ -11,10 +11,29 @@ import typer
 
 from localrag.cli.main import app, verb
 from localrag.cli.options import CorpusName, Json
+from localrag.cli.start import open_workbench
 from localrag.cli.terminal import emit, say, tell
 from localrag.errors import UsageError, to_install
 from localrag.language import N_, _
 from localrag.session import Session
+
+
+@verb(
+    app,
+    "tui",
+    examples=["localrag tui", "localrag --lang ja tui"],
+    exit_codes=(0, 2, 5, 7),
+)
+def tui(context: typer.Context) -> None:
+    """Open the workbench: ask, read, search, watch runs and models, all in the terminal.
+
+    F1 shows the keys of every screen. What is done there is kept as it is done: conversations,
+    choices and runs are there again after a crash. A workspace that does not exist is made.
+    """
+    session: Session = context.obj
+    session.config()  # What is wrong with a setting is told before anything is painted.
+    open_workbench(session.workspace.home, session.overrides)
+
 
 _MCP_PORT = 8081
 

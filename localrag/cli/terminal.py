@@ -64,7 +64,7 @@ def tell_warnings() -> None:
         def emit(self, record: logging.LogRecord) -> None:
             from localrag.inference.opening import noted
 
-            tell((_("note: "), "yellow"), noted(record))
+            tell_note(noted(record))
 
     for package in ("localrag", "localrag_models", "localrag_indexes"):
         logger = logging.getLogger(package)
@@ -75,6 +75,28 @@ def tell_warnings() -> None:
 def tell(*parts: type_part) -> None:
     """Print one line for the user which is no part of the result."""
     _print(_console(stderr=True), _in_one_line(parts), 0)
+
+
+def say_tokens(prompt: int, cached: int, completion: int) -> None:
+    """Print what models have read and written; nothing where none has read."""
+    if prompt:
+        words = _(
+            "tokens: {prompt:,} of prompts, {cached:,} of them not evaluated again; "
+            "{completion:,} written"
+        )
+        say(words.format(prompt=prompt, cached=cached, completion=completion))
+
+
+def tell_note(words: str) -> None:
+    """Print a note for the user."""
+    tell((_("note: "), "yellow"), words)
+
+
+def tell_failed(cause: str, cure: str = "") -> None:
+    """Print that one part of the work failed, and what to do."""
+    tell((_("failed: "), "bold red"), cause)
+    if cure:
+        tell("  ", (cure, "bold"))
 
 
 def _in_one_line(parts: Iterable[type_part]) -> list[type_part]:

@@ -8,7 +8,6 @@ that the model is in memory once.
 
 import asyncio
 import os
-import signal
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +18,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Self
 
 import anyio
@@ -36,8 +35,7 @@ from localrag.progress import ignore
 from localrag.reading import wording
 from localrag.reading.types import Watch
 from localrag.retrieval.types import StageRecord
-from localrag.serve.checking import Checks, is_long_check
-from localrag.serve.reader import Reader, key_of
+from localrag.serve.reader import Checks, Reader, end_with_parent, is_long_check, key_of
 from localrag.serve.work import (
     Refusal,
     ToldJson,
@@ -115,17 +113,8 @@ _reader: Reader
 def _start(session: Session, code: str) -> None:
     global _reader
     language.use(code)
-    # Ctrl-C reaches the whole group; the one who serves ends the others in order.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     _reader = Reader(session)
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _carry_out(name: str, call: Call, code: str) -> bytes | Refusal:

@@ -16,10 +16,10 @@ from localrag.calls import AskCall, Call
 from localrag.inference.opening import embedder_id
 from localrag.language import _
 from localrag.progress import ignore
-from localrag.serve.checking import is_long_check
 from localrag.serve.desk import Desk, Refused
 from localrag.serve.entrance import Refusing, note_of
 from localrag.serve.holders import Holder, allowed
+from localrag.serve.reader import is_long_check
 from localrag.serve.work import TOLD, ToldJson
 
 _Call = TypeVar("_Call", bound=Call)

@@ -1,11 +1,22 @@
-"""Looks things up in the corpora of a session, one call after the other; of every process one."""
+"""Looks things up in the corpora of a session, and checks long texts in processes of their own.
 
+A long text takes a processor for seconds. Other processes search meanwhile, and the check gives way
+to them; it ends when nobody waits for it. One long text is checked at a time for each token.
+"""
+
+import asyncio
+import os
+import signal
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from datetime import date
+from multiprocessing import active_children, get_context, parent_process
 
 from localrag import language
-from localrag.calls import Call
+from localrag.calls import Call, CheckCall
 from localrag.errors import LocalragError
 from localrag.harmless import json_text
 from localrag.serve.work import EVERY, Refusal
@@ -59,3 +70,112 @@ class Reader:
                 self._open.popitem(last=False)[1].close()
         self._open.move_to_end(key)
         return self._open[key]
+
+
+# So many characters are checked as fast as a question is searched for.
+_LONG = 2_000
+# A process that checks leaves the processors to those that search.
+_NICE = 10
+
+
+def is_long_check(call: Call) -> bool:
+    """Whether a call checks a text that takes more time than a search."""
+    return isinstance(call, CheckCall) and len(call.text) > _LONG
+
+
+class Checks:
+    """The checks of long texts of one server.
+
+    Args:
+        session: the workspace and the settings.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        # Searches keep half of the processors.
+        self._at_once = asyncio.Semaphore(max(1, (os.cpu_count() or 1) // 2))
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._idle: list[tuple[ProcessPoolExecutor, int]] = []
+
+    def close(self) -> None:
+        """End the processes that wait for texts."""
+        for pool, _ in self._idle:
+            pool.shutdown()
+        self._idle.clear()
+
+    async def carry_out(self, call: Call, code: str, holder: str) -> bytes | Refusal:
+        """Check a text; a cancelled task ends the process that checks it.
+
+        Args:
+            call: a `CheckCall`.
+            code: of the language in which messages are written.
+            holder: who asks; their texts are checked one after the other.
+
+        Returns:
+            The JSON of the result in UTF-8, or why there is none.
+
+        Raises:
+            BrokenProcessPool: the process was killed twice, for memory perhaps.
+        """
+        async with self._turns[holder]:
+            try:
+                return await self._check(call, code)
+            except BrokenProcessPool:
+                return await self._check(call, code)
+
+    async def _check(self, call: Call, code: str) -> bytes | Refusal:
+        loop = asyncio.get_running_loop()
+        async with self._at_once:
+            pool, process = self._idle.pop() if self._idle else _opened()
+            try:
+                result = await loop.run_in_executor(pool, _check_here, self._session, call, code)
+            except BaseException:
+                # A caller who has left needs no process that goes on.
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+            self._idle.append((pool, process))
+            return result
+
+
+def _opened() -> tuple[ProcessPoolExecutor, int]:
+    """A process that starts, and its number, by which it can be ended before it is ready."""
+    before = {process.pid for process in active_children()}
+    pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_start)
+    pool.submit(os.getpid)
+    (number,) = (one.pid for one in active_children() if one.pid not in before)
+    assert number is not None
+    return pool, number
+
+
+def _start() -> None:
+    os.nice(_NICE)
+    end_with_parent()
+
+
+def end_with_parent() -> None:
+    """Make a process that was started end with the server, and not before."""
+    # Ctrl-C reaches the whole group; the server ends its processes in order.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_await_parent, daemon=True).start()
+
+
+def _await_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+_kept: list[tuple[Session, Reader]] = []
+"""The reader of a process that checks, and of which session it is."""
+
+
+def _check_here(session: Session, call: Call, code: str) -> bytes | Refusal:
+    """Check a text in a process that was started to do so."""
+    if not _kept or _kept[0][0] != session:
+        for _, reader in _kept:
+            reader.close()
+        _kept[:] = [(session, Reader(session))]
+    return _kept[0][1].carry_out("check", call, code)
