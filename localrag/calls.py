@@ -139,7 +139,6 @@ _Text = Annotated[str, MinLen(1), MaxLen(100_000)]
 
 
 def _field(default: Any = ..., *, description: str) -> Any:
-    """A field of a call; `description` is its text in schemas and in the help."""
     told = {"description": description}
     return field(metadata=told) if default is ... else field(default=default, metadata=told)
 

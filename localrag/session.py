@@ -658,7 +658,6 @@ class Corpus:
 
     @property
     def _limits(self) -> "Limits":
-        """What a file may hold that is added."""
         from localrag.ingest.reading import limits_of
 
         return limits_of(self.config)

@@ -45,7 +45,6 @@ TheBundle = Annotated[
 
 
 def _models(workspace: Workspace) -> list[str]:
-    """Names of the models that are installed."""
     from localrag_models.store import ModelStore
 
     return ModelStore(workspace.models).names()

@@ -284,7 +284,6 @@ def diff(
 
 
 def _headers(change: "Change", title: str) -> list[str]:
-    """Where an article stands, and stood before if that was elsewhere."""
     passages = (change.before, change.after)
     headers = [one.header.removeprefix(title).strip(" ") for one in passages if one]
     return list(dict.fromkeys(headers)) if change.kind.value == "moved" else headers[-1:]

@@ -316,12 +316,10 @@ def _list_corpora(session: Session, *, as_json: bool) -> None:
 
 
 def _told(value: int | str) -> str:
-    """A cell of the list of corpora: a number, how an index is, or a name."""
     return f"{value:,}" if isinstance(value, int) else _(_STATES.get(value, value))
 
 
 def _tell_ages(corpus: Corpus) -> None:
-    """Say so where laws of a corpus, which is open, have an old text."""
     if told := corpus.store.ages().told(corpus.store.as_of):
         tell_note(f"{corpus.name}{colon()}{told}")
 
@@ -585,6 +583,5 @@ def _outcome(corpus: str, report: "UpdateReport") -> str:
 
 
 def _law(change: "LawChange") -> str:
-    """A law with its id, and from when to when the text is that came, went or changed."""
     days = " → ".join(filter(None, (change.earlier, change.state)))
     return f"{change.title}{aside(', '.join(filter(None, (change.law_id, days))))}"

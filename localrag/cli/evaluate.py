@@ -242,7 +242,6 @@ def run(
 
 
 def _separate(values: Iterable[str]) -> list[str]:
-    """The values of an option that can be repeated, or given with commas between them."""
     return [part.strip() for value in values for part in value.split(",") if part.strip()]
 
 

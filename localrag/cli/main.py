@@ -106,7 +106,6 @@ class _Explained:
             formatter.write(f"\n  {_('Exit codes:')}\n{''.join(lines)}")
 
     def _verbs(self) -> list[tuple[str, str]]:
-        """The verbs of a group with what they are for."""
         commands = getattr(self, "commands", {}).items()
         return [(name, command.get_short_help_str()) for name, command in commands]
 
@@ -377,7 +376,6 @@ def _listed(heading: str, records: Sequence[tuple[str, str]], width: int) -> Ite
 
 
 def _cells(text: str) -> int:
-    """How many cells a text takes."""
     if text.isascii():
         return len(text)
     from localrag.harmless import cells
@@ -512,7 +510,6 @@ class _Verbs(UserDict[str, Any]):
 
 
 def _registered(name: str) -> CommandInfo | TyperInfo:
-    """A verb, or a group, as its module has registered it."""
     import_module(f"localrag.cli.{_MODULES[name]}")
     registered = (*app.registered_commands, *app.registered_groups)
     (found,) = (one for one in registered if one.name == name)

@@ -186,7 +186,6 @@ def tell_wordings(trace: Trace) -> None:
 
 
 def _beside(words: str) -> str:
-    """Words in brackets, apart from a heading that may end in brackets itself."""
     return _("  ({words})").format(words=words)
 
 
@@ -201,7 +200,6 @@ def _in_all(text: str) -> str:
 
 
 def _marks(answer: Answer, claim: Claim) -> str:
-    """The numbers of a claim's citations, the rejected ones struck out."""
     return "".join(wording.mark(answer, number) for number in claim.citations)
 
 
@@ -355,7 +353,6 @@ def _print_parts(parts: "Sequence[Part]", *, whole: bool, indent: int) -> None:
 
 
 def _articles(part: "Part") -> str:
-    """第一条―第五条, as tables of contents have it."""
     if part.first is None or part.last is None or part.first.division != part.last.division:
         return ""
     # What is deleted stands in one row: 第三十八条から第八十四条まで.
@@ -436,7 +433,6 @@ def _replacement(words: "ReadWords") -> tuple[str | tuple[str, str], ...]:
 
 
 def _typed(header: str) -> str:
-    """What calls the provision that a header names, as one word of a command line."""
     return header.partition("（")[0].replace(" ", "")
 
 

@@ -199,7 +199,6 @@ def _splits(workspace: Workspace, found: FoundDataset) -> list[dict[str, Any]]:
 
 
 def _called(workspace: Workspace, found: FoundDataset) -> str:
-    """What `load` finds the dataset by."""
     if found.folder.parent == workspace.datasets:
         return found.dataset.name
     split = found.dataset.splits[0]

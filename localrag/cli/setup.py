@@ -234,7 +234,6 @@ def config(
 
 
 def _written(value: object) -> str:
-    """A value as it is written in localrag.toml, a text without its quotation marks."""
     return value if isinstance(value, str) else json.dumps(value)
 
 

@@ -71,7 +71,6 @@ def _refusals() -> Iterator[None]:
 
 
 def _written(place: CorpusPaths) -> tuple[tuple[int, int], ...]:
-    """When the files of a store were written last, and how large they are."""
     files = (place.store, place.store.with_name(f"{place.store.name}-wal"))
     found = [file.stat() for file in files if file.exists()]
     return tuple((of.st_mtime_ns, of.st_size) for of in found)

@@ -220,5 +220,4 @@ def _least(value: Any) -> int:
 
 
 def _characters(text: str, room: int) -> int:
-    """How many characters of a text have room, as JSON writes them."""
     return max(0, (room - 2) * len(text) // max(1, _length(text)))

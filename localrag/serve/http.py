@@ -281,7 +281,6 @@ async def _on_gone(_request: Request, _error: Exception) -> Response:
 
 
 async def _on_unforeseen(request: Request, _error: Exception) -> Response:
-    """Tell nothing of an error that nobody foresaw but its number; the log of the process does."""
     cause = _("An error nobody foresaw; the log of the server has it.")
     return _failure(request, 500, Refusal("Unforeseen", cause, "", 1))
 

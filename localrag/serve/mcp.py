@@ -335,12 +335,10 @@ def _unforeseen() -> Refusal:
 
 
 def _holder(context: _Context) -> Holder:
-    """Who asks: over the network as the guard says; who has started the program may do all."""
     return Holder() if context.request is None else note_of(context.request).holder
 
 
 def _note(context: _Context, refusal: Refusal) -> None:
-    """Keep for the log what a client is not shown of an error: the paths in it."""
     if context.request is not None:
         note_of(context.request).problem = refusal.within
     elif refusal.within:

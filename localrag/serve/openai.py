@@ -452,7 +452,6 @@ async def _one_model(request: Request) -> Response:
 
 
 def _names(request: Request) -> list[str]:
-    """The models that a client may use: its corpora, and what embeds."""
     desk: GuardedDesk = request.app.state.desk
     names = [f"{_OURS}/{name}" for name in desk.corpora(note_of(request).holder)]
     return [*names, desk.embedder] if names and desk.embedder else names

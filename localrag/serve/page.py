@@ -130,7 +130,6 @@ def _spoken(handler: Handler) -> Handler:
 
 
 def _shown_harmless(value: Any) -> Any:
-    """What stands in a template, harmless; markup that a template has made stays."""
     return harmless(value) if type(value) is str else value
 
 
@@ -196,7 +195,6 @@ async def _home(request: Request) -> Response:
 
 @_spoken
 async def _provision(request: Request) -> Response:
-    """A provision, several, or what a law holds, with no answer at its side."""
     return _shown(request, "read.html", **await _beside(request))
 
 
