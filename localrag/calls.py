@@ -148,7 +148,7 @@ _declared = dataclass(frozen=True, kw_only=True)
 
 @_declared
 class Call:
-    """What every call says."""
+    """Fields of every call."""
 
     # Strict: clients send JSON, where a number is no day.
     __pydantic_config__: ClassVar[dict[str, object]] = {"extra": "forbid", "strict": True}
@@ -179,7 +179,7 @@ class Call:
 
 @_declared
 class Filtered(Call):
-    """What may be found, for every call that searches."""
+    """Filters, for every call that searches."""
 
     law: Annotated[_Several, Typed(metavar="LAW", names=("--law",))] = _field(
         (), description="Only these laws: ids, titles or abbreviations."
@@ -220,7 +220,7 @@ class Filtered(Call):
 
 
 def filtered(given: Mapping[str, object]) -> Filtered:
-    """Filters by name, as Python gives them: a text where several are possible is one of them.
+    """Read filters by name, as Python gives them; a text counts as a list of one.
 
     Raises:
         UsageError: a name or a value is wrong.
@@ -321,7 +321,7 @@ class AskCall(Filtered):
 
 @_declared
 class ShowCall(Call):
-    """Show a provision with its ties, those of a list or a range, or what a law holds."""
+    """Show a provision with its relations, the provisions of a range, or the contents of a law."""
 
     citation: Annotated[
         _Written,
@@ -384,14 +384,14 @@ class CheckCall(Call):
 
 @cache
 def adapter(kind: Any) -> "TypeAdapter[Any]":
-    """What reads a type from JSON, writes it, and knows its schema."""
+    """Reads a type from JSON, writes it, and knows its schema."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)
 
 
 def problems(error: "ValidationError") -> str:
-    """What is wrong with the fields of a call."""
+    """Name the wrong fields of a call, with the reasons."""
     told = []
     for one in error.errors(include_url=False, include_context=False, include_input=False):
         place, words = ".".join(map(str, one["loc"])), _WORDS.get(one["type"], one["msg"])

@@ -1,8 +1,6 @@
-"""The command `localrag`: how verbs are registered, found, explained, and their errors shown.
+"""The command `localrag`: registers verbs, finds them, shows their help and their errors.
 
-The module of a verb is imported once that verb is asked for. Nothing heavy is imported here or at
-the head of such a module: a verb imports what it needs when it runs, so that help and completion
-answer at once.
+Verbs import heavy modules when they run, so that help and completion are fast.
 """
 
 import errno
@@ -52,7 +50,7 @@ EXIT_CODES = {
 }
 """Every exit code of the command line; the errors behind them are in `localrag.errors`."""
 
-# What Typer explains by itself.
+# Help that Typer itself provides.
 _OF_TYPER = (
     N_("Show this message and exit."),
     N_("Install completion for the current shell."),
@@ -60,14 +58,14 @@ _OF_TYPER = (
 )
 
 _WIDEST = 80
-# Names of options that are wider than this stand on a line of their own.
+# Wider names get a line of their own.
 _WIDEST_NAME = 30
 
 
 class _Explained:
-    """The help of a verb or of a group, in the language in use.
+    """The help of a verb or a group.
 
-    Its messages are translated when they are shown: a command line is made once for a process.
+    Messages are translated when they are shown: the command line is made once per process.
     """
 
     examples: ClassVar[Sequence[str]] = ()
@@ -79,11 +77,9 @@ class _Explained:
     short_help: str | None
 
     def get_short_help_str(self, limit: int = 0) -> str:  # noqa: ARG002 - wraps, cuts nothing
-        """The first sentence of the help, whole."""
         return _short(self)
 
     def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
-        """Write usage, description, examples, what it takes, and exit codes."""
         width = min(get_terminal_size().columns, _WIDEST) - 2
         params = self.get_params(ctx)  # type: ignore[attr-defined]
         formatter.write(f"{_('Usage:')} {ctx.command_path} {' '.join(self._usage(params))}\n")
@@ -110,7 +106,6 @@ class _Explained:
         return [(name, command.get_short_help_str()) for name, command in commands]
 
     def _usage(self, params: Sequence[Any]) -> Iterator[str]:
-        """What follows the name of the command on its line of usage."""
         yield _("[OPTIONS]")
         for param in params:
             if param.param_type_name == "argument":
@@ -122,14 +117,15 @@ class _Explained:
         """Read the arguments.
 
         Raises:
-            UsageError: there are more than it takes, an option is given twice that takes one value,
-                or a file or a folder may not be read.
+            UsageError: there are too many, an option with one value comes twice, or a file cannot
+                be
+                read.
         """
         ctx.allow_extra_args = True
         for param in self.get_params(ctx):  # type: ignore[attr-defined]
             about = param.type_descriptor.parameter_info
             if about.readable:
-                # What Typer says of a file without the right to read it names neither.
+                # Typer's own error names neither the file nor the reason.
                 about.readable = False
                 self._read |= {param.name}
         rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
@@ -152,7 +148,6 @@ class _Explained:
 
 
 def _parsed_once(parse: Callable[..., Any], args: list[str]) -> Any:
-    """What a parser reads; raises UsageError where an option with one value is given twice."""
     parsed = parse(args=args)
     for param, times in Counter(parsed[2]).items():
         choice = not getattr(param, "is_flag", False) or param.secondary_opts
@@ -171,11 +166,7 @@ def _short(verb: Any) -> str:
 
 
 def _require_readable(values: Iterable[object]) -> None:
-    """Make sure that files and folders that are named, and are there, may be read.
-
-    Raises:
-        UsageError: one may not.
-    """
+    """Refuse files and folders that exist and cannot be read; raises UsageError."""
     for value in values:
         for path in value if isinstance(value, list | tuple) else [value]:
             if isinstance(path, Path) and _may(os.F_OK, path) and not _may(os.R_OK, path):
@@ -204,11 +195,7 @@ class Group(_Explained, TyperGroup):
     def resolve_command(
         self, ctx: "Context", args: list[str]
     ) -> "tuple[str | None, ClickCommand | None, list[str]]":
-        """Find the verb that is named.
-
-        Raises:
-            UsageError: there is none of this name.
-        """
+        """Find a verb; raises UsageError if there is none."""
         if args[0] not in self.commands and not ctx.resilient_parsing:
             close = get_close_matches(args[0], self.commands, n=1)
             cure = N_("Perhaps: {command} {close}") if close else N_("{command} --help names them.")
@@ -223,10 +210,10 @@ class Group(_Explained, TyperGroup):
 
 
 class Root(Group):
-    """The command line itself, which knows its language before it shows anything."""
+    """The command line itself, which first finds its language."""
 
     def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
-        """Read what comes before the verb, first of all the language."""
+        """Read the options before the verb; the language decides how errors are worded."""
         resilient, ctx.resilient_parsing = ctx.resilient_parsing, True
         given, _rest, _order = self.make_parser(ctx).parse_args(args=list(args))
         ctx.resilient_parsing = resilient
@@ -239,14 +226,14 @@ class Root(Group):
         return super().parse_args(ctx, args)
 
     def _verbs(self) -> list[tuple[str, str]]:
-        # To make a command of every verb takes as long as all the rest of the help.
+        # Making every command takes as long as the rest of the help.
         return [(name, _short(_registered(name))) for name in _MODULES]
 
 
 app = typer.Typer(
     name="localrag",
     pretty_exceptions_enable=False,
-    # Plain help is drawn four times faster than the one with frames.
+    # Plain help is four times faster than framed help.
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -256,15 +243,15 @@ app = typer.Typer(
 def verb(
     app: typer.Typer, name: str, *, examples: Sequence[str], exit_codes: Sequence[int]
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a function as the verb `name`; its docstring says what the verb does.
+    """Register a function as the verb `name`; its docstring is the help.
 
     A parameter `call` gets the options of that call (`localrag.calls`).
 
     Args:
-        app: the command line, or a group of verbs.
-        name: as it is typed.
+        app: the command line, or a group.
+        name: name of the verb.
         examples: commands to copy.
-        exit_codes: those that it can leave with.
+        exit_codes: its exit codes.
     """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
@@ -287,14 +274,14 @@ def group(
     exit_codes: Sequence[int],
     kind: type[Group] = Group,
 ) -> typer.Typer:
-    """A group of verbs of the command line; without one of them it prints its help.
+    """A group of verbs; alone it prints its help.
 
     Args:
-        name: as it is typed.
-        short: what it is for, one sentence.
-        about: more than that, for its own help.
+        name: name of the group.
+        short: its purpose, one sentence.
+        about: further help.
         examples: commands to copy.
-        exit_codes: of all its verbs.
+        exit_codes: exit codes of all its verbs.
         kind: how it reads its arguments.
     """
     every = N_("Every verb here takes --json.")
@@ -312,22 +299,22 @@ def group(
 
 
 def paragraphs(text: str) -> list[str]:
-    """The paragraphs of a docstring, each a message."""
+    """The paragraphs of a docstring; each is a message."""
     return [" ".join(part.split()) for part in cleandoc(text).split("\n\n")]
 
 
 def with_examples(kind: type[Any], examples: Sequence[str], exit_codes: Sequence[int]) -> type[Any]:
-    """A kind of command with its own examples and exit codes: Typer passes on none of them."""
+    """A class of commands with examples and exit codes, which Typer does not pass on."""
     return type(kind.__name__, (kind,), {"examples": examples, "exit_codes": exit_codes})
 
 
 def _record(param: Any, ctx: "Context") -> tuple[str, str]:
-    """How a parameter is written, and what it does."""
+    """The name and the help of a parameter."""
     extra = []
     if param.show_envvar and param.envvar:
         extra.append(_("environment: {variable}").format(variable=param.envvar))
     default = param.get_default(ctx, call=False)
-    # False, nothing and the empty text say that it is not given.
+    # False, None and "" are no values to show.
     if param.show_default and default:
         extra.append(_("default: {value}").format(value=getattr(default, "value", default)))
     if bounds := _bounds(param):
@@ -341,7 +328,7 @@ def _record(param: Any, ctx: "Context") -> tuple[str, str]:
 
 
 def _name(param: Any) -> str:
-    """How a parameter is written, with a word for its value."""
+    """The names of a parameter, and a word for its value."""
     value = "" if getattr(param, "is_flag", False) else _(param.metavar)
     if param.param_type_name == "argument":
         return f"{value}..." if param.nargs != 1 else value
@@ -350,7 +337,7 @@ def _name(param: Any) -> str:
 
 
 def _bounds(param: Any) -> str:
-    """The numbers that a parameter takes; empty where it has no bound."""
+    """The bounds of a number, or ""."""
     low, high = getattr(param, "min", None), getattr(param, "max", None)
     if low is None and high is None:
         return ""
@@ -360,7 +347,7 @@ def _bounds(param: Any) -> str:
 
 
 def _listed(heading: str, records: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
-    """The lines of a list of names with what they mean; none where it is empty."""
+    """The lines of a list of names with their meanings."""
     if not records:
         return
     yield f"\n{heading}\n"
@@ -384,7 +371,7 @@ def _cells(text: str) -> int:
 
 
 def _rows(text: str, width: int) -> Iterator[str]:
-    """A text in rows of so many cells."""
+    """A text in rows of this width."""
     if text.isascii():
         import textwrap
 
@@ -395,7 +382,7 @@ def _rows(text: str, width: int) -> Iterator[str]:
 
 
 def in_words(error: typer.TyperException) -> str:
-    """What is wrong with a command line, from the values of Typer's error."""
+    """The problem of a command line, in words."""
     values: Any = error
     param = getattr(error, "param", None)
     name = getattr(error, "option_name", "")
@@ -482,7 +469,7 @@ def _front_door(
     """
     given = overrides(assignments or [], lang)
     if assignments:
-        # Verbs that read no settings refuse a wrong one, too.
+        # Verbs without settings refuse wrong ones too.
         from localrag.config import require_valid
 
         require_valid(given)
@@ -495,14 +482,10 @@ _MODULES = {name: module for module, names in _VERBS.items() for name in names}
 
 
 class _Verbs(UserDict[str, Any]):
-    """The verbs by their names; the module of one is imported once the verb is asked for."""
+    """The verbs by name; a module is imported when its verb is needed."""
 
     def __getitem__(self, name: str) -> Any:
-        """The verb of a name.
-
-        Raises:
-            KeyError: there is none.
-        """
+        """The verb of a name; raises KeyError."""
         verb = self.data[name]
         if isinstance(verb, str):
             verb = self.data[name] = _made(_registered(name))
@@ -517,7 +500,6 @@ def _registered(name: str) -> CommandInfo | TyperInfo:
 
 
 def _made(registered: CommandInfo | TyperInfo) -> "ClickCommand":
-    """The command that Typer makes of a verb, or of a group, that is registered."""
     shown: dict[str, Any] = {
         "pretty_exceptions_short": False,
         "rich_markup_mode": app.rich_markup_mode,
@@ -529,7 +511,6 @@ def _made(registered: CommandInfo | TyperInfo) -> "ClickCommand":
 
 @cache
 def _command_line() -> Callable[..., Any]:
-    """The command line, made once however many lines a program runs."""
     kind = with_examples(Root, _TOUR, tuple(EXIT_CODES))
     app.callback(invoke_without_command=True, cls=kind)(_front_door)
     command = typer.main.get_command(app)
@@ -542,8 +523,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
     Errors are shown, never raised; the environment variable LOCALRAG_DEBUG=1 adds their traceback.
     """
-    # A terminal that cannot show a character gets a question mark, not a traceback; input that is
-    # not UTF-8 is kept as it is, to be refused by name.
+    # A terminal shows a question mark for an unknown character. Input that is not UTF-8 is kept,
+    # and refused by name.
     for stream, errors in (
         (sys.stdout, "replace"),
         (sys.stderr, "replace"),
@@ -563,7 +544,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def tell_failure(error: BaseException) -> int:
-    """Show what has ended a command, and give its exit code."""
+    """Show the error that ended a command, and return its exit code."""
     if isinstance(error, KeyboardInterrupt):
         return _interrupted()
     if isinstance(error, typer.TyperException):
@@ -613,7 +594,6 @@ def _usage_hint(error: typer.TyperException) -> str:
 
 
 def _text(context: "Context", error: typer.TyperException) -> str:
-    """What can be given after ``--``, where what was read as an option may be a text."""
     unknown = getattr(error, "option_name", "")
     if type(error).__name__ != "NoSuchOption" or re.fullmatch(r"--[a-z][a-z-]*", unknown):
         return ""

@@ -1,4 +1,4 @@
-"""What several verbs share: options, the options of a call, notes about an index."""
+"""What several verbs share: options, the options of calls, notes about an index."""
 
 import inspect
 import sys
@@ -24,7 +24,7 @@ from localrag.workspace import Workspace
 def switched(
     session: Session, lexical: bool | None, dense: bool | None, rerank: bool | None
 ) -> Session:
-    """The session with stages switched on or off for this call; None leaves one as it is."""
+    """The session with stages on or off; None keeps the setting."""
     switch = {None: None, True: "on", False: "off"}
     return session.with_settings(
         {
@@ -36,13 +36,13 @@ def switched(
 
 
 def indexing(session: Session, corpus: str) -> str:
-    """The command that brings the indexes of a corpus up to date."""
+    """The command that updates the indexes of a corpus."""
     usual = corpus == session.config().corpus
     return "localrag index" if usual else f"localrag index --corpus {corpus}"
 
 
 def tell_if_behind(corpus: Corpus) -> None:
-    """Say so if what is searched is behind the documents of a corpus, which is open."""
+    """Say so if the index of an open corpus is behind its documents."""
     from localrag.ingest.state import IndexState, state, vector_state
 
     if state(corpus.place, corpus.store) is not IndexState.FRESH:
@@ -61,7 +61,7 @@ def tell_if_behind(corpus: Corpus) -> None:
 def completing(
     names: Callable[[Workspace], list[str]],
 ) -> Callable[[typer.Context, str], list[str]]:
-    """What completes one of these names in the shell; nothing where there is no workspace."""
+    """Shell completion for some names."""
 
     def complete(ctx: typer.Context, incomplete: str) -> list[str]:
         try:
@@ -78,13 +78,13 @@ complete_corpus = completing(Workspace.corpora)
 
 @dataclass(frozen=True)
 class _Option:
-    """A field of a call that the command line has.
+    """A field of a call on the command line.
 
     Attributes:
-        field: with its default and its description.
-        typed: how it is written.
-        kind: its type, without bounds and without None.
-        bounds: what limits it.
+        field: its default and description.
+        typed: its spelling.
+        kind: its type, without bounds and None.
+        bounds: its bounds.
     """
 
     field: Field[Any]
@@ -93,7 +93,7 @@ class _Option:
     bounds: tuple[object, ...]
 
     def parameter(self) -> inspect.Parameter:
-        """The parameter of a verb that Typer reads."""
+        """The parameter that Typer reads."""
         is_list = self.typed.words or self.kind is tuple
         annotation: Any = list[str] if is_list else int if self.kind is int else str
         default: Any = "" if annotation is str else None
@@ -106,7 +106,7 @@ class _Option:
         return inspect.Parameter(self.field.name, kind, default=default, annotation=annotation)
 
     def info(self) -> Any:
-        """What Typer shows of it, and takes."""
+        """The option or argument of Typer."""
         low = [bound.ge for bound in self.bounds if isinstance(bound, Ge)]
         high = [bound.le for bound in self.bounds if isinstance(bound, Le)]
         told: dict[str, Any] = {
@@ -121,10 +121,10 @@ class _Option:
         return typer.Option(*names, **told) if names else typer.Argument(**told)
 
     def read(self, given: Any) -> Any:
-        """The value of the field for what was typed.
+        """Turn what was typed into the value of the field.
 
         Raises:
-            UsageError: it is no date, or not UTF-8.
+            UsageError: it is not a date, or not UTF-8.
         """
         if self.typed.words:
             text = " ".join(given)
@@ -138,7 +138,7 @@ class _Option:
 
 @cache
 def _options(call: type[Call]) -> Mapping[str, _Option]:
-    """The fields of a call that the command line has, its own before those of its bases."""
+    """The options of a call: its own first, then those of its bases."""
     declared = {one.name: one for one in fields(call)}
     found = {}
     for name in (name for kind in call.__mro__ for name in vars(kind).get("__annotations__", ())):
@@ -155,7 +155,7 @@ def _plain(kind: Any) -> Any:
 
 
 def with_options(verb: Callable[..., None]) -> Callable[..., None]:
-    """A verb as Typer reads it: the options of its call in the place of its parameter `call`."""
+    """Replace the parameter `call` of a verb by the options of that call."""
     signature = inspect.signature(verb)
     if "call" not in signature.parameters:
         return verb
@@ -164,7 +164,7 @@ def with_options(verb: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(verb)
     def run(**given: Any) -> None:
-        # The bounds of JSON are not those of the command line: nothing else is checked here.
+        # Bounds for JSON do not apply here; Typer has checked the others.
         values = {name: one.read(given.pop(name)) for name, one in options.items()}
         verb(call=kind(**values), **given)
 
@@ -259,17 +259,17 @@ def on(session: Session, as_of: str) -> Session:
     """The session with the law of a day; "" changes nothing.
 
     Raises:
-        UsageError: it is no day.
+        UsageError: it is not a date.
     """
     asked = Call(as_of=day("--as-of", as_of) if as_of else None)
     return session.with_settings(asked.settings())
 
 
 def unicode(text: str) -> str:
-    """Give back text that is Unicode.
+    """Return text that is valid Unicode.
 
     Raises:
-        UsageError: it came from bytes in another encoding, which Python keeps as half characters.
+        UsageError: its bytes were in another encoding.
     """
     try:
         text.encode()
@@ -281,11 +281,7 @@ def unicode(text: str) -> str:
 
 
 def day(option: str, value: str) -> date:
-    """Read a day of the command line.
-
-    Raises:
-        UsageError: it is none.
-    """
+    """Read a day; raises UsageError."""
     from localrag.reading.dates import read_day
 
     if read := read_day(value):

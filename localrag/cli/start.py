@@ -46,37 +46,34 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def open_workbench(home: Path | None, overrides: Mapping[str, object]) -> None:
-    """Open the workbench in the terminal, until it is left.
+    """Open the workbench in the terminal.
 
     Args:
-        home: the folder of the workspace, which is made where it does not exist; None for the
-            user's own.
+        home: folder of the workspace, made if it does not exist; None for the user's own.
         overrides: settings of the command line, by dotted key.
 
     Raises:
         UsageError: there is no terminal.
-        LocalragError: what keeps it from opening.
+        LocalragError: it cannot open.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError(
             N_("The workbench needs a terminal, and there is none."),
             N_("For scripts there are the other verbs: localrag --help"),
         )
-    # Importing makes no garbage, but many objects to look through for some; the workbench sees to
-    # its own.
+    # Importing makes objects and no garbage.
     gc.disable()
-    # What reads and searches in a thread gives way sooner to what paints: 5 ms are a third of a
-    # frame, and are waited for several times in one.
+    # Searching threads give way to painting sooner: 5 ms are a third of a frame.
     sys.setswitchinterval(0.001)
-    # Frames in a second: what comes just after one is not painted before the next, and the hits of
-    # a search come just after the character that was typed.
+    # Frames per second: hits come just after a typed character, and should not wait for the next
+    # frame.
     os.environ.setdefault("TEXTUAL_FPS", "120")
     workspace = Workspace.locate(home)
     if not workspace.settings.exists():
         wanted = str(overrides.get("language"))
         use(wanted if wanted in LANGUAGES else of_environment())
     workspace.init()
-    # The application stands above localrag, and is reached from its command line alone.
+    # The application is above localrag.
     import_module("localrag_tui.app").run(workspace, overrides)
 
 
@@ -84,7 +81,7 @@ def overrides(assignments: Sequence[str], lang: str) -> dict[str, object]:
     """The settings of a command line, by dotted key.
 
     Raises:
-        UsageError: one is no assignment, or there is no such language.
+        UsageError: an assignment or the language is wrong.
     """
     given: dict[str, object] = {**parse_assignments(assignments)}
     if lang:
@@ -100,7 +97,7 @@ def overrides(assignments: Sequence[str], lang: str) -> dict[str, object]:
 
 
 def language_of(home: Path | None = None, assignments: Sequence[str] = (), lang: str = "") -> str:
-    """The language of a call: its own, else that of the settings, else of the environment."""
+    """The language of a call: its own, else of the settings, else of the environment."""
     wanted: object = None
     # The verb that needs them shows what is wrong with these.
     with suppress(LocalragError):

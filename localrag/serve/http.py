@@ -1,7 +1,7 @@
-"""The HTTP server: its routes, their OpenAPI description, how it is opened (``localrag serve``).
+"""The HTTP server: its routes, their OpenAPI description, its start (``localrag serve``).
 
-``POST /search`` and its like take a call as JSON and give the JSON of the command line. Every
-failure is one object, which clients of the OpenAI protocol read as well.
+``POST /search`` and the other calls take JSON and give the JSON of the command line. Every failure
+is one object, in the form of the OpenAI protocol.
 """
 
 import asyncio
@@ -44,32 +44,30 @@ from localrag.serve.listening import (
 from localrag.serve.work import WORK, Refusal
 from localrag.session import Session
 
-# By the exit code that the command line would leave with. What fits the description and cannot yet
-# be carried out (a citation that can mean several provisions) is in conflict with the corpus.
+# By exit code of the command line. 409: the call is valid, but the corpus makes it impossible.
 _STATUSES = {2: 409, 3: 404, 4: 400, 5: 503, 6: 503, 7: 503, 8: 502}
 _MOST_PROCESSES = 4
-# Seconds in which the server has to say that it can work.
+# Seconds until the server must be ready.
 _SOON = 10.0
-# Whoever has gone reads no status; the log does.
+# For the log: the client has left.
 _GONE = 499
-# What clients reach without a token; nothing of any corpus is there.
+# Paths without a token; they show nothing of a corpus.
 _OPEN = frozenset({"/health", "/sign-in", "/style.css"})
 
 
 def serve(
     session: Session, on_start: Callable[[str, str], None], socket: Path | None = None
 ) -> None:
-    """Serve until the process is told to end.
+    """Serve until the process ends.
 
     Args:
-        session: the workspace and the settings.
-        on_start: given the address, and the token that was made because there was none, or "";
-            called when connections are taken.
-        socket: path of a Unix socket that its owner alone can connect to, without a token; else
-            the address of the settings is listened on, where every client needs one.
+        session: workspace and settings.
+        on_start: given the address, and the token made for this start or "".
+        socket: path of a Unix socket for the owner alone, without a token; otherwise the server
+            listens on the address of the settings, and every client needs one.
 
     Raises:
-        UsageError: the address cannot be listened on, or not without tokens and TLS.
+        UsageError: the address cannot be used, or not without tokens and TLS.
         StorageError: the folder of the socket cannot be made.
         ConfigError: the settings or the tokens are not valid.
     """
@@ -125,7 +123,7 @@ def _require_safe(settings: ServeConfig, tokens: Tokens) -> None:
                 path=settings.certificate,
                 problem=error,
             ) from error
-    # A proxy brings what other machines send.
+    # A proxy passes on requests of other machines.
     if is_loopback(settings.host) and not settings.proxy:
         return
     if not tokens:
@@ -145,13 +143,13 @@ def _require_safe(settings: ServeConfig, tokens: Tokens) -> None:
 def application(
     desk: GuardedDesk, settings: ServeConfig, tokens: Tokens, *, of_owner: bool = False
 ) -> ASGIApp:
-    """Everything that is served, guarded.
+    """All routes behind the guard.
 
     Args:
-        desk: open as long as requests come.
-        settings: the limits.
-        tokens: one of them is needed, unless the door is the owner's.
-        of_owner: whether the account of this process alone reaches the door.
+        desk: open desk.
+        settings: limits.
+        tokens: a client needs one of them, except at the owner's door.
+        of_owner: only the account of this process reaches the door.
     """
     metrics = Metrics((desk.looking, desk.asking, desk.checking))
 
@@ -185,7 +183,7 @@ def application(
     app.state.shelf = page.Shelf()
     app.state.tokens = tokens
     app.state.sessions = Sessions()
-    # A redirection would repeat what a client says of the address of the server.
+    # A redirect would repeat the address that the client claims.
     app.router.redirect_slashes = False
     rules = Rules(
         tokens,
@@ -224,7 +222,7 @@ async def _health(_: Request) -> Response:
 
 
 async def _ready(request: Request) -> Response:
-    """Whether calls can be carried out: something looks up, and there is a corpus."""
+    """Whether a process looks things up, and there is a corpus."""
     desk: GuardedDesk = request.app.state.desk
     try:
         async with asyncio.timeout(_SOON):
@@ -292,7 +290,7 @@ def _failure(request: Request, status: int, refusal: Refusal) -> Response:
 
 
 def _error(request: Request, refusal: Refusal) -> dict[str, object]:
-    """The object of a failure; `message`, `type`, `param` and `code` are those of OpenAI."""
+    """The object of a failure; OpenAI defines `message`, `type`, `param` and `code`."""
     return {
         "message": str(refusal),
         "type": refusal.kind,
@@ -341,7 +339,7 @@ async def _description(_: Request) -> Response:
 
 @cache
 def description() -> dict[str, Any]:
-    """The OpenAPI description of the routes that take and give JSON."""
+    """The OpenAPI description of the JSON routes."""
     taken = {**{f"/{name}": work.takes for name, work in WORK.items()}, **openai.TAKES}
     given: dict[str, Any] = {
         **{f"/{name}": work.gives for name, work in WORK.items()},

@@ -1,8 +1,7 @@
 """The Model Context Protocol: localrag as tools and resources of an agent (``localrag mcp``).
 
-A tool for each call, with the JSON of the command line as its result, in the text and structured,
-cut to what an agent can read; one more goes on where it was cut. A provision by its address is a
-resource. What cannot be done is a result that says so.
+Each call is a tool with the JSON of the command line, cut to what an agent can read. The tool
+`more` continues after a cut. A provision is a resource.
 """
 
 import json
@@ -71,7 +70,7 @@ _INSTRUCTIONS = (
     "than its `characters` is cut: its `cut` says where, and the tool `more` goes on there. Where "
     "an error names a command (localrag show …), the tool of that name does the same."
 )
-# Seconds a connection is kept open for the next call; clients let go of it sooner.
+# Seconds that a connection waits for the next call.
 _KEPT_OPEN = 75
 
 _Characters = Annotated[
@@ -87,11 +86,11 @@ _Characters = Annotated[
 
 
 class _Asked(BaseModel):
-    """What every tool takes besides its call."""
+    """Further fields of every tool."""
 
     model_config = ConfigDict(frozen=True, strict=True)
 
-    # With Japanese text and the words of JSON about 3,000 tokens.
+    # About 3,000 tokens of Japanese text and JSON.
     characters: _Characters = 6_000
 
 
@@ -100,7 +99,7 @@ class MoreCall(_Asked):
 
     model_config = ConfigDict(extra="forbid")
 
-    # A question would be asked anew, and its answer be another one.
+    # `ask` would answer again, and differently.
     tool: Literal["search", "show", "resolve", "history", "diff", "check"] = Field(
         description="The tool that gave the result."
     )
@@ -132,18 +131,16 @@ def serve_stdio(session: Session) -> None:
 def serve_http(
     session: Session, port: int, on_start: Callable[[str, str], None], socket: Path | None = None
 ) -> None:
-    """Speak it over HTTP, at ``/mcp``, to programs of this machine alone.
+    """Speak the protocol over HTTP, at ``/mcp``, on this machine alone.
 
     Args:
-        session: the workspace and the settings.
-        port: on the loopback address, where every client needs a token; 0 for any that is free.
-        on_start: given the address, and the token that was made because there was none, or "";
-            called when connections are taken.
-        socket: path of a Unix socket that its owner alone can connect to, without a token; it is
-            listened on in the place of the port.
+        session: workspace and settings.
+        port: port of the loopback address, where clients need a token; 0 for any free one.
+        on_start: given the address, and the token made for this start or "".
+        socket: path of a Unix socket for the owner alone, without a token; it replaces the port.
 
     Raises:
-        UsageError: the port or the socket cannot be listened on.
+        UsageError: the port or the socket cannot be used.
         StorageError: the folder of the socket cannot be made.
         ConfigError: the settings or the tokens are not valid.
     """
@@ -174,15 +171,15 @@ def serve_http(
 def application(
     desk: Desk, settings: ServeConfig, tokens: Tokens, *, of_owner: bool = False
 ) -> ASGIApp:
-    """The protocol over HTTP, guarded.
+    """The protocol over HTTP, behind the guard.
 
     Args:
-        desk: open as long as requests come.
-        settings: the limits.
-        tokens: one of them is needed, unless the door is the owner's.
-        of_owner: whether the account of this process alone reaches the door.
+        desk: open desk.
+        settings: limits.
+        tokens: a client needs one of them, except at the owner's door.
+        of_owner: only the account of this process reaches the door.
     """
-    # The guard knows the names of this server, and bounds what is sent.
+    # The guard checks names and sizes.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = server_of(desk).streamable_http_app(
         streamable_http_path=_AT, transport_security=unchecked
@@ -202,7 +199,7 @@ def application(
 
 
 class _OfHolder:
-    """Says to the protocol who sends a request: a session is for the one alone who began it."""
+    """Names the client to the protocol: only the client that began a session may use it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -220,11 +217,11 @@ def _refusing(_request: Request, refusing: Exception) -> Response:
 
 
 def _uncounted(_route: str, _status: int, _seconds: float) -> None:
-    """Nobody asks an agent's server for figures."""
+    """An agent's server has no metrics."""
 
 
 def server_of(desk: Desk) -> Server[Any]:
-    """The protocol's side of a desk, which is open as long as it is used."""
+    """The protocol for an open desk."""
     return Server(
         "localrag",
         version=__version__,
@@ -271,9 +268,9 @@ def _tool(name: str, about: str, takes: type | None, output_schema: dict[str, An
 
 
 class _Plain(GenerateJsonSchema):
-    """Schemas as models read them: without titles; what need not be given is never null.
+    """Schemas for models: without titles, and optional fields are never null.
 
-    Where a number can be null as well, clients that ask a person for it send a text.
+    Some clients send a text for a number that may be null.
     """
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
@@ -292,7 +289,7 @@ class _Plain(GenerateJsonSchema):
 def _schema(kind: Any) -> dict[str, Any]:
     made, cut = TypeAdapter(kind).json_schema(), TypeAdapter(list[CutJson]).json_schema()
     return {
-        # What can be one of several objects is an object, too; older clients look for the word.
+        # A union of objects is an object too; older clients need the word.
         "type": "object",
         **made,
         "properties": {**made.get("properties", {}), "cut": cut},
@@ -363,7 +360,7 @@ def _invalid(error: ValidationError) -> Refusal:
 
 
 async def _answer(desk: Desk, context: _Context, call: AskCall, most: int) -> CallToolResult:
-    """Answer with a model, and tell the client meanwhile what is done."""
+    """Answer with a model, and report each step to the client."""
     steps, heard = anyio.create_memory_object_stream[str](1_000)
 
     def tell(words: str) -> None:
@@ -399,7 +396,7 @@ def _problem(refusal: Refusal) -> CallToolResult:
 
 
 async def _list_resources(_: _Context, __: PaginatedRequestParams | None) -> ListResourcesResult:
-    # There are tens of thousands: they are found by search.
+    # There are tens of thousands: search finds them.
     return ListResourcesResult(resources=[])
 
 

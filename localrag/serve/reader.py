@@ -22,17 +22,17 @@ from localrag.harmless import json_text
 from localrag.serve.work import EVERY, Refusal
 from localrag.session import Corpus, Session
 
-# Corpora (of a day) that a process keeps open.
+# Corpora, each of one day, that a process keeps open.
 _OPEN = 8
 
 
 def key_of(session: Session, call: Call) -> tuple[object, ...]:
-    """What a corpus is opened for: the settings of a call, and the day that "today" is."""
+    """What decides which corpus is opened: the settings of the call, and today's date."""
     return call.corpus, tuple(session.overrides.items()), date.today()
 
 
 class Reader:
-    """Looks things up, one call after the other, and keeps the corpora open that it looked in."""
+    """Looks things up, one call at a time, and keeps the corpora open."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -40,12 +40,12 @@ class Reader:
         self._working = threading.Lock()
 
     def carry_out(self, name: str, call: Call, code: str) -> bytes | Refusal:
-        """Do the work of a call, and give its JSON in UTF-8.
+        """Do the work of a call, and return its JSON in UTF-8.
 
         Args:
-            name: of the work.
-            call: fits it.
-            code: of the language in which messages are written.
+            name: name of the work.
+            call: its call.
+            code: language of messages.
         """
         with self._working, language.using(code):
             try:
@@ -55,7 +55,7 @@ class Reader:
             return json_text(result, allow_nan=False).encode()
 
     def close(self) -> None:
-        """Let go of the corpora."""
+        """Close the corpora."""
         with self._working:
             for corpus in self._open.values():
                 corpus.close()
@@ -72,14 +72,14 @@ class Reader:
         return self._open[key]
 
 
-# So many characters are checked as fast as a question is searched for.
+# Shorter texts are checked as fast as a search.
 _LONG = 2_000
-# A process that checks leaves the processors to those that search.
+# Checks give way to searches.
 _NICE = 10
 
 
 def is_long_check(call: Call) -> bool:
-    """Whether a call checks a text that takes more time than a search."""
+    """Whether the check of a text takes longer than a search."""
     return isinstance(call, CheckCall) and len(call.text) > _LONG
 
 
@@ -87,7 +87,7 @@ class Checks:
     """The checks of long texts of one server.
 
     Args:
-        session: the workspace and the settings.
+        session: workspace and settings.
     """
 
     def __init__(self, session: Session) -> None:
@@ -98,24 +98,24 @@ class Checks:
         self._idle: list[tuple[ProcessPoolExecutor, int]] = []
 
     def close(self) -> None:
-        """End the processes that wait for texts."""
+        """End the idle processes."""
         for pool, _ in self._idle:
             pool.shutdown()
         self._idle.clear()
 
     async def carry_out(self, call: Call, code: str, holder: str) -> bytes | Refusal:
-        """Check a text; a cancelled task ends the process that checks it.
+        """Check a text; cancelling the task kills the process.
 
         Args:
             call: a `CheckCall`.
-            code: of the language in which messages are written.
-            holder: who asks; their texts are checked one after the other.
+            code: language of messages.
+            holder: name of the client; its texts are checked one at a time.
 
         Returns:
-            The JSON of the result in UTF-8, or why there is none.
+            The result as JSON in UTF-8, or a refusal.
 
         Raises:
-            BrokenProcessPool: the process was killed twice, for memory perhaps.
+            BrokenProcessPool: the process was killed twice, perhaps for memory.
         """
         async with self._turns[holder]:
             try:
@@ -130,7 +130,7 @@ class Checks:
             try:
                 result = await loop.run_in_executor(pool, _check_here, self._session, call, code)
             except BaseException:
-                # A caller who has left needs no process that goes on.
+                # Nobody waits for the result.
                 with suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
                 pool.shutdown(wait=False, cancel_futures=True)
@@ -140,7 +140,7 @@ class Checks:
 
 
 def _opened() -> tuple[ProcessPoolExecutor, int]:
-    """A process that starts, and its number, by which it can be ended before it is ready."""
+    """Start a process, and return it with its number, which can be killed before it is ready."""
     before = {process.pid for process in active_children()}
     pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_start)
     pool.submit(os.getpid)
@@ -155,7 +155,7 @@ def _start() -> None:
 
 
 def end_with_parent() -> None:
-    """Make a process that was started end with the server, and not before."""
+    """End this process when the server ends, and not before."""
     # Ctrl-C reaches the whole group; the server ends its processes in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_await_parent, daemon=True).start()
@@ -173,7 +173,6 @@ _kept: list[tuple[Session, Reader]] = []
 
 
 def _check_here(session: Session, call: Call, code: str) -> bytes | Refusal:
-    """Check a text in a process that was started to do so."""
     if not _kept or _kept[0][0] != session:
         for _, reader in _kept:
             reader.close()

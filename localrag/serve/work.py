@@ -1,6 +1,6 @@
-"""What a server does for each call, and how it says that it cannot.
+"""The work of a server for each call, and its refusals.
 
-`WORK` has the calls that clients make by name; `localrag.calls` declares their fields.
+Clients call `WORK` by name; `localrag.calls` declares the fields.
 """
 
 import re
@@ -58,12 +58,12 @@ from localrag_indexes.errors import IndexingError
 
 @dataclass(frozen=True)
 class Work:
-    """A kind of call: what it takes, what it gives, and who does it.
+    """One kind of call.
 
     Attributes:
-        takes: the model of the call.
-        gives: the type of its result, as JSON.
-        do: carries it out; raises `LocalragError`.
+        takes: class of the call.
+        gives: type of the result, as JSON.
+        do: does the work; raises `LocalragError`.
     """
 
     takes: type[Call]
@@ -72,7 +72,7 @@ class Work:
 
     @property
     def about(self) -> str:
-        """What it does, for whoever reads a list of calls."""
+        """What the call does, in one sentence."""
         return str(self.takes.__doc__)
 
 
@@ -105,7 +105,7 @@ def _check(corpus: Corpus, call: CheckCall) -> CheckJson:
 
 
 class ToldJson(TypedDict):
-    """An answer for people: as JSON, why it has its status, and all of it as Markdown."""
+    """An answer as JSON, the reason for its status, and all of it as Markdown."""
 
     answer: AnswerJson
     verdict: str
@@ -113,11 +113,7 @@ class ToldJson(TypedDict):
 
 
 def answered(corpus: Corpus, call: AskCall, watch: Watch = UNWATCHED) -> ToldJson:
-    """Answer the question of a call.
-
-    Raises:
-        as `Corpus.ask`, and Cancelled where the watch says so.
-    """
+    """Answer the question of a call; raises as `Corpus.ask`, and Cancelled if the watch says so."""
     query = call.as_query(corpus.store)
     answer = corpus.ask(query, watch)
     shown = markdown(answer_blocks(answer, partial(place, corpus.store)))
@@ -151,31 +147,31 @@ EVERY: Mapping[str, Work] = {**WORK, TOLD: Work(AskCall, ToldJson, answered)}
 
 
 def writes(session: Session, call: AskCall) -> bool:
-    """Whether a model takes part in the answer to a call.
+    """Whether a model takes part in an answer.
 
     Raises:
         ConfigError: the settings are not valid.
-        UsageError: they name no method that answers, or no corpus can have such a name.
+        UsageError: they name no method that answers, or the corpus name is not valid.
     """
     opened = session.with_settings(call.settings()).corpus(call.corpus)
     return answering_method(opened.config).needs_model
 
 
 def corpora_of(session: Session, names: Sequence[str]) -> list[CorpusJson]:
-    """The corpora of these names, as JSON; raises as `corpus_as_json`."""
+    """Describe corpora; raises as `corpus_as_json`."""
     return [corpus_as_json(session.workspace.corpus(name)) for name in names]
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a call has no result; an error that has crossed from one process to another.
+    """Why a call has no result; it can cross from one process to another.
 
     Attributes:
-        kind: the name of the error.
-        cause, cure: what went wrong and what to do about it, in words that name no path.
-        code: the exit code that the command line would leave with.
-        transient: whether the same call can succeed a little later.
-        within: all of it, with the paths, for the log; "" where there is none.
+        kind: name of the error.
+        cause, cure: what went wrong and what to do, without paths.
+        code: exit code of the command line.
+        transient: the same call can succeed later.
+        within: the words with paths, for the log, or "".
     """
 
     kind: str
@@ -187,7 +183,7 @@ class Refusal:
 
     @classmethod
     def of(cls, error: LocalragError) -> "Refusal":
-        """The refusal that an error is, in the language in use."""
+        """Turn an error into a refusal in the language in use."""
         transient = isinstance(error, ModelUnusable) and error.transient
         kind = next(one.__name__ for one in type(error).__mro__ if one.__module__ == _ERRORS)
         shown = copy(error)
@@ -211,7 +207,6 @@ _PATH = re.compile(
 
 
 def _placeless(value: object) -> object:
-    """A value of an error without the folder in which a file is."""
     match value:
         case PurePath():
             return value.name
