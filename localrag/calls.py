@@ -169,7 +169,8 @@ class Call:
     @classmethod
     def of(cls, **values: object) -> Self:
         """A call whose values are checked; raises Pydantic's ValidationError."""
-        call: Self = adapter(cls).validate_python(values)
+        # Strictly, Pydantic takes values by name from JSON alone.
+        call: Self = adapter(cls).validate_python(values, strict=False)
         return call
 
     def settings(self) -> dict[str, object]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from localrag.calls import AskCall, CheckCall, DiffCall, HistoryCall, SearchCall, ShowCall
+from localrag.calls import AskCall, Call, DiffCall, HistoryCall, SearchCall, ShowCall
 from localrag.cli.main import app, verb
 from localrag.cli.options import (
     Dense,
@@ -331,7 +331,7 @@ _SAID = 120
 )
 def check(
     context: typer.Context,
-    call: CheckCall,
+    call: Call,
     words: Annotated[
         list[str],
         typer.Argument(
