@@ -143,10 +143,7 @@ def _field(default: Any = ..., *, description: str) -> Any:
     return field(metadata=told) if default is ... else field(default=default, metadata=told)
 
 
-_declared = dataclass(frozen=True, kw_only=True)
-
-
-@_declared
+@dataclass(frozen=True, kw_only=True)
 class Call:
     """Fields of every call."""
 
@@ -178,7 +175,7 @@ class Call:
         return {"retrieval.as_of": self.as_of.isoformat()} if self.as_of else {}
 
 
-@_declared
+@dataclass(frozen=True, kw_only=True)
 class Filtered(Call):
     """Filters, for every call that searches."""
 
@@ -249,7 +246,7 @@ def filtered(given: Mapping[str, object]) -> Filtered:
     return found
 
 
-@_declared
+@dataclass(frozen=True, kw_only=True)
 class SearchCall(Filtered):
     """Find the passages that answer a query best; an id that it gives can be shown."""
 
@@ -277,7 +274,7 @@ class SearchCall(Filtered):
         return Query(self.query, filters=self.filters(store))
 
 
-@_declared
+@dataclass(frozen=True, kw_only=True)
 class AskCall(Filtered):
     """Answer a question with verbatim quotations that code has checked."""
 
@@ -320,7 +317,7 @@ class AskCall(Filtered):
         )
 
 
-@_declared
+@dataclass(frozen=True, kw_only=True)
 class ShowCall(Call):
     """Show a provision with its relations, the provisions of a range, or the contents of a law."""
 
@@ -349,14 +346,14 @@ class ShowCall(Call):
     )
 
 
-@_declared
+@dataclass(frozen=True, kw_only=True)
 class ResolveCall(Call):
     """Tell which provisions citations mean; ambiguous and missing ones are listed."""
 
     citation: _Written = _field(description="Citations as a person types them.")
 
 
-@_declared
+@dataclass(frozen=True, kw_only=True)
 class HistoryCall(Call):
     """Show the states of a provision, and what changed in each."""
 
@@ -365,7 +362,7 @@ class HistoryCall(Call):
     )
 
 
-@_declared
+@dataclass(frozen=True, kw_only=True)
 class DiffCall(Call):
     """Compare the states in which a law was on two days."""
 
@@ -376,7 +373,7 @@ class DiffCall(Call):
     after: Annotated[Day, Typed(metavar="DATE")] = _field(description="Another day.")
 
 
-@_declared
+@dataclass(frozen=True, kw_only=True)
 class CheckCall(Call):
     """Check what a text cites, quotes and says of laws against their text, without a model."""
 

@@ -85,25 +85,22 @@ def batch(
 ) -> None:
     """Answer every question of a file, as ask would.
 
-    A row is {"question": "…"}, with an "id", "options" (a list, or an object of a, b, c, d) and
-    "documents" (a list of the ids of those that alone are searched) or "where" ({"kind": "Act"}, or
-    "kind=Act; chapter=罰則") where wanted; or a row of CSV under a header with question, id, where,
-    option_a, option_b … The text is UTF-8.
+    A row is {"question": "…"}. It may have an "id" and "options" (a list, or an object of a, b, c,
+    d). "documents" (ids) or "where" ({"kind": "Act"}, or "kind=Act; chapter=罰則") limit the
+    search. CSV has a header with question, id, where, option_a, option_b … The text is UTF-8.
 
-    CSV may also be what Excel in Japan writes, and the columns may be called 質問, 番号, 選択肢1,
-    選択肢2 … Of a workbook (.xlsx, .xlsm) the one visible sheet with such a header is read, as it
-    was calculated last. Answers for Excel or Word (--out FILE.xlsx, .csv, .docx, .md) are made, at
-    the end, of the rows in FILE.jsonl; the same command with another ending makes another file.
+    CSV may also come from Excel in Japan, with the columns 質問, 番号, 選択肢1, 選択肢2 … In a
+    workbook (.xlsx, .xlsm) the one visible sheet with such a header is read, as last calculated.
+    Answers for Excel or Word (--out FILE.xlsx, .csv, .docx, .md) are made at the end from
+    FILE.jsonl. The same command with another ending makes another file.
 
-    Stopping loses nothing, however it happens: the same command goes on where it stopped, and no
-    answered question is asked twice. A row that fails does not stop the others: its error stands
-    in the place of the answer, and the exit code is 4; so it is with --dry-run where a row would.
-    When all is done, the answers are in the order of the questions. What they were made with is
-    kept beside them, in the folder FILE.run; with settings that would give other answers the batch
-    does not go on.
+    Stopping loses nothing: the same command continues, and asks no answered question again. A
+    failed row does not stop the others. Its error replaces the answer, and the exit code is 4, also
+    with --dry-run. The answers have the order of the questions. The folder FILE.run keeps the
+    settings; with settings that would change answers the batch does not continue.
 
-    With --ray the questions are answered by workers on other machines, or on this one (local). A
-    batch that was begun here goes on there, and the other way round.
+    With --ray, workers on other machines or on this one (local) answer. A batch can continue with
+    or without --ray.
     """
     from dataclasses import asdict
 
@@ -187,12 +184,12 @@ def tune_retrieval(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Measure which way of searching suits a corpus: words, meaning, both, reread or not.
+    """Measure which search suits a corpus: words, meaning, both, reranked or not.
 
     Each line names what answers the question: {"question": "渡し守の資格は何か", "relevant":
-    ["渡し舟法施行令3条"]}; citations as for `show`, or ids of passages. Every way for which the
-    settings name a model is tried, and the simplest is chosen that is not clearly behind the best
-    (95 % interval of the paired difference in nDCG). Keep other questions apart to check it with.
+    ["渡し舟法施行令3条"]}, with citations as for `show`, or ids of passages. All ways that the
+    models of the settings allow are tried. The simplest one that is not clearly behind the best is
+    chosen (95 % interval of the paired difference in nDCG). Keep other questions to check it with.
     """
     from localrag import tuning
     from localrag.cli.terminal import Meter, emit, say, table, tell
@@ -299,12 +296,11 @@ def _trial(trial: "Trial") -> dict[str, Any]:
     exit_codes=(0, 2),
 )
 def methods(as_json: Json = False) -> None:
-    """List the methods that ask, batch and eval can answer with.
+    """List the methods for ask, batch and eval.
 
-    Each with what it does, where it was published, and how often it calls a model for one question
-    with four options. A method is chosen with --method NAME, or for good with the setting
-    method.name; where none is, generative answers if there is a model (chat.model), else
-    extractive.
+    Each comes with its purpose, its paper, and its calls of a model for one question with four
+    options. Choose one with --method NAME or the setting method.name. Without either, generative
+    answers if there is a model (chat.model), else extractive.
     """
     from localrag.cli.terminal import emit, say
     from localrag.methods.answering import WITH_MODEL, WITHOUT_MODEL

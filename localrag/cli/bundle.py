@@ -143,11 +143,10 @@ def make(
     """Collect everything that a machine without a network needs in one folder or file.
 
     This verb alone uses the network, through pip: it downloads packages and compiles llama.cpp and
-    hnswlib, without instructions that another processor of the kind may lack. Then it lists every
-    file with its SHA-256, size and licence (manifest.json), and the parts as CycloneDX has them
-    (parts.cdx.json). install.py is what to run over there.
+    hnswlib, for older processors too. manifest.json lists every file with its SHA-256, size and
+    licence, parts.cdx.json the parts in the form of CycloneDX. Run install.py on the other machine.
 
-    A run that is stopped is taken up by the next one for the same contents.
+    A stopped run continues when you repeat it with the same contents.
     """
     from localrag.bundle import make as making
     from localrag.bundle.opening import manifest_of
@@ -226,8 +225,8 @@ def _print_made(report: "BundleReport") -> None:
 def verify(bundle: TheBundle, key: Key = "", as_json: Json = False) -> None:
     """Check every byte of a bundle, and its signature; nothing of it is run.
 
-    Refused by name is what is missing, changed, or not in its manifest; a link; a path that leads
-    out of the bundle; a signature that is missing, or of another key.
+    These are refused by name: missing, changed and unlisted files, links, paths that leave the
+    bundle, and a signature that is missing or of another key.
     """
     from localrag.bundle.opening import verify as checked
 
@@ -282,10 +281,10 @@ def install(
 ) -> None:
     """Install a bundle into a folder, without root, a compiler or a network.
 
-    Everything is checked before anything runs. Then the packages are installed beside those of
-    before, models and corpora go into the workspace of the folder, doctor and the sample question
-    are run, and only then the new version takes the place of the one before. Where there is no
-    localrag yet, python3 install.py in the bundle does the same.
+    Everything is checked before anything runs. Packages are installed beside the earlier ones,
+    models and corpora go into the workspace of the folder, and doctor and the sample question run.
+    Then the new version replaces the earlier one. Without any localrag, python3 install.py in the
+    bundle does the same.
     """
     from localrag.bundle.opening import install as put_in
     from localrag.bundle.opening import installed_in

@@ -69,12 +69,12 @@ def search(
     """Find the passages of a corpus that answer a query best.
 
     Citations in the query (金商法27条の36, 同法施行令第3条) are resolved to the provisions
-    themselves. Where it names laws (薬機法, APPI), what they say comes first, and other laws
-    beside; a law that the corpus lacks is told. The words are looked up in the index, and with a
-    model for it the meaning too; all are fused, reread by a reranker if there is one, and the
-    provisions that fill a found one in are added.
+    themselves. Laws in the query (薬機法, APPI) come first, other laws beside; the output names
+    laws that the corpus does not have. The index is searched by words, and by meaning if there is a
+    model. The results are fused, reranked if there is a reranker, and completed by implementing
+    provisions.
 
-    Every passage found has the words that are in double quotation marks ('"正当の事由" 解約').
+    Every passage contains the words in double quotation marks ('"正当の事由" 解約').
     """
     from localrag.as_json.found import retrieval_as_json
     from localrag.cli import render
@@ -141,24 +141,24 @@ def show(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show a provision, or a passage of another document, and everything tied to it.
+    """Show a provision, or a passage of another document, and everything related to it.
 
-    Of a provision: its text, where it stands (編・章・節), which provisions of orders and
-    ordinances fill it in, what it refers to, what refers to it, and where the terms it uses are
-    defined. A law is named by its title or an abbreviation, a provision in any spelling. Where a
-    citation can mean several provisions they are listed, and none is chosen for you.
+    A provision: its text, its place (編・章・節), the provisions of orders that implement it, its
+    references in both directions, and the definitions of its terms. Name a law by title or
+    abbreviation, a provision in any spelling. For an ambiguous citation all provisions are listed,
+    and none is chosen.
 
-    Of a list or a range (5条及び6条, 709〜724条): the text of each. Of a law or a part of it: its
-    headings and articles.
+    A list or a range (5条及び6条, 709〜724条): the text of each provision. A law or a part of it:
+    its headings and articles.
 
-    A provision may have words of another one read otherwise (「知事」とあるのは「市長」); both show
-    which. With --as-read-by the text is printed as the other provision has it read. That text is
-    made by code and no text of a law: what is replaced is marked, with the words of the law beside
-    it, and words that do not stand there are told.
+    A provision may replace words of another one (「知事」とあるのは「市長」); both show it.
+    --as-read-by prints the text with these words replaced. Code makes that text, and no law
+    contains it. Replacements are marked, with the original words beside; words that were not found
+    are listed.
 
-    Of a document without provisions (a page, an article of Wikipedia): its first passage. Of a
-    triple, a document of triples (facts.tsv:1, wikidata:Q42) or the name of a subject: the triple
-    and what else is known of its subject.
+    Another document (a page, an article of Wikipedia): its first passage. A triple, a document of
+    triples (facts.tsv:1, wikidata:Q42) or the name of a subject: the triple, and other triples of
+    its subject.
     """
     from localrag.as_json.statutes import looked_up_as_json
     from localrag.cli.render import print_looked_up
@@ -206,11 +206,11 @@ def history(
     call: HistoryCall,
     as_json: Json = False,
 ) -> None:
-    """Show the states of a provision that the corpus has, and what changed in each.
+    """Show the states of a provision in the corpus, and what changed in each.
 
-    A corpus holds as many states of a law as were added: e-Gov names the files of each by the law
-    and the day from which it is in force. What changed is shown paragraph by paragraph and item by
-    item. An article that was given another number is followed.
+    A corpus holds every state of a law that was added: e-Gov's file names contain the law and the
+    day from which the state is in force. Changes are shown by paragraph and item. An article with a
+    new number is followed.
 
     The citation is read in the state of today, or of --as-of.
     """
@@ -252,12 +252,12 @@ def diff(
 ) -> None:
     """Compare the states in which a law was on two days.
 
-    Every article that was added, deleted, changed or given another number is listed in the order of
-    the later state, with what changed in it by paragraph and item. Widths of characters, blanks and
-    printed numbers do not count as changes.
+    Articles that were added, deleted, changed or renumbered are listed in the order of the later
+    state, with their changes by paragraph and item. Widths of characters, blanks and printed
+    numbers do not count.
 
-    Where the corpus has one text for both days it cannot tell whether the law changed between
-    them, and leaves with exit code 3. A text that is much older than its day is named.
+    If the corpus has one text for both days, changes between them are unknown, and the exit code is
+    3. A text much older than its day is named.
     """
     from localrag.as_json.statutes import comparison_as_json
     from localrag.history.comparing import CHANGES
@@ -355,25 +355,24 @@ def check(
 
     Every citation is looked up in the law of the day, in lists and ranges too. Quotations are
     compared word for word, and the difference is shown. Figures, periods, amounts, bounds (以上,
-    超える) and what must or must not be done are compared with the cited provision. No model is
-    needed.
+    超える), duties and prohibitions are compared with the cited provision. No model is needed.
 
-    Files that are read: .docx, .pdf, .xlsx, .pptx, .eml, .msg, .csv, .html, .md and .txt. Several
-    files are checked one by one; --json then writes a list of reports.
+    Files: .docx, .pdf, .xlsx, .pptx, .eml, .msg, .csv, .html, .md and .txt. Several files are
+    checked one by one; --json then writes a list of reports.
 
-    "No difference found" is said of sentences: figures, bounds, words and what must or must not be
-    done agree. Who does what to whom, conditions left out, and 及び for 又は are not compared.
+    "No difference found" means: figures, bounds, words, duties and prohibitions agree. Who does
+    what to whom, missing conditions, and 及び for 又は are not compared.
 
-    With --method the sentences that cite no law are checked, too, each as a claim, with the model
-    of the settings and the sentences of the corpus (localrag methods).
+    --method also checks the sentences that cite no law, each as a claim, with the model of the
+    settings and the sentences of the corpus (localrag methods).
 
-    Articles of the text itself (a contract: 第3条, 本契約第5条) are looked up in it. Numbers of
-    cases are no citations. A provision that is missing from a text older than five years is
-    not checked: a later text may have it.
+    Articles of the text itself (a contract: 第3条, 本契約第5条) are looked up in it. Case numbers
+    are no citations. A provision missing from a text older than five years is not checked: a later
+    text may have it.
 
-    Only what code can show is called wrong. The rest is counted as not checked, with the reason.
-    The exit code is 3 where something does not hold. For a Word file --out writes the comments into
-    a copy.
+    Only errors that code can prove are called wrong. The rest is counted as not checked, with the
+    reason. The exit code is 3 if something does not hold. For a Word file --out writes comments
+    into a copy.
     """
     from localrag.as_json.checks import check_as_json
     from localrag.check import named_files
@@ -487,18 +486,17 @@ def ask(
 ) -> None:
     """Answer a question from the corpus, with verbatim, checked quotations.
 
-    Without a model the answer is quoted: the sentences and provisions that come nearest, word for
-    word. Whether they answer the question is for you to judge.
+    Without a model, the answer quotes the closest sentences and provisions, word for word. Check
+    that they answer your question.
 
-    With one (chat.model) the model writes claims, each with the numbers of the sentences it rests
-    on. Code puts in their words, and checks every figure, date, name, provision and negation of a
-    claim against them. The answer is supported only where all of these stand there; what does not
-    is named, and the answer is unsupported.
+    With a model (chat.model), the model writes claims with the numbers of their sentences. Code
+    inserts the words of these sentences. It checks every figure, date, name, provision and negation
+    of a claim against them. The answer is supported only if all of them are there. Others are
+    named, and the answer is unsupported.
 
-    Where a claim is not supported, nothing comes near, or the question names a law that the corpus
-    lacks, it says so and leaves with exit code 3. A question that leans on others (その罰則は) is
-    made whole from those given with --after, and how it was read is told. With --method another
-    method answers; some choose between options.
+    The exit code is 3 if a claim is not supported, nothing is close, or the corpus does not have a
+    law of the question. A follow-up (その罰則は) is completed from the questions of --after, and
+    the completed question is shown. --method uses another method; some choose between options.
     """
     from localrag.cli import render
     from localrag.cli.terminal import shown_draft

@@ -37,9 +37,9 @@ def backup(
 ) -> None:
     """Write everything but the models into one file, while the workspace is in use.
 
-    Corpora, indexes, conversations, runs, settings, prompts and datasets. An earlier backup of the
-    same name is replaced once the new one is whole; any other file is refused without --force. The
-    file can be read by its owner alone. It is not encrypted: keep it where others cannot read it.
+    The file holds corpora, indexes, conversations, runs, settings, prompts and datasets. An earlier
+    backup of the same name is replaced once the new one is complete; any other file needs --force.
+    Only its owner can read the file. It is not encrypted: keep it where others cannot read it.
     """
     from localrag.backup import back_up
 
@@ -70,11 +70,10 @@ def restore(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Put a backup in the place of the workspace: all of it, or nothing.
+    """Replace the workspace by a backup: all of it, or nothing.
 
-    Every file is compared with its checksum before anything is replaced. The models of the
-    workspace stay in it, and the tokens of serve where it has any; what else was there stays beside
-    it under another name, for you to remove.
+    Every file is compared with its checksum first. The models of the workspace stay, and its tokens
+    of serve, if it has any. Everything else stays beside it under another name, for you to remove.
     """
     from localrag.backup import restore as put_back
 
@@ -170,15 +169,15 @@ def forget(
 ) -> None:
     """Remove a conversation, a run, documents or a corpus for good.
 
-    What they held is overwritten, in the databases too, before it is removed. `forget` cannot
+    Their contents are overwritten before they are removed, in the databases too. `forget` cannot
     delete backups, copies, the files that documents were read from, or older versions that a disk
     keeps by itself (snapshots, SSDs).
 
-    Forgetting documents also deletes the indexes of their corpus, which hold the words of all
-    documents: run localrag index afterwards. Answers and conversations that quote the documents
-    are kept, and listed.
+    Forgetting documents also deletes the indexes of their corpus, which contain all documents: run
+    localrag index afterwards. Answers and conversations that quote the documents are kept, and
+    listed.
 
-    What models wrote to search for is deleted every time; they write it again when needed.
+    Searches that models wrote are deleted every time; models write them again when needed.
     """
     of_documents = bool(document or removed)
     named = (bool(conversation), bool(run), of_documents or bool(corpus), searches)

@@ -55,9 +55,9 @@ ListedCorpus = Annotated[
 def init(context: typer.Context, as_json: Json = False) -> None:
     """Make the workspace, the folder that holds everything.
 
-    Corpora, indexes and settings lie in it. Where it is comes from --home, from the environment
-    variable LOCALRAG_HOME, or is the user's data folder. Running it again changes nothing. The
-    folder can be copied to another machine.
+    It contains corpora, indexes and settings. Its place comes from --home or the environment
+    variable LOCALRAG_HOME, else it is the user's data folder. A second run changes nothing. You can
+    copy the folder to another machine.
     """
     session: Session = context.obj
     workspace = session.workspace
@@ -132,11 +132,10 @@ def add(
 
     Laws as XML (e-Gov) or JSON lines, text, Markdown, HTML, PDF, Word (.docx), Excel (.xlsx),
     PowerPoint (.pptx), CSV, mail (.eml, .msg) with its attachments, and zips of them; dumps of
-    Wikipedia (CirrusSearch, WikiExtractor) with their infoboxes; triples as tables
-    (.tsv: subject, predicate, object) or JSON lines, and dumps of Wikidata (.json). Dumps and files
-    of lines may be compressed (.gz, .bz2, .xz).
-    Unchanged files are skipped, changed ones replaced. A file that cannot be read is reported and
-    does not stop the rest. Stopping half-way loses nothing: run it again and it goes on.
+    Wikipedia (CirrusSearch, WikiExtractor) with their infoboxes; triples as tables (.tsv: subject,
+    predicate, object) or JSON lines, and dumps of Wikidata (.json). Dumps and files of lines may be
+    compressed (.gz, .bz2, .xz). Unchanged files are skipped, changed ones replaced. An unreadable
+    file is reported, and the rest is added. Stopping loses nothing: run it again and it continues.
 
     Scanned pages (PDF, PNG, JPEG, TIFF) are read with the extra ocr, one by one.
     """
@@ -215,8 +214,8 @@ def list_(
 ) -> None:
     """List the corpora of the workspace, or the documents of one corpus.
 
-    Corpora come with their number of documents and passages and the state of their indexes. A note
-    says how many laws have an old text, and which one is the oldest.
+    Each corpus has its number of documents and passages and the state of its indexes. A note counts
+    laws with an old text, and names the oldest.
     """
     session: Session = context.obj
     if corpus and named not in ("", corpus):
@@ -259,10 +258,10 @@ def remove(
 ) -> None:
     """Remove documents from a corpus, or a whole corpus.
 
-    The next localrag index takes them out of the search. Their words can stay in the index until
-    then, and in free space of the corpus's file. localrag forget --document removes a document for
-    good, forget --removed wipes what was removed before. The files that documents were read from
-    are not touched. Adding such a file again brings it back.
+    The next localrag index removes them from the search. Until then their words can stay in the
+    index, and in free space of the corpus's file. localrag forget --document removes a document for
+    good, forget --removed wipes earlier removals. The original files are not touched. Adding such a
+    file again brings it back.
     """
     if bool(documents) == everything:
         raise UsageError(
@@ -357,11 +356,11 @@ def index(
 ) -> None:
     """Make a corpus searchable.
 
-    Finds the references between provisions and builds the search index. Where an
-    embedder is installed, or embedding.model names one, passages are embedded too, to be found by
-    their meaning; what was embedded before is not embedded again, also after an interruption
-    (embedding.model = "off": none is). A new index is switched in when it is complete; until then
-    searches use the old one. With --ray text is analysed and embedded on other machines.
+    Finds the references between provisions and builds the search index. If an embedder is installed
+    or named by embedding.model, passages are also embedded, for search by meaning. Nothing is
+    embedded twice, also after an interruption (embedding.model = "off" embeds nothing). Searches
+    use the old index until the new one is complete. With --ray other machines analyse and embed the
+    text.
     """
     from localrag.cli.render_ingest import print_index_report, report_as_json, shown_events
     from localrag.cli.terminal import emit
@@ -444,12 +443,12 @@ def update(
 ) -> None:
     """Bring the laws of a corpus up to date by a newer archive.
 
-    Laws that the corpus lacks are added; of an amended law the new state stands beside the older
-    ones; another text of a state that is there takes its place. What is no law stays as it is.
-    A law that the archive lacks is removed only with --whole, and after a question.
+    New laws are added. A new state of a law is added beside the older ones. A corrected text
+    replaces the earlier one. Other documents are left alone. Laws missing in the archive are
+    removed only with --whole, and after a question.
 
-    All of it happens, or nothing does, also if the process is killed; then the index is brought up
-    to date. The last update can be taken back with --undo.
+    The update happens as a whole or not at all, even if the process is killed; then the index is
+    updated. --undo takes the last update back.
     """
     if undo == bool(paths) or (undo and whole):
         raise UsageError(

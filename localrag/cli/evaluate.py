@@ -162,18 +162,17 @@ def run(
     A question of your own is a JSON object with id, question, options and answer; docs/datasets.md
     has every field.
 
-    The report (Markdown, JSON, a plot) gives scores with their intervals, paired tests between the
-    methods, recall of the search, cost, failures and their causes, beside published figures.
-    Where answers are in free text, it gives the measures of the dataset, and verdicts on answers
-    and derivations, by code and by the model of --judge, which judges each answer once.
+    The report (Markdown, JSON, a plot) gives scores with intervals, paired tests between the
+    methods, recall of the search, cost, and failures with causes, beside published figures. For
+    answers in free text it gives the measures of the dataset, and verdicts on answers and
+    derivations, by code and by the model of --judge. That model judges each answer once.
 
-    Stopping loses nothing, however it happens: the same command goes on where it stopped. Answers
-    are kept by what they were made with, and shared by all runs: more questions, orders or methods
-    ask only what is new. A question that fails does not stop the others, and counts as wrong: the
-    report is written, and the exit code is 4. One whose failure may pass, such as a server that
-    died, is asked again by the next call; the others are with --retry-failed. A model that cannot
-    be used is told before anything is asked; one that fails on the way stops the entries it takes
-    part in, the others are reported, and the exit code is 8.
+    Stopping loses nothing: the same command continues. All runs share answers made with the same
+    settings: further questions, orders or methods ask only new ones. A failed question does not
+    stop the others, and counts as wrong: the report is written, and the exit code is 4. Passing
+    failures, such as a dead server, are asked again by the next call, others with --retry-failed.
+    An unusable model is reported before anything is asked. If it fails later, its entries stop, the
+    others are reported, and the exit code is 8.
     """
     from localrag.cli.render_data import tell_usual_corpus
     from localrag.cli.render_eval import (
@@ -278,14 +277,13 @@ def queries(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Have a model make questions over a whole collection, as a dataset that eval reads.
+    """Have a model make questions over a whole collection, as a dataset for eval.
 
-    Each is made of prepared questions (localrag prepare --layers synthetic-qa) that come near each
-    other and are of different documents. They are its aspects: what a good answer tells of. The
-    report of an evaluation says how many of them are cited, and with --judge how a model rates
-    every two answers.
+    Each is made of similar prepared questions of different documents (localrag prepare --layers
+    synthetic-qa). These are its aspects: topics of a good answer. An evaluation reports how many of
+    them are cited, and with --judge how a model rates every two answers.
 
-    Stopping loses nothing: the same command goes on.
+    Stopping loses nothing: the same command continues.
     """
     from localrag.cli.render_batch import EVERY
     from localrag.cli.terminal import Meter, emit, say
@@ -326,7 +324,7 @@ def queries(
 
 @verb(app, "list", examples=["localrag eval list", "localrag eval list --json"], exit_codes=(0, 5))
 def list_(context: typer.Context, as_json: Json = False) -> None:
-    """List the runs that there are, and which of them are not finished."""
+    """List the runs, and which are not finished."""
     from dataclasses import asdict
 
     from localrag.cli.render_eval import print_runs
@@ -360,7 +358,7 @@ def compare(
     second: Annotated[str, typer.Argument(metavar="RUN", help="The run to compare it with.")],
     as_json: Json = False,
 ) -> None:
-    """Compare two runs on the questions that both have: scores, settings, answers that changed.
+    """Compare two runs on their common questions: scores, settings, changed answers.
 
     Both must be finished.
     """

@@ -76,7 +76,7 @@ def list_(
     server: Server = "",
     as_json: Json = False,
 ) -> None:
-    """List the models that are installed, and those of the catalogue that can be pulled.
+    """List the installed models, and those of the catalogue.
 
     Nothing is asked of a network, except of the Ollama server with --ollama.
     """
@@ -143,8 +143,8 @@ def pull(
 ) -> None:
     """Fetch a model over the network, check its hashes and install it.
 
-    An interrupted pull goes on where it was. Nothing is in place until all of it is there and
-    right. This verb alone opens a connection to a hub; elsewhere use export and import.
+    An interrupted pull continues. The model is installed only when it is complete and correct. This
+    verb alone connects to a hub; elsewhere use export and import.
     """
     from localrag.cli.render_models import print_installed
     from localrag_models.runtimes import named_runtime
@@ -203,10 +203,10 @@ def add(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Install a model from a file or folder that is at hand.
+    """Install a model from a local file or folder.
 
-    What it is, is read from it. The prefixes of an embedder are taken from its folder, and for the
-    E5 family they are known; check them in what is printed.
+    Its kind is read from it. The prefixes of an embedder come from its folder, and are known for
+    the E5 family; check them in the output.
     """
     from localrag.cli.render_models import print_installed
     from localrag_models.embedding import Prefixes
@@ -239,9 +239,9 @@ def verify(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Read installed models through and compare every file with its hash.
+    """Read installed models and compare every file with its hash.
 
-    A model that is damaged or missing does not keep the others from being checked.
+    A damaged or missing model does not stop the check of the others.
     """
     from localrag.cli.render_models import print_verified
     from localrag.inference.opening import as_ours
@@ -262,9 +262,9 @@ def verify(
 
 @verb(app, "remove", examples=("localrag models remove qwen3-8b",), exit_codes=_CODES)
 def remove(context: typer.Context, name: Name, as_json: Json = False) -> None:
-    """Remove a model, what an interrupted pull has left of one, or what is in the way of one.
+    """Remove a model, or the remains of an interrupted pull.
 
-    The name is that of a file or folder in the folder of the models, whatever it holds.
+    The name is that file or folder in the folder of the models.
     """
     with _work(context.obj) as (store, _on_progress):
         store.remove(name)
@@ -321,7 +321,7 @@ def import_(
     ] = "",
     as_json: Json = False,
 ) -> None:
-    """Install a model from a file that export wrote, checking every hash."""
+    """Install a model from a file of export, checking every hash."""
     from localrag.cli.render_models import print_installed
 
     session: Session = context.obj

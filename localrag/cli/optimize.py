@@ -109,23 +109,23 @@ def queries(
     corpus: CorpusSearched = "",
     as_json: Json = False,
 ) -> None:
-    """Optimise the prompt under which a model writes search queries.
+    """Optimise the prompt for the search queries of a model.
 
-    Half of the questions serve to learn from, the other half to choose by. A call is a query or a
-    proposal; a run needs many times as many as there are questions to choose by.
+    Half of the questions are for learning, half for choosing. A call is a query or a proposal; a
+    run needs many times more calls than questions to choose by.
 
-    A proposal is refused that carries 13 letters in a row of a Japanese question, its options or
-    its gold context (41 of an English one), or 24 (80) of a question and its options in pieces of
-    6 (20) and more; blanks, signs, tags, widths, case, kana and a letter put between the others
-    hide nothing. So is one with the number of a gold article, written as such, or with three that
-    stand alone. Names of laws, words of the built-in prompt and what five questions share are
-    free. Not found are a paraphrase, a translation, shorter pieces, a gold context in pieces,
-    numbers in English words and text spelled backwards: read a prompt before you trust its score.
+    A proposal is refused if it contains 13 letters in a row of a Japanese question, its options or
+    its gold context (41 of an English one). It is also refused with 24 (80) letters of a question
+    and its options in pieces of 6 (20) or more. Blanks, signs, tags, widths, case, kana and single
+    inserted letters hide nothing. The number of a gold article is refused too, and three bare
+    numbers. Names of laws, words of the built-in prompt and words of five questions are free.
+    Paraphrases, translations, shorter pieces, pieces of a gold context, English number words and
+    reversed text are not found: read a prompt before you trust its score.
 
-    Stopping loses nothing, however it happens: the same command goes on, pays for nothing twice
-    and comes to the same prompts as a run that was never stopped. Calls and minutes count over
-    all starts; with more of them a finished run goes on. With other questions, models, servers or
-    settings it does not go on, nor where its prompt was edited by hand.
+    Stopping loses nothing: the same command continues, pays for nothing twice and ends with the
+    same prompts. Calls and minutes count over all starts; with more of them a finished run
+    continues. It does not continue with other questions, models, servers or settings, or after its
+    prompt was edited by hand.
     """
     from localrag.cli.render_data import tell_usual_corpus
     from localrag.cli.render_optimize import outcome_as_json, print_outcome, shown_events
@@ -172,7 +172,7 @@ def queries(
     exit_codes=(0, 2, 5),
 )
 def list_(context: typer.Context, as_json: Json = False) -> None:
-    """List the optimised prompts and the runs that make them."""
+    """List the optimised prompts and their runs."""
     from localrag.cli.render_optimize import overview, print_overview
     from localrag.cli.terminal import emit
 
@@ -191,7 +191,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     exit_codes=(0, 2, 3, 5),
 )
 def show(context: typer.Context, name: Name, as_json: Json = False) -> None:
-    """Show an optimised prompt, how it came about, and every candidate of its run."""
+    """Show an optimised prompt, its origin, and every candidate of its run."""
     from localrag.cli.render_optimize import print_prompt, prompt_as_json
     from localrag.cli.terminal import emit
     from localrag.optimize.folder import RunFolder

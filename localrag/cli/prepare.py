@@ -96,22 +96,21 @@ def prepare(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Make layers of a corpus: texts that are searched in, and never quoted.
+    """Make layers of a corpus: texts for searching, which are never quoted.
 
-    sentences: every sentence as it is. decontextualized: every sentence so that it can be read
-    alone, with names in the place of pronouns; of statutes with the provisions that 前項 and 同法
-    lead to. questions: what was added, asked, with the answers. Code refuses a sentence that brings
-    in names or figures which its document does not have; it then stays as it is.
+    sentences: every sentence unchanged. decontextualized: every sentence made readable alone, with
+    names instead of pronouns; in statutes with the provisions behind 前項 and 同法. questions:
+    questions about the added words, with answers. Code refuses a sentence with names or figures
+    that its document does not have; it stays unchanged.
 
-    metadata: every document sorted by categories, for --where. synthetic-qa: questions that each
-    document answers, where code finds the answer at its place. mk-summaries: what the questions of
-    documents with the same metadata are about. With --categories propose nothing is made but a file
-    of categories, to be corrected and passed on.
+    metadata: every document sorted by categories, for --where. synthetic-qa: questions that a
+    document answers, with the place of the answer checked by code. mk-summaries: topics of the
+    questions of documents with the same metadata. --categories propose only makes a file of
+    categories, for you to correct and pass on.
 
-    Each of them is made once. Stopping loses nothing, however it happens: the same command goes
-    on, and makes anew only what is made of a text, prompt or model that is another one now. At the
-    end all layers are indexed by words and, where there is an embedder, by meaning. With --ray the
-    model writes on other machines.
+    Each is made once. Stopping loses nothing: the same command continues, and repeats only what a
+    new text, prompt or model affects. At the end all layers are indexed by words and, with an
+    embedder, by meaning. With --ray the model writes on other machines.
     """
     from localrag.cli.terminal import Meter, emit
     from localrag.inference.opening import open_chat
@@ -265,11 +264,11 @@ def calibrate(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Show how near questions come to the prepared ones: what method.threshold should be.
+    """Show the similarity of questions to the prepared ones, for the choice of method.threshold.
 
-    The method decon takes a prepared question for the one asked where their cosine reaches the
-    threshold. Cosines differ from embedder to embedder: those of unrelated questions should lie
-    below the threshold, those of questions that ask the same above it.
+    The method decon uses a prepared question for the asked one if their cosine reaches the
+    threshold. Cosines depend on the embedder: the threshold should lie above unrelated questions
+    and below equal ones.
     """
     from localrag.cli.terminal import Meter, emit
     from localrag.corpus.store import CorpusStore

@@ -27,8 +27,8 @@ from localrag.session import Session
 def tui(context: typer.Context) -> None:
     """Open the workbench: ask, read, search, watch runs and models, all in the terminal.
 
-    F1 shows the keys of every screen. What is done there is kept as it is done: conversations,
-    choices and runs are there again after a crash. A workspace that does not exist is made.
+    F1 shows the keys of every screen. Conversations, choices and runs are saved at once, and
+    survive a crash. A missing workspace is made.
     """
     session: Session = context.obj
     session.config()  # What is wrong with a setting is told before anything is painted.
@@ -76,14 +76,13 @@ def mcp(
 ) -> None:
     """Give agents tools and resources, by the Model Context Protocol.
 
-    Programs that speak it (assistants, editors) start this verb by themselves and talk to it on
-    standard input and output. Tools search, show, resolve, history, diff, check, ask and corpora
-    give the JSON of the verbs of these names; a provision is a resource, by the id that searches
-    give.
+    Programs with this protocol (assistants, editors) start the verb themselves and use standard
+    input and output. The tools search, show, resolve, history, diff, check, ask and corpora give
+    the JSON of these verbs. A provision is a resource, by its id in search results.
 
     Nothing leaves the machine: with --http only programs of this machine can connect. On a port
-    they need a token (localrag serve --add-token NAME); without one of yours, a token is made and
-    shown at the start. At --socket only your own account can connect, and needs none.
+    they need a token (localrag serve --add-token NAME). If there is none, the start makes one and
+    shows it. At --socket only your own account can connect, without a token.
     """
     with _extra("mcp"):
         from localrag.serve.mcp import serve_http, serve_stdio
@@ -150,18 +149,18 @@ def serve(
 ) -> None:
     """Serve a web page, an HTTP interface, and the OpenAI protocol.
 
-    Every client needs a token (--add-token NAME). Without one of yours, a token is made at the
-    start: open the address that is shown, or send it as Authorization: Bearer TOKEN. At --socket
-    only your own account can connect, and needs none.
+    Every client needs a token (--add-token NAME). If there is none, the start makes one: open the
+    address shown, or send the token as Authorization: Bearer TOKEN. At --socket only your own
+    account can connect, without a token.
 
-    On this machine alone, unless serve.host names another address: then TLS is spoken here
-    (serve.certificate, serve.key) or by a proxy in front (serve.proxy).
+    Only this machine can connect, unless serve.host is another address. Then TLS is needed, here
+    (serve.certificate, serve.key) or by a proxy (serve.proxy).
 
-    /search, /show, /resolve, /history, /diff, /check and /ask give the JSON of the verbs of these
-    names; /openapi.json describes them. For programs that speak the OpenAI protocol a corpus is a
-    model, localrag/main. /health, /ready and /metrics are for its operator.
+    /search, /show, /resolve, /history, /diff, /check and /ask give the JSON of these verbs;
+    /openapi.json describes them. For programs with the OpenAI protocol a corpus is a model,
+    localrag/main. /health, /ready and /metrics are for the operator.
 
-    Questions are not logged, unless serve.log_questions is set. See docs/serve.md for the rest.
+    Questions are not logged, unless serve.log_questions is set. docs/serve.md has the rest.
     """
     with _extra("serve"):
         from localrag.serve import http

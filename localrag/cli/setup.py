@@ -48,12 +48,11 @@ def overview(
     as_of: AsOf = "",
     as_json: Json = False,
 ) -> None:
-    """Show what is in a corpus: counts, what --where can ask for, layers, and questions.
+    """Show the contents of a corpus: counts, labels for --where, layers, and questions.
 
-    What documents are told apart by comes from the documents themselves, and from a model where
-    they were sorted (localrag prepare --layers metadata). The questions are those that a model
-    has made of the documents, with answers that code has found in them; without a model those for
-    the meaning of terms that laws define.
+    Labels come from the documents themselves, and from a model that sorted them (localrag prepare
+    --layers metadata). Questions were made by a model, with answers found by code. Without a model
+    they ask for the meaning of defined terms.
     """
     with on(context.obj, as_of).corpus(corpus).require() as opened:
         found = opened.overview()
@@ -192,10 +191,10 @@ def config(
     corpus: CorpusName = "",
     as_json: Json = False,
 ) -> None:
-    """Show the settings and where each value comes from.
+    """Show the settings and the source of each value.
 
-    A corpus can have settings of its own for retrieval (localrag tune-retrieval writes them); those
-    of the corpus in use are shown.
+    A corpus can have its own settings for retrieval (localrag tune-retrieval writes them); those of
+    the corpus in use are shown.
 
     Change one in localrag.toml in the workspace, in the environment (LOCALRAG_RETRIEVAL__K=5), or
     for one call with --set.
@@ -263,10 +262,9 @@ def doctor(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Find out what is wrong, and the command that mends it.
+    """Find problems, and the commands that solve them.
 
-    Checks the installation, the workspace, and every store and index byte by byte. Each thing
-    that is wrong comes with the command that mends it.
+    Checks the installation, the workspace, and every store and index byte by byte.
     """
     if offline:
         _prove_offline(as_json=as_json)
