@@ -380,9 +380,13 @@ class CheckCall(Call):
     text: _Text = _field(description="The text itself.")
 
 
-@cache
 def adapter(kind: Any) -> "TypeAdapter[Any]":
     """Reads a type from JSON, writes it, and knows its schema."""
+    return _adapter(kind)
+
+
+@cache
+def _adapter(kind: Any) -> "TypeAdapter[Any]":
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)

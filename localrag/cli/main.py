@@ -494,7 +494,7 @@ class _Verbs(UserDict[str, Any]):
 
 def _registered(name: str) -> CommandInfo | TyperInfo:
     import_module(f"localrag.cli.{_MODULES[name]}")
-    registered = (*app.registered_commands, *app.registered_groups)
+    registered: list[CommandInfo | TyperInfo] = [*app.registered_commands, *app.registered_groups]
     (found,) = (one for one in registered if one.name == name)
     return found
 

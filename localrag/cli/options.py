@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from datetime import date
-from functools import cache, wraps
+from functools import wraps
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -136,7 +136,6 @@ class _Option:
         return unicode(given) if isinstance(given, str) else given
 
 
-@cache
 def _options(call: type[Call]) -> Mapping[str, _Option]:
     """The options of a call: its own first, then those of its bases."""
     declared = {one.name: one for one in fields(call)}
