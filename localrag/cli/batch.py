@@ -48,7 +48,7 @@ def batch(
         typer.Option(
             "--out",
             metavar="FILE",
-            help="Where the answers go: JSON Lines, or by its ending .xlsx, .csv, .docx or .md.",
+            help="File of answers: JSON Lines, or by its ending .xlsx, .csv, .docx or .md.",
         ),
     ] = None,
     concurrency: Annotated[
@@ -58,16 +58,17 @@ def batch(
             metavar="N",
             min=0,
             max=256,
-            help="Ask a model server so many questions at once; 0: chat.parallel. With --ray: so "
-            "many workers; 0: one for each processor.",
+            help="Questions to a model server at the same time; 0: "
+            "chat.parallel. With --ray: number of workers; 0: one per "
+            "processor.",
         ),
     ] = 0,
     method: MethodName = None,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask the rows again that failed before.")
+        bool, typer.Option("--retry-failed", help="Ask failed rows again.")
     ] = False,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Drop the answers that are there, begin anew.")
+        bool, typer.Option("--restart", help="Drop existing answers and start again.")
     ] = False,
     dry_run: Annotated[
         bool,
@@ -179,7 +180,7 @@ def tune_retrieval(
         ),
     ],
     apply: Annotated[
-        bool, typer.Option("--apply", help="Make the chosen way the default of this corpus.")
+        bool, typer.Option("--apply", help="Make the chosen search the default of this corpus.")
     ] = False,
     corpus: CorpusName = "",
     as_json: Json = False,

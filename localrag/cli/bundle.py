@@ -36,7 +36,7 @@ Key = Annotated[
     str,
     typer.Option(
         metavar="KEY",
-        help="Public key of minisign that it has to be signed with, or the file that holds it.",
+        help="Public key of minisign for the required signature, or its file.",
     ),
 ]
 TheBundle = Annotated[
@@ -73,15 +73,16 @@ def make(
     python: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="VERSION", help="Version of Python over there, as 3.12; without it, this one."
+            metavar="VERSION",
+            help="Version of Python on the other machine, as 3.12; without it, this one.",
         ),
     ] = None,
     processor: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Processor over there (x86_64, aarch64); of others than this one only what needs "
-            "no compiler.",
+            help="Processor of the other machine (x86_64, aarch64). For a "
+            "different processor, only parts without a compiler.",
         ),
     ] = None,
     model: Annotated[
@@ -101,7 +102,8 @@ def make(
     source: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="CORPUS=PATH", help="Files that are added to a corpus and indexed over there."
+            metavar="CORPUS=PATH",
+            help="Files to add to a corpus and to index on the other machine.",
         ),
     ] = None,
     settings: Annotated[
@@ -114,7 +116,7 @@ def make(
     standalone_python: Annotated[
         bool,
         typer.Option(
-            "--standalone-python", help="Take a Python along for this processor, which uv fetches."
+            "--standalone-python", help="Include a Python for this processor, fetched by uv."
         ),
     ] = False,
     follow_links: Annotated[
@@ -125,7 +127,7 @@ def make(
         Path | None,
         typer.Option(
             metavar="BUNDLE",
-            help="Leave out what this bundle holds, which is installed over there.",
+            help="Leave out the contents of this bundle, which is installed there.",
         ),
     ] = None,
     sign: Annotated[
@@ -135,7 +137,7 @@ def make(
     project: Annotated[
         Path | None,
         typer.Option(
-            metavar="PATH", help="Source or wheel of localrag; without it, what runs here."
+            metavar="PATH", help="Source or wheel of localrag; without it, the running one."
         ),
     ] = None,
     as_json: Json = False,
@@ -273,7 +275,7 @@ def install(
         Path | None,
         typer.Argument(
             metavar="FOLDER",
-            help="Where to; not needed where a bundle has installed this localrag.",
+            help="Target; not needed if a bundle installed this localrag.",
         ),
     ] = None,
     key: Key = "",

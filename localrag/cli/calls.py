@@ -57,12 +57,12 @@ def search(
         bool,
         typer.Option(
             "--rewrite",
-            help="Have the chat model put the query into the words of statutes, and search for "
-            "these as well.",
+            help="Have the chat model rewrite the query in the words of "
+            "statutes, and search for these too.",
         ),
     ] = False,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show what every stage of the retrieval did.")
+        bool, typer.Option("--explain", help="Show every stage of the search.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -313,7 +313,7 @@ ClaimMethod = Annotated[
     ),
 ]
 _VERDICTS = {"does-not-hold": "bold red", "not-checked": "yellow", "holds": "green"}
-# What is shown of a long text in a line.
+# Characters of a sentence in a line.
 _SAID = 120
 
 
@@ -347,7 +347,7 @@ def check(
             help="Write a report: .html, .md, or .docx with comments.",
         ),
     ] = None,
-    show_all: Annotated[bool, typer.Option("--all", help="Show what holds, too.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", help="Also show what holds.")] = False,
     method: ClaimMethod = "",
     as_json: Json = False,
 ) -> None:
@@ -442,7 +442,7 @@ def _print_finding(finding: "Finding", kind: str) -> None:
 
 
 def _marked(finding: "Finding") -> list[str | tuple[str, str]]:
-    """A quotation beside the provision: [-the law's words-] {+those of the text+}."""
+    """A quotation beside the provision: [-words of the law-] {+words of the text+}."""
     parts: list[str | tuple[str, str]] = []
     for part in finding.diff:
         law, said = (" ".join(words.split()) for words in (part.law, part.said))
@@ -477,7 +477,8 @@ def ask(
     rerank: Rerank = None,
     method: MethodName = None,
     no_model: Annotated[
-        bool, typer.Option("--no-model", help="Answer with quotations only, whatever chat.model.")
+        bool,
+        typer.Option("--no-model", help="Answer with quotations only, even if there is a model."),
     ] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show how the evidence was found.")

@@ -31,7 +31,7 @@ def backup(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
     force: Annotated[
-        bool, typer.Option("--force", help="Replace the file also where it is no backup.")
+        bool, typer.Option("--force", help="Replace the file even if it is no backup.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -142,7 +142,8 @@ def forget(
     corpus: Annotated[
         str,
         typer.Option(
-            help="A corpus, with its index and its vectors; with --document the one that holds it.",
+            help="A corpus, with its index and its vectors; with --document, "
+            "the corpus of the documents.",
             metavar="CORPUS",
             autocompletion=complete_corpus,
         ),
@@ -156,13 +157,13 @@ def forget(
     ] = None,
     removed: Annotated[
         bool,
-        typer.Option("--removed", help="What documents removed before have left in a corpus."),
+        typer.Option("--removed", help="Remains of removed documents in a corpus."),
     ] = False,
     searches: Annotated[
-        bool, typer.Option("--searches", help="What models wrote to search for, and nothing else.")
+        bool, typer.Option("--searches", help="Only the searches that models wrote.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Of documents: only tell what would go.")
+        bool, typer.Option("--dry-run", help="For documents: only show what would be removed.")
     ] = False,
     yes: Yes = False,
     as_json: Json = False,

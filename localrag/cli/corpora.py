@@ -95,7 +95,7 @@ def add(
         typer.Argument(
             metavar="PATH",
             help="Files and folders; folders are searched to the bottom.",
-            # What cannot be read is told like any other bad file, and the rest is added.
+            # `add` reports unreadable files itself.
             readable=False,
         ),
     ] = None,
@@ -104,25 +104,27 @@ def add(
     ] = False,
     prune: Annotated[
         bool,
-        typer.Option("--prune", help="Drop documents whose file below the given paths is gone."),
+        typer.Option(
+            "--prune", help="Remove documents whose files below the given paths are gone."
+        ),
     ] = False,
     check_content: Annotated[
         bool,
-        typer.Option("--check-content", help="Compare content even where size and time agree."),
+        typer.Option("--check-content", help="Compare the content even if size and time agree."),
     ] = False,
     follow_links: Annotated[
         bool,
         typer.Option(
             "--follow-links",
-            help="Follow links inside the folders, wherever they lead; else they are named.",
+            help="Follow links inside the folders; otherwise they are only named.",
         ),
     ] = False,
     convert: Annotated[
         bool,
         typer.Option(
             "--convert",
-            help="Have LibreOffice, where it is installed, write old formats (.doc, .xls, .ppt, "
-            ".rtf, .odt …) as new ones, and read these.",
+            help="Let LibreOffice, if installed, convert old formats (.doc, "
+            ".xls, .ppt, .rtf, .odt …) first.",
         ),
     ] = False,
     corpus: CorpusName = "",
@@ -245,9 +247,7 @@ def remove(
     context: typer.Context,
     documents: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="DOCUMENT", help="Ids of documents, as localrag list CORPUS shows them."
-        ),
+        typer.Argument(metavar="DOCUMENT", help="Ids of documents (localrag list CORPUS)."),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Remove the whole corpus, its store and its index.")
@@ -305,7 +305,7 @@ def _list_corpora(session: Session, *, as_json: bool) -> None:
             [[_told(cast(int | str, value)) for value in row.values()] for row in found],
         )
         for name in workspace.corpora():
-            # A list needs neither settings nor a whole store: `doctor` says what they lack.
+            # `doctor` reports damage; a list shows the rest.
             with suppress(LocalragError), session.corpus(name) as opened:
                 _tell_ages(opened)
     else:
@@ -348,7 +348,7 @@ def _list_documents(session: Session, corpus: str, kind: str | None, *, as_json:
 def index(
     context: typer.Context,
     rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Build anew even if the index is up to date.")
+        bool, typer.Option("--rebuild", help="Build the index again even if it is up to date.")
     ] = False,
     ray: Ray = "",
     corpus: CorpusName = "",
@@ -421,18 +421,18 @@ def update(
     whole: Annotated[
         bool,
         typer.Option(
-            "--whole", help="The archive has all laws in force: remove those that it lacks."
+            "--whole", help="The archive is complete: remove laws that it does not contain."
         ),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List what would change, and change nothing.")
+        bool, typer.Option("--dry-run", help="List the changes, and make none.")
     ] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Take the last update back.")] = False,
     follow_links: Annotated[
         bool,
         typer.Option(
             "--follow-links",
-            help="Follow links inside the folders, wherever they lead; else they are named.",
+            help="Follow links inside the folders; otherwise they are only named.",
         ),
     ] = False,
     yes: Annotated[
@@ -479,7 +479,7 @@ def update(
         _print_update(opened.name, report)
     indexed = None
     if not dry_run:
-        # Also where nothing changed: what a kill left behind is brought up to date.
+        # Also without changes: a killed update may have left work.
         with shown_events() as listener:
             indexed = opened.index(workers=0, on_event=listener)
     if as_json:
@@ -492,7 +492,7 @@ def update(
 
 
 def _updated(update: "Callable[..., UpdateReport]", *, ask: bool) -> "UpdateReport":
-    """Run an update, and ask before laws are removed where that is wanted."""
+    """Run an update, and ask first if laws are removed."""
     from localrag.cli.render_ingest import shown_events
     from localrag.ingest.undo import REMOVING
 

@@ -76,7 +76,7 @@ def add(
         Path,
         typer.Argument(
             metavar="FOLDER",
-            help="Folder laid out as the dataset declares; parts of it may be missing.",
+            help="Folder in the layout of the declaration; parts may be missing.",
             show_default=False,
         ),
     ],

@@ -73,8 +73,7 @@ def run(
         typer.Option(
             "--method",
             metavar="METHOD",
-            help="Method to measure (localrag methods), or all that can be run; several with "
-            "commas between them, or repeated.",
+            help="Method to measure (localrag methods), or all; separate several with commas.",
         ),
     ],
     model: Annotated[
@@ -82,7 +81,7 @@ def run(
         typer.Option(
             "--model",
             metavar="NAME",
-            help="Chat model; once for each to compare. Without it, the setting chat.model.",
+            help="Chat model to compare; without it, the setting chat.model.",
         ),
     ] = None,
     stages: Annotated[
@@ -90,9 +89,9 @@ def run(
         typer.Option(
             "--stages",
             metavar="ORDER",
-            help="Order of the stages of the method staged (1 triples, 2 documents, 3 the model "
-            "alone), such as 1-2; several as with --method, each of which is measured. Without it, "
-            "the setting method.stages.",
+            help="Order of the phases of the method staged (1 triples, 2 "
+            "documents, 3 the model alone), such as 1-2; each of several "
+            "is measured. Without it, the setting method.stages.",
         ),
     ] = None,
     judge: Annotated[
@@ -100,9 +99,9 @@ def run(
         typer.Option(
             "--judge",
             metavar="NAME",
-            help="Chat model that judges answers and derivations, where the dataset has them; of "
-            "questions over a collection it rates every two answers. Without it, a comparison by "
-            "code alone does.",
+            help="Chat model that judges answers and derivations, if the "
+            "dataset has them, or rates every two answers over a "
+            "collection. Without it, code compares.",
         ),
     ] = "",
     split: SplitName = "",
@@ -111,16 +110,17 @@ def run(
         bool,
         typer.Option(
             "--own-documents",
-            help="Ask each question of those paragraphs alone that come with it, as documents of "
-            "the corpus (musique, hotpotqa, 2wikimultihopqa).",
+            help="Search only the paragraphs that come with each question "
+            "(musique, hotpotqa, 2wikimultihopqa).",
         ),
     ] = False,
     unanswerable: Annotated[
         bool,
         typer.Option(
             "--unanswerable",
-            help="Ask each question of its own paragraphs, and then once more of them without "
-            "those that support its answer; the report says how often no answer is given.",
+            help="Ask each question twice: of its own paragraphs, and without "
+            "the supporting ones. The report counts how often there is no "
+            "answer.",
         ),
     ] = False,
     orders: Annotated[
@@ -130,7 +130,7 @@ def run(
             metavar="N",
             min=1,
             max=4,
-            help="Ask each question in so many orders of its options.",
+            help="Number of orders of the options for each question.",
         ),
     ] = 1,
     limit: Annotated[
@@ -142,18 +142,16 @@ def run(
         typer.Option(
             "--run",
             metavar="NAME",
-            help="Name of the run; without it, the time of its beginning. One that asks something "
-            "else is never overwritten.",
+            help="Name of the run; without it, its start time. A run with other "
+            "questions is never overwritten.",
         ),
     ] = "",
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask the questions again that failed before.")
+        bool, typer.Option("--retry-failed", help="Ask failed questions again.")
     ] = False,
     dry_run: Annotated[
         bool,
-        typer.Option(
-            "--dry-run", help="Say what would be asked and about what it takes; write nothing."
-        ),
+        typer.Option("--dry-run", help="Show the plan with its cost; write nothing."),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -211,7 +209,7 @@ def run(
         session.config(corpus),
         _separate(method),
         models=model or (),
-        # What holds no order is refused as it stands, and does not leave it to the setting.
+        # A value without an order is refused, not replaced by the setting.
         stages=_separate(stages or ()) or stages or (),
         judge=judge,
         synonyms=loading.synonyms_at_hand(found),
@@ -259,7 +257,7 @@ def queries(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Declaration to write (.toml); the questions lie beside it (.jsonl).",
+            help="Declaration to write (.toml), with its questions beside it (.jsonl).",
             show_default=False,
         ),
     ],
@@ -271,7 +269,7 @@ def queries(
             metavar="N",
             min=2,
             max=10,
-            help="Documents that the answer to a question takes.",
+            help="Documents that an answer needs.",
         ),
     ] = 4,
     corpus: CorpusName = "",

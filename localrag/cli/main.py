@@ -456,7 +456,7 @@ def _front_door(
     ] = None,
     lang: Annotated[
         str,
-        typer.Option(metavar="CODE", help="Language of what is printed: ja or en."),
+        typer.Option(metavar="CODE", help="Language of the output: ja or en."),
     ] = "",
     version: Annotated[  # noqa: ARG001 - its callback acts
         bool,

@@ -41,7 +41,8 @@ Name = Annotated[
     str, typer.Argument(metavar="NAME", help="Name of an installed model.", show_default=False)
 ]
 NewName = Annotated[
-    str, typer.Option("--name", help="What to call it; without it, after the file.", metavar="NAME")
+    str,
+    typer.Option("--name", help="Name of the model; without it, that of the file.", metavar="NAME"),
 ]
 Server = Annotated[
     str, typer.Option("--server", help="Address of the Ollama server.", metavar="ADDRESS")
@@ -50,7 +51,7 @@ Server = Annotated[
 
 @contextmanager
 def _work(session: Session) -> "Iterator[tuple[ModelStore, Progress]]":
-    """Open the store, with a meter for work on large files; failures are told by name."""
+    """Open the store, with a meter for large files."""
     from localrag.inference.opening import named
     from localrag_models.store import ModelStore
 
@@ -71,7 +72,7 @@ def _work(session: Session) -> "Iterator[tuple[ModelStore, Progress]]":
 def list_(
     context: typer.Context,
     ollama: Annotated[
-        bool, typer.Option("--ollama", help="List what an Ollama server has instead.")
+        bool, typer.Option("--ollama", help="List the models of an Ollama server.")
     ] = False,
     server: Server = "",
     as_json: Json = False,
@@ -192,12 +193,12 @@ def add(
     ],
     name: NewName = "",
     query_prefix: Annotated[
-        str | None, typer.Option(help="What an embedder wants before a query.", metavar="TEXT")
+        str | None, typer.Option(help="Prefix of an embedder for queries.", metavar="TEXT")
     ] = None,
     passage_prefix: Annotated[
-        str | None, typer.Option(help="What an embedder wants before a passage.", metavar="TEXT")
+        str | None, typer.Option(help="Prefix of an embedder for passages.", metavar="TEXT")
     ] = None,
-    licence: Annotated[str, typer.Option(help="Licence, to be noted.", metavar="TEXT")] = "",
+    licence: Annotated[str, typer.Option(help="Licence of the model.", metavar="TEXT")] = "",
     link: Annotated[
         bool, typer.Option("--link", help="Hard-link the files instead of copying them.")
     ] = False,
@@ -235,7 +236,7 @@ def verify(
     context: typer.Context,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="Without any, all models."),
+        typer.Argument(metavar="NAME", help="Name of a model; without any, all models."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -312,11 +313,11 @@ def export(
 )
 def import_(
     context: typer.Context,
-    archive: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="File that export wrote.")],
+    archive: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="File of export.")],
     name: Annotated[
         str,
         typer.Option(
-            "--name", help="What to call it; without it, as it was exported.", metavar="NAME"
+            "--name", help="Name of the model; without it, its earlier name.", metavar="NAME"
         ),
     ] = "",
     as_json: Json = False,
@@ -356,7 +357,7 @@ def _used(session: Session) -> dict[str, str]:
 
 
 def _address(session: Session, server: str, runtime: "Runtime") -> str:
-    """The server that is named, else the one of the settings if it is of that kind, else ""."""
+    """The named server, else the one of the settings if its kind fits, else ""."""
     from localrag_models.runtimes import named_runtime
 
     chat = session.config().chat

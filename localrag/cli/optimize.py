@@ -48,7 +48,7 @@ def queries(
     context: typer.Context,
     dataset: DatasetName,
     name: Annotated[
-        str, typer.Option("--name", metavar="NAME", help="What to call the run and its prompt.")
+        str, typer.Option("--name", metavar="NAME", help="Name of the run and its prompt.")
     ],
     split: SplitName = "",
     questions: QuestionsFile = None,
@@ -60,8 +60,9 @@ def queries(
         typer.Option(
             "--report",
             metavar="FILE",
-            help="Other questions, in the same format: the built-in prompt and the best one are "
-            "tried on them in the end. Their calls come on top.",
+            help="Other questions, in the same format: the built-in and the "
+            "best prompt are tried on them at the end. Their calls are "
+            "additional.",
         ),
     ] = None,
     objective: Annotated[
@@ -69,8 +70,9 @@ def queries(
         typer.Option(
             "--objective",
             metavar="overlap|recall",
-            help="Score a query by how much of the gold context its best hit holds, or by how many "
-            "gold articles are among the first ten hits of ask, and how early.",
+            help="Score a query by the share of the gold context in its best "
+            "hit, or by the number and rank of gold articles in the first "
+            "ten hits of ask.",
         ),
     ] = "overlap",
     calls: Annotated[
@@ -84,8 +86,8 @@ def queries(
         typer.Option(
             "--model",
             metavar="NAME",
-            help="Writes the queries, and proposes prompts unless --reflection-model does. "
-            "Without it, the setting chat.model.",
+            help="Model for the queries, and for proposals without "
+            "--reflection-model; else the setting chat.model.",
         ),
     ] = "",
     reflection_model: Annotated[
@@ -93,18 +95,17 @@ def queries(
         typer.Option(
             "--reflection-model",
             metavar="MODEL",
-            help="Proposes prompts; without it, the model that writes the queries. Another "
-            "installed model is loaded beside it: both must fit into memory.",
+            help="Model for proposals; without it, the model of the queries. "
+            "Both must fit into memory.",
         ),
     ] = "",
     seed: Annotated[
-        int, typer.Option("--seed", metavar="N", min=0, help="Of the halves and every choice.")
+        int,
+        typer.Option("--seed", metavar="N", min=0, help="Seed for the halves and every choice."),
     ] = 0,
     restart: Annotated[
         bool,
-        typer.Option(
-            "--restart", help="Drop what the run of this name did and replace its prompt."
-        ),
+        typer.Option("--restart", help="Drop the earlier run of this name and replace its prompt."),
     ] = False,
     corpus: CorpusSearched = "",
     as_json: Json = False,

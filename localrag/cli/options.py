@@ -189,8 +189,8 @@ MethodName = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help="Answer with this method (localrag methods); without it method.name, else generative "
-        "where a model writes, extractive where none does.",
+        help="Method of the answer (localrag methods); else method.name, "
+        "else generative with a model, extractive without.",
         show_default=False,
     ),
 ]
@@ -199,8 +199,7 @@ Ray = Annotated[
     typer.Option(
         "--ray",
         metavar="ADDRESS",
-        help="Put the work on a cluster of Ray: its address (host:6379, auto), or local for one on "
-        "this machine.",
+        help="Use a Ray cluster: its address (host:6379, auto), or local for this machine.",
         show_default=False,
     ),
 ]
@@ -217,15 +216,15 @@ DatasetName = Annotated[
     ),
 ]
 SplitName = Annotated[
-    str, typer.Option("--split", metavar="NAME", help="Split; without it, the first at hand.")
+    str, typer.Option("--split", metavar="NAME", help="Split; without it, the first one.")
 ]
 QuestionsFile = Annotated[
     Path | None,
     typer.Option(
         "--questions",
         metavar="FILE",
-        help="Questions of your own, in the dataset's format, to be read instead of its own; its "
-        "published figures are not set beside them.",
+        help="Questions of your own, in the dataset's format, instead of "
+        "its own. Published figures are not compared.",
     ),
 ]
 CorpusSearched = Annotated[
@@ -234,7 +233,7 @@ CorpusSearched = Annotated[
         "--corpus",
         "-c",
         metavar="NAME",
-        help="Corpus to search; without it, the one of the dataset, or the setting 'corpus'.",
+        help="Corpus to search; without it, that of the dataset, or the setting corpus.",
         autocompletion=complete_corpus,
         show_default=False,
     ),
@@ -242,15 +241,15 @@ CorpusSearched = Annotated[
 
 Options = Annotated[list[str] | None, option_of(AskCall, "options")]
 Lexical = Annotated[
-    bool | None, typer.Option("--lexical/--no-lexical", help="Search by words, or do not.")
+    bool | None, typer.Option("--lexical/--no-lexical", help="Search by words or not.")
 ]
 Dense = Annotated[
     bool | None,
-    typer.Option("--dense/--no-dense", help="Search by meaning (embedding.model), or do not."),
+    typer.Option("--dense/--no-dense", help="Search by meaning or not (embedding.model)."),
 ]
 Rerank = Annotated[
     bool | None,
-    typer.Option("--rerank/--no-rerank", help="Reread the best (reranking.model), or do not."),
+    typer.Option("--rerank/--no-rerank", help="Rerank the best hits or not (reranking.model)."),
 ]
 
 

@@ -1,7 +1,4 @@
-"""``localrag prepare``: what a model makes of a corpus once, so that questions find more.
-
-``localrag calibrate``: how near questions come to what was made.
-"""
+"""The verbs `prepare` and `calibrate`: layers made by a model, and their threshold."""
 
 from contextlib import ExitStack
 from enum import StrEnum
@@ -21,9 +18,9 @@ if TYPE_CHECKING:
     from localrag.prepare.calibrating import Distribution
     from localrag.prepare.preparing import LayerReport
 
-# Seconds between two lines of progress where nobody watches; a layer may take days.
+# Seconds between two lines without a terminal; a layer may take days.
 _EVERY = 30.0
-# Causes of malformed replies that are shown, the most frequent first; all are in the JSON.
+# Causes of malformed replies on the screen; JSON has all.
 _PROBLEMS = 5
 
 
@@ -62,8 +59,8 @@ def prepare(
         By,
         typer.Option(
             "--by",
-            help="Who rewrites sentences: a chat model (model); of statutes the resolver, without "
-            "a model (statutes); of statutes the resolver, of all else a model (auto).",
+            help="How sentences are rewritten: by a chat model (model), for "
+            "statutes without a model (statutes), or both (auto).",
         ),
     ] = By.AUTO,
     categories: Annotated[
@@ -71,25 +68,24 @@ def prepare(
         typer.Option(
             "--categories",
             metavar="FILE",
-            help="What metadata sorts documents by: a TOML file, or statutes, encyclopaedia, "
-            "papers; without it, as the last time. propose has a model write such a file.",
+            help="Categories for metadata: a TOML file, or statutes, "
+            "encyclopaedia, papers; without it, as last time. propose has "
+            "a model write such a file.",
         ),
     ] = "",
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="Where proposed categories go."),
+        typer.Option("--out", metavar="FILE", help="File of the proposed categories."),
     ] = None,
     least: Annotated[
         int,
-        typer.Option(
-            "--least", metavar="N", min=1, help="Questions that a summary rests on at least."
-        ),
+        typer.Option("--least", metavar="N", min=1, help="Fewest questions of a summary."),
     ] = 10,
     dry_run: Annotated[
         bool,
         typer.Option(
             "--dry-run",
-            help="Make a part, spread over the corpus, and tell how long all will take.",
+            help="Make a sample of the corpus, and estimate the time for all.",
         ),
     ] = False,
     ray: Ray = "",
@@ -132,7 +128,7 @@ def prepare(
             opener = chat_on(stack.enter_context(joined(ray, opened.config)))
         meter = stack.enter_context(Meter(_EVERY))
         told: list[dict[str, object]] = []
-        # So that what was done before something fails is told as well.
+        # After a failure, finished layers are printed too.
         stack.callback(lambda: emit(told) if told else None)
         for report in make(
             session.workspace,

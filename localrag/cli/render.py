@@ -50,7 +50,7 @@ def print_hits(query: Query, hits: Iterable[Hit]) -> None:
 
 
 def print_laws(laws: Iterable[LawNamed], names: LawNames) -> None:
-    """Print a line for each law that a query names: as what it was read, or that it is lacking."""
+    """Print how each law of a query was read, or that the corpus does not have it."""
     for law in dict.fromkeys((law.words, law.law_ids) for law in laws):
         words, law_ids = law
         if law_ids:
@@ -97,7 +97,7 @@ def print_trace(trace: Trace) -> None:
 
 
 def print_answer(answer: Answer) -> None:
-    """Print the laws that are lacking, the verdict, what it rests on, and what comes near."""
+    """Print missing laws, the verdict, its evidence, and the closest provisions."""
     if answer.read_as:
         say((_("read as: "), "dim"), *cut(answer.read_as, most=_QUOTED))
     if answer.absent:
@@ -149,7 +149,7 @@ def print_answer(answer: Answer) -> None:
 
 
 def _print_quotations(answer: Answer) -> None:
-    """Print what answers without a model, above what a model wrote in vain."""
+    """Print the answer without a model, above the unsupported one."""
     say("")
     say((wording.instead(), "bold"), colon().rstrip())
     for citation in answer.quotations:
@@ -167,7 +167,7 @@ def _print_quoted(citation: Citation) -> None:
 
 
 def cut(text: str, style: str = "", most: int = SNIPPET) -> list[tuple[str, str]]:
-    """The beginning of a text as parts of a line, and how long it is where that is not all."""
+    """The beginning of a text as parts of a line, with its length if it is longer."""
     if len(text) <= most:
         return [(text, style)]
     return [(text[:most], style), (_in_all(text), "dim")]
@@ -204,7 +204,7 @@ def _marks(answer: Answer, claim: Claim) -> str:
 
 
 def _print_derivation(answer: Answer, derivation: Derivation) -> None:
-    """Print a line for each step, what was found and where, and then what was computed."""
+    """Print each step with its result and place, then the computation."""
     say("")
     for number, step in enumerate(derivation.steps, 1):
         say((f"{number}. ", "bold"), *_found(answer, step))
@@ -260,11 +260,11 @@ _NAMED = 3
 
 
 def print_looked_up(found: "LookedUp", *, most: int | None) -> None:
-    """Print what a citation names: one provision with its ties, the texts of several, a law.
+    """Print a provision with its relations, several texts, or the contents of a law.
 
     Args:
-        found: what it names.
-        most: as of `print_provision`.
+        found: the result.
+        most: as for `print_provision`.
     """
     if found.contents is not None:
         _print_contents(found.contents)
@@ -291,7 +291,7 @@ def print_provision(view: "Provision", *, most: int | None) -> None:
     told = {link.label for of in view.delegations for link in of.filled_in_by}
     others = [link for link in view.filled_in_by if link.label not in told]
     _print_links(_("Also filled in by") if told else _("Filled in by"), others, most)
-    # What is left to an order stands above.
+    # References to orders are printed above.
     references = [link for link in view.refers_to if link.kind != DELEGATES]
     _print_links(_("Refers to"), references, most)
     _print_readings(view.reads, most)
@@ -355,7 +355,7 @@ def _print_parts(parts: "Sequence[Part]", *, whole: bool, indent: int) -> None:
 def _articles(part: "Part") -> str:
     if part.first is None or part.last is None or part.first.division != part.last.division:
         return ""
-    # What is deleted stands in one row: 第三十八条から第八十四条まで.
+    # Deleted articles share a row: 第三十八条から第八十四条まで.
     ends = (part.first.article.partition(":")[0], part.last.article.rpartition(":")[2])
     return aside("―".join(dict.fromkeys(cite("", Locator(article=end)) for end in ends)))
 
@@ -408,7 +408,7 @@ def _print_readings(reads: "Sequence[ProvisionReadings]", most: int | None) -> N
 
 
 def _print_as_read(text: "ReadText") -> None:
-    """Print a text with what is read in it marked, and what could not be."""
+    """Print a text with its replacements, and those not made."""
     say((wording.made_by_code(text), "bold yellow"))
     line: list[str | tuple[str, str]] = []
     for read, of_law in wording.as_read(text):

@@ -61,7 +61,7 @@ def shown_events() -> Iterator[Listener]:
 
 
 def print_report(out: Path, report: BatchReport) -> None:
-    """Print what the rows came to, then what this run cost."""
+    """Print the results of the rows, then the cost of this run."""
     statuses = {
         "supported": _("{n:,} supported"),
         "quoted": _("{n:,} quoted"),
@@ -122,7 +122,7 @@ def report_as_json(out: Path, report: BatchReport) -> dict[str, Any]:
 
 
 def print_estimate(estimate: BatchEstimate) -> None:
-    """Print what a batch would take, and what that rests on."""
+    """Print the estimate of a batch, and its basis."""
     say(
         _("{rows}; {unreadable:,} cannot be asked, {left:,} left to do").format(
             rows=_rows(estimate.rows), unreadable=estimate.unreadable, left=estimate.left

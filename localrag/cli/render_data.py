@@ -29,7 +29,7 @@ _NO_CORPUS = N_("none of its own; the usual one is searched, or the one that --c
 
 
 def tell_usual_corpus(dataset: str, corpus: str) -> None:
-    """Tell which corpus is searched for a dataset that has none of its own."""
+    """Name the corpus for a dataset without its own."""
     words = _(
         "{dataset} has no corpus of its own: {corpus} is searched; --corpus NAME names another"
     )
@@ -60,7 +60,7 @@ def print_list(found: Sequence[FoundDataset], *, as_json: bool) -> None:
 
 
 def print_dataset(workspace: Workspace, found: FoundDataset, *, as_json: bool) -> None:
-    """Print all that is known of a dataset; a file that cannot be used is told as what it is."""
+    """Print everything about a dataset, with the problems of its files."""
     splits = _splits(workspace, found)
     dataset = found.dataset
     if as_json:
@@ -120,7 +120,7 @@ def print_dataset(workspace: Workspace, found: FoundDataset, *, as_json: bool) -
 
 
 def print_brought(brought: Brought, *, as_json: bool) -> None:
-    """Print what was brought in, what was not there, and what comes next."""
+    """Print new and missing files, and the next command."""
     dataset = brought.dataset
     name = corpus_name(dataset)
     if as_json:

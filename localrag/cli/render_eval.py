@@ -184,7 +184,7 @@ def finished_as_json(plan: Plan, finished: Finished) -> dict[str, Any]:
 
 
 def print_forecasts(plan: Plan, forecasts: Sequence[Forecast]) -> None:
-    """Print what is left to ask of each entry."""
+    """Print the open questions of each entry."""
     words = ngettext("{n:,} question", "{n:,} questions", plan.n).format(n=plan.n)
     asked = ngettext(
         "{questions} in {n} order, corpus {corpus}; nothing is written",

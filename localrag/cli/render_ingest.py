@@ -110,7 +110,7 @@ def files_unchanged(n: int) -> str:
 
 
 def print_add_report(corpus: str, report: AddReport, indexing: str) -> None:
-    """Print what changed, what was left out, and the command that indexes the corpus."""
+    """Print the changes, what was left out, and the command that indexes."""
     done = _(
         "corpus {corpus}: {added}, {replaced:,} replaced, {removed:,} removed; "
         "{unchanged} ({seconds:.1f} s)"
@@ -145,7 +145,7 @@ def print_add_report(corpus: str, report: AddReport, indexing: str) -> None:
         say(_("Next, make it searchable: "), (indexing, "bold"))
 
 
-# So many files that are not read are named; --json names all.
+# Unread files on the screen; --json names all.
 _NAMED = 20
 
 
@@ -161,7 +161,7 @@ def print_left_out(report: LeftOut) -> None:
 
 
 def _print_passed_over(report: LeftOut) -> None:
-    """Name the files of a folder that are not read, those of one reason together."""
+    """Name unread files, grouped by reason."""
     if not report.passed_over:
         return
     n = len(report.passed_over)
@@ -189,7 +189,7 @@ def print_failures(count: int) -> None:
 
 
 def print_index_report(corpus: str, report: IndexReport) -> None:
-    """Print what was indexed, or that nothing had to be."""
+    """Print what was indexed."""
     lines = []
     if report.skipped:
         lines.append(_("the index is up to date"))

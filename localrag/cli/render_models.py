@@ -121,7 +121,7 @@ class Overview:
 
 
 def print_installed(model: InstalledModel, used: dict[str, str], *, as_json: bool) -> None:
-    """Print a model that has just been installed, and what to do next."""
+    """Print an installed model, and the next command."""
     if as_json:
         emit(model_as_json(model))
         return
@@ -164,7 +164,7 @@ def print_verified(found: Mapping[str, InstalledModel | LocalragError], *, as_js
 
 
 def print_served(runtime: str, found: "Sequence[OllamaModel]", *, as_json: bool) -> None:
-    """Print what a server has, by the names that the settings give its models."""
+    """Print the models of a server by their names in the settings."""
     if as_json:
         emit(
             [

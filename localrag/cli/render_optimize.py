@@ -89,7 +89,7 @@ def shown_events() -> Iterator[Listener]:
 
 
 def print_outcome(outcome: Outcome) -> None:
-    """Print the gain, what was tried, what it cost, and how a prompt that gained is used."""
+    """Print the gain, the attempts, the cost, and the use of the prompt."""
     best, seed = outcome.candidates[outcome.best], outcome.candidates[0]
     n = ngettext("{n:,} validation question", "{n:,} validation questions", outcome.validation)
     n = n.format(n=outcome.validation)
@@ -142,7 +142,7 @@ def print_outcome(outcome: Outcome) -> None:
 
 
 def print_reported(reported: Reported) -> None:
-    """Print what both instructions come to on questions that took no part."""
+    """Print both scores on questions that took no part."""
     n = ngettext("{n:,} other question", "{n:,} other questions", reported.n).format(n=reported.n)
     say(_("On {questions}, a right provision is among the hits of:").format(questions=n))
     for name, found, score in zip(
@@ -163,7 +163,7 @@ def outcome_as_json(outcome: Outcome) -> dict[str, Any]:
 
 
 def overview(workspace: Workspace) -> list[dict[str, Any]]:
-    """Every prompt and every run, by name; null for what cannot be told."""
+    """Every prompt and every run, by name; null for unknown values."""
     rows = []
     for name in sorted({*optimised_names(workspace.prompts), *runs(workspace)}):
         row: dict[str, Any] = {"name": name, "prompt": False, "provenance": {}, "problem": ""}

@@ -42,7 +42,7 @@ SocketPath = Annotated[
     typer.Option(
         "--socket",
         metavar="PATH",
-        help="Listen on a Unix socket at this path, for your own account alone; not on a port.",
+        help="Listen on a Unix socket at this path, for your own account alone, instead of a port.",
         show_default=False,
     ),
 ]
@@ -62,7 +62,7 @@ def mcp(
     context: typer.Context,
     http: Annotated[
         bool,
-        typer.Option("--http", help="Listen on the loopback address, at /mcp, not on stdin."),
+        typer.Option("--http", help="Listen on the loopback address, at /mcp, instead of stdin."),
     ] = False,
     port: Annotated[
         int | None,
@@ -244,5 +244,5 @@ def _log_requests() -> None:
     LOG.handlers = [logging.StreamHandler()]
     LOG.setLevel(logging.INFO)
     LOG.propagate = False
-    # uvicorn warns of whatever is no request, as often as a client likes.
+    # uvicorn would warn of every malformed request.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)

@@ -1,4 +1,4 @@
-"""The verbs `overview`, `config` and `doctor`: what is here, how it is set up, what is wrong."""
+"""The verbs `overview`, `config` and `doctor`: contents, settings and problems."""
 
 import json
 from collections.abc import Mapping
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from localrag.overview import Overview
 
 
-# Values of a facet that are shown; all of them are in the JSON.
+# Values of a facet on the screen; JSON has all.
 _SHOWN = 8
 # Characters of a value, likewise.
 _LONGEST = 60
-# Summaries that are shown, likewise.
+# Summaries on the screen.
 _SUMMARIES = 5
 
 
@@ -40,7 +40,7 @@ def overview(
         str,
         typer.Argument(
             metavar="CORPUS",
-            help="Name of the corpus; without it, the one of the settings.",
+            help="Name of the corpus; without it, the setting corpus.",
             autocompletion=complete_corpus,
             show_default=False,
         ),
@@ -251,13 +251,13 @@ def doctor(
     context: typer.Context,
     offline: Annotated[
         bool,
-        typer.Option("--offline", help="Show that nothing goes out: work without a network."),
+        typer.Option("--offline", help="Prove that nothing goes out: work without a network."),
     ] = False,
     mend: Annotated[
         bool,
         typer.Option(
             "--mend",
-            help="First give a database its checksums again, if all it holds is as stored.",
+            help="First repair the checksums of databases with intact contents.",
         ),
     ] = False,
     as_json: Json = False,
