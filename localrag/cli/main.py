@@ -63,10 +63,7 @@ _WIDEST_NAME = 30
 
 
 class _Explained:
-    """The help of a verb or a group.
-
-    Messages are translated when they are shown: the command line is made once per process.
-    """
+    """The help of a verb or a group, translated when it is shown."""
 
     examples: ClassVar[Sequence[str]] = ()
     exit_codes: ClassVar[Sequence[int]] = ()
@@ -114,13 +111,7 @@ class _Explained:
             yield _("COMMAND [ARGS]...")
 
     def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
-        """Read the arguments.
-
-        Raises:
-            UsageError: there are too many, an option with one value comes twice, or a file cannot
-                be
-                read.
-        """
+        """Read the arguments; raises UsageError if there are too many, or a file is unreadable."""
         ctx.allow_extra_args = True
         for param in self.get_params(ctx):  # type: ignore[attr-defined]
             about = param.type_descriptor.parameter_info
@@ -519,10 +510,7 @@ def _command_line() -> Callable[..., Any]:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit code; `arguments` default to those of the process.
-
-    Errors are shown, never raised; the environment variable LOCALRAG_DEBUG=1 adds their traceback.
-    """
+    """Run one command line, as `localrag.cli.start.run` does, and show its errors."""
     # A terminal shows a question mark for an unknown character. Input that is not UTF-8 is kept,
     # and refused by name.
     for stream, errors in (
