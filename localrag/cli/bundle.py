@@ -255,7 +255,7 @@ def verify(bundle: TheBundle, key: Key = "", as_json: Json = False) -> None:
         say(_("signed by {key}").format(key=found.signed_by))
     else:
         tell_note(
-            _("It is not signed: compare the SHA-256 of manifest.json with that of its maker."),
+            _("It is not signed: compare the SHA-256 of manifest.json with the maker's."),
         )
     say(_("SHA-256 of manifest.json: {digest}").format(digest=found.digest))
 

@@ -53,7 +53,8 @@ def backup(
     if report.vanished:
         tell(
             _(
-                "An index was built anew meanwhile and is not whole in it. After restoring: {verb}"
+                "An index was rebuilt meanwhile, and the backup has only a "
+                "part of it. After restoring: {verb}"
             ).format(verb="localrag index --rebuild")
         )
 
@@ -80,7 +81,7 @@ def restore(
     session: Session = context.obj
     home = session.workspace.home
     if os.path.lexists(home):  # Where that cannot be told, putting it back tells why.
-        question = _("Put the backup in the place of the workspace {home}?")
+        question = _("Replace the workspace {home} by the backup?")
         confirm(question.format(home=home), yes=yes, refused=N_("Nothing was changed."))
     report = put_back(session.workspace, file)
     if as_json:
@@ -184,7 +185,7 @@ def forget(
     named = (bool(conversation), bool(run), of_documents or bool(corpus), searches)
     if dry_run and not document:
         raise UsageError(
-            N_("--dry-run tells what would go with documents that are named."),
+            N_("--dry-run needs --document."),
             N_("localrag forget --help"),
         )
     if sum(named) != 1:

@@ -538,7 +538,7 @@ def _print_update(corpus: str, report: "UpdateReport") -> None:
     print_failures(report.failures)
     say(_outcome(corpus, report))
     if report.undo_bytes:
-        words = _("To take it back: {verb} (for that {size:,.1f} MB stay on the disk)")
+        words = _("To undo it: {verb} (needs {size:,.1f} MB on the disk)")
         verb = f"localrag update --undo --corpus {corpus}"
         say(words.format(verb=verb, size=report.undo_bytes / 1e6))
 

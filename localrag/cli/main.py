@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {
     0: N_("done"),
-    1: N_("an error nobody foresaw (a bug)"),
+    1: N_("unexpected error; please report it"),
     2: N_("the request is malformed"),
     3: N_("nothing was found, a claim is not supported, or a law named is not in the corpus"),
     4: N_("a file or a question failed; the rest was done"),
@@ -164,8 +164,8 @@ def _require_readable(values: Iterable[object]) -> None:
                 raise UsageError(
                     N_("{path} cannot be read ({problem})."),
                     N_(
-                        "The account that runs localrag has no right to read it: let its owner run "
-                        "the command or mend the permissions, or name another one."
+                        "Your account may not read it: let its owner run the command "
+                        "or change the permissions, or name another one."
                     ),
                     path=path,
                     problem=PermissionError(errno.EACCES, os.strerror(errno.EACCES)),
@@ -543,7 +543,7 @@ def tell_failure(error: BaseException) -> int:
         failure(error.cause, error.cure)
         return error.exit_code
     failure(
-        _("an error nobody foresaw: {error}").format(error=f"{type(error).__name__}: {error}"),
+        _("unexpected error: {error}").format(error=f"{type(error).__name__}: {error}"),
         _("Run it again with LOCALRAG_DEBUG=1 in the environment to see the traceback."),
     )
     return 1
@@ -571,7 +571,7 @@ def _usage_hint(error: typer.TyperException) -> str:
         if verb and unknown in option.opts:
             written = " ".join(filter(None, (unknown, option.metavar)))
             line = f"{root.command_path} {written}{verb} …"
-            return _("It goes before the verb: {line}").format(line=line)
+            return _("Write it before the verb: {line}").format(line=line)
     command = context.command_path
     if text := _text(context, error):
         return _(

@@ -52,8 +52,8 @@ def tell_if_behind(corpus: Corpus) -> None:
     else:
         return
     message = _(
-        "corpus {name} has changed since {behind}; searches do not find what is new in it "
-        "until you run: localrag index --corpus {name}"
+        "corpus {name} has changed since {behind}. To find new texts, "
+        "run: localrag index --corpus {name}"
     )
     tell_note(message.format(name=corpus.name, behind=behind))
 

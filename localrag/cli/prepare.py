@@ -228,7 +228,7 @@ def _print(report: "LayerReport") -> None:
         say(_("refused by code: {n:,} texts").format(n=report.refused))
     say_tokens(report.prompt, report.cached, report.completion)
     if report.left and report.forecast:
-        say(_("what is left takes about {time}").format(time=duration(report.forecast)))
+        say(_("the rest takes about {time}").format(time=duration(report.forecast)))
     for problem, n in report.problems.most_common(_PROBLEMS):
         say(_("malformed: {n:,} ({problem})").format(n=n, problem=problem))
     for document, start in report.malformed:

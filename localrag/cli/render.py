@@ -274,7 +274,7 @@ def print_looked_up(found: "LookedUp", *, most: int | None) -> None:
         for view in found.provisions:
             _print_text(view)
             say("")
-        tell(_("What is tied to one of them: localrag show ID"))
+        tell(_("Relations of one of them: localrag show ID"))
     if found.left_out:
         tell(_("… and {n:,} more; --all shows them").format(n=found.left_out))
 

@@ -97,7 +97,7 @@ def print_report(out: Path, report: BatchReport) -> None:
         )
         failed = _("{rows} failed").format(rows=_rows(sum(report.failed.values())))
         say((failed, "bold red"), f"{colon()}{kinds}")
-        say(_("Mend what is wrong, then "), (_("add --retry-failed to the same command"), "bold"))
+        say(_("Solve the problems, then "), (_("add --retry-failed to the same command"), "bold"))
 
 
 def report_as_json(out: Path, report: BatchReport) -> dict[str, Any]:

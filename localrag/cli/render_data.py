@@ -25,7 +25,7 @@ from localrag.ingest.add import AddReport
 from localrag.language import N_, _, ngettext
 from localrag.workspace import Workspace
 
-_NO_CORPUS = N_("none of its own; the usual one is searched, or the one that --corpus NAME names")
+_NO_CORPUS = N_("none of its own; --corpus NAME or the usual one is searched")
 
 
 def tell_usual_corpus(dataset: str, corpus: str) -> None:

@@ -135,7 +135,7 @@ def print_finished(finished: Finished) -> None:
         [_line(entry, notes[entry.name], numbers) for entry in evaluation.entries],
         folding=(_("method"), _("notes")),
     )
-    say(_("calls and median s are those of one answer"))
+    say(_("calls and median s are per answer"))
     _print_measured(evaluation)
     _print_refusals(evaluation)
     for note in shared:

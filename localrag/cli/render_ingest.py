@@ -82,7 +82,7 @@ def _duplicate(words: str) -> None:
 
 def _tell_plan(planned: EmbeddingPlanned) -> None:
     if planned.discarded:
-        anew = _("everything is embedded anew: {reason}")
+        anew = _("everything is embedded again: {reason}")
         tell_note(anew.format(reason=planned.discarded))
     if planned.windows:
         words = _(

@@ -326,4 +326,4 @@ def _progress(event: OptimisationProgress) -> str:
         most=plan.calls,
         left=duration(max(0.0, 60 * plan.minutes - event.seconds)),
     )
-    return words + (_(" (going over what is known)") if event.replayed else "")
+    return words + (_(" (repeating known outcomes)") if event.replayed else "")

@@ -58,7 +58,7 @@ def open_workbench(home: Path | None, overrides: Mapping[str, object]) -> None:
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError(
-            N_("The workbench needs a terminal, and there is none."),
+            N_("The workbench needs a terminal."),
             N_("For scripts there are the other verbs: localrag --help"),
         )
     # Importing makes objects and no garbage.

@@ -80,7 +80,7 @@ class Tokens:
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             raise ConfigError(
                 N_("{path} cannot be read ({problem})."),
-                N_("Delete it, and make the tokens anew: localrag serve --add-token NAME"),
+                N_("Delete it, and make new tokens: localrag serve --add-token NAME"),
                 path=path,
                 problem=error,
             ) from error

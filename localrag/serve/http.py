@@ -258,7 +258,7 @@ def _refusing(request: Request, error: Refusing) -> Response:
 async def _on_invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, ValidationError)
     cause = _("The request does not fit: {problems}").format(problems=problems(error))
-    cure = _("What fits stands in /openapi.json.")
+    cure = _("/openapi.json describes valid requests.")
     return _failure(request, 400, Refusal("UsageError", cause, cure, 2))
 
 
@@ -268,7 +268,7 @@ async def _on_http(request: Request, error: Exception) -> Response:
         404: _("There is nothing at this address."),
         405: _("The address does not take this method."),
     }.get(error.status_code, error.detail)
-    refusal = Refusal("UsageError", cause, _("What fits stands in /openapi.json."), 2)
+    refusal = Refusal("UsageError", cause, _("/openapi.json describes valid requests."), 2)
     reply = _failure(request, error.status_code, refusal)
     reply.headers.update(error.headers or {})
     return reply
@@ -279,7 +279,7 @@ async def _on_gone(_request: Request, _error: Exception) -> Response:
 
 
 async def _on_unforeseen(request: Request, _error: Exception) -> Response:
-    cause = _("An error nobody foresaw; the log of the server has it.")
+    cause = _("Unexpected error; the log of the server has it.")
     return _failure(request, 500, Refusal("Unforeseen", cause, "", 1))
 
 

@@ -328,7 +328,7 @@ async def _call_tool(desk: Desk, context: _Context, asked: CallToolRequestParams
 
 
 def _unforeseen() -> Refusal:
-    return Refusal("Unforeseen", _("An error nobody foresaw; the log of the server has it."), "", 1)
+    return Refusal("Unforeseen", _("Unexpected error; the log of the server has it."), "", 1)
 
 
 def _holder(context: _Context) -> Holder:
