@@ -424,8 +424,7 @@ class Corpus:
                 image).
             on_event: given the progress.
             claims: also check sentences that cite no law, with the method and the model of the
-                settings
-                (``fact-check-localrag``).
+                settings (``fact-check-localrag``).
 
         Raises:
             NotFoundError: there is no such corpus.

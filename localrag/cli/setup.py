@@ -74,10 +74,7 @@ def _overview_as_json(found: "Overview") -> dict[str, Any]:
         "laws_in_several_states": found.states,
         "changed_since_sorted": found.sorted_before,
         "changed_since_layers_indexed": found.layers_behind,
-        "layers": [
-            {"name": one.name, "rows": one.rows, "texts": one.texts, "refused": one.refused}
-            for one in found.layers
-        ],
+        "layers": list(map(asdict, found.layers)),
         "summaries": [
             {
                 "where": [list(label) for label in one.labels],

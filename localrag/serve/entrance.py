@@ -12,7 +12,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Self, TypeVar
 from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
@@ -21,9 +21,11 @@ from starlette.requests import Request, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from localrag.calls import adapter
+from localrag.config import ServeConfig
 from localrag.harmless import json_text
 from localrag.language import _
 from localrag.serve.holders import NOBODY, Holder, Sessions, Tokens
+from localrag.serve.listening import names_of
 from localrag.serve.work import Refusal
 
 _Sent = TypeVar("_Sent")
@@ -96,6 +98,26 @@ class Rules:
     of_owner: bool = False
     open: frozenset[str] = frozenset()
     log_questions: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        settings: ServeConfig,
+        tokens: Tokens,
+        *,
+        of_owner: bool,
+        open: frozenset[str] = frozenset(),  # noqa: A002 - as the attribute
+    ) -> Self:
+        """The rules of the settings."""
+        return cls(
+            tokens,
+            frozenset() if of_owner else names_of(settings),
+            settings.max_body_kb * 1_000,
+            settings.patience,
+            of_owner=of_owner,
+            open=open,
+            log_questions=settings.log_questions,
+        )
 
 
 @dataclass

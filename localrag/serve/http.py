@@ -36,9 +36,9 @@ from localrag.serve.guarding import Gone, GuardedDesk, Metrics, noting
 from localrag.serve.holders import Sessions, Tokens
 from localrag.serve.listening import (
     Door,
+    configured,
     ended_in_order,
     is_loopback,
-    names_of,
     opened_door,
 )
 from localrag.serve.work import WORK, Refusal
@@ -82,15 +82,11 @@ def serve(
             application_ = application(
                 GuardedDesk(desk, settings.queue), settings, tokens, of_owner=socket is not None
             )
-            config = uvicorn.Config(
+            config = configured(
                 application_,
-                http=door.connections(settings.patience),
-                ws="none",
+                door,
+                settings,
                 lifespan="off",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                limit_concurrency=settings.connections,
                 timeout_graceful_shutdown=int(_SOON),
                 proxy_headers=bool(settings.proxy),
                 forwarded_allow_ips=settings.proxy,
@@ -185,15 +181,7 @@ def application(
     app.state.sessions = Sessions()
     # A redirect would repeat the address that the client claims.
     app.router.redirect_slashes = False
-    rules = Rules(
-        tokens,
-        frozenset() if of_owner else names_of(settings),
-        settings.max_body_kb * 1_000,
-        settings.patience,
-        of_owner=of_owner,
-        open=_OPEN,
-        log_questions=settings.log_questions,
-    )
+    rules = Rules.of(settings, tokens, of_owner=of_owner, open=_OPEN)
     return Guard(app, rules, _refusing, metrics.count, app.state.sessions)
 
 

@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import h11
+import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from localrag.config import ServeConfig
@@ -78,6 +80,20 @@ class Door:
     def connections(self, patience: float) -> type[H11Protocol]:
         """The protocol of its connections; requests must come within `patience` seconds."""
         return _connections(patience, of_owner=self.path is not None)
+
+
+def configured(app: ASGIApp, door: Door, settings: ServeConfig, **more: Any) -> uvicorn.Config:
+    """How uvicorn serves a door: without logs, names and sockets of its own."""
+    return uvicorn.Config(
+        app,
+        http=door.connections(settings.patience),
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=settings.connections,
+        **more,
+    )
 
 
 @contextmanager

@@ -54,7 +54,7 @@ from localrag.serve.desk import Desk, Refused
 from localrag.serve.entrance import LOG, Guard, Refusing, Rules, note_of
 from localrag.serve.fitting import CutJson, RestJson, fitted, rest
 from localrag.serve.holders import Holder, Tokens, allowed
-from localrag.serve.listening import LOOPBACK, Door, ended_in_order, names_of, opened_door
+from localrag.serve.listening import LOOPBACK, Door, configured, ended_in_order, opened_door
 from localrag.serve.work import WORK, Refusal
 from localrag.session import Session
 
@@ -149,15 +149,11 @@ def serve_http(
 
     async def speak(door: Door) -> None:
         async with Desk(session) as desk:
-            config = uvicorn.Config(
+            config = configured(
                 application(desk, settings, tokens, of_owner=socket is not None),
-                http=door.connections(settings.patience),
-                ws="none",
-                log_config=None,
-                access_log=False,
-                server_header=False,
+                door,
+                settings,
                 proxy_headers=False,
-                limit_concurrency=settings.connections,
                 timeout_keep_alive=_KEPT_OPEN,
             )
             on_start(door.address("http", _AT), made)
@@ -187,14 +183,7 @@ def application(
     app.add_middleware(_OfHolder)
     app.add_exception_handler(Refusing, _refusing)
     app.router.redirect_slashes = False
-    rules = Rules(
-        tokens,
-        frozenset() if of_owner else names_of(settings),
-        settings.max_body_kb * 1_000,
-        settings.patience,
-        of_owner=of_owner,
-        log_questions=settings.log_questions,
-    )
+    rules = Rules.of(settings, tokens, of_owner=of_owner)
     return Guard(app, rules, _refusing, _uncounted)
 
 
