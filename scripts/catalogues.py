@@ -80,7 +80,8 @@ def rooms(named: Collection[str] = ()) -> Rooms:
         for path in sorted(folder.iterdir()):
             if path.is_dir() and (files := _files(path)):
                 found[f"{folder.name}.{path.name}"] = files
-    found[HELP] = [*found.get("localrag.cli", ()), REPOSITORY / "localrag" / "config.py"]
+    declared = (REPOSITORY / "localrag" / name for name in ("calls.py", "config.py"))
+    found[HELP] = [*found.get("localrag.cli", ()), *declared]
     found[HELP] = [path for path in found[HELP] if path.exists()]
     return {room: files for room, files in found.items() if not named or room in named}
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from localrag.cli.terminal import colon, emit, failure, say, table, tell
+from localrag.cli.terminal import colon, emit, failure, say, table, tell, tell_note
 from localrag.errors import LocalragError
 from localrag.inference.opening import SETTINGS, as_ours
 from localrag.language import N_, _, ngettext
@@ -103,7 +103,7 @@ class Overview:
                 ).format(name=name, size=gigabytes(size))
             )
         for problem in self.problems:
-            tell((_("note: "), "yellow"), str(problem))
+            tell_note(str(problem))
 
     def as_json(self) -> dict[str, Any]:
         """Give the JSON of ``localrag models list``."""
@@ -121,7 +121,7 @@ class Overview:
 
 
 def print_installed(model: InstalledModel, used: dict[str, str], *, as_json: bool) -> None:
-    """Print a model that has just been installed, and what to do next."""
+    """Print an installed model, and the next command."""
     if as_json:
         emit(model_as_json(model))
         return
@@ -164,7 +164,7 @@ def print_verified(found: Mapping[str, InstalledModel | LocalragError], *, as_js
 
 
 def print_served(runtime: str, found: "Sequence[OllamaModel]", *, as_json: bool) -> None:
-    """Print what a server has, by the names that the settings give its models."""
+    """Print the models of a server by their names in the settings."""
     if as_json:
         emit(
             [

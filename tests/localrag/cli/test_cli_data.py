@@ -201,7 +201,7 @@ def test_failures(cli: Cli, workspace: Path, arguments: list[str], code: int, pa
     [
         (
             ["eval", "run", "lawqa", "--method", "all", "--set", "seed=1"],
-            "It goes before the verb: localrag --set KEY=VALUE eval run …",
+            "Write it before the verb: localrag --set KEY=VALUE eval run …",
         ),
         (["data", "list", "--home", "x"], "before the verb: localrag --home FOLDER data list …"),
         (["data", "list", "--hope", "x"], "localrag data list --help shows what it takes."),

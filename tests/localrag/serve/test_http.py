@@ -19,11 +19,12 @@ import pytest
 from pydantic import TypeAdapter
 
 from localrag.asked_journal import checked
+from localrag.calls import SearchCall
 from localrag.errors import StorageError
 from localrag.language import N_
-from localrag.serve.calls import WORK, Refusal
 from localrag.serve.desk import Desk
 from localrag.serve.http import description
+from localrag.serve.work import WORK, Refusal
 from localrag.session import Session
 from localrag.workspace import Workspace
 from localrag_indexes.errors import IndexMissing
@@ -150,7 +151,7 @@ async def test_a_question_ends_when_its_client_goes(serve, scripted):
 
 
 async def test_processes_look_up_and_one_that_is_killed_is_replaced(session):
-    call = WORK["search"].takes.model_validate_json('{"query": "渡し守の資格", "k": 1}')
+    call = SearchCall(query="渡し守の資格", k=1)
     async with Desk(session, 1) as desk:
         first = json.loads(await desk.carry_out("search", call))
         killed = await desk.ready()
