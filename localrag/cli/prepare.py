@@ -18,7 +18,7 @@ from localrag.language import N_, _
 from localrag.session import Corpus, Session
 
 if TYPE_CHECKING:
-    from localrag.prepare.calibrating import Distribution
+    from localrag.prepare.measuring import Distribution
     from localrag.prepare.preparing import LayerReport
 
 # Seconds between two lines of progress where nobody watches; a layer may take days.
@@ -115,7 +115,7 @@ def prepare(
     """
     from localrag.cli.terminal import Meter, emit
     from localrag.inference.opening import open_chat
-    from localrag.prepare.categories import PROPOSE, load
+    from localrag.prepare.metadata import PROPOSE, load
     from localrag.prepare.preparing import Opener
     from localrag.prepare.preparing import prepare as make
 
@@ -157,7 +157,7 @@ def prepare(
 def _propose(session: Session, corpus: Corpus, out: Path | None) -> None:
     """Write what a model proposes into a new file."""
     from localrag.cli.terminal import say
-    from localrag.prepare.categories import as_toml
+    from localrag.prepare.metadata import as_toml
     from localrag.prepare.preparing import propose_categories
 
     if out is None or out.exists():
@@ -279,8 +279,8 @@ def calibrate(
     """
     from localrag.cli.terminal import Meter, emit
     from localrag.corpus.store import CorpusStore
-    from localrag.prepare.calibrating import distributions
     from localrag.prepare.index import LayerIndex
+    from localrag.prepare.measuring import distributions
     from localrag.progress import Stopwatch
 
     session: Session = context.obj
@@ -316,7 +316,7 @@ def _questions_in(path: Path, aside: Path) -> list[str]:
 
 
 def _distribution(one: "Distribution", threshold: float) -> dict[str, object]:
-    from localrag.prepare.calibrating import QUANTILES
+    from localrag.prepare.measuring import QUANTILES
 
     return {
         "to": one.to,
@@ -329,7 +329,7 @@ def _distribution(one: "Distribution", threshold: float) -> dict[str, object]:
 
 def _print_distributions(found: "list[Distribution]", threshold: float) -> None:
     from localrag.cli.terminal import say, table
-    from localrag.prepare.calibrating import QUANTILES
+    from localrag.prepare.measuring import QUANTILES
 
     if not found:
         say(_("No question was prepared; there is nothing to compare with."))

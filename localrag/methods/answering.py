@@ -47,8 +47,7 @@ from localrag.retrieval.written import rewritten
 from localrag.workspace import Workspace
 
 if TYPE_CHECKING:
-    from localrag.methods.remembered import Remembered
-    from localrag.methods.toolkit import Toolkit
+    from localrag.methods.toolkit import Remembered, Toolkit
     from localrag.prepare.index import LayerIndex
     from localrag.prompts import OptimisedPrompt
     from localrag_models.chat import ChatModel
@@ -91,7 +90,7 @@ def read_question(
     toolkit = PlainToolkit(resources, watch)
     events: list[Fact] = []
     if with_model:
-        from localrag.methods.rewriting import made_whole
+        from localrag.methods.searches import made_whole
         from localrag.methods.toolkit import Toolkit
 
         toolkit = with_its_model = Toolkit(resources, watch)
@@ -204,7 +203,7 @@ class MethodResources:
     @cached_property
     def remembered(self) -> "Remembered | None":
         """What models wrote before."""
-        from localrag.methods.remembered import Remembered
+        from localrag.methods.toolkit import Remembered
 
         return Remembered(self._workspace.searches)
 

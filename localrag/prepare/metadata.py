@@ -1,27 +1,275 @@
-"""Metadata: a model sorts every document by declared categories (PR3, preparation).
+"""Categories: by what documents are told apart; declared in a TOML file, or proposed by a model.
 
-The reply is bound to the values of the categories by a grammar. What code tells of a document
-(`localrag.corpus.facets`) is not asked for.
+::
+
+    [field]
+    about = "The field of law that it belongs to"
+    values = ["国税", "民事"]
+    most = 1
+
+A file that comes with localrag is named by its name (`SHIPPED`), any other by its path. What a
+model proposes is written to a file, for a person to correct and to pass on: nothing is sorted by
+categories that nobody has seen.
 """
 
-from collections.abc import Iterator
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import Annotated, Any, Literal
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import ConfigDict, Field, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+    field_validator,
+)
 
 from localrag.config import ChatConfig
-from localrag.corpus.facets import labels_of
+from localrag.corpus.facets import FIELD, TOLD_BY_CODE, labels_of
+from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Document, Label
-from localrag.errors import ModelUnusable
-from localrag.prepare.categories import Categories, digest_of
+from localrag.durable import replace_text, storing
+from localrag.errors import InputError, ModelUnusable, StoreError, UsageError
+from localrag.language import N_, _
 from localrag.prepare.layers import Job, Made, Outcome, Span, digest, unreadable
+from localrag.progress import ignore
 from localrag.prompts import language_of, prompt, template
 from localrag.reading.asking import ask
 from localrag.reading.evidence import element
 from localrag.retrieval.types import ModelCall
+from localrag.workspace import CorpusPaths
+from localrag_indexes.analysis.normalize import letters_of
 from localrag_models.chat import ChatModel, Message
 
+SHIPPED = ("statutes", "encyclopaedia", "papers")
+"""The files that come with localrag."""
+PROPOSE = "propose"
+"""Stands in the place of a file where a model is to propose one."""
+PROPOSAL_PROMPT = "categories"
+
+_KEPT = "categories.toml"
+_KEY = re.compile(r"[^\W\d_]\w{0,39}")
+# What code tells of itself; only the field of a law may be asked for as well.
+_RESERVED = frozenset(TOLD_BY_CODE) - {FIELD}
+# Documents that a proposal is made from, and characters of each.
+_SAMPLE, _BEGINNING = 12, 300
+_Text = Annotated[str, Field(min_length=1, max_length=80)]
+
+
+class Category(BaseModel):
+    """What documents are told apart by.
+
+    Attributes:
+        about: what it tells, in words for the model.
+        values: all that there are.
+        most: how many of them one document can have.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    about: Annotated[str, Field(min_length=1, max_length=300)]
+    values: Annotated[tuple[_Text, ...], Field(min_length=2, max_length=200)]
+    most: Annotated[int, Field(ge=1, le=10)] = 1
+
+    @field_validator("values")
+    @classmethod
+    def _are_different(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(map(letters_of, values))) < len(values):
+            raise ValueError(_("two values are the same"))
+        return values
+
+
+Categories = Mapping[str, Category]
+"""By key ("field")."""
+
+_FILE = TypeAdapter(dict[str, Category])
+
+
+def load(named: str) -> Categories:
+    """Read a file of categories: one of `SHIPPED`, or that of a path.
+
+    Raises:
+        InputError: there is no such file, or it is none of categories; says what is wrong.
+    """
+    path = Path(named)
+    try:
+        if named in SHIPPED:
+            shipped = files("localrag.prepare").joinpath("declared", f"{named}.toml")
+            text = shipped.read_text(encoding="utf-8")
+        else:
+            text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            N_("The categories {path} cannot be read ({problem})."),
+            N_("Name a file, or one of: {known}. A model makes one: --categories propose"),
+            path=named,
+            problem=error,
+            known=", ".join(SHIPPED),
+        ) from error
+    return _read(text, named)
+
+
+def kept(place: CorpusPaths) -> Categories | None:
+    """The categories by which the documents of a corpus were sorted last; None before.
+
+    Raises:
+        StoreError: their file is damaged.
+    """
+    path = place.layers / _KEPT
+    try:
+        return _read(path.read_text(encoding="utf-8"), str(path))
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError, InputError) as error:
+        raise StoreError(
+            N_("{path} cannot be read ({problem})."),
+            N_("Delete it, and name the categories again: --categories"),
+            path=path,
+            problem=error,
+        ) from error
+
+
+def keep(place: CorpusPaths, categories: Categories) -> None:
+    """Note that the documents of a corpus are sorted by these.
+
+    Raises:
+        StorageError: they cannot be written.
+    """
+    with storing(place.layers):
+        place.layers.mkdir(parents=True, exist_ok=True)
+        replace_text(place.layers / _KEPT, as_toml(categories))
+
+
+def as_toml(categories: Categories) -> str:
+    """The file of some categories."""
+    import tomli_w
+
+    tables = {
+        key: {"about": one.about, "values": list(one.values), "most": one.most}
+        for key, one in categories.items()
+    }
+    return tomli_w.dumps(tables)
+
+
+def digest_of(categories: Categories) -> str:
+    """What tells these categories from all others."""
+    return digest(json.dumps({key: one.model_dump() for key, one in categories.items()}))
+
+
+def _read(text: str, named: str) -> Categories:
+    try:
+        categories = _FILE.validate_python(tomllib.loads(text))
+        for key in categories:
+            _check_key(key)
+        if not categories:
+            raise ValueError(_("it holds none"))
+    except (ValueError, RecursionError) as error:
+        problem = str(error)
+        if isinstance(error, ValidationError):
+            first = error.errors()[0]
+            problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        raise InputError(
+            N_("{path} declares no categories ({problem})."),
+            N_("A category is a table [key] with about, values and, if wanted, most."),
+            path=named,
+            problem=problem,
+        ) from error
+    return categories
+
+
+def _check_key(key: str) -> None:
+    if key in _RESERVED:
+        raise ValueError(_("{key} is told without a model").format(key=key))
+    if not _KEY.fullmatch(key):
+        raise ValueError(_("{key!r} is no name of letters, digits and _").format(key=key))
+
+
+_Value = Annotated[str, Field(min_length=1, max_length=40)]
+
+
+class _Proposed(BaseModel):
+    key: Annotated[str, Field(min_length=1, max_length=40)]
+    about: Annotated[str, Field(min_length=1, max_length=200)]
+    values: Annotated[list[_Value], Field(max_length=12)]
+
+
+class _Proposal(BaseModel):
+    categories: Annotated[list[_Proposed], Field(max_length=5)]
+
+
+class _Beginning(NamedTuple):
+    title: str
+    text: str
+
+
+def propose(store: CorpusStore, model: ChatModel, settings: ChatConfig) -> Categories:
+    """Have a model propose categories, from the beginnings of documents all over a corpus.
+
+    Raises:
+        UsageError: the corpus is empty, or nothing that was proposed can be used.
+        ModelUnusable: the model fails, or its reply is malformed twice.
+    """
+    sample = list(_sample(store))
+    if not sample:
+        raise UsageError(N_("The corpus has no documents."), N_("Add some: localrag add PATH"))
+    while len(sample) > 1 and not _proposal_fits(model, settings, _proposal_messages(sample)):
+        sample.pop()
+    reply = ask(model, settings, _proposal_messages(sample), _Proposal, ignore, PROPOSAL_PROMPT)
+    found: dict[str, Category] = {}
+    for one in reply.categories:
+        key = "_".join(one.key.casefold().replace("-", " ").split())
+        # One that holds no word takes no other with it.
+        named = [value for value in one.values if letters_of(value)]
+        values = tuple({letters_of(value): value.strip() for value in named}.values())
+        usable = _KEY.fullmatch(key) and key not in TOLD_BY_CODE
+        if usable and len(values) > 1:
+            found.setdefault(key, Category(about=one.about, values=values))
+    if not found:
+        raise UsageError(
+            N_("What the model proposes are no categories."),
+            N_("Try another model, or write the file by hand; these come with localrag: {known}."),
+            known=", ".join(SHIPPED),
+        )
+    return found
+
+
+def _sample(store: CorpusStore) -> Sequence[_Beginning]:
+    ids = [info.id for info in store.documents()]
+    step = max(1, len(ids) // _SAMPLE)
+    return [
+        _Beginning(store.document(id_).title, store.text(id_, 0, _BEGINNING))
+        for id_ in ids[::step][:_SAMPLE]
+    ]
+
+
+def _proposal_messages(sample: Sequence[_Beginning]) -> tuple[Message, ...]:
+    texts = [part for one in sample for part in one]
+    return prompt(
+        PROPOSAL_PROMPT,
+        language_of("".join(texts)),
+        documents=sample,
+        reserved=sorted(_RESERVED),
+        tag=element("document", texts),
+    )
+
+
+def _proposal_fits(model: ChatModel, settings: ChatConfig, messages: Sequence[Message]) -> bool:
+    return model.count(messages) + settings.max_tokens <= model.context
+
+
+# HEAD """Metadata: a model sorts every document by declared categories (PR3, preparation).
+#
+# The reply is bound to the values of the categories by a grammar. What code tells of a document
+# (`localrag.corpus.facets`) is not asked for.
+# """
+#
 PROMPT = "metadata"
 # Changed when code makes other metadata of the same reply.
 _VERSION = "1"

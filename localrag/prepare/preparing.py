@@ -19,8 +19,7 @@ from localrag.inference.opening import open_chat
 from localrag.ingest.events import Event
 from localrag.language import N_
 from localrag.prepare import layers as kinds
-from localrag.prepare.categories import SHIPPED, Categories, keep, kept, propose
-from localrag.prepare.decontextualized import Rewriter, sentence_jobs, statute_jobs
+from localrag.prepare.decontextualized import Questioner, Rewriter, sentence_jobs, statute_jobs
 from localrag.prepare.index import index_layers
 from localrag.prepare.layers import (
     DECONTEXTUALIZED,
@@ -36,8 +35,7 @@ from localrag.prepare.layers import (
     Outcome,
     require,
 )
-from localrag.prepare.metadata import Sorter
-from localrag.prepare.questions import Questioner
+from localrag.prepare.metadata import SHIPPED, Categories, Sorter, keep, kept, propose
 from localrag.prepare.summaries import LEAST, Summariser
 from localrag.prepare.synthetic import AnswerWriter
 from localrag.progress import Phase, Progress, ignore

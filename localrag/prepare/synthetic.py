@@ -20,7 +20,7 @@ from localrag.corpus.types import Document
 from localrag.errors import ModelUnusable
 from localrag.prepare.decontextualized import brings_particulars, curly, pointing_words
 from localrag.prepare.layers import DerivedText, Job, Made, Outcome, Span, digest, unreadable
-from localrag.prepare.parts import Parts, sentence_spans
+from localrag.prepare.making import Parts, sentence_spans
 from localrag.prompts import language_of, prompt, template
 from localrag.question.asked import interrogative_of
 from localrag.reading.asking import ask

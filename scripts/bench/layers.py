@@ -42,9 +42,7 @@ from localrag.evaluation.statistics import score
 from localrag.evaluation.types import Question
 from localrag.methods.answering import MethodResources
 from localrag.methods.catalogue import Case
-from localrag.methods.multihop import decon
-from localrag.methods.multihop.answering import answer_from_texts, in_turn
-from localrag.methods.multihop.decomposition import decompose
+from localrag.methods.multihop import answer_from_texts, decompose, decon, in_turn
 from localrag.methods.toolkit import Toolkit
 from localrag.prepare.index import index_layers
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, SENTENCES, DerivedLayer, digest

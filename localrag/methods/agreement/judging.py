@@ -9,9 +9,8 @@ from math import exp, fsum
 from typing import Any, NamedTuple
 
 from localrag.methods.agreement import citations, statements
-from localrag.methods.agreement.evidence import LawText
-from localrag.methods.agreement.types import OptionJudgement, Signs
-from localrag.methods.agreement.wording import ngrams
+from localrag.methods.agreement.evidence import LawText, ngrams
+from localrag.methods.agreement.signs import OptionJudgement, Signs
 from localrag.methods.catalogue import mark
 from localrag.methods.polarity import Polarity, polarity_of
 from localrag_indexes.analysis.analyzer import split_sentences
@@ -22,8 +21,8 @@ class SignWeights:
     """How much each sign counts; fitted by ``scripts/train_statute_lexical.py``.
 
     Attributes:
-        statements: for `localrag.methods.agreement.statements.SIGNS`.
-        citations: for `localrag.methods.agreement.citations.SIGNS`.
+        statements: for `localrag.methods.agreement.signs.SIGNS`.
+        citations: for `localrag.methods.agreement.signs.SIGNS`.
     """
 
     statements: Mapping[str, float]

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from localrag.methods.comparison import values
-from localrag.methods.comparison.ordering import by_age, by_amount, by_time
-from localrag.methods.comparison.types import (
+from localrag.methods.comparison import (
     ComparisonKind,
     Decision,
     Side,
     all_of,
     any_of,
     statement,
+    values,
 )
+from localrag.methods.comparison.ordering import by_age, by_amount, by_time
 from localrag.methods.comparison.values import Address, Text, Value, folded, items, read
 from localrag.reading import dates, quantities
 from localrag.reading.dates import Date, Day, Interval, Period, periods

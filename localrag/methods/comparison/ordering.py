@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from localrag.harmless import shorten
-from localrag.methods.comparison.types import SHOWN, Decision, Side
+from localrag.methods.comparison import SHOWN, Decision, Side
 from localrag.reading import dates, quantities
 from localrag.reading.dates import Date, Day, Interval, Period
 from localrag.reading.folding import COUNT, ORDINAL, UNITS

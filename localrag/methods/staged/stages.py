@@ -1,25 +1,214 @@
-"""The way of one query through the stages: what is not found passes on to the next."""
+"""The values of the staged method: what is asked step by step, and what a stage made of it."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field, create_model
 
+from localrag.corpus.rows import FoldedText, bare, fold, stands_alone, words_of
 from localrag.corpus.types import ARTICLES, PASSAGES, TRIPLES, Passage, Triple
 from localrag.facts import Fact, FactKind
 from localrag.methods.extractive import EVIDENCE
-from localrag.methods.staged.types import LONGEST_OBJECT, AskedQuery, FoundTriple, SubQuery
-from localrag.methods.staged.wording import WrittenTriple, holds, is_not_found, is_same, names
 from localrag.methods.toolkit import Toolkit
 from localrag.reading.evidence import NumberedPassage, element
 from localrag.reading.pieces import pieces_of
 from localrag.reading.types import Citation, Stage
 from localrag.retrieval.query import MAX_CHARACTERS
 from localrag.retrieval.types import Hit, Query
+from localrag_indexes.analysis.normalize import NUMERAL_CHARACTERS, normalize, without_blanks
 from localrag_models.chat import Message
 
+LONGEST_OBJECT = 100
+"""Characters of an object, and of an answer, that a model writes, at most."""
+
+_REFERENCE = re.compile(r"(?<![a-z0-9_])answer[ _]?([0-9]{1,9})(?![a-z0-9_])", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class SubQuery:
+    """A query with a single answer.
+
+    Attributes:
+        number: its place, from 1.
+        text: in words.
+        subject, predicate: of the triple that would answer it; "" where none was named.
+    """
+
+    number: int
+    text: str
+    subject: str
+    predicate: str
+
+    @property
+    def label(self) -> str:
+        """What the trace calls it: "query 1"."""
+        return label_of(self.number)
+
+    @property
+    def references(self) -> tuple[int, ...]:
+        """The numbers of the queries whose answers it is asked with (``Answer1``), in order."""
+        written = " ".join((self.text, self.subject, self.predicate))
+        return tuple(dict.fromkeys(int(number) for number in _REFERENCE.findall(written)))
+
+    def filled(self, answers: Mapping[int, str]) -> "SubQuery":
+        """The query with the answers that it refers to written into it.
+
+        Args:
+            answers: by number; there is one for each of the references.
+        """
+        parts = (self.text, self.subject, self.predicate)
+        return SubQuery(self.number, *(filled(part, answers) for part in parts))
+
+
+def label_of(number: int) -> str:
+    """What the trace calls the query of this number, from 1."""
+    return f"query {number}"
+
+
+def filled(text: str, answers: Mapping[int, str]) -> str:
+    """A text with the answers that it refers to written into it, as far as there are some."""
+    return _REFERENCE.sub(lambda found: answers.get(int(found[1]), found[0]), text)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTriple:
+    """What a stage found for a query.
+
+    Attributes:
+        triple: that answers it.
+        answer: what later queries are asked with: of several objects the one that is meant.
+        citation: what shows the triple, checked by code; None where the model remembers it.
+        other: what the citation speaks of, where that is not the subject asked for.
+    """
+
+    triple: Triple
+    answer: str
+    citation: Citation | None = None
+    other: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuery:
+    """A query as it was asked, and what came of it.
+
+    Attributes:
+        query: with the answers of earlier queries written into it, unless it was not asked.
+        tried: the stages it was asked of, in order.
+        reading: what the last of them found; None where none found anything.
+    """
+
+    query: SubQuery
+    tried: tuple[Stage, ...] = ()
+    reading: FoundTriple | None = None
+
+    @property
+    def stage(self) -> Stage | None:
+        """What the reading was taken from."""
+        return self.tried[-1] if self.reading else None
+
+
+# HEAD """Triples as a model writes them, and what of it a text holds."""
+#
+_NOT_FOUND = re.compile(r"\s*not[ _]?found\s*", re.IGNORECASE)
+
+_FIGURE = f"[0-9{NUMERAL_CHARACTERS}]"
+_STARTS_FIGURE = rf"(?<!{_FIGURE})(?<!{_FIGURE}[.,])"
+_ENDS_FIGURE = rf"(?!{_FIGURE}|[.,]{_FIGURE})"
+
+_Written = Annotated[str, Field(max_length=LONGEST_OBJECT)]
+
+
+class WrittenTriple(BaseModel):
+    """A triple in the words of a model."""
+
+    subject: _Written
+    predicate: _Written
+    object: _Written
+
+    def read(self, query: SubQuery) -> Triple | None:
+        """The triple; what the model left blank is as the query has it. None without an object."""
+        if not is_found(self.object):
+            return None
+        subject, predicate = self.subject.strip(), self.predicate.strip()
+        return Triple(
+            subject or query.subject, predicate or query.predicate, (self.object.strip(),)
+        )
+
+
+def is_not_found(written: str) -> bool:
+    """Whether a model wrote NOTFOUND."""
+    return _NOT_FOUND.fullmatch(written) is not None
+
+
+def is_found(written: str) -> bool:
+    """Whether an object that a model wrote is one: it holds a word, and that is not NOTFOUND."""
+    return any(map(str.isalnum, written)) and not is_not_found(written)
+
+
+def as_written(name: str, text: str) -> str:
+    """A name as a text writes it, without its disambiguator if need be; "" where it does not."""
+    folded, whole = FoldedText(text), fold(name)
+    for wanted in filter(None, (whole, bare(whole))):
+        start = folded.folded.find(wanted)
+        if start >= 0:
+            first, last = folded.span(start, start + len(wanted))
+            return text[first:last]
+    return ""
+
+
+def is_same(name: str, other: str) -> bool:
+    """Whether two names are spellings of one, of which one may lack the disambiguator."""
+    one, two = fold(name), fold(other)
+    return one == two or bare(one) == two or one == bare(two)
+
+
+def names(text: str, name: str) -> bool:
+    """Whether a text names something, without its disambiguator if need be.
+
+    A piece of another name does not count: neither "東京都" nor "京都2" names "京都".
+    """
+    if not any(map(str.isalnum, name)):
+        return False
+    normal, whole = normalize(text), fold(name)
+    folded, words = FoldedText(normal), words_of(normal)
+    return any(
+        folded.begins(found.start())
+        and folded.ends(found.end())
+        and stands_alone(normal, *folded.span(*found.span()), words)
+        for wanted in filter(None, (whole, bare(whole)))
+        for found in re.finditer(re.escape(wanted), folded.folded)
+    )
+
+
+def holds(text: str, part: str) -> bool:
+    """Whether a text holds a part; width, case and blanks may differ, no word or number is cut.
+
+    "12日" stands in "５月 12日", but not in "112日"; "5" does not stand in "3.5", nor "京都" in
+    "東京都".
+    """
+    letters = without_blanks(part)
+    if not letters:
+        return False
+    pattern = r"\s*".join(map(re.escape, letters))
+    if re.match(_FIGURE, letters):
+        pattern = _STARTS_FIGURE + pattern
+    if re.match(_FIGURE, letters[-1]):
+        pattern += _ENDS_FIGURE
+    normal = normalize(text)
+    spans = [found.span() for found in re.finditer(pattern, normal)]
+    if (0, len(normal)) in spans:
+        return True
+    words = words_of(normal) if spans else None
+    return words is not None and any(
+        start in words.starting and end in words.ending for start, end in spans
+    )
+
+
+# HEAD """The way of one query through the stages: what is not found passes on to the next."""
+#
 FOUND, SHOWN = 30, 10
 """Hits of a search, and those that a model is shown of them once they are re-ranked."""
 

@@ -12,21 +12,19 @@ from typing import NamedTuple
 from localrag.corpus.knowledge import KnownTriple, SubjectMention
 from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.values import narrowed
-from localrag.methods.staged_symbolic.lookups import (
-    TripleAnswer,
-    TripleLookups,
-    of_meanings,
-    of_values,
-    predicate_of,
-)
-from localrag.methods.staged_symbolic.wording import (
+from localrag.methods.staged_symbolic.question import (
     AnswerForm,
     NamedQuestion,
+    TripleAnswer,
+    TripleLookups,
     form_of,
     has_figure,
     is_choice,
     kind_fits,
     masked,
+    of_meanings,
+    of_values,
+    predicate_of,
     unframed,
 )
 from localrag.retrieval.predicates import SAID, Term, alike, best, heard, terms

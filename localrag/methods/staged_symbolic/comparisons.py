@@ -16,21 +16,15 @@ from typing import NamedTuple
 
 from localrag.corpus.knowledge import KnownTriple, SubjectMention
 from localrag.facts import Fact, FactKind
+from localrag.methods.comparison import ComparisonKind, Decision, Side
 from localrag.methods.comparison.comparing import compare
-from localrag.methods.comparison.types import ComparisonKind, Decision, Side
-from localrag.methods.staged_symbolic.lookups import (
-    TripleAnswer,
-    TripleLookups,
-    of_meanings,
-    of_sharing,
-    of_values,
-    predicate_of,
-)
-from localrag.methods.staged_symbolic.wording import (
+from localrag.methods.staged_symbolic.question import (
     MASK,
     ORDERS,
     AnswerForm,
     NamedQuestion,
+    TripleAnswer,
+    TripleLookups,
     asks_for_part,
     comparisons_of,
     form_of,
@@ -40,6 +34,10 @@ from localrag.methods.staged_symbolic.wording import (
     is_order,
     is_ordered,
     masked,
+    of_meanings,
+    of_sharing,
+    of_values,
+    predicate_of,
     unframed,
 )
 from localrag.retrieval.predicates import SAID, Term, best, heard, likeness, terms

@@ -17,7 +17,7 @@ from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required, text
 from localrag.evaluation.types import Gold, GoldEvidence, Question
 from localrag.language import N_
-from localrag.methods.fact_check.concluding import Label
+from localrag.methods.fact_check.verdicts import Label
 from localrag.reading.types import Veracity
 from localrag.retrieval.query import check
 from localrag.retrieval.types import Filters, Query

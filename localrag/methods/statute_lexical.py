@@ -19,7 +19,7 @@ from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.methods.agreement.evidence import content_terms, provisions_found
 from localrag.methods.agreement.judging import choose, is_held_out, judge
-from localrag.methods.agreement.types import OptionJudgement, in_words
+from localrag.methods.agreement.signs import OptionJudgement, in_words
 from localrag.methods.catalogue import Case, Method, labelled
 from localrag.methods.extractive import PlainToolkit
 from localrag.reading.types import Answer, Citation, Claim
