@@ -279,6 +279,7 @@ def calibrate(
     """
     from localrag.cli.terminal import Meter, emit
     from localrag.corpus.store import CorpusStore
+    from localrag.methods.decon import DeconSettings
     from localrag.prepare.index import LayerIndex
     from localrag.prepare.measuring import distributions
     from localrag.progress import Stopwatch
@@ -294,7 +295,7 @@ def calibrate(
         Meter() as meter,
     ):
         found = distributions(index, store, asked, Stopwatch(meter.update))
-    threshold = config.method.threshold
+    threshold = DeconSettings.of(config.method).threshold
     if as_json:
         emit([_distribution(one, threshold) for one in found])
     else:

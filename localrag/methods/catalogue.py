@@ -247,9 +247,7 @@ _REGISTERED: dict[str, Method] = {}
 Answering = TypeVar("Answering", bound=Callable[..., Answer])
 
 
-def register(
-    name: str, about: str, **declared: Any
-) -> Callable[[Answering], Answering]:
+def register(name: str, about: str, **declared: Any) -> Callable[[Answering], Answering]:
     """Register a method that the decorated function answers with.
 
     Args:
@@ -310,9 +308,11 @@ def declared_settings() -> dict[str, tuple[Any, FieldInfo]]:
     return {name: (field.annotation, field) for name, field in _declared_fields().items()}
 
 
-def _declared_fields() -> dict[str, FieldInfo]:
-    declared = MethodSettings.__subclasses__()
-    return {name: field for one in declared for name, field in one.model_fields.items()}
+def _declared_fields(base: type[MethodSettings] = MethodSettings) -> dict[str, FieldInfo]:
+    found = dict(base.model_fields)
+    for one in base.__subclasses__():
+        found |= _declared_fields(one)
+    return found
 
 
 @cache

@@ -45,11 +45,11 @@ from localrag.reading.pieces import Piece
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.types import Query
 
-# Sentences that a sub-question is answered from, and those added where they are not enough.
+# Sentences for a sub-question, and those added where they are not enough.
 _SHOWN, _ADDED = 7, 5
-# Neighbours of one kind that a sentence has, and sentences whose neighbours are added.
+# Neighbours of one kind, and sentences whose neighbours are added.
 _NEIGHBOURS, _WIDENED = 5, 3
-# Sentences that are ordered by how near they are to a sub-question.
+# Sentences that are ordered by nearness to a sub-question.
 _ORDERED = 50
 _LONGEST = 200
 
@@ -156,7 +156,7 @@ def _beside(toolkit: Toolkit, asked: Query, sentence: LayerText, label: str) -> 
     inside = replace(like, filters=replace(asked.filters, documents=(sentence.document,)))
     subject = f"{label}, neighbours"
     for query, words in ((like, False), (inside, False), (like, True)):
-        # It finds itself, too.
+        # A sentence also finds itself.
         near = toolkit.search_layer(SENTENCES, query, _NEIGHBOURS + 1, words=words, subject=subject)
         yield from (one.found for one in near)
 

@@ -26,8 +26,13 @@ from pydantic import Field
 
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
-from localrag.methods.catalogue import Calls, Case, MethodSettings, Purpose, register
-from localrag.methods.multihop import SPLIT_CALLS, answer_from_texts, sub_questions
+from localrag.methods.catalogue import Calls, Case, Purpose, register
+from localrag.methods.multihop import (
+    SPLIT_CALLS,
+    SentenceSettings,
+    answer_from_texts,
+    sub_questions,
+)
 from localrag.methods.toolkit import Toolkit
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS
 from localrag.prepare.texts import FoundText, LayerText
@@ -38,15 +43,9 @@ from localrag.retrieval.types import Query
 from localrag_indexes.fusion import convex_combination
 
 
-class DeconSettings(MethodSettings):
+class DeconSettings(SentenceSettings):
     """N and T of the paper."""
 
-    sentences: int = Field(
-        3,
-        ge=1,
-        le=100,
-        description="sentences for a sub-question, of methods that search layers or check claims",
-    )
     threshold: float = Field(
         0.8,
         ge=-1,

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from localrag.errors import ModelUnusable
 from localrag.facts import Fact, FactKind
-from localrag.methods.catalogue import Calls
+from localrag.methods.catalogue import Calls, MethodSettings
 from localrag.methods.generative import (
     ClaimChecker,
     answer_of,
@@ -46,6 +46,17 @@ SPLIT_CALLS = Calls(fixed=DECOMPOSITION_CALLS.fixed + 1, more=DECOMPOSITION_CALL
 _LONGEST_QUESTION, _LONGEST_ANSWER = 200, 150
 # Two of each step of the longest questions.
 _MOST_CITED = 8
+
+
+class SentenceSettings(MethodSettings):
+    """For methods that look for sentences with each sub-question."""
+
+    sentences: int = Field(
+        3,
+        ge=1,
+        le=100,
+        description="sentences for a sub-question, of methods that search layers or check claims",
+    )
 
 
 class _Need(BaseModel):

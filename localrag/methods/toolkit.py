@@ -1,4 +1,4 @@
-"""What a method that calls a model answers a question with; all it does is in the trace."""
+"""The means of a method that calls a model. The trace records every step."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -50,14 +50,14 @@ if TYPE_CHECKING:
     from localrag.prepare.summaries import Summary
 
 
-# Characters of a passage below which it says too little.
+# A shorter piece of a passage says too little.
 _SHORTEST_SHARE = 200
 
 
 class Toolkit(PlainToolkit):
-    """What a method that calls a model, or searches derived layers, answers one question with.
+    """The means of a method that calls a model, or searches derived layers, for one question.
 
-    Every call of the model raises `localrag.reading.types.Cancelled`, too.
+    Every call of the model can also raise `localrag.reading.types.Cancelled`.
     """
 
     @property
@@ -81,13 +81,13 @@ class Toolkit(PlainToolkit):
         words: bool = False,
         subject: str = "",
     ) -> list[FoundText]:
-        """Search a derived layer by meaning; where it has no vectors, by words.
+        """Search a derived layer by meaning; by words where it has no vectors.
 
         Args:
             layer: its name.
             asked: the query.
-            k: how many texts to give back.
-            word: which word a prepared question asks with; empty for any.
+            k: how many texts to return.
+            word: the interrogative of prepared questions; empty for any.
             words: search by words instead.
             subject: as for `search`.
 
@@ -117,7 +117,7 @@ class Toolkit(PlainToolkit):
         return found
 
     def summaries(self) -> "Sequence[Summary]":
-        """What the questions of documents that share metadata are about, fewer labels first.
+        """The summaries of documents that share metadata, those of fewer labels first.
 
         Raises:
             UsageError: none were prepared.
@@ -128,7 +128,7 @@ class Toolkit(PlainToolkit):
             return layers.summaries
 
     def headings(self, asked: Query, count: int) -> tuple[str, ...]:
-        """The headings of the first hits of a question, each once; no part of the trace.
+        """The headings of the first hits of a question, each once; not in the trace.
 
         Raises:
             UsageError: the question cannot be searched for.
@@ -139,13 +139,13 @@ class Toolkit(PlainToolkit):
 
     @property
     def rewrites(self) -> bool:
-        """Whether a model writes searches: the settings want it, and the corpus has laws."""
+        """Whether a model writes searches: the settings allow it, and the corpus has laws."""
         with self._resources.reading:
             laws = self._resources.retriever.names.rows
         return self.settings.write_searches and bool(laws)
 
     def answers(self, retrieval: Retrieval, cited: Sequence[Sentence]) -> float:
-        """How probably sentences answer the question; see `localrag.reading.support`."""
+        """The probability that sentences answer the question; see `localrag.reading.support`."""
         places = [(sentence.passage, sentence.piece) for sentence in cited]
         every = retrieval.searches or (retrieval,)
         with self._resources.reading:
@@ -164,9 +164,9 @@ class Toolkit(PlainToolkit):
         """The sentences of the hits that may answer, numbered, as many as the context holds.
 
         Args:
-            asked: what they are read for.
+            asked: the question.
             hits: best first.
-            messages: the prompt made of them.
+            messages: makes the prompt of them.
             subject: as for `search`.
             whole: whether the first hit is shown whole and before all others.
 
@@ -188,8 +188,8 @@ class Toolkit(PlainToolkit):
         """Every sentence of the hits, numbered, as many as the context holds.
 
         Args:
-            hits: best first, at least one; the last ranks are left out first.
-            messages: the prompt made of the sentences.
+            hits: best first, at least one. The last ranks are left out first.
+            messages: makes the prompt of the sentences.
 
         Raises:
             ModelUnusable: the context of the model does not hold a single sentence.
@@ -203,14 +203,13 @@ class Toolkit(PlainToolkit):
         found: Sequence[LayerText],
         messages: Callable[[Sequence[Sentence]], Sequence[Message]],
     ) -> Sequence[Sentence]:
-        """The sentences that texts of a layer were made of, numbered, as many as the context holds.
+        """The source sentences of texts of a layer, numbered, as many as the context holds.
 
-        The model is shown them as they can be read alone. What the corpus has no longer is left
-        out.
+        The model reads them as rewritten. Sentences that the corpus no longer has are left out.
 
         Args:
-            found: best first; the last ones are left out first.
-            messages: the prompt made of the sentences.
+            found: best first. The last ones are left out first.
+            messages: makes the prompt of the sentences.
 
         Raises:
             ModelUnusable: the context of the model does not hold a single sentence.
@@ -222,11 +221,11 @@ class Toolkit(PlainToolkit):
     def source_sentences(
         self, found: Iterable[LayerText], shown: Callable[[LayerText, Passage], str]
     ) -> list[Sentence]:
-        """What texts of a layer were made of, without numbers; what is gone is left out.
+        """The source sentences of texts of a layer that the corpus still has, without numbers.
 
         Args:
             found: the texts.
-            shown: what a model is shown of each, given the passage that holds its source.
+            shown: the text that a model reads for each, given the passage of its source.
         """
         with self.store() as store:
             sources = [(one, source_of(store, one)) for one in found]
@@ -244,8 +243,8 @@ class Toolkit(PlainToolkit):
         """Sentences numbered in their order, as many as the context holds.
 
         Args:
-            sentences: best first; the last ones are left out first.
-            messages: the prompt made of them.
+            sentences: best first. The last ones are left out first.
+            messages: makes the prompt of them.
 
         Raises:
             ModelUnusable: the context of the model does not hold a single sentence.
@@ -260,9 +259,7 @@ class Toolkit(PlainToolkit):
         events = []
         if kept < len(numbered):
             events.append(Fact(FactKind.SENTENCES_LEFT_OUT, n=kept))
-        shown = dict.fromkeys(one.passage for one in numbered[:kept])
-        hits = [Hit(passage, 1 / rank, rank, EVIDENCE) for rank, passage in enumerate(shown, 1)]
-        self.note(EVIDENCE, events, hits, perf_counter() - since, spans=spans_of(numbered[:kept]))
+        self.note_sentences(EVIDENCE, numbered[:kept], events, since=since)
         return numbered[:kept]
 
     def _shown(
@@ -288,13 +285,28 @@ class Toolkit(PlainToolkit):
         )
         return chosen.sentences
 
-    def sources(self, asked: Query, hits: Sequence[Hit]) -> list[NumberedPassage]:
-        """The hits as texts for a model, numbered from 1; of long ones the nearest pieces.
+    def note_sentences(
+        self,
+        stage: str,
+        sentences: Sequence[Sentence],
+        events: Sequence[Fact] = (),
+        *,
+        since: float,
+        subject: str = "",
+        query: str = "",
+    ) -> None:
+        """Record chosen sentences as a stage, begun at `since` (`time.perf_counter`)."""
+        hits = _ranked((one.passage for one in sentences), stage)
+        seconds, spans = perf_counter() - since, spans_of(sentences)
+        self.note(stage, events, hits, seconds, subject, query, spans)
 
-        A small context is shared out, so that a long first hit does not take all of it.
+    def sources(self, asked: Query, hits: Sequence[Hit]) -> list[NumberedPassage]:
+        """The hits as texts for a model, numbered from 1; the best pieces of long ones.
+
+        Hits share a small context, so that the first one does not take all of it.
         """
         room = self._resources.model.context - self._resources.settings.max_tokens
-        # A character of Japanese is about a token; the prompt itself needs the room of one hit.
+        # A Japanese character is about a token. The prompt itself takes the share of one hit.
         share = max(_SHORTEST_SHARE, room // (len(hits) + 1))
         with self._resources.reading:
             retriever = self._resources.retriever
@@ -307,23 +319,21 @@ class Toolkit(PlainToolkit):
         *,
         subject: str = "",
     ) -> Sequence[NumberedPassage]:
-        """As many of the sources as the context of the model holds beside the reply.
+        """As many of the sources as the context holds beside the reply.
 
         Args:
-            sources: best first; the last ranks are left out first, which the trace records.
-            messages: the prompt made of them.
+            sources: best first. The last ranks are left out first, with an event.
+            messages: makes the prompt of them.
             subject: as for `search`.
 
         Raises:
-            ModelUnusable: the context holds not even the prompt without any source.
+            ModelUnusable: the context does not hold the prompt without any source.
         """
         since = perf_counter()
         kept, events = fitting(sources, lambda some: self.fits(messages(some)))
         if not kept and not self.fits(messages(())):
             self._too_small(messages(()))
-        hits = tuple(
-            Hit(source.passage, 1 / rank, rank, EVIDENCE) for rank, source in enumerate(kept, 1)
-        )
+        hits = _ranked((source.passage for source in kept), EVIDENCE)
         self.note(EVIDENCE, events, hits, perf_counter() - since, subject)
         return kept
 
@@ -344,36 +354,27 @@ class Toolkit(PlainToolkit):
         purpose: str = "",
         claims: Callable[[str], Sequence[str]] | None = None,
     ) -> Shape:
-        """Have the model fill in an object; a malformed reply is asked for once more.
+        """Have the model fill in an object. A malformed reply is asked for once more.
 
         Args:
             messages: the prompt.
-            shape: bounds every string and list it holds.
-            purpose: what the call is for, for the trace ("verdict b").
-            claims: reads claims out of an unfinished reply, for those who follow its making.
+            shape: limits every string and list in it.
+            purpose: the name of the call in the trace ("verdict b").
+            claims: reads claims in an unfinished reply, to show them early.
 
         Raises:
-            ModelUnusable: the model failed, or its reply is malformed for the second time.
+            ModelUnusable: the model failed, or its reply was malformed twice.
         """
-        resources = self._resources
-        return ask(
-            resources.model,
-            resources.settings,
-            messages,
-            shape,
-            self._count,
-            purpose,
-            self._watch,
-            claims,
-        )
+        model, settings = self._resources.model, self._resources.settings
+        return ask(model, settings, messages, shape, self._count, purpose, self._watch, claims)
 
     def ask_once(self, messages: Sequence[Message], shape: type[Shape], purpose: str) -> Shape:
-        """Have the model fill in an object, unless it did so before for the same prompt.
+        """Have the model fill in an object; a stored reply to the same prompt replaces the call.
 
-        What was remembered is an event, in the place of a call.
+        A stored reply is an event.
 
         Args:
-            messages: the prompt, which decides the shape.
+            messages: the prompt, which determines the shape.
             shape: as for `ask`.
             purpose: as for `ask`.
 
@@ -398,9 +399,10 @@ class Toolkit(PlainToolkit):
         """Have the model weigh words that it could answer with; see `ChatModel.choose`.
 
         Args:
-            messages: a question; what it shares with the prompt before is not read again.
+            messages: a question. The beginning that it shares with the last prompt is not read
+                again.
             options: the words.
-            purpose: what the call is for, for the trace ("second reading").
+            purpose: the name of the call in the trace ("second reading").
 
         Returns:
             The probability of each word; together 1.
@@ -420,11 +422,10 @@ class Toolkit(PlainToolkit):
 
     @property
     def settings(self) -> ChatConfig:
-        """Of the chat model."""
+        """The settings of the chat model."""
         return self._resources.settings
 
     def _too_small(self, messages: Sequence[Message]) -> NoReturn:
-        """Say that the context does not hold a prompt and a reply to it."""
         model, reply = self._resources.model, self._resources.settings.max_tokens
         with named():
             needed = model.count(messages) + reply
@@ -447,29 +448,32 @@ class Toolkit(PlainToolkit):
         self.trace = replace(self.trace, calls=(*self.trace.calls, call))
 
 
+def _ranked(passages: Iterable[Passage], stage: str) -> list[Hit]:
+    """Passages as hits of a stage, each once, in their order."""
+    different = dict.fromkeys(passages)
+    return [Hit(passage, 1 / rank, rank, stage) for rank, passage in enumerate(different, 1)]
+
+
 def spans_of(sentences: Iterable[Sentence]) -> list[TextSpan]:
-    """Where sentences stand in their documents."""
+    """The places of sentences in their documents."""
     pieces = (one.piece for one in sentences)
     return [TextSpan(one.passage.document_id, one.start, one.end) for one in pieces]
 
 
-# HEAD """What a model wrote to search for, kept so that the same question need not be read again.
-#
-# A file for each request, in the folder ``searches`` of the workspace: its name is the digest of all
-# that decides the reply, its content the reply. Any number of processes may read and write. A kill
-# loses nothing that was written. The folder can be deleted at any time; `localrag forget` wipes it.
-# """
-#
 MOST = 10_000
-"""Replies that are kept, at most; the oldest go first."""
+"""Stored replies at most. The oldest are deleted first."""
 
 
 class Remembered:
-    """Replies of models, by what they were asked.
+    """Stored replies of models, so that nobody waits for the same reply twice.
+
+    Each request has a file in the folder ``searches`` of the workspace, named by its digest. Any
+    number
+    of processes may read and write. The folder can be deleted; `localrag forget` empties it.
 
     Args:
-        folder: made when the first reply is kept.
-        most: replies that are kept, at most.
+        folder: made for the first reply.
+        most: replies that are stored, at most.
     """
 
     def __init__(self, folder: Path, most: int = MOST) -> None:
@@ -477,13 +481,13 @@ class Remembered:
         self._most = most
 
     def get(self, key: str) -> str:
-        """The reply to a request; "" where none is kept, or it may not be read."""
+        """The reply to a request; "" where none can be read."""
         with suppress(OSError, UnicodeDecodeError):
             return self._path(key).read_text(encoding="utf-8")
         return ""
 
     def put(self, key: str, reply: str) -> None:
-        """Keep a reply; where nothing can be written, the model is asked again next time."""
+        """Store a reply. Where nothing can be written, the model is asked again next time."""
         with suppress(OSError):
             make_folder(self._folder)
             replace_text(self._path(key), reply, private=True)
@@ -498,11 +502,10 @@ class Remembered:
 
 
 def key_of(model: str, settings: ChatConfig, messages: Sequence[Message]) -> str:
-    """The key of a request: another model, server, prompt or setting has another one.
+    """The key of a request. Another model, server, prompt or setting gives another key.
 
     Args:
-        model: its id, which changes with its weights. Where a server does not name them, its
-            address counts.
+        model: its id, which changes with its weights. For a server, its address counts too.
         settings: of the model.
         messages: the prompt.
     """

@@ -1,7 +1,11 @@
-"""How near questions come to each other under an embedder: what a threshold of cosines means.
+"""Measures of prepared questions: how near questions are to them, and how many ask the same.
 
-The threshold T of DeconRAG was set for another embedder. E5 gives unrelated texts cosines of .7 and
-more, others near 0: what is far and what is near has to be measured for each, on the texts at hand.
+`distributions` shows which cosine a threshold should have. DeconRAG set its T for another embedder:
+E5 gives unrelated texts cosines of .7 and more, others near 0.
+
+`redundancy` clusters synthetic questions (PR3), by single linkage at a threshold. Repeated
+questions
+are redundant. Embedders with high cosines need a higher threshold; see `localrag calibrate`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,11 +29,11 @@ if TYPE_CHECKING:
 
 
 SAMPLE = 200
-"""Prepared questions that are looked at, where no others are given."""
+"""Prepared questions that are compared, if no others are given."""
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 COMPARING = Phase(N_("comparing"), N_("questions"))
-# The nearest prepared questions of one question, among them its own sentence's.
+# Nearest prepared questions of one question, with those of its own sentence.
 _LOOKED_AT = 20
 UNRELATED = N_("an unrelated prepared question")
 NEAREST = N_("the nearest prepared question")
@@ -42,36 +46,37 @@ class Distribution:
     """The cosines of questions to something.
 
     Attributes:
-        to: to what, a message marked with `N_`.
-        cosines: of each question that has one, ascending.
+        to: a message marked with `N_`.
+        cosines: ascending, one for each question that has one.
     """
 
     to: str
     cosines: tuple[float, ...]
 
     def quantile(self, share: float) -> float:
-        """The cosine below which so many of them lie."""
+        """The cosine below which this share lies."""
         return self.cosines[min(int(share * len(self.cosines)), len(self.cosines) - 1)]
 
     def reaching(self, threshold: float) -> float:
-        """The share of them that is as high as a threshold."""
+        """The share at or above a threshold."""
         return sum(one >= threshold for one in self.cosines) / len(self.cosines)
 
 
 def distributions(
     index: LayerIndex, store: CorpusStore, asked: Sequence[str] = (), watch: Stopwatch | None = None
 ) -> list[Distribution]:
-    """Measure how near questions come to what is prepared.
+    """Measure how near questions are to prepared texts.
 
     Args:
         index: of the layers, with vectors.
         store: of the corpus.
-        asked: the questions; without any a sample of the prepared ones, each of which is held
-            against those of other sentences.
-        watch: told how far it is.
+        asked: the questions. Without any, a sample of the prepared ones is compared with those of
+            other
+            sentences.
+        watch: hears the progress.
 
     Returns:
-        Those for which there is a cosine at all; none where nothing was asked for in preparation.
+        Those with a cosine; none without prepared questions.
 
     Raises:
         UsageError: the layers are not prepared.
@@ -104,7 +109,7 @@ def distributions(
 def _of_one(
     index: LayerIndex, store: CorpusStore, text: str, source: LayerText | None, other: LayerText
 ) -> Iterator[tuple[str, float]]:
-    """The cosines of one question; what is of its own sentence does not count."""
+    """The cosines of one question, without those to its own sentence."""
     own = source.place if source else None
     yield (
         UNRELATED,
@@ -121,18 +126,10 @@ def _of_one(
             yield to, near.score
 
 
-# HEAD """How many of the synthetic questions ask the same: clusters of their vectors (PR3).
-#
-# Two questions belong together where their cosine reaches a threshold, and so do those that a chain
-# of such pairs joins (single linkage, cut at the threshold); what is said once more than once is
-# redundant. An embedder that gives all texts high cosines wants a higher threshold: see
-# `localrag calibrate`.
-# """
-#
 ALIKE = 0.95
-"""The cosine from which questions ask the same, where nothing else is said."""
+"""The default cosine from which questions ask the same."""
 MOST = 10_000
-"""Questions that are compared, for each is compared with each; of more, these many are drawn."""
+"""Questions that are compared, each with each. Of more, a sample is drawn."""
 
 # Rows of the matrix of cosines in memory at a time.
 _BLOCK = 512
@@ -140,11 +137,11 @@ _BLOCK = 512
 
 @dataclass(frozen=True, slots=True)
 class Redundancy:
-    """How questions fall into clusters.
+    """Clusters of questions.
 
     Attributes:
         questions: that were compared.
-        clusters: that they fall into.
+        clusters: of the questions.
         largest: questions of the largest cluster.
         threshold: the cosine from which two are one.
     """
@@ -156,7 +153,7 @@ class Redundancy:
 
     @property
     def share(self) -> float:
-        """The share of the questions that ask what another one asks already."""
+        """The share of the questions that repeat another one."""
         return 1 - self.clusters / self.questions if self.questions else 0.0
 
 

@@ -1,15 +1,15 @@
-"""Categories: by what documents are told apart; declared in a TOML file, or proposed by a model.
+"""Metadata (PR3, preparation): a model sorts every document by categories.
 
-::
+Categories are declared in a TOML file, or proposed by a model::
 
     [field]
     about = "The field of law that it belongs to"
     values = ["国税", "民事"]
     most = 1
 
-A file that comes with localrag is named by its name (`SHIPPED`), any other by its path. What a
-model proposes is written to a file, for a person to correct and to pass on: nothing is sorted by
-categories that nobody has seen.
+Files of localrag have a name (`SHIPPED`), others a path. A proposal is written to a file for a
+person to correct first. A grammar binds the reply to the values. The model is not asked for facets
+that code knows (`localrag.corpus.facets`).
 """
 
 import json
@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -36,12 +36,11 @@ from localrag.corpus.facets import FIELD, TOLD_BY_CODE, labels_of
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Document, Label
 from localrag.durable import replace_text, storing
-from localrag.errors import InputError, ModelUnusable, StoreError, UsageError
+from localrag.errors import InputError, StoreError, UsageError
 from localrag.language import N_, _
-from localrag.prepare.layers import Job, Made, Outcome, Span, digest, unreadable
-from localrag.progress import ignore
-from localrag.prompts import language_of, prompt, template
-from localrag.reading.asking import ask
+from localrag.prepare.layers import Job, Made, Outcome, Span, digest
+from localrag.prepare.making import LayerWriter, written
+from localrag.prompts import language_of, prompt
 from localrag.reading.evidence import element
 from localrag.retrieval.types import ModelCall
 from localrag.workspace import CorpusPaths
@@ -51,25 +50,25 @@ from localrag_models.chat import ChatModel, Message
 SHIPPED = ("statutes", "encyclopaedia", "papers")
 """The files that come with localrag."""
 PROPOSE = "propose"
-"""Stands in the place of a file where a model is to propose one."""
+"""The name that asks for a proposal."""
 PROPOSAL_PROMPT = "categories"
 
 _KEPT = "categories.toml"
 _KEY = re.compile(r"[^\W\d_]\w{0,39}")
-# What code tells of itself; only the field of a law may be asked for as well.
+# Facets that code knows. Only the field of a law may be a category too.
 _RESERVED = frozenset(TOLD_BY_CODE) - {FIELD}
-# Documents that a proposal is made from, and characters of each.
+# Documents for a proposal, and characters of each.
 _SAMPLE, _BEGINNING = 12, 300
 _Text = Annotated[str, Field(min_length=1, max_length=80)]
 
 
 class Category(BaseModel):
-    """What documents are told apart by.
+    """A category of documents.
 
     Attributes:
-        about: what it tells, in words for the model.
-        values: all that there are.
-        most: how many of them one document can have.
+        about: describes it for the model.
+        values: all of them.
+        most: values of one document, at most.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -93,10 +92,10 @@ _FILE = TypeAdapter(dict[str, Category])
 
 
 def load(named: str) -> Categories:
-    """Read a file of categories: one of `SHIPPED`, or that of a path.
+    """Read a file of categories: one of `SHIPPED`, or a path.
 
     Raises:
-        InputError: there is no such file, or it is none of categories; says what is wrong.
+        InputError: the file is missing or invalid; says what is wrong.
     """
     path = Path(named)
     try:
@@ -117,7 +116,7 @@ def load(named: str) -> Categories:
 
 
 def kept(place: CorpusPaths) -> Categories | None:
-    """The categories by which the documents of a corpus were sorted last; None before.
+    """The categories by which a corpus was sorted last, if any.
 
     Raises:
         StoreError: their file is damaged.
@@ -137,7 +136,7 @@ def kept(place: CorpusPaths) -> Categories | None:
 
 
 def keep(place: CorpusPaths, categories: Categories) -> None:
-    """Note that the documents of a corpus are sorted by these.
+    """Store the categories of a corpus.
 
     Raises:
         StorageError: they cannot be written.
@@ -159,7 +158,7 @@ def as_toml(categories: Categories) -> str:
 
 
 def digest_of(categories: Categories) -> str:
-    """What tells these categories from all others."""
+    """The digest of some categories."""
     return digest(json.dumps({key: one.model_dump() for key, one in categories.items()}))
 
 
@@ -204,28 +203,24 @@ class _Proposal(BaseModel):
     categories: Annotated[list[_Proposed], Field(max_length=5)]
 
 
-class _Beginning(NamedTuple):
-    title: str
-    text: str
-
-
 def propose(store: CorpusStore, model: ChatModel, settings: ChatConfig) -> Categories:
-    """Have a model propose categories, from the beginnings of documents all over a corpus.
+    """Have a model propose categories, from the beginnings of documents throughout a corpus.
 
     Raises:
-        UsageError: the corpus is empty, or nothing that was proposed can be used.
+        UsageError: the corpus is empty, or no proposal is usable.
         ModelUnusable: the model fails, or its reply is malformed twice.
     """
-    sample = list(_sample(store))
+    sample = _sample(store)
     if not sample:
         raise UsageError(N_("The corpus has no documents."), N_("Add some: localrag add PATH"))
-    while len(sample) > 1 and not _proposal_fits(model, settings, _proposal_messages(sample)):
+    writer = LayerWriter(model, settings, PROPOSAL_PROMPT, "")
+    while len(sample) > 1 and not writer.fits(_proposal_messages(sample)):
         sample.pop()
-    reply = ask(model, settings, _proposal_messages(sample), _Proposal, ignore, PROPOSAL_PROMPT)
+    reply = writer.ask(_proposal_messages(sample), _Proposal, [])
     found: dict[str, Category] = {}
     for one in reply.categories:
         key = "_".join(one.key.casefold().replace("-", " ").split())
-        # One that holds no word takes no other with it.
+        # One wordless value does not spoil the others.
         named = [value for value in one.values if letters_of(value)]
         values = tuple({letters_of(value): value.strip() for value in named}.values())
         usable = _KEY.fullmatch(key) and key not in TOLD_BY_CODE
@@ -240,17 +235,17 @@ def propose(store: CorpusStore, model: ChatModel, settings: ChatConfig) -> Categ
     return found
 
 
-def _sample(store: CorpusStore) -> Sequence[_Beginning]:
+def _sample(store: CorpusStore) -> list[dict[str, str]]:
     ids = [info.id for info in store.documents()]
     step = max(1, len(ids) // _SAMPLE)
     return [
-        _Beginning(store.document(id_).title, store.text(id_, 0, _BEGINNING))
+        {"title": store.document(id_).title, "text": store.text(id_, 0, _BEGINNING)}
         for id_ in ids[::step][:_SAMPLE]
     ]
 
 
-def _proposal_messages(sample: Sequence[_Beginning]) -> tuple[Message, ...]:
-    texts = [part for one in sample for part in one]
+def _proposal_messages(sample: Sequence[Mapping[str, str]]) -> tuple[Message, ...]:
+    texts = [part for one in sample for part in one.values()]
     return prompt(
         PROPOSAL_PROMPT,
         language_of("".join(texts)),
@@ -260,20 +255,10 @@ def _proposal_messages(sample: Sequence[_Beginning]) -> tuple[Message, ...]:
     )
 
 
-def _proposal_fits(model: ChatModel, settings: ChatConfig, messages: Sequence[Message]) -> bool:
-    return model.count(messages) + settings.max_tokens <= model.context
-
-
-# HEAD """Metadata: a model sorts every document by declared categories (PR3, preparation).
-#
-# The reply is bound to the values of the categories by a grammar. What code tells of a document
-# (`localrag.corpus.facets`) is not asked for.
-# """
-#
 PROMPT = "metadata"
-# Changed when code makes other metadata of the same reply.
+# To be raised when code makes other metadata of the same reply.
 _VERSION = "1"
-# Characters of a document that are read: title, purpose or abstract stand at its beginning.
+# Characters that are read: title, purpose or abstract come first.
 _READ = 4000
 
 
@@ -281,46 +266,37 @@ class Sorter:
     """Has a model sort documents."""
 
     def __init__(self, model: ChatModel, settings: ChatConfig, categories: Categories) -> None:
-        self._model = model
-        self._settings = settings
         self._categories = categories
-        self._recipe = digest(
-            _VERSION, model.id, template(PROMPT), str(settings.temperature), digest_of(categories)
-        )
+        self._writer = LayerWriter(model, settings, PROMPT, _VERSION, digest_of(categories))
 
     def jobs(self, document: Document) -> Iterator[Job]:
         """The one job of a document: its beginning is sorted."""
         told = {label.key for label in labels_of(document)}
         asked = tuple(key for key in self._categories if key not in told)
         beginning = document.text[:_READ]
-        made_of = digest(self._recipe, " ".join(asked), document.title, beginning)
-        make = partial(self._made, document.title, beginning, asked)
+        made_of = digest(self._writer.recipe, " ".join(asked), document.title, beginning)
+        make = partial(written, self._made, document.title, beginning, asked)
         yield Job(document.id, Span(0, len(beginning)), digest(beginning), made_of, make)
 
-    def _made(self, title: str, beginning: str, asked: tuple[str, ...]) -> Made:
+    def _made(
+        self, calls: list[ModelCall], title: str, beginning: str, asked: tuple[str, ...]
+    ) -> Made:
         if not asked:
             return Made(Outcome.UNCHANGED)
         wanted = {key: self._categories[key] for key in asked}
         messages = _messages(title, beginning, wanted)
-        while beginning and not self._fits(messages):
+        while beginning and not self._writer.fits(messages):
             beginning = beginning[: len(beginning) // 2]
             messages = _messages(title, beginning, wanted)
         shape = _shape(tuple((key, one.values, one.most) for key, one in wanted.items()))
-        calls: list[ModelCall] = []
-        try:
-            reply = ask(self._model, self._settings, messages, shape, calls.append, PROMPT)
-        except ModelUnusable as error:
-            return unreadable(error, calls)
+        reply = self._writer.ask(messages, shape, calls)
         labels = tuple(
             Label(key, value)
             for key, values in reply.model_dump(by_alias=True).items()
             for value in dict.fromkeys(values)
         )
         outcome = Outcome.MADE if labels else Outcome.UNCHANGED
-        return Made(outcome, calls=calls, labels=labels)
-
-    def _fits(self, messages: tuple[Message, ...]) -> bool:
-        return self._model.count(messages) + self._settings.max_tokens <= self._model.context
+        return Made(outcome, labels=labels)
 
 
 def _messages(title: str, text: str, categories: Categories) -> tuple[Message, ...]:
@@ -336,8 +312,8 @@ def _messages(title: str, text: str, categories: Categories) -> tuple[Message, .
 
 @cache
 def _shape(wanted: tuple[tuple[str, tuple[str, ...], int], ...]) -> type[Any]:
-    """What a reply may hold: of each category some of its values, or none."""
-    # By an alias: a category may be called like something that every model of pydantic has.
+    """The shape of a reply: values of each category, or none."""
+    # An alias, because a category may have the name of an attribute of pydantic models.
     fields: dict[str, Any] = {}
     for number, (key, values, most) in enumerate(wanted):
         value: Any = Literal[values]

@@ -1,4 +1,4 @@
-"""How questions and laws word a rule: one spelling for each thing, words that turn a rule round."""
+"""The provisions with which a question and its options are compared, and how laws word a rule."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from localrag_indexes.analysis.normalize import (
     parse_numeral,
 )
 
-# Bounded, so that a text of nothing but numerals is read in time.
+# Bounded, so that a text of numerals alone takes no longer.
 _DIGITS = rf"[0-9{NUMERAL_CHARACTERS}]{{1,16}}"
 NUMERAL = rf"{_DIGITS}(?:[.・]{_DIGITS})?"
 _COUNTER = (
@@ -30,13 +30,13 @@ _COUNTED = re.compile(rf"{NUMERAL}(?={_COUNTER})")
 _PLACE = re.compile(rf"第?({NUMERAL})([条項号])((?:の{NUMERAL})*)")
 _COUNTED_MONTHS = re.compile(r"(?<=[0-9])(?:箇|か|ヶ|カ)月")
 
-# What claims a rule without exception; laws hardly ever do.
+# A rule without exception; laws rarely have one.
 _ABSOLUTE = re.compile(
     r"一切|必ず|常に|いかなる|どのような|すべて|全て|のみ|だけ|に限られ|何ら|絶対"
 )
-# What leaves room for the exceptions that laws make.
+# Room for exceptions.
 _HEDGE = re.compile(r"場合があ|場合もあ|可能性があ|とは限らない|ことがある$|必ずしも|わけではない")
-# A rule said to hold although its condition fails.
+# A rule that holds although its condition fails.
 _CONCESSION = re.compile(
     r"(?:(?<!いず)(?:でも|ても)|(?<!少)なくとも)(?=[、,]|[^よい足])|にかかわらず"
 )
@@ -55,7 +55,7 @@ _EXCLUDED = re.compile(
 def fold(text: str) -> str:
     """The text with one spelling for each thing: 百分の五 is 5%, 三箇月 is 3月, あつた is あった.
 
-    For comparison only: blanks are gone, and no position agrees with the text.
+    For comparison only: blanks are removed, and positions change.
     """
     plain = re.sub(r"\s", "", normalize(text)).replace("っ", "つ").replace("パーセント", "%")
     plain = _HUNDREDTHS.sub(lambda match: f"{_number(match[1])}%", plain)
@@ -84,7 +84,7 @@ def hedge(text: str) -> str:
 
 
 def concession(text: str) -> str:
-    """Words that say a rule holds although its condition fails; "" without any."""
+    """Words for a rule that holds although its condition fails; "" without any."""
     found = None if hedge(text) else _CONCESSION.search(fold(text))
     return found[0] if found else ""
 
@@ -100,7 +100,7 @@ def exempts(law: str) -> bool:
 
 
 def exclusions(law: str) -> list[str]:
-    """What the text of a law excepts: （…を除く。）, …を除き."""
+    """The exceptions in the text of a law: （…を除く。）, …を除き."""
     plain = re.sub(r"\s", "", normalize(law))
     return [match[1] or match[2] for match in _EXCLUDED.finditer(plain)]
 
@@ -141,11 +141,9 @@ def asks_for_quantity(question: str) -> bool:
     return _ASKED.search(question) is not None
 
 
-# HEAD """What of the provisions at hand a question and its options are compared with."""
-#
 _HEADING = re.compile(r"(?P<level>#{1,6})[ 　]*(?P<title>.*)")
 _LAW_LEVEL = 2
-# A heading that ends like the title of a law is one, whatever its level.
+# A heading that ends like the title of a law is one, at any level.
 _LAW_TITLE = re.compile(r"[^第]{4,}(?:法|法律|政令|[府省]令|規則)$")
 # A subitem of a list in a context: "- イ 有価証券の売買".
 _BULLET = re.compile(r"[-‐－―・]?[ 　]*(?P<sign>[イロハニホヘトチリヌルヲ])[ 　．.]")
@@ -154,16 +152,16 @@ _LABELLED = re.compile(r"(?P<label>第[0-9０-９の]+項(?:第[0-9０-９の]+�
 
 @dataclass(frozen=True, slots=True)
 class LawText:
-    """A paragraph, an item or a subitem, without what stands below it.
+    """A paragraph, an item or a subitem, without the provisions below it.
 
     Attributes:
-        source: id of the passage it is quoted from; "" for a text that is no passage.
+        source: id of its passage; "" for a text that is no passage.
         law: title of the law or guideline.
-        locator: where it stands; its numbers are empty where the text does not tell them.
+        locator: its place; numbers that the text does not show are empty.
         text: its own words, verbatim.
-        start: where they begin, in the text of the document or of the context.
-        above: the words of the provisions it stands under, the outermost first.
-        weight: how strongly retrieval holds it to answer the question, 0 to 1.
+        start: where they begin in the document or the context.
+        above: the words of the provisions above it, the outermost first.
+        weight: of its hit, relative to the best, 0 to 1.
     """
 
     source: str
@@ -186,7 +184,7 @@ def provisions_found(store: Lookups, hits: Sequence[Hit]) -> list[LawText]:
 
 
 def provisions_of(store: Lookups, unit: Passage, weight: float = 1.0) -> list[LawText]:
-    """The provisions of a retrieved passage, in reading order."""
+    """The provisions of a passage, in reading order."""
     law = store.document(unit.document_id).title
     if unit.layer == PASSAGES:
         return [replace(one, weight=weight) for one in _lines(unit, law)]
@@ -201,7 +199,7 @@ def provisions_of(store: Lookups, unit: Passage, weight: float = 1.0) -> list[La
 def provisions_in(context: str) -> list[LawText]:
     """The provisions of a text with Markdown headings: ``## law``, ``### 第5条``, ``#### 第1項``.
 
-    A heading that names no place (of a guideline) is passed over, the lines under it are not.
+    A heading that names no place, as in guidelines, is skipped; its lines are not.
     """
     found: list[LawText] = []
     headings: dict[int, str] = {}
@@ -240,7 +238,7 @@ def _locator(place: str) -> Locator:
 
 
 def _lines(unit: Passage, law: str) -> Iterator[LawText]:
-    """The lines of a passage that is no statute; one may open with its place (第1項第2号)."""
+    """The lines of a passage that is no statute; one may begin with its place (第1項第2号)."""
     outer = unit.locator if unit.locator.article else _locator(unit.header)
     named = find_citations(unit.header)
     law = named[0].law.text if named and named[0].law.text else law
@@ -270,7 +268,7 @@ def _own_words(inside: Sequence[Passage], law: str, weight: float) -> Iterator[L
             parents.append((passage, text))
 
 
-# Provisions kept for the question and for each option: on training questions 3 to 8 did as well.
+# Provisions kept for the question and for each option; 3 to 8 were equal on training questions.
 _KEPT = 4
 _FROM_ABOVE = 0.5
 _MONTHS = re.compile(rf"(?<=[0-9０-９{NUMERAL_CHARACTERS}])[箇かヶカ]月")
@@ -279,11 +277,7 @@ _HIRAGANA = ("ぁ", "ん")
 
 @dataclass(frozen=True, slots=True)
 class ComparableProvision:
-    """A provision with its words made comparable.
-
-    Attributes:
-        terms: content words of the provision, of those it stands under, and of its place.
-    """
+    """A provision with its content words and those of its place and the provisions above."""
 
     provision: LawText
     terms: frozenset[str]
@@ -312,7 +306,7 @@ def evidence_for(
 
 @lru_cache(maxsize=8192)
 def content_terms(text: str) -> frozenset[str]:
-    """The terms of a text that are not in hiragana alone, which say how and not what."""
+    """The terms of a text that are not in hiragana alone."""
     terms = analyzer().terms(_MONTHS.sub("月", text))
     return frozenset(term for term in terms if not _is_hiragana(term))
 

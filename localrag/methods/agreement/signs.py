@@ -1,4 +1,4 @@
-"""The values of judging options: signs, findings, judgements."""
+"""Signs that an option agrees with the law, for statements and for options that name provisions."""
 
 import math
 import re
@@ -34,7 +34,7 @@ from localrag_indexes.analysis.normalize import compact
 
 
 class ObservationKind(StrEnum):
-    """What a finding is about."""
+    """The kind of an observation."""
 
     QUANTITY = "quantity"
     REVERSED = "reversed"
@@ -50,12 +50,12 @@ class ObservationKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One thing that speaks for or against an option's agreement with the law.
+    """An observation for or against an option's agreement with the law.
 
     Attributes:
         agrees: whether it speaks for agreement.
         said: the words of the option.
-        law: the words of the law they are held against; "" where it has none.
+        law: the words of the law; "" where there are none.
     """
 
     kind: ObservationKind
@@ -66,12 +66,12 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What was observed of one option.
+    """The observations on one option.
 
     Attributes:
         values: by name of the sign; higher speaks for agreement with the law.
-        provision: what the option rests on; None where no provision is at hand.
-        findings: the same in words, as far as words can tell it.
+        provision: the nearest provision; None where there is none.
+        findings: the signs that can be put in words.
     """
 
     values: Mapping[str, float]
@@ -84,13 +84,14 @@ class OptionJudgement:
     """How far one option agrees with the law.
 
     Attributes:
-        agreement: log-odds on an open scale; to be compared within a question only.
-        share: how probable it is that the question wants this option, 0 to 1; the shares of a
-            question sum to 1. It is as good as the figures of the weights say.
-        provision: what the option rests on; None where no provision is at hand.
+        agreement: log-odds, comparable within one question only.
+        share: probability that the question wants this option, 0 to 1; together 1. Its quality is
+            in
+            the figures of the weights.
+        provision: the nearest provision; None where there is none.
         quote: verbatim words of the provision; "" without one.
-        start: where the quote begins in the text of the document or context; -1 without one.
-        findings: what spoke for or against it.
+        start: where the quote begins in the document or context; -1 without one.
+        findings: what speaks for or against it.
     """
 
     agreement: float
@@ -116,30 +117,27 @@ _WORDS = {
 
 
 def in_words(finding: Observation) -> str:
-    """One clause, without a full stop at its end."""
+    """One clause, without a full stop."""
     return _WORDS[finding.kind].format(said=finding.said, law=finding.law)
 
 
-# HEAD """Options that say something: how far the provisions at hand bear it out."""
-#
 STATEMENT_SIGNS = ("backed", "strength", "contradicted", "excepted")
-"""Names of the signs, in the order of the weights, and why each tells:
+"""Names of the signs of statements, in the order of the weights:
 
-- `backed`: an option deviates by saying what the law does not; what tells it from the others
-  stands in a provision, or it does not.
-- `strength`: laws make exceptions. A claim without any (必ず, いかなる, …でも) falls with one of
-  them, a claim that leaves room for some (…場合がある) stands with one.
-- `contradicted`: it states a figure that the law does not, or denies, allows or demands what the
-  law does not; checked as the claims of a model are.
-- `excepted`: it is what the law excepts (…を除く).
+- `backed`: the words that only this option has are in a provision. A wrong option adds words.
+- `strength`: laws make exceptions. A claim without any (必ず, いかなる, …でも) is often wrong, a
+  claim that leaves room for some (…場合がある) is often right.
+- `contradicted`: it gives another figure than the law, or denies, allows or demands otherwise. It
+  is checked like the claims of a model.
+- `excepted`: the law excepts it (…を除く).
 """
 
-# What every option says tells none of them apart, but shows of which provision they are.
+# A term of all options separates none of them, but shows the provision that they are about.
 _SHARED = 0.5
-# An exception is told to the reader from this extent on, and at most so many foreign words.
+# The least extent of an exception that is shown, and the most foreign words.
 _TOLD = 0.2
 _SHOWN = 3
-# Names and places are not among them: an option may take them from the case it puts.
+# Names and places are not listed: an option may take them from its case.
 _TELLING = {
     MismatchKind.FIGURE: ObservationKind.QUANTITY,
     MismatchKind.DATE: ObservationKind.QUANTITY,
@@ -161,7 +159,7 @@ def signs_of_statements(
     """Observe each option.
 
     Returns:
-        Values for `STATEMENT_SIGNS`, all of them 0 where no provision is at hand.
+        Values for `STATEMENT_SIGNS`; all are 0 without a provision.
     """
     law = _Law(evidence_for(question, options, provisions))
     asked = content_terms(question)
@@ -184,7 +182,7 @@ def signs_of_statements(
 
 
 class _Law:
-    """The words of all provisions that the options are held against."""
+    """The words of all provisions that the options are compared with."""
 
     def __init__(self, evidence: Sequence[ComparableProvision]) -> None:
         self.evidence = evidence
@@ -197,11 +195,11 @@ class _Law:
 
 @dataclass(frozen=True)
 class _OptionBesideLaw:
-    """One option beside the law.
+    """One option compared with the law.
 
     Attributes:
-        weights: its terms that are not the question's; the fewer options share one, the more.
-        own_weight: that of a term which no other option has.
+        weights: of its terms that the question does not have; rarer among the options is more.
+        own_weight: of a term that no other option has.
         own_pairs: pairs of letters that not all options have.
     """
 
@@ -232,15 +230,15 @@ class _OptionBesideLaw:
         return Signs(values, nearest.provision, (*findings, *self._foreign_terms()))
 
     def _share(self, terms: frozenset[str]) -> float:
-        """Share of the terms by weight, as if of two further ones of its own one were found.
+        """Share of the terms by weight, as if one of two further terms were found.
 
-        So an option of two words, one of them found, is no surer than one of twenty.
+        An option of two words, one of them found, is then no surer than one of twenty.
         """
         found = sum(weight for term, weight in self.weights.items() if term in terms)
         return (found + self.own_weight) / (sum(self.weights.values()) + 2 * self.own_weight)
 
     def _contradicted(self, nearest: ComparableProvision) -> Iterator[Observation]:
-        """What the nearest provision says otherwise; another one may speak of another matter."""
+        """Contradictions of the nearest provision; another one may be about another matter."""
         texts = (*nearest.provision.above, nearest.provision.text)
         for mismatch in mismatches(self.option, texts, question=self.question):
             if kind := _TELLING.get(mismatch.kind):
@@ -256,9 +254,9 @@ class _OptionBesideLaw:
             yield Observation(ObservationKind.CONCESSION, False, words)
 
     def _exclusion(self) -> tuple[float, str]:
-        """How far the option is what the law excepts, 0 to 1, and the words of the exception.
+        """How far the law excepts the option, 0 to 1, and the words of the exception.
 
-        The cosine of their pairs of letters; an option that itself excepts something is none.
+        The cosine of their pairs of letters; 0 where the option makes an exception itself.
         """
         if "除" in self.option or not self.own_pairs:
             return 0.0, ""
@@ -275,22 +273,20 @@ class _OptionBesideLaw:
             yield Observation(ObservationKind.FOREIGN, False, term)
 
 
-# HEAD """Options that name provisions: how far the provision named is the one the question describes."""
-#
 CITATION_SIGNS = ("likeness", "kind", "at_hand", "new")
-"""Names of the signs, in the order of the weights, and why each tells:
+"""Names of the signs of options that name provisions, in the order of the weights:
 
-- `likeness`: a question for the provision that says something puts it in words of the provision.
-- `kind`: asked for a period or an amount, it is one that states some; asked why something need not
-  be done, one that excepts or frees.
-- `at_hand`: the provision is among those that the search holds nearest to the question.
-- `new`: a provision that the question itself names is what it starts from, not what it asks for.
+- `likeness`: the question describes the provision in its words.
+- `kind`: the question asks for a period or an amount and the provision states one, or it asks for
+  an exemption and the provision gives one.
+- `at_hand`: the provision is among the hits nearest to the question.
+- `new`: the question does not name the provision itself.
 """
 
 _PART = re.compile(r"(本文|ただし書き?|但書|前段|後段|柱書き?|各号列記以外の部分)?(?:の規定)?$")
 _PROVISO = re.compile(r"ただし、")
 _TITLE = re.compile(r"(?:法|法律|令|規則|規程|ガイドライン|指針)$")
-# What stands before the noun asked for: …の提出期間|を定めた条文.
+# The words after the description of a provision: …の提出期間|を定めた条文.
 _DESCRIBES = re.compile(
     r"(?:こと|旨)?[をにがの](?:つ?いて)?(?:定め|規定|記載|示|掲げ|認め|定義|根拠).*$|の?根拠.*$",
     re.DOTALL,
@@ -304,7 +300,7 @@ class _Place:
     """A provision as an option names it.
 
     Attributes:
-        law: its name as written; "" where none is.
+        law: its name as written, or "".
         part: "本文", "ただし書" …; "" for the whole.
     """
 
@@ -314,7 +310,7 @@ class _Place:
 
 
 def names_provisions(options: Sequence[str]) -> bool:
-    """Whether most options are provisions (第5条第1項第2号) and say nothing besides."""
+    """Whether most options name a provision (第5条第1項第2号) and nothing else."""
     return sum(_place(option) is not None for option in options) * 2 > len(options)
 
 
@@ -324,18 +320,18 @@ def signs_of_citations(
     """Observe each option.
 
     Returns:
-        Values for `CITATION_SIGNS`; without the provision named, those of its words are 0.
+        Values for `CITATION_SIGNS`; those of its words are 0 without the provision.
     """
     asked = _Asked(question)
     return [_signs(asked, _place(option), provisions) for option in options]
 
 
 class _Asked:
-    """What a question says of the provision it wants.
+    """The provision that a question asks for.
 
     Attributes:
-        focus: the last clause before the verb, which says what the provision lays down; the
-            clauses before it tell the case.
+        focus: the last clause before the verb, which describes the provision. The clauses before it
+            describe the case.
     """
 
     def __init__(self, question: str) -> None:
@@ -388,7 +384,7 @@ def _cosine(one: frozenset[str], other: frozenset[str]) -> float:
 
 @lru_cache(maxsize=1024)
 def _place(option: str) -> _Place | None:
-    """The provision or law that an option is; None where it says anything more."""
+    """The provision or law that an option names; None where it says more."""
     words = compact(option)
     part = _PART.search(words)
     assert part is not None
@@ -409,18 +405,18 @@ def _provisions_at(place: _Place, provisions: Sequence[LawText]) -> list[LawText
 
 
 def _whole(locator: Locator, *, inner: bool = False) -> Locator:
-    """The place with the paragraph written that texts leave out where it is the only one.
+    """The place with paragraph 1 written out, which texts omit where it is the only one.
 
     Args:
         locator: as it is written.
-        inner: whether the text of a provision is located, which stands in a paragraph in any case.
+        inner: whether it is the place of a text, which is always in a paragraph.
     """
     needed = locator.article and (locator.item or inner)
     return replace(locator, paragraph="1") if needed and not locator.paragraph else locator
 
 
 def _part_of(text: str, part: str) -> str:
-    """The main sentence or the proviso of a text, where the part named is one of them."""
+    """The main sentence or the proviso of a text, if the option names one."""
     proviso = _PROVISO.search(text)
     if not proviso or not part:
         return text
@@ -430,7 +426,7 @@ def _part_of(text: str, part: str) -> str:
 
 
 def _same_law(named: str, title: str) -> bool:
-    """Whether a name, which may be an abbreviation or the end of a title, is that of a law."""
+    """Whether a name, maybe an abbreviation or the end of a title, is that of a law."""
     name, full = compact(named), compact(title)
     if not name or not full:
         return False

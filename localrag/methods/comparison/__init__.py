@@ -1,4 +1,9 @@
-"""What can be asked about the objects of triples, and what code finds out."""
+"""Comparisons that code computes: the kinds, the sides, and the decision.
+
+``comparing.py`` decides, ``ordering.py`` puts sides in order, ``values.py`` reads objects of
+triples
+as dates, quantities, places and texts.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,12 +14,12 @@ from localrag.harmless import shorten
 
 
 class ComparisonKind(StrEnum):
-    """What is asked about two sides or more.
+    """The kind of a comparison.
 
-    EARLIER, LATER: which comes first, or last, in time.
-    OLDER, YOUNGER: which person or thing is older, or younger, told from dates or ages.
+    EARLIER, LATER: which side comes first, or last, in time.
+    OLDER, YOUNGER: which is older, or younger, by dates or ages.
     MORE, LESS: which quantity is the greatest, or the smallest.
-    SAME, DIFFERENT: whether they have an object in common, or none.
+    SAME, DIFFERENT: whether the sides have an object in common, or none.
     EACH, ANY: whether every side, or at least one, meets a condition.
     WHICH: which side meets a condition.
     """
@@ -34,11 +39,11 @@ class ComparisonKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the things compared.
+    """A compared thing.
 
     Attributes:
-        name: as the derivation calls it.
-        predicate: what its objects are of it ("生年月日"), which tells how to read them.
+        name: in the derivation.
+        predicate: of its objects ("生年月日"); it shows how to read them.
         objects: as written; several are a set.
     """
 
@@ -48,15 +53,13 @@ class Side:
 
 
 class Decision(NamedTuple):
-    """What code finds out about sides, or about one statement on them.
+    """The result about sides, or about one statement on them.
 
     Attributes:
-        holds: whether it is so; None where code cannot decide it, and of what asks for a side.
+        holds: None where code cannot decide, or a side is asked for.
         because: the computation, for the derivation ("1938年11月3日 < 1943年8月1日").
-        certain: False where texts were compared whose likeness is not a fact ("東映" against
-            "東映アニメーション").
-        side: the place, from 0, of the side that is meant; None where it is undecided (equal
-            values, two sides meet the condition, none does), and of what holds or does not.
+        certain: False for texts that are only alike ("東映", "東映アニメーション").
+        side: the place of the right side, from 0. None where it is undecided, or none is asked for.
     """
 
     holds: bool | None = None
@@ -66,7 +69,7 @@ class Decision(NamedTuple):
 
 
 SHOWN, _REASONS = 60, 5
-"""Characters of a text that a computation shows, and reasons."""
+"""Characters of a text, and reasons, that a computation shows."""
 
 
 def statement(one: str, sign: str, other: str) -> str:
@@ -75,12 +78,12 @@ def statement(one: str, sign: str, other: str) -> str:
 
 
 def any_of(findings: Iterable[Decision]) -> Decision:
-    """Whether one of the statements holds: the first that surely does, else that likely does."""
+    """Whether one statement holds: the first certain one, else the first likely one."""
     return _prevailing(findings, decisive=True)
 
 
 def all_of(findings: Iterable[Decision]) -> Decision:
-    """Whether all of the statements hold: the first that surely does not, else likely not."""
+    """Whether all statements hold: no if one certainly or likely does not."""
     return _prevailing(findings, decisive=False)
 
 

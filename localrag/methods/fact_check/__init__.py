@@ -1,135 +1,145 @@
 """Fact-checking with supplementary context: `fact-check` and its variants.
 
-The steps of the published study on AVeriTeC, in its order; every number is a setting:
+The steps of the study on AVeriTeC, in its order. Every number is a setting.
 
-1. **Documents.** The 50 nearest to the claim by meaning (``method.documents``); here these are
-   passages, the unit that a corpus of localrag is searched by.
-2. **Questions.** One call: at most 3 questions that have to be answered to check the claim
-   (``method.questions``).
-3. **Sentences.** For every question the 3 nearest sentences of these documents
-   (``method.sentences``). Where a reranker takes part, it chooses them from the 10 nearest
-   (``method.candidates``).
-4. **Supplementary context.** A call for every sentence: a model writes, of the 5 sentences on
-   either side (``method.around``), in at most 768 tokens (``method.supplement``), what the sentence
-   leaves to them. It is put before the sentence.
-5. **Verdict.** One call with one of four labels. By default the model is told that the slightest
+1. **Documents.** The 50 passages nearest in meaning to the claim (``method.documents``).
+2. **Questions.** One call writes at most 3 questions that check the claim (``method.questions``).
+3. **Sentences.** For each question the 3 nearest sentences of these passages
+   (``method.sentences``). A reranker chooses them from the 10 nearest (``method.candidates``).
+4. **Supplementary context.** One call for each sentence. The model reads 5 sentences on either side
+   (``method.around``) and writes, in at most 768 tokens (``method.supplement``), the context that
+   the sentence needs. It is put before the sentence.
+5. **Verdict.** One call gives one of four labels. By default the prompt says that the slightest
    sign against a claim refutes it (``method.slightest_sign``).
 
-`fact-check` is the baseline, with steps 1, 2, 3 and 5. The other names say which steps come besides
-and in which order: of `fact-check-rerank-context` the sentences that the reranker has chosen get a
-context; in `fact-check-context-rerank` all candidates get one, and the reranker reads both.
+`fact-check` is the baseline: steps 1, 2, 3 and 5. Other names give the further steps in their
+order. In `fact-check-rerank-context` only the sentences that the reranker chose get a context. In
+`fact-check-context-rerank` all candidates get one, and the reranker reads both.
 
-`fact-check-localrag` is ours: step 5 is that of `localrag.methods.fact_check.verdicts`, and step 3
-looks for the claim itself, too, before the questions: what contradicts it is often worded like it,
-and a small model asks of other things.
+`fact-check-localrag` is ours. Step 3 also searches for the claim itself, because a contradiction is
+often worded like it, and a small model asks for other things. In step 5 code decides
+(``verdicts.py``).
+
+Source: a study of fact-checking with supplementary context on AVeriTeC.
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from typing import Any
 
 from localrag.language import N_
-from localrag.methods.catalogue import Calls, Case, Method
+from localrag.methods.catalogue import Calls, Case, Purpose, register
 from localrag.methods.fact_check.finding import (
     FoundSentence,
     Step,
+    documents,
     put_before,
+    questions,
     reranked,
+    sentences,
     supplemented,
 )
 from localrag.methods.fact_check.verdicts import concluded, decided
 from localrag.methods.toolkit import Toolkit
 from localrag.reading.types import Answer
 
-_Conclude = Callable[[Case, Toolkit, Sequence[str], Sequence[FoundSentence]], Answer]
+_SOURCE = N_("study of fact-checking with supplementary context on AVeriTeC")
+# Calls for contexts under the default settings: three sentences for each of three questions, or ten
+# candidates for each; and three sentences that the claim itself finds.
+_SENTENCES, _CANDIDATES, _OF_CLAIM = 9, 30, 3
 
 
-def _before(
+def _with_context(
     case: Case, toolkit: Toolkit, subject: str, found: Sequence[FoundSentence]
 ) -> list[FoundSentence]:
     """Step 4: the sentences with their supplementary contexts before them."""
     return [put_before(one) for one in supplemented(case, toolkit, subject, found)]
 
 
-def _answer(
-    case: Case, toolkit: Toolkit, steps: Sequence[Step], conclude: _Conclude, *, of_claim: bool
-) -> Answer:
-    """Check one claim by the steps at the head of this file; `of_claim` looks for it, too."""
-    hits = finding.documents(case, toolkit)
-    asked = finding.questions(case, toolkit)
-    sought = dict.fromkeys((case.query.text, *asked)) if of_claim else asked
-    found = finding.sentences(case, toolkit, hits, tuple(sought), steps)
-    return conclude(case, toolkit, asked, found)
-
-
-_SOURCE = N_("study of fact-checking with supplementary context on AVeriTeC")
-# Of three questions with three sentences each, or ten candidates, as the settings are by default.
-_SENTENCES, _CANDIDATES = 9, 30
-# Those that the claim itself finds.
-_OF_CLAIM = 3
-
-
-def _method(
-    name: str,
-    about: str,
-    *steps: Step,
-    more: int = 0,
-    conclude: _Conclude = concluded,
+def answer(
+    case: Case,
+    toolkit: Toolkit,
+    *,
+    steps: Sequence[Step] = (),
+    conclude: Callable[[Case, Toolkit, Sequence[str], Sequence[FoundSentence]], Answer] = concluded,
     of_claim: bool = False,
-    source: str = _SOURCE,
-) -> Method:
-    return Method(
-        name=name,
-        about=about,
-        answer=partial(_answer, steps=steps, conclude=conclude, of_claim=of_claim),
-        source=source,
-        # The last one falls away where nothing is found.
+) -> Answer:
+    """Check one claim by the steps at the head of this file.
+
+    Args:
+        case: has the claim.
+        toolkit: of the claim.
+        steps: further steps for the sentences of a question.
+        conclude: step 5.
+        of_claim: whether the claim itself is searched for.
+    """
+    hits = documents(case, toolkit)
+    asked = questions(case, toolkit)
+    sought = dict.fromkeys((case.query.text, *asked)) if of_claim else asked
+    return conclude(case, toolkit, asked, sentences(case, toolkit, hits, tuple(sought), steps))
+
+
+def _register(name: str, about: str, *settings: str, more: int = 0, **declared: Any) -> None:
+    register(
+        name,
+        about,
+        **{"source": _SOURCE} | declared,
+        # The last call is saved where nothing is found.
         calls=Calls(fixed=2, more=more),
-        chooses=False,
         checks=True,
-        settings=(
-            *("documents", "questions", "sentences"),
-            *(("candidates",) if reranked in steps else ()),
-            *(("around", "supplement") if {_before, supplemented}.intersection(steps) else ()),
-            *(("slightest_sign",) if conclude is concluded else ()),
-        ),
-    )
+        settings=("documents", "questions", "sentences", *settings),
+    )(answer)
 
 
-PLAIN = _method(
+_register(
     "fact-check",
     N_("a model asks what has to be known of a claim, and says what the sentences found say of it"),
+    "slightest_sign",
 )
-CONTEXT = _method(
+_register(
     "fact-check-context",
     N_("like fact-check, and a model writes before each sentence what it leaves to its context"),
-    _before,
+    "around",
+    "supplement",
+    "slightest_sign",
     more=_SENTENCES,
+    steps=(_with_context,),
 )
-RERANK = _method(
+_register(
     "fact-check-rerank",
     N_("like fact-check, with sentences that a reranker has chosen"),
-    reranked,
+    "candidates",
+    "slightest_sign",
+    steps=(reranked,),
 )
-RERANK_CONTEXT = _method(
+_register(
     "fact-check-rerank-context",
     N_("like fact-check-context, with sentences that a reranker has chosen"),
-    reranked,
-    _before,
+    "candidates",
+    "around",
+    "supplement",
+    "slightest_sign",
     more=_SENTENCES,
+    steps=(reranked, _with_context),
 )
-CONTEXT_RERANK = _method(
+_register(
     "fact-check-context-rerank",
     N_("like fact-check-context, with sentences that a reranker has chosen by their contexts"),
-    _before,
-    reranked,
+    "candidates",
+    "around",
+    "supplement",
+    "slightest_sign",
     more=_CANDIDATES,
+    steps=(_with_context, reranked),
 )
-LOCALRAG = _method(
+_register(
     "fact-check-localrag",
     N_("like fact-check-context, and a claim is refuted only by a sentence that contradicts it"),
-    supplemented,
+    "around",
+    "supplement",
     more=_SENTENCES + _OF_CLAIM,
+    purpose=Purpose.USE,
+    source="",
+    steps=(supplemented,),
     conclude=decided,
     of_claim=True,
-    source="",
 )

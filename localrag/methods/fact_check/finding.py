@@ -1,4 +1,8 @@
-"""Steps 1 to 3 of checking a claim: documents, questions, and the sentences found for them."""
+"""Steps 1 to 4 of `fact-check`: documents, questions, sentences and their supplementary contexts.
+
+A supplementary context is written by a model for one sentence: who "he" is, which year is meant. It
+is no quotation and supports nothing. The citation is the sentence.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,7 +17,8 @@ from localrag.corpus.store import CorpusStore
 from localrag.errors import ModelUnusable
 from localrag.facts import Fact, FactKind
 from localrag.methods.catalogue import Case
-from localrag.methods.toolkit import Toolkit, spans_of
+from localrag.methods.multihop import SentenceSettings, each_once, none_if_malformed
+from localrag.methods.toolkit import Toolkit
 from localrag.prompts import Language, language_of
 from localrag.reading.evidence import Sentence, element
 from localrag.reading.pieces import sentences_of
@@ -23,7 +28,36 @@ from localrag.retrieval.pipeline import Retriever
 from localrag.retrieval.types import Hit
 from localrag_indexes.analysis.analyzer import split_sentences
 from localrag_models.chat import Message
-from localrag_models.errors import ReplyInvalid
+
+
+class FactCheckSettings(SentenceSettings):
+    """The numbers of the study. All have the value published there."""
+
+    documents: int = Field(
+        50,
+        ge=1,
+        le=200,
+        description="passages nearest to a claim, in which sentences are looked for",
+    )
+    questions: int = Field(
+        3, ge=1, le=10, description="questions that a claim is split into at most"
+    )
+    candidates: int = Field(
+        10, ge=1, le=100, description="sentences for a question that a reranker chooses from"
+    )
+    around: int = Field(
+        5,
+        ge=1,
+        le=50,
+        description="sentences on either side that a supplementary context is made of",
+    )
+    supplement: int = Field(
+        768, ge=16, le=4096, description="tokens of a supplementary context at most"
+    )
+    slightest_sign: bool = Field(
+        True, description="tell the model that the slightest sign against a claim refutes it"
+    )
+
 
 QUESTIONS, SENTENCES = "claim questions", "sentences"
 """The call that splits a claim, and the stage that chooses sentences for a question."""
@@ -36,8 +70,8 @@ class FoundSentence(NamedTuple):
 
     Attributes:
         question: in words.
-        sentence: not numbered until it is shown to a model.
-        supplement: what a model wrote of the text around it; empty where nothing was written.
+        sentence: numbered when a model reads it.
+        supplement: its supplementary context, or "".
     """
 
     question: str
@@ -46,12 +80,12 @@ class FoundSentence(NamedTuple):
 
     @property
     def place(self) -> tuple[str, int]:
-        """What tells it from every other sentence: its document, and where it begins there."""
+        """The document, and where the sentence begins in it."""
         return self.sentence.passage.document_id, self.sentence.piece.start
 
 
 Step = Callable[[Case, Toolkit, str, Sequence[FoundSentence]], list[FoundSentence]]
-"""What is done with the sentences found for a question, best first; the string is its subject."""
+"""A step for the sentences of a question, best first. The string names it in the trace."""
 
 
 class _ClaimQuestions(BaseModel):
@@ -59,38 +93,35 @@ class _ClaimQuestions(BaseModel):
 
 
 def documents(case: Case, toolkit: Toolkit) -> tuple[Hit, ...]:
-    """Step 1: the passages nearest to the claim by meaning; by words where there are no vectors."""
-    k = case.settings.documents
+    """Step 1: the passages nearest in meaning to the claim; by words where there are no vectors."""
+    k = FactCheckSettings.of(case.settings).documents
     return toolkit.search(case.query, k, words=False, meaning=True, subject="claim")
 
 
 def questions(case: Case, toolkit: Toolkit) -> tuple[str, ...]:
-    """Step 2: have the model ask what has to be known to check the claim.
+    """Step 2: have the model ask questions that check the claim.
 
     Returns:
-        Each once. A reply that stays malformed, or holds no word, leaves the claim itself to be
-        searched for, which the trace says.
+        Each once. The claim itself, with an event, where a reply is malformed twice or wordless.
 
     Raises:
         ModelUnusable: the model failed otherwise.
     """
-    most = case.settings.questions
+    most = FactCheckSettings.of(case.settings).questions
     messages = toolkit.prompt(
         "fact_check_questions", case.query, most=most, tag=element("text", [case.query.text])
     )
     one = Annotated[str, Field(min_length=1, max_length=_LONGEST_QUESTION)]
     listed = Annotated[list[one], Field(min_length=1, max_length=most)]
     shape = create_model("ClaimQuestions", __base__=_ClaimQuestions, questions=(listed, ...))
-    written: Sequence[str] = ()
     try:
         written = toolkit.ask(messages, shape, QUESTIONS).questions
     except ModelUnusable as error:
-        if error.kind != ReplyInvalid.__name__:
-            raise
-    asked = dict.fromkeys(" ".join(one.split()) for one in written if any(map(str.isalnum, one)))
+        written = none_if_malformed(error)
+    asked = each_once(written)
     if not asked:
         toolkit.note(QUESTIONS, [Fact(FactKind.CLAIM_NOT_SPLIT)])
-    return tuple(asked) or (case.query.text,)
+    return asked or (case.query.text,)
 
 
 def sentences(
@@ -103,20 +134,19 @@ def sentences(
     """Step 3: the sentences of the passages that are nearest to each question.
 
     Args:
-        case: gives how many.
+        case: has the settings.
         toolkit: of the claim.
         hits: the passages.
         asked: the questions.
-        steps: what is done with the sentences of each question; with a reranker among them it has
-            ``method.candidates`` to choose from.
+        steps: for the sentences of each question. With a reranker there are more candidates.
 
     Returns:
-        Question by question; a sentence that several find stands with the first of them.
+        Question by question. A sentence is listed under the first question that finds it.
     """
-    settings = case.settings
+    settings = FactCheckSettings.of(case.settings)
     k = settings.candidates if reranked in steps else settings.sentences
     found: dict[tuple[str, int], FoundSentence] = {}
-    # What a model wrote for a sentence holds for the next question that finds it.
+    # The next question that finds a sentence uses its supplement again.
     written: dict[tuple[str, int], FoundSentence] = {}
     for number, some in enumerate(_nearest(toolkit, hits, asked, k), 1):
         some = [written.get(one.place, one)._replace(question=one.question) for one in some]
@@ -131,9 +161,9 @@ def sentences(
 def reranked(
     case: Case, toolkit: Toolkit, subject: str, found: Sequence[FoundSentence]
 ) -> list[FoundSentence]:
-    """A step: order sentences anew by the reranker, as they are shown; as many as are shown stay.
+    """A step: order sentences by the reranker, and keep as many as are shown.
 
-    Without a reranker they keep their order, which the trace says.
+    Without a reranker they keep their order, with an event.
     """
     since = perf_counter()
     events = []
@@ -149,7 +179,7 @@ def reranked(
             else:
                 best = sorted(range(len(found)), key=lambda at: -read[at])
                 kept = [found[at] for at in best]
-    kept = kept[: case.settings.sentences]
+    kept = kept[: FactCheckSettings.of(case.settings).sentences]
     _note(toolkit, rerank.STAGE, kept, events, since, subject)
     return kept
 
@@ -159,7 +189,7 @@ def shown(
     found: Sequence[FoundSentence],
     messages: Callable[[Sequence[FoundSentence]], Sequence[Message]],
 ) -> list[FoundSentence]:
-    """The sentences numbered, as many as the context of the model holds.
+    """The sentences, numbered, that the context of the model holds.
 
     Raises:
         ModelUnusable: it does not hold a single one.
@@ -175,14 +205,26 @@ def shown(
 
 
 def by_question(found: Sequence[FoundSentence]) -> list[tuple[str, list[FoundSentence]]]:
-    """The sentences under the questions they were found for."""
+    """The sentences under their questions."""
     return [(asked, list(some)) for asked, some in groupby(found, lambda one: one.question)]
+
+
+def _note(
+    toolkit: Toolkit,
+    stage: str,
+    found: Sequence[FoundSentence],
+    events: Sequence[Fact],
+    since: float,
+    subject: str,
+) -> None:
+    shown, question = [one.sentence for one in found], found[0].question if found else ""
+    toolkit.note_sentences(stage, shown, events, since=since, subject=subject, query=question)
 
 
 def _nearest(
     toolkit: Toolkit, hits: Sequence[Hit], asked: Sequence[str], k: int
 ) -> list[list[FoundSentence]]:
-    """For each question the sentences of the hits that are nearest to it, best first."""
+    """The nearest sentences of the hits for each question, best first."""
     since = perf_counter()
     with toolkit.retriever() as retriever:
         pieces: dict[tuple[str, int], Sentence] = {}
@@ -208,7 +250,7 @@ def _nearest(
 def _scores(
     retriever: Retriever, asked: Sequence[str], every: Sequence[Sentence]
 ) -> list[list[float]]:
-    """How near each sentence is to each question: by meaning, else by words."""
+    """The score of each sentence for each question: by meaning, else by words."""
     if retriever.models.dense is not None:
         likeness = retriever.models.dense.likeness(asked, [one.text for one in every])
         return [[float(cosine) for cosine in row] for row in likeness]
@@ -225,35 +267,12 @@ def _scores(
     return rows
 
 
-def _note(
-    toolkit: Toolkit,
-    stage: str,
-    found: Sequence[FoundSentence],
-    events: Sequence[Fact],
-    since: float,
-    subject: str,
-) -> None:
-    passages = dict.fromkeys(one.sentence.passage for one in found)
-    hits = [Hit(passage, 1 / rank, rank, stage) for rank, passage in enumerate(passages, 1)]
-    question = found[0].question if found else ""
-    spans = spans_of(one.sentence for one in found)
-    toolkit.note(stage, events, hits, perf_counter() - since, subject, question, spans)
-
-
-# HEAD """Step 4 of checking a claim: the supplementary context of a sentence, written by a model.
-#
-# What a sentence leaves to the text around it (who "he" is, of which year it speaks) is written down
-# beside it, so that the sentence can be weighed alone. A supplement is no quotation and carries
-# nothing: what is cited is the sentence.
-# """
-#
 SUPPLEMENT = "supplement"
-"""The call that writes one."""
+"""The call that writes a supplementary context."""
 
-# Characters on either side of a sentence that are looked at for the sentences around it.
+# Characters on either side of a sentence in which the sentences around it are looked for.
 _REACH = 3_000
-# Characters that a token holds at the least, by language: a supplement is bounded in characters, so
-# that it ends where it must and is not cut off.
+# Characters of a token, at least. The grammar limits characters, so no supplement is cut off.
 _CHARACTERS: dict[Language, int] = {"ja": 1, "en": 3}
 
 
@@ -273,11 +292,10 @@ def supplemented(
 ) -> list[FoundSentence]:
     """A step: have the model write the supplementary context of each sentence.
 
-    A sentence with nothing around it has none, and takes no call.
+    A sentence with nothing around it takes no call.
 
     Raises:
-        ModelUnusable: the model failed, other than by a malformed reply or a prompt too long; what
-            is told of these is in the trace.
+        ModelUnusable: the model failed. A malformed reply and a long prompt only give an event.
     """
     return [_supplemented(case, toolkit, subject, one) for one in found]
 
@@ -287,9 +305,9 @@ def _supplemented(
 ) -> FoundSentence:
     if found.supplement:
         return found
-    sentence = found.sentence
+    sentence, settings = found.sentence, FactCheckSettings.of(case.settings)
     with toolkit.store() as store:
-        around = surroundings(store, sentence, case.settings.around)
+        around = surroundings(store, sentence, settings.around)
     if not any(around):
         return found
     texts = [case.query.text, found.question, sentence.passage.header, sentence.piece.text, *around]
@@ -303,7 +321,7 @@ def _supplemented(
         after=around.after,
         tag=element("text", texts),
     )
-    longest = _CHARACTERS[language_of(case.query.text)] * case.settings.supplement
+    longest = _CHARACTERS[language_of(case.query.text)] * settings.supplement
     try:
         reply = toolkit.ask(messages, _shape(longest), SUPPLEMENT)
     except ModelUnusable as error:
@@ -315,7 +333,7 @@ def _supplemented(
 
 
 def put_before(found: FoundSentence) -> FoundSentence:
-    """The sentence with its supplement before it, as one text: what the paper shows a model."""
+    """The sentence with its supplement before it, as in the paper."""
     if not found.supplement:
         return found
     text = f"{found.supplement} {found.sentence.piece.text}"
@@ -323,7 +341,7 @@ def put_before(found: FoundSentence) -> FoundSentence:
 
 
 def surroundings(store: CorpusStore, sentence: Sentence, count: int) -> Surroundings:
-    """Up to so many sentences on either side of a sentence, in its document."""
+    """Up to so many sentences before and after a sentence."""
     piece, document = sentence.piece, sentence.passage.document_id
     before = store.text(document, max(0, piece.start - _REACH), piece.start)
     after = store.text(document, piece.end, piece.end + _REACH)

@@ -1,4 +1,19 @@
-"""A sentence beside a claim, as code reads both: what a verdict rests on without a model's word."""
+"""Step 5 of `fact-check`: the verdict on a claim.
+
+`concluded` follows the study: one call gives one of four labels, and code checks its reason.
+
+`decided` is the step of `fact-check-localrag`:
+
+1. Code compares every sentence with the claim: figures, dates, names, affirmation and denial.
+2. One call names the sentences that support or refute the claim. Supplementary contexts are in the
+   prompt as notes, not as evidence.
+3. Code decides. A sentence refutes the claim if code finds a contradiction. Otherwise it refutes
+   the claim if the model says so and the sentence is about the claim but does not state it. It
+   supports the claim if the model says so and code finds no difference. Refuted needs a sentence
+   that refutes, Supported one that supports, Conflicting both.
+
+The answer is `supported` if code confirms every sentence that decides.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +25,12 @@ from pydantic import BaseModel, Field, create_model
 
 from localrag.facts import Fact, FactKind
 from localrag.methods.catalogue import LONGEST_REASON, Case
-from localrag.methods.fact_check.finding import FoundSentence, by_question, shown
+from localrag.methods.fact_check.finding import (
+    FactCheckSettings,
+    FoundSentence,
+    by_question,
+    shown,
+)
 from localrag.methods.generative import ClaimChecker
 from localrag.methods.toolkit import Toolkit
 from localrag.prompts import Language, language_of
@@ -33,18 +53,18 @@ from localrag.reading.types import (
 )
 from localrag_models.chat import Message
 
-# Share of the claim that a sentence speaks of where the word of a model counts.
+# A sentence is about a claim if it has this share of its words.
 _SPEAKS_OF = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A sentence held against a claim.
+    """A sentence compared with a claim by code.
 
     Attributes:
-        differs: what of the claim it says otherwise.
-        speaks: whether it speaks of the claim at all.
-        carries: whether it says just what the claim says.
+        differs: the parts of the claim that it contradicts.
+        speaks: whether it is about the claim.
+        carries: whether it states the claim.
     """
 
     differs: tuple[Mismatch, ...]
@@ -53,19 +73,19 @@ class Compared:
 
     @property
     def refutes(self) -> bool:
-        """Whether code alone finds that it refutes the claim: another name alone is too little."""
+        """Whether code alone finds that it refutes the claim. Another name is not enough."""
         return any(one.kind is not MismatchKind.NAME for one in self.differs)
 
     @property
     def stance(self) -> Stance | None:
-        """How it stands to the claim by code alone; None where code cannot tell."""
+        """Its stance by code alone; None where code cannot decide."""
         if self.refutes:
             return Stance.REFUTES
         return Stance.SUPPORTS if self.carries else None
 
 
 def compared(claim: str, found: FoundSentence) -> Compared:
-    """Hold a sentence, with what it is read with, against a claim."""
+    """Compare a sentence, with its stem and proviso, with a claim."""
     piece = found.sentence.piece
     text = "\n".join(one.text for one in with_context([piece]))
     headings = [piece.label]
@@ -80,7 +100,7 @@ def compared(claim: str, found: FoundSentence) -> Compared:
 
 
 def checked_evidence(toolkit: Toolkit, found: FoundSentence) -> CheckedEvidence:
-    """The sentence as evidence: its words put in by code, and what a model wrote told apart."""
+    """The sentence as evidence, quoted by code."""
     piece = found.sentence.piece
     with toolkit.store() as store:
         # An item of a law comes with its stem.
@@ -95,21 +115,20 @@ def by_code(evidence: CheckedEvidence, found: Compared) -> CheckedEvidence:
     return replace(evidence, stance=found.stance, differs=found.differs, by_code=True)
 
 
+_VERACITY = {
+    (True, True): Veracity.CONFLICTING,
+    (True, False): Veracity.SUPPORTED,
+    (False, True): Veracity.REFUTED,
+    (False, False): Veracity.NOT_ENOUGH,
+}
+
+
 def veracity_of(evidence: Iterable[CheckedEvidence]) -> Veracity:
-    """The verdict that follows from how sentences stand to a claim."""
+    """The verdict that follows from the stances of sentences."""
     stances = {one.stance for one in evidence}
-    match Stance.SUPPORTS in stances, Stance.REFUTES in stances:
-        case True, True:
-            return Veracity.CONFLICTING
-        case False, True:
-            return Veracity.REFUTED
-        case True, False:
-            return Veracity.SUPPORTED
-    return Veracity.NOT_ENOUGH
+    return _VERACITY[Stance.SUPPORTS in stances, Stance.REFUTES in stances]
 
 
-# HEAD """Step 5 of checking a claim: one call says one of four labels, and code checks its reason."""
-#
 PURPOSE = "verdict"
 """The final call."""
 
@@ -117,7 +136,7 @@ _MOST_CITED = 8
 
 
 class Label(StrEnum):
-    """What a model answers: the labels in the words in which they are published."""
+    """The published labels."""
 
     SUPPORTED = "Supported"
     REFUTED = "Refuted"
@@ -137,11 +156,11 @@ _SAYS: dict[Language, dict[Veracity, str]] = {
 
 
 class VerdictReply(BaseModel):
-    """What the final call says; `_shape` bounds the numbers to the sentences there are.
+    """The reply of the final call.
 
     Attributes:
-        sentences: the numbers of those that the verdict rests on.
-        reason: written before the label, which then follows from it.
+        sentences: the numbers of the sentences behind the verdict; `_shape` limits them.
+        reason: comes first, so that the label follows from it.
         label: the verdict.
     """
 
@@ -153,15 +172,15 @@ class VerdictReply(BaseModel):
 def concluded(
     case: Case, toolkit: Toolkit, asked: Sequence[str], found: Sequence[FoundSentence]
 ) -> Answer:
-    """Have the model say what the sentences say of the claim; without a sentence it is not asked.
+    """Have the model give a label for the claim. Without a sentence it is not asked.
 
     Raises:
-        ModelUnusable: the model failed, its reply is malformed for the second time, or its context
-            does not hold a single sentence.
+        ModelUnusable: the model failed, its reply was malformed twice, or its context does
+            not hold a single sentence.
     """
 
     def messages(some: Sequence[FoundSentence]) -> tuple[Message, ...]:
-        slight = case.settings.slightest_sign
+        slight = FactCheckSettings.of(case.settings).slightest_sign
         return evidence_prompt(case, toolkit, "fact_check_verdict", some, slightest_sign=slight)
 
     if not found:
@@ -169,7 +188,7 @@ def concluded(
     kept = shown(toolkit, found, messages)
     reply = toolkit.ask(messages(kept), _shape(len(kept)), PURPOSE)
     with toolkit.store() as store:
-        # What the claim says is what is in doubt: a reason may not rest on it.
+        # A reason may not rest on the claim, which is in doubt.
         checker = ClaimChecker(store, [one.sentence for one in kept], "")
         claim = checker.check(reply.reason, reply.sentences).claim
     veracity = Veracity[reply.label.name]
@@ -180,7 +199,7 @@ def concluded(
         for one in kept
     ]
     doubts = []
-    # That the reason stands in the sentences does not make the label follow from them.
+    # The sentences may state the reason, and still not entail the label.
     if veracity not in (Veracity.NOT_ENOUGH, veracity_of(evidence)):
         doubts.append(Fact(FactKind.BY_WORD_OF_MODEL))
     checked = FactCheck(veracity, tuple(asked), tuple(evidence))
@@ -191,7 +210,7 @@ def concluded(
 def evidence_prompt(
     case: Case, toolkit: Toolkit, name: str, found: Sequence[FoundSentence], **values: object
 ) -> tuple[Message, ...]:
-    """The prompt ``<name>.jinja`` about a claim, with sentences under the questions they answer."""
+    """The prompt ``<name>.jinja`` about a claim, with sentences under their questions."""
     texts = [text for one in found for text in (one.question, one.sentence.text, one.supplement)]
     tag = element("text", [case.query.text, *texts])
     return toolkit.prompt(name, case.query, evidence=by_question(found), tag=tag, **values)
@@ -205,10 +224,10 @@ def answer(
     citations: Sequence[Citation] = (),
     doubts: Sequence[Fact] = (),
 ) -> Answer:
-    """The answer that says a verdict.
+    """The answer that gives a verdict.
 
-    It is `not_found` where the evidence is not enough, and `supported` where there are claims, code
-    has found all of them in what they cite, and no doubt is left.
+    It is `not_found` without enough evidence. It is `supported` where code found all claims in
+    their citations, and there is no doubt.
     """
     carried = bool(claims) and not any(claim.mismatches for claim in claims)
     status = Status.SUPPORTED if carried and not doubts else Status.UNSUPPORTED
@@ -228,31 +247,15 @@ def answer(
 
 @cache
 def _shape(sentences: int) -> type[VerdictReply]:
-    """The shape of a reply that can cite only the sentences there are."""
     number = Annotated[int, Field(ge=1, le=sentences)]
     listed: Any = Annotated[list[number], Field(max_length=_MOST_CITED)]
-    # The field stays first: what is reasoned is written with the sentences in view.
+    # The field stays first, so that the reason follows from the sentences.
     return create_model("Verdict", __base__=VerdictReply, sentences=(listed, ...))
 
 
-# HEAD """Step 5 of `fact-check-localrag`: the verdict follows from single sentences, by code.
-#
-# 1. **Code compares first.** Every sentence is held against the claim: its figures, dates, names and
-#    what it affirms or denies (`localrag.reading.checking.contradicting`).
-# 2. **A model reads.** One call names the sentences that support or refute the claim, and what they
-#    say of it; supplementary contexts stand beside the sentences, as notes that are no evidence.
-# 3. **Code decides.** A sentence refutes the claim where code finds that it says otherwise. Where
-#    code finds no such thing the word of the model counts, if the sentence speaks of the claim and
-#    does not say just what it says. A sentence supports it where the model says so and code finds
-#    nothing that it says otherwise. Refuted takes a sentence that refutes, Supported one that
-#    supports, Conflicting both; with neither the evidence is not enough, whatever the model holds.
-#
-# An answer is `supported` where code has found every sentence that decides to say what decides.
-# """
-#
 _MOST_FINDINGS = 6
 _LONGEST_FINDING = 100
-# What a claim says in the place of a model that has not named the sentence.
+# The claim about a sentence that the model has not named.
 _DIFFERS: Mapping[Language, str] = {
     "en": "The sentence says otherwise than the claim: {}",
     "ja": "文は主張と異なることを述べる：{}",
@@ -260,7 +263,7 @@ _DIFFERS: Mapping[Language, str] = {
 
 
 class FindingsReply(BaseModel):
-    """What a model found; its findings are of the shape that `_findings_shape` makes."""
+    """Findings of the shape that `_findings_shape` makes."""
 
     findings: list[Any]
 
@@ -268,12 +271,7 @@ class FindingsReply(BaseModel):
 def decided(
     case: Case, toolkit: Toolkit, asked: Sequence[str], found: Sequence[FoundSentence]
 ) -> Answer:
-    """Say what the sentences say of the claim; without a sentence no model is asked.
-
-    Raises:
-        ModelUnusable: the model failed, its reply is malformed for the second time, or its context
-            does not hold a single sentence.
-    """
+    """Decide by single sentences, see the head of this file. Raises as `concluded`."""
 
     def messages(some: Sequence[FoundSentence]) -> tuple[Message, ...]:
         bounds = {"most": _MOST_FINDINGS, "longest": _LONGEST_FINDING}
@@ -298,7 +296,7 @@ def decided(
             own = checker.cite([kept[number - 1].sentence])
             if one := said.get(number):
                 claim = checker.check(one.says, [number]).claim
-                # What decides is shown, also where another sentence carries the words better.
+                # Show the sentence that decides, even if another one has more of the words.
                 cited = tuple(dict.fromkeys((*own, *claim.citations)))
                 claims.append(replace(claim, citations=cited))
             else:
@@ -310,7 +308,7 @@ def decided(
 
 
 def _weighed(evidence: CheckedEvidence, found: Compared, said: Any) -> CheckedEvidence:
-    """A sentence with its stance: as code finds it, else as the model says if code lets it."""
+    """A sentence with its stance: that of code, else that of the model if code admits it."""
     if found.refutes:
         return by_code(evidence, found)
     stance = said.relation if said else None
@@ -324,15 +322,14 @@ def _weighed(evidence: CheckedEvidence, found: Compared, said: Any) -> CheckedEv
 
 
 def _differing(case: Case, evidence: CheckedEvidence) -> str:
-    """What is claimed of a sentence that code alone found to refute the claim."""
+    """The claim about a sentence that code alone found to refute."""
     words = " / ".join(dict.fromkeys(one.written for one in evidence.differs))
     return _DIFFERS[language_of(case.query.text)].format(words)
 
 
 @cache
 def _findings_shape(sentences: int) -> type[FindingsReply]:
-    """The shape of a reply that can name only the sentences there are."""
-    # What it says comes before the relation, which then follows from it.
+    # The words come first, so that the relation follows from them.
     found = create_model(
         "ClaimFinding",
         sentence=Annotated[int, Field(ge=1, le=sentences)],

@@ -1,35 +1,34 @@
-"""`staged`: a question is asked in steps, each of structured knowledge, documents, the model.
+"""`staged`: a question in steps, each asked of triples, of documents, and of the model.
 
-1. **Decomposition.** The model splits the question into queries with a single answer each, with
-   the [subject, predicate] of the triple that would give it; later ones are asked with the answers
-   of earlier ones (``Answer1``). It also says which comparison the question asks for.
-2. **Search**, query by query and stage by stage. *Stage 1, structured knowledge*: the triples of
-   the subject, and those nearest in meaning. *Stage 2, documents*: search by words and by meaning.
-   The first 30 are re-ranked, and 10 shown.
-3. **Triple.** The model turns the hits into a triple or NOTFOUND; its object is written into the
-   queries that ask with it.
-4. **Passing on.** What a stage does not find is asked of the next; *stage 3* is the model alone.
-5. **Answer.** A noun phrase or YES/NO. A comparison that code can decide is computed from the
-   triples (`localrag.methods.comparison`), and the derivation shows the computation; everything
-   else is for the model to answer from the triples.
+1. **Decomposition.** The model splits the question into queries with a single answer each. It
+   names the [subject, predicate] of the triple that answers each. Later queries contain the
+   answers of earlier ones (``Answer1``). The model also names the comparison that is asked for.
+2. **Search**, query by query. *Stage 1, structured knowledge*: the triples of the subject, and the
+   nearest in meaning. *Stage 2, documents*: by words and by meaning. The first 30 hits are
+   reranked, and the model reads 10.
+3. **Triple.** The model answers with a triple or NOTFOUND. Its object replaces ``Answer1``.
+4. **Passing on.** A stage that finds nothing passes the query on. *Stage 3* is the model alone.
+5. **Answer.** A noun phrase or YES/NO. Code computes a comparison where it can, and the derivation
+   shows the computation. Otherwise the model answers from the triples.
 
-Beyond the published method every step is checked by code: a triple of stage 1 is one of the
-corpus, one of stage 2 is cited by the sentence that holds its object, and an answer that rests on
-what the model remembers is `unsupported`. So is one that its triples do not hold, one whose triples
-speak of another subject than the one asked for, and one that the model concludes from several of
-them: only what is read off the end of a chain of triples, or computed, is carried.
+Beyond the published method, code checks every step. A triple of stage 1 is one of the corpus. A
+triple of stage 2 cites the sentence with its object. An answer is `unsupported` if it rests on the
+memory of the model, is not in its triples, or has triples about another subject. It is also
+`unsupported` if the model concludes it from several triples.
+
+Source: a published study of staged RAG on JEMHopQA.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
 from localrag.corpus.types import Triple
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
-from localrag.methods.catalogue import Calls, Case, Method
+from localrag.methods.catalogue import Calls, Case, MethodSettings, register
 from localrag.methods.comparison import ComparisonKind, Decision, Side
 from localrag.methods.comparison.comparing import compare
 from localrag.methods.comparison.values import narrowed
@@ -51,88 +50,160 @@ from localrag.reading.types import Answer, Citation, Derivation, Stage, Status, 
 from localrag.retrieval.query import full_text
 from localrag.retrieval.types import Query
 
+Stages = Literal[
+    "1", "2", "3", "1-2", "1-3", "2-1", "2-3", "3-1", "3-2",
+    "1-2-3", "1-3-2", "2-1-3", "2-3-1", "3-1-2", "3-2-1",
+]  # fmt: skip
+"""Stages in the order in which they are asked."""
 
-def answer(case: Case, toolkit: Toolkit) -> Answer:
-    """Answer one question by the steps at the head of this file."""
-    question = replace(case.query, text=full_text(case.query), options=())
-    split = decompose(toolkit, question)
-    found: list[AskedQuery] = []
-    for query in split.queries:
-        answers = {one.query.number: one.reading.answer for one in found if one.reading}
-        found.append(ask(toolkit, question, case.stages, query, answers))
-    derivation, citations = _derived(found)
-    text, doubts = "", list(_doubts(question, found))
-    if all(one.reading for one in found):
-        conclusion = conclude(toolkit, question, split, found)
-        text = conclusion.text
-        derivation = replace(derivation, computed=conclusion.computed)
-        doubts += [conclusion.doubt] if conclusion.doubt else []
-    carried = Status.UNSUPPORTED if doubts else Status.SUPPORTED
-    return Answer(
-        text=text,
-        citations=citations,
-        status=carried if text else Status.NOT_FOUND,
-        trace=toolkit.trace,
-        doubts=tuple(doubts),
-        derivation=derivation,
+
+class StagedSettings(MethodSettings):
+    """The order of the stages."""
+
+    stages: Stages = Field(
+        "1-2-3", description="what staged asks in turn: 1 triples, 2 documents, 3 the model alone"
     )
 
-
-def _derived(found: Sequence[AskedQuery]) -> tuple[Derivation, tuple[Citation, ...]]:
-    """The steps as the derivation shows them, and the citations that they are numbered by."""
-    citations: list[Citation] = []
-    steps = []
-    for one in found:
-        query, reading = one.query, one.reading
-        step = Step(query.text, query.subject, query.predicate, tried=one.tried)
-        if reading is not None:
-            step = replace(step, triple=reading.triple, stage=one.stage)
-            if reading.citation is not None:
-                if reading.citation not in citations:
-                    citations.append(reading.citation)
-                step = replace(step, citation=citations.index(reading.citation) + 1)
-        steps.append(step)
-    return Derivation(tuple(steps)), tuple(citations)
+    @property
+    def in_order(self) -> tuple[Stage, ...]:
+        """The stages, in their order."""
+        return tuple(tuple(Stage)[int(number) - 1] for number in self.stages.split("-"))
 
 
-def _doubts(question: Query, found: Sequence[AskedQuery]) -> Iterator[Fact]:
-    """Why the steps do not carry an answer."""
-    told = question.text
-    for one in found:
-        n, reading = one.query.number, one.reading
-        if reading is None:
-            yield Fact(FactKind.FOUND_AT_NO_STAGE if one.tried else FactKind.NOT_ASKED, n=n)
-            continue
-        if reading.citation is None:
-            yield Fact(FactKind.REMEMBERED, n=n)
-        elif not reading.citation.verified:
-            yield Fact(FactKind.ANSWER_NOT_HELD, n=n, answer=reading.answer)
-        if reading.other is not None:
-            asked = one.query.subject or one.query.text
-            yield Fact(FactKind.OTHER_SUBJECT, n=n, subject=asked, other=reading.other)
-        subject = one.query.subject or reading.triple.subject
-        if subject and not names(told, subject):
-            yield Fact(FactKind.STRANGE_SUBJECT, n=n, subject=subject)
-        told += f"\n{reading.answer}"
+DECOMPOSITION = "decomposition"
+
+MOST_QUERIES = 5
+"""Queries that a question is split into, at most."""
+
+_LONGEST_QUERY, _LONGEST_NAME, _LONGEST_PREDICATE = 150, 80, 60
+
+_Number = Annotated[int, Field(ge=1, le=MOST_QUERIES)]
 
 
-METHOD = Method(
-    name="staged",
-    about=N_("a question split into queries, each asked of triples, of documents and of the model"),
-    answer=answer,
-    source=N_("published study of staged RAG on JEMHopQA"),
-    # At least a question of two queries: split, a triple for each. At most every stage for each of
-    # the queries, and an answer.
-    calls=Calls(fixed=3, more=MOST_QUERIES * len(Stage) - 1),
-    chooses=False,
-    settings=("stages",),
-    derives=True,
-)
+class _Query(BaseModel):
+    query: Annotated[str, Field(max_length=_LONGEST_QUERY)]
+    subject: Annotated[str, Field(max_length=_LONGEST_NAME)]
+    predicate: Annotated[str, Field(max_length=_LONGEST_PREDICATE)]
+
+
+class _Side(BaseModel):
+    query: _Number
+    name: Annotated[str, Field(max_length=_LONGEST_NAME)]
+
+
+class _QueriesReply(BaseModel):
+    queries: Annotated[list[_Query], Field(max_length=MOST_QUERIES)]
+    comparison: ComparisonKind | None
+    sides: Annotated[list[_Side], Field(max_length=MOST_QUERIES)]
+    claimed: Annotated[int, Field(ge=0, le=MOST_QUERIES)]
+    condition: Annotated[str, Field(max_length=_LONGEST_PREDICATE)]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The comparison that a question asks for.
+
+    Attributes:
+        comparison: its kind.
+        sides: the names of the compared sides, by the number of their query. Empty where the reply
+            of the model is inconsistent.
+        claimed: the query of the side that the question claims to be right; 0 where it asks for it.
+        condition: for the sides, in the words of the question.
+    """
+
+    comparison: ComparisonKind
+    sides: dict[int, str]
+    claimed: int = 0
+    condition: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposition:
+    """A question, split into at least one query.
+
+    Attributes:
+        queries: in the order in which they are asked.
+        compared: None where nothing is compared.
+    """
+
+    queries: tuple[SubQuery, ...]
+    compared: Compared | None
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """The numbers of the queries whose answers no other query contains."""
+        used = {number for query in self.queries for number in query.references}
+        return tuple(query.number for query in self.queries if query.number not in used)
+
+
+def decompose(toolkit: Toolkit, asked: Query) -> Decomposition:
+    """Have the model split the question.
+
+    Raises:
+        ModelUnusable: the model failed, or its reply was malformed twice.
+    """
+    messages = toolkit.prompt(
+        "staged_decomposition", asked, most=MOST_QUERIES, tag=element("text", [asked.text])
+    )
+    reply = toolkit.ask(messages, _QueriesReply, DECOMPOSITION)
+    queries = tuple(_read(number, one) for number, one in enumerate(reply.queries, 1))
+    if not queries:
+        toolkit.note(DECOMPOSITION, [Fact(FactKind.NO_QUERY)])
+        return Decomposition((SubQuery(1, asked.text, "", ""),), None)
+    if reply.comparison is None:
+        return Decomposition(queries, None)
+    mistakes = list(_mistakes(queries, reply.sides))
+    if mistakes:
+        toolkit.note(DECOMPOSITION, mistakes)
+    sides = {} if mistakes else {side.query: side.name.strip() for side in reply.sides}
+    compared = Compared(reply.comparison, sides, reply.claimed, reply.condition.strip())
+    return Decomposition(queries, compared)
+
+
+def line_of(queries: Sequence[SubQuery], number: int) -> set[int]:
+    """The number of a query, and those of all queries whose answers it needs."""
+    line = {number}
+    for query in reversed(queries[:number]):
+        if query.number in line:
+            line.update(query.references)
+    return line
+
+
+def _read(number: int, written: _Query) -> SubQuery:
+    parts = (written.query, written.subject, written.predicate)
+    return SubQuery(number, *(" ".join(part.split()) for part in parts))
+
+
+def _mistakes(queries: Sequence[SubQuery], sides: Sequence[_Side]) -> Iterator[Fact]:
+    seen: set[int] = set()
+    for side in sides:
+        if side.query > len(queries):
+            yield Fact(FactKind.SIDE_WITHOUT_QUERY, n=side.query, side=side.name)
+        elif side.query in seen:
+            yield Fact(FactKind.TWO_SIDES, n=side.query)
+        elif not _is_about(queries, side):
+            subject = queries[side.query - 1].subject
+            yield Fact(FactKind.SIDE_MISNAMED, n=side.query, subject=subject, side=side.name)
+        seen.add(side.query)
+
+
+def _is_about(queries: Sequence[SubQuery], side: _Side) -> bool:
+    """Whether a query can find the value of its side, judged by the subjects.
+
+    A side without a subject can only be named by an answer.
+    """
+    like = [
+        query
+        for query in queries
+        if as_written(query.subject, side.name) or as_written(side.name, query.subject)
+    ]
+    meant = [query for query in like if is_same(query.subject, side.name)] or like
+    line = line_of(queries, side.query)
+    return any(query.number in line for query in meant) if meant else len(line) > 1
 
 
 STAGE = "comparison"
 
-# The answers to a question that asks whether something holds.
 _YES, _NO = "YES", "NO"
 _POLAR = {"yes": _YES, "はい": _YES, "no": _NO, "いいえ": _NO}
 _QUOTATION_MARKS = "『』「」"
@@ -148,8 +219,8 @@ class Conclusion:
 
     Attributes:
         text: the short answer; "" where the triples give none.
-        computed: the computation, where it was computed.
-        doubt: why the triples do not carry it, where they do not.
+        computed: the computation, if there was one.
+        doubt: why the triples do not support it.
     """
 
     text: str
@@ -160,19 +231,19 @@ class Conclusion:
 def conclude(
     toolkit: Toolkit, asked: Query, split: Decomposition, found: Sequence[AskedQuery]
 ) -> Conclusion:
-    """Answer from what the queries came to; a computation needs no call of the model.
+    """Answer from the triples. A computation needs no call of the model.
 
-    What the model answers is carried only where it reads it off: it is what the last triple of a
-    chain holds. YES, NO, a side and whatever else follows from several triples is a conclusion.
+    An answer of the model is supported only if it is an object of the last triple of a chain.
+    YES, NO and a side are conclusions.
 
     Args:
         toolkit: of the question.
         asked: the question.
-        split: its queries, and what it asks about their answers.
-        found: its queries; each was answered.
+        split: its queries and its comparison.
+        found: its queries; all have an answer.
 
     Raises:
-        ModelUnusable: the model failed, or its reply is malformed for the second time.
+        ModelUnusable: the model failed, or its reply was malformed twice.
     """
     triples = {one.query.number: one.reading.triple for one in found if one.reading}
     computed = _computed(toolkit, asked, split, found)
@@ -193,7 +264,7 @@ def conclude(
 def _computed(
     toolkit: Toolkit, asked: Query, split: Decomposition, found: Sequence[AskedQuery]
 ) -> Conclusion | None:
-    """What code finds out; None where it does not decide, which the trace says."""
+    """The computed answer; None, with an event, where code cannot decide."""
     compared = split.compared
     if compared is None:
         return None
@@ -231,12 +302,12 @@ def _answered(toolkit: Toolkit, asked: Query, triples: Sequence[Triple]) -> str:
 
 
 def _is_said(answer: str, asked: Query, texts: Sequence[str]) -> bool:
-    """Whether texts hold a short answer, as a whole or narrowed to what is asked for."""
+    """Whether a text has a short answer, as a whole or narrowed to what is asked."""
     return any(holds(text, answer) or holds(narrowed(text, asked.text), answer) for text in texts)
 
 
 def _sides(compared: Compared, found: Sequence[AskedQuery]) -> dict[int, Side]:
-    """What is compared, by the number of the query that found it."""
+    """The compared sides, by the number of the query that found each."""
     readings = {one.query.number: one.reading for one in found if one.reading}
     answers = {number: reading.answer for number, reading in readings.items()}
     return {
@@ -253,7 +324,7 @@ def _sides(compared: Compared, found: Sequence[AskedQuery]) -> dict[int, Side]:
 def _misnamed(
     split: Decomposition, sides: Mapping[int, Side], found: Sequence[AskedQuery]
 ) -> Fact | None:
-    """What is wrong with a side that is called after what another query found; None for nothing."""
+    """An event if a side has a name that only another query found."""
     for number, side in sides.items():
         line, own, others = line_of(split.queries, number), False, False
         for one in found:
@@ -268,7 +339,7 @@ def _misnamed(
 def _in_words(
     compared: Compared, sides: Mapping[int, Side], outcome: Decision | None
 ) -> tuple[str, Fact | None]:
-    """The answer that an outcome comes to, or why it comes to none."""
+    """The answer of a decision, or an event that says why there is none."""
     comparison = compared.comparison.value
     if outcome is None:
         return "", Fact(FactKind.COMPARISON_UNREAD, comparison=comparison)
@@ -292,137 +363,76 @@ def _names(triple: Triple) -> tuple[str, ...]:
     return (triple.subject, *triple.objects)
 
 
-# HEAD """Step 1: the question is split into queries with a single answer each."""
-#
-DECOMPOSITION = "decomposition"
-
-MOST_QUERIES = 5
-"""Queries that a question is split into, at most."""
-
-_LONGEST_QUERY, _LONGEST_NAME, _LONGEST_PREDICATE = 150, 80, 60
-
-_Number = Annotated[int, Field(ge=1, le=MOST_QUERIES)]
-
-
-class _Query(BaseModel):
-    query: Annotated[str, Field(max_length=_LONGEST_QUERY)]
-    subject: Annotated[str, Field(max_length=_LONGEST_NAME)]
-    predicate: Annotated[str, Field(max_length=_LONGEST_PREDICATE)]
-
-
-class _Side(BaseModel):
-    query: _Number
-    name: Annotated[str, Field(max_length=_LONGEST_NAME)]
-
-
-class _QueriesReply(BaseModel):
-    queries: Annotated[list[_Query], Field(max_length=MOST_QUERIES)]
-    comparison: ComparisonKind | None
-    sides: Annotated[list[_Side], Field(max_length=MOST_QUERIES)]
-    claimed: Annotated[int, Field(ge=0, le=MOST_QUERIES)]
-    condition: Annotated[str, Field(max_length=_LONGEST_PREDICATE)]
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """What a question asks about the answers to its queries.
-
-    Attributes:
-        comparison: its kind.
-        sides: by the number of a query, how the question calls what is compared by its answer;
-            none where what the model wrote of them makes no sense.
-        claimed: the query of the side that the question claims to be the one; 0 where it asks
-            which one it is.
-        condition: what the sides are held against, in the words of the question.
-    """
-
-    comparison: ComparisonKind
-    sides: dict[int, str]
-    claimed: int = 0
-    condition: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Decomposition:
-    """A question, split.
-
-    Attributes:
-        queries: in the order in which they are asked, at least one.
-        compared: what is asked about their answers; None where nothing is compared.
-    """
-
-    queries: tuple[SubQuery, ...]
-    compared: Compared | None
-
-    @property
-    def ends(self) -> tuple[int, ...]:
-        """The numbers of the queries whose answers no other query is asked with."""
-        used = {number for query in self.queries for number in query.references}
-        return tuple(query.number for query in self.queries if query.number not in used)
-
-
-def decompose(toolkit: Toolkit, asked: Query) -> Decomposition:
-    """Have the model split the question.
-
-    Raises:
-        ModelUnusable: the model failed, or its reply is malformed for the second time.
-    """
-    messages = toolkit.prompt(
-        "staged_decomposition", asked, most=MOST_QUERIES, tag=element("text", [asked.text])
+@register(
+    "staged",
+    N_("a question split into queries, each asked of triples, of documents and of the model"),
+    source=N_("published study of staged RAG on JEMHopQA"),
+    # At least two queries: one call to split, and a triple for each. At most every stage for each
+    # query, and an answer.
+    calls=Calls(fixed=3, more=MOST_QUERIES * len(Stage) - 1),
+    settings=("stages",),
+    derives=True,
+)
+def answer(case: Case, toolkit: Toolkit) -> Answer:
+    """Answer one question by the steps at the head of this file."""
+    question = replace(case.query, text=full_text(case.query), options=())
+    split = decompose(toolkit, question)
+    stages = StagedSettings.of(case.settings).in_order
+    found: list[AskedQuery] = []
+    for query in split.queries:
+        answers = {one.query.number: one.reading.answer for one in found if one.reading}
+        found.append(ask(toolkit, question, stages, query, answers))
+    derivation, citations = _derived(found)
+    text, doubts = "", list(_doubts(question, found))
+    if all(one.reading for one in found):
+        conclusion = conclude(toolkit, question, split, found)
+        text = conclusion.text
+        derivation = replace(derivation, computed=conclusion.computed)
+        doubts += [conclusion.doubt] if conclusion.doubt else []
+    carried = Status.UNSUPPORTED if doubts else Status.SUPPORTED
+    return Answer(
+        text=text,
+        citations=citations,
+        status=carried if text else Status.NOT_FOUND,
+        trace=toolkit.trace,
+        doubts=tuple(doubts),
+        derivation=derivation,
     )
-    reply = toolkit.ask(messages, _QueriesReply, DECOMPOSITION)
-    queries = tuple(_read(number, one) for number, one in enumerate(reply.queries, 1))
-    if not queries:
-        toolkit.note(DECOMPOSITION, [Fact(FactKind.NO_QUERY)])
-        return Decomposition((SubQuery(1, asked.text, "", ""),), None)
-    if reply.comparison is None:
-        return Decomposition(queries, None)
-    mistakes = list(_mistakes(queries, reply.sides))
-    if mistakes:
-        toolkit.note(DECOMPOSITION, mistakes)
-    sides = {} if mistakes else {side.query: side.name.strip() for side in reply.sides}
-    compared = Compared(reply.comparison, sides, reply.claimed, reply.condition.strip())
-    return Decomposition(queries, compared)
 
 
-def line_of(queries: Sequence[SubQuery], number: int) -> set[int]:
-    """The numbers of a query and of those whose answers it is asked with, however far back."""
-    line = {number}
-    for query in reversed(queries[:number]):
-        if query.number in line:
-            line.update(query.references)
-    return line
+def _derived(found: Sequence[AskedQuery]) -> tuple[Derivation, tuple[Citation, ...]]:
+    """The steps of the derivation, and the citations that they number."""
+    citations: list[Citation] = []
+    steps = []
+    for one in found:
+        query, reading = one.query, one.reading
+        step = Step(query.text, query.subject, query.predicate, tried=one.tried)
+        if reading is not None:
+            step = replace(step, triple=reading.triple, stage=one.stage)
+            if reading.citation is not None:
+                if reading.citation not in citations:
+                    citations.append(reading.citation)
+                step = replace(step, citation=citations.index(reading.citation) + 1)
+        steps.append(step)
+    return Derivation(tuple(steps)), tuple(citations)
 
 
-def _read(number: int, written: _Query) -> SubQuery:
-    parts = (written.query, written.subject, written.predicate)
-    return SubQuery(number, *(" ".join(part.split()) for part in parts))
-
-
-def _mistakes(queries: Sequence[SubQuery], sides: Sequence[_Side]) -> Iterator[Fact]:
-    """What makes no sense about the sides."""
-    seen: set[int] = set()
-    for side in sides:
-        if side.query > len(queries):
-            yield Fact(FactKind.SIDE_WITHOUT_QUERY, n=side.query, side=side.name)
-        elif side.query in seen:
-            yield Fact(FactKind.TWO_SIDES, n=side.query)
-        elif not _is_about(queries, side):
-            subject = queries[side.query - 1].subject
-            yield Fact(FactKind.SIDE_MISNAMED, n=side.query, subject=subject, side=side.name)
-        seen.add(side.query)
-
-
-def _is_about(queries: Sequence[SubQuery], side: _Side) -> bool:
-    """Whether a query can find the value of its side, as far as the subjects tell.
-
-    A side that is called after no subject is one that only the answers can name.
-    """
-    like = [
-        query
-        for query in queries
-        if as_written(query.subject, side.name) or as_written(side.name, query.subject)
-    ]
-    meant = [query for query in like if is_same(query.subject, side.name)] or like
-    line = line_of(queries, side.query)
-    return any(query.number in line for query in meant) if meant else len(line) > 1
+def _doubts(question: Query, found: Sequence[AskedQuery]) -> Iterator[Fact]:
+    """Why the steps do not support an answer."""
+    told = question.text
+    for one in found:
+        n, reading = one.query.number, one.reading
+        if reading is None:
+            yield Fact(FactKind.FOUND_AT_NO_STAGE if one.tried else FactKind.NOT_ASKED, n=n)
+            continue
+        if reading.citation is None:
+            yield Fact(FactKind.REMEMBERED, n=n)
+        elif not reading.citation.verified:
+            yield Fact(FactKind.ANSWER_NOT_HELD, n=n, answer=reading.answer)
+        if reading.other is not None:
+            asked = one.query.subject or one.query.text
+            yield Fact(FactKind.OTHER_SUBJECT, n=n, subject=asked, other=reading.other)
+        subject = one.query.subject or reading.triple.subject
+        if subject and not names(told, subject):
+            yield Fact(FactKind.STRANGE_SUBJECT, n=n, subject=subject)
+        told += f"\n{reading.answer}"

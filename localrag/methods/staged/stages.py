@@ -1,4 +1,8 @@
-"""The values of the staged method: what is asked step by step, and what a stage made of it."""
+"""One query of `staged`: its triple, and its way through the stages.
+
+What a stage does not find passes on to the next. Code compares the triple that a model writes with
+the text that it cites.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -32,9 +36,9 @@ class SubQuery:
     """A query with a single answer.
 
     Attributes:
-        number: its place, from 1.
+        number: from 1.
         text: in words.
-        subject, predicate: of the triple that would answer it; "" where none was named.
+        subject, predicate: of the triple that answers it; "" where the model named none.
     """
 
     number: int
@@ -44,44 +48,40 @@ class SubQuery:
 
     @property
     def label(self) -> str:
-        """What the trace calls it: "query 1"."""
+        """Its name in the trace: "query 1"."""
         return label_of(self.number)
 
     @property
     def references(self) -> tuple[int, ...]:
-        """The numbers of the queries whose answers it is asked with (``Answer1``), in order."""
+        """The numbers of the queries whose answers it contains (``Answer1``), in order."""
         written = " ".join((self.text, self.subject, self.predicate))
         return tuple(dict.fromkeys(int(number) for number in _REFERENCE.findall(written)))
 
     def filled(self, answers: Mapping[int, str]) -> "SubQuery":
-        """The query with the answers that it refers to written into it.
-
-        Args:
-            answers: by number; there is one for each of the references.
-        """
+        """The query with the answers of its references; there is one for each."""
         parts = (self.text, self.subject, self.predicate)
         return SubQuery(self.number, *(filled(part, answers) for part in parts))
 
 
 def label_of(number: int) -> str:
-    """What the trace calls the query of this number, from 1."""
+    """The name of a query in the trace."""
     return f"query {number}"
 
 
 def filled(text: str, answers: Mapping[int, str]) -> str:
-    """A text with the answers that it refers to written into it, as far as there are some."""
+    """A text with the answers of its references, as far as there are some."""
     return _REFERENCE.sub(lambda found: answers.get(int(found[1]), found[0]), text)
 
 
 @dataclass(frozen=True, slots=True)
 class FoundTriple:
-    """What a stage found for a query.
+    """A triple that a stage found for a query.
 
     Attributes:
         triple: that answers it.
-        answer: what later queries are asked with: of several objects the one that is meant.
-        citation: what shows the triple, checked by code; None where the model remembers it.
-        other: what the citation speaks of, where that is not the subject asked for.
+        answer: for later queries: of several objects, the one that is meant.
+        citation: checked by code; None where the model remembers the triple.
+        other: the subject of the citation, if it is not the one asked for.
     """
 
     triple: Triple
@@ -92,12 +92,12 @@ class FoundTriple:
 
 @dataclass(frozen=True, slots=True)
 class AskedQuery:
-    """A query as it was asked, and what came of it.
+    """A query and its result.
 
     Attributes:
-        query: with the answers of earlier queries written into it, unless it was not asked.
+        query: with the answers of earlier queries, if it was asked.
         tried: the stages it was asked of, in order.
-        reading: what the last of them found; None where none found anything.
+        reading: the triple of the last of them; None where no stage found one.
     """
 
     query: SubQuery
@@ -106,12 +106,10 @@ class AskedQuery:
 
     @property
     def stage(self) -> Stage | None:
-        """What the reading was taken from."""
+        """The stage that found the triple."""
         return self.tried[-1] if self.reading else None
 
 
-# HEAD """Triples as a model writes them, and what of it a text holds."""
-#
 _NOT_FOUND = re.compile(r"\s*not[ _]?found\s*", re.IGNORECASE)
 
 _FIGURE = f"[0-9{NUMERAL_CHARACTERS}]"
@@ -129,7 +127,7 @@ class WrittenTriple(BaseModel):
     object: _Written
 
     def read(self, query: SubQuery) -> Triple | None:
-        """The triple; what the model left blank is as the query has it. None without an object."""
+        """The triple, blanks filled from the query; None without an object."""
         if not is_found(self.object):
             return None
         subject, predicate = self.subject.strip(), self.predicate.strip()
@@ -144,12 +142,12 @@ def is_not_found(written: str) -> bool:
 
 
 def is_found(written: str) -> bool:
-    """Whether an object that a model wrote is one: it holds a word, and that is not NOTFOUND."""
+    """Whether an object has a word and is not NOTFOUND."""
     return any(map(str.isalnum, written)) and not is_not_found(written)
 
 
 def as_written(name: str, text: str) -> str:
-    """A name as a text writes it, without its disambiguator if need be; "" where it does not."""
+    """A name as a text writes it, or without its disambiguator; "" where it is not there."""
     folded, whole = FoldedText(text), fold(name)
     for wanted in filter(None, (whole, bare(whole))):
         start = folded.folded.find(wanted)
@@ -160,13 +158,13 @@ def as_written(name: str, text: str) -> str:
 
 
 def is_same(name: str, other: str) -> bool:
-    """Whether two names are spellings of one, of which one may lack the disambiguator."""
+    """Whether two names are spellings of one; one of them may have a disambiguator."""
     one, two = fold(name), fold(other)
     return one == two or bare(one) == two or one == bare(two)
 
 
 def names(text: str, name: str) -> bool:
-    """Whether a text names something, without its disambiguator if need be.
+    """Whether a text has a name, or the name without its disambiguator.
 
     A piece of another name does not count: neither "東京都" nor "京都2" names "京都".
     """
@@ -184,10 +182,9 @@ def names(text: str, name: str) -> bool:
 
 
 def holds(text: str, part: str) -> bool:
-    """Whether a text holds a part; width, case and blanks may differ, no word or number is cut.
+    """Whether a text has a part, in any width and case, with any blanks, but no word or number cut.
 
-    "12日" stands in "５月 12日", but not in "112日"; "5" does not stand in "3.5", nor "京都" in
-    "東京都".
+    "12日" is in "５月 12日", not in "112日". "5" is not in "3.5", "京都" not in "東京都".
     """
     letters = without_blanks(part)
     if not letters:
@@ -207,10 +204,8 @@ def holds(text: str, part: str) -> bool:
     )
 
 
-# HEAD """The way of one query through the stages: what is not found passes on to the next."""
-#
 FOUND, SHOWN = 30, 10
-"""Hits of a search, and those that a model is shown of them once they are re-ranked."""
+"""Hits of a search, and those that a model reads after reranking."""
 
 _LAYERS = {Stage.KNOWLEDGE: (TRIPLES,), Stage.DOCUMENTS: (PASSAGES, ARTICLES)}
 # Why a model has nothing to read at a stage.
@@ -231,7 +226,7 @@ Search = Callable[[Query], Sequence[Hit]]
 
 
 class HitChosen(BaseModel):
-    """A reply that names one of the hits shown by its number; 0 is NOTFOUND."""
+    """A reply with the number of a hit; 0 is NOTFOUND."""
 
     hit: int
 
@@ -247,22 +242,21 @@ def read_hits(
     search: Search,
     shape: type[Chosen],
 ) -> tuple[Chosen, Sequence[NumberedPassage]] | None:
-    """Search, re-rank, and have the model choose from as many hits as its context holds.
+    """Search, rerank, and have the model choose from the hits that its context holds.
 
     Args:
         toolkit: of the question.
-        asked: the question; its filters hold.
-        query: that is to be answered.
-        stage: what is searched.
+        asked: the question, with its filters.
+        query: the query.
+        stage: knowledge or documents.
         search: gives the hits of a query, best first.
-        shape: of the reply, which is bound to the numbers of the hits shown.
+        shape: of the reply. It is bound to the numbers of the hits.
 
     Returns:
-        The reply and what it speaks of; None where the model had nothing to read, which the trace
-        says.
+        The reply and the hits; None, with an event, where there was nothing to read.
 
     Raises:
-        ModelUnusable: as `Toolkit.fitting` and `Toolkit.ask` say.
+        ModelUnusable: as `Toolkit.fitting` and `Toolkit.ask`.
     """
     subject = query.label
     layers = _admitted(asked, stage)
@@ -294,7 +288,7 @@ def read_hits(
 
 
 def _admitted(asked: Query, stage: Stage) -> tuple[str, ...]:
-    """The layers of a stage that the filters of the question admit."""
+    """The layers of a stage that the filters admit."""
     wanted = asked.filters.layers
     if not wanted:
         return _LAYERS[stage]
@@ -303,7 +297,7 @@ def _admitted(asked: Query, stage: Stage) -> tuple[str, ...]:
 
 @cache
 def _bound(shape: type[Chosen], hits: int) -> type[Chosen]:
-    """The shape of a reply that can name no hit but those there are."""
+    """The shape of a reply, bound to the numbers of the hits."""
     hit: Any = Annotated[int, Field(ge=0, le=hits)]
     return create_model(shape.__name__, __base__=shape, hit=hit)
 
@@ -316,12 +310,9 @@ class _KnownReply(HitChosen):
 
 
 def _known(toolkit: Toolkit, asked: Query, query: SubQuery) -> FoundTriple | None:
-    """Search the triples by subject and by meaning, and have the model choose.
+    """Search the triples by subject and meaning, and have the model choose; raises as `read_hits`.
 
-    The triple is one of the store, whatever the model writes; of several objects it may choose.
-
-    Raises:
-        ModelUnusable: as `read_hits` says.
+    The triple is one of the store. The model may choose one of its objects.
     """
     found = read_hits(
         toolkit,
@@ -354,7 +345,6 @@ def _known(toolkit: Toolkit, asked: Query, query: SubQuery) -> FoundTriple | Non
 
 
 def _is_about(toolkit: Toolkit, query: SubQuery, triple: Triple) -> bool:
-    """Whether the subject of a triple is surely the one that the query asks about."""
     if not query.subject:
         return names(query.text, triple.subject)
     with toolkit.store() as store:
@@ -362,7 +352,7 @@ def _is_about(toolkit: Toolkit, query: SubQuery, triple: Triple) -> bool:
 
 
 def _meant(triple: Triple, named: str) -> str:
-    """The object that the model names, or the part of one; "" where it is of none."""
+    """The object that the model names, or a part of one; "" where it is in none."""
     holding = [one for one in triple.objects if holds(one, named)]
     same = [one for one in holding if holds(named, one)]
     return (same or [named.strip()])[0] if holding else ""
@@ -373,13 +363,9 @@ class _DocumentReply(HitChosen):
 
 
 def _documented(toolkit: Toolkit, asked: Query, query: SubQuery) -> FoundTriple | None:
-    """Search the documents by words and by meaning, and have the model read a triple from them.
+    """Search the documents, and have the model write a triple from them; raises as `read_hits`.
 
-    The citation quotes the sentence that holds the object; it is a rejected one where the passage
-    that the model names does not hold it.
-
-    Raises:
-        ModelUnusable: as `read_hits` says.
+    The citation is the sentence with the object. It is rejected if the passage does not have it.
     """
     found = read_hits(
         toolkit,
@@ -403,7 +389,7 @@ def _documented(toolkit: Toolkit, asked: Query, query: SubQuery) -> FoundTriple 
 
 
 def _other(query: SubQuery, triple: Triple, passage: Passage) -> str | None:
-    """What is spoken of instead of the subject asked for; None where it is that."""
+    """The subject that the passage is about instead; None where it is the right one."""
     meant = (
         is_same(triple.subject, query.subject)
         if query.subject
@@ -421,7 +407,7 @@ def _cited(toolkit: Toolkit, passage: Passage, answer: str) -> Citation:
         return Citation(passage.id, answer, label=passage.header, problem=problem)
     with toolkit.store() as store:
         pieces = pieces_of(store, passage)
-    # An object that runs over the end of a sentence is quoted by itself.
+    # An object across two sentences is quoted by itself.
     quote = next((piece.text for piece in pieces if holds(piece.text, answer)), answer)
     return toolkit.citation(passage, quote)
 
@@ -431,11 +417,7 @@ class _RememberedReply(BaseModel):
 
 
 def _remembered(toolkit: Toolkit, asked: Query, query: SubQuery) -> FoundTriple | None:
-    """Have the model give the triple from memory, or say that it does not know.
-
-    Raises:
-        ModelUnusable: the model failed, or its reply is malformed for the second time.
-    """
+    """Have the model write the triple from memory; raises as `Toolkit.ask`."""
     messages = toolkit.prompt(
         f"staged_{Stage.MODEL}",
         asked,
@@ -463,18 +445,18 @@ def ask(
     query: SubQuery,
     answers: Mapping[int, str],
 ) -> AskedQuery:
-    """Ask the stages for one query in their order, until one finds a triple.
+    """Ask the stages in their order until one finds a triple.
 
     Args:
         toolkit: of the question.
         asked: the question.
-        stages: in the order in which they are asked.
+        stages: in their order.
         query: as the question was split.
         answers: those found so far, by the number of their query.
 
     Raises:
-        ModelUnusable: the model failed, its context does not hold a prompt, or its reply is
-            malformed for the second time.
+        ModelUnusable: the model failed, its context does not hold a prompt, or its reply was
+            malformed twice.
     """
     for number in query.references:
         if number not in answers:
@@ -482,16 +464,16 @@ def ask(
             kind = FactKind.ANSWER_MISSING if is_before else FactKind.REFERS_AHEAD
             toolkit.note(ASK, [Fact(kind, n=number)], subject=query.label)
             return AskedQuery(query)
-    filled = query.filled(answers)
-    if not any(character.isalnum() for character in filled.text):
+    whole = query.filled(answers)
+    if not any(character.isalnum() for character in whole.text):
         toolkit.note(ASK, [Fact(FactKind.WORDLESS)], subject=query.label)
-        return AskedQuery(filled)
-    if len(filled.text) > MAX_CHARACTERS:
-        event = Fact(FactKind.TOO_LONG, n=len(filled.text), most=MAX_CHARACTERS)
+        return AskedQuery(whole)
+    if len(whole.text) > MAX_CHARACTERS:
+        event = Fact(FactKind.TOO_LONG, n=len(whole.text), most=MAX_CHARACTERS)
         toolkit.note(ASK, [event], subject=query.label)
         return AskedQuery(query)
     for place, stage in enumerate(stages, 1):
-        reading = _READERS[stage](toolkit, asked, filled)
+        reading = _READERS[stage](toolkit, asked, whole)
         if reading is not None:
-            return AskedQuery(filled, tuple(stages[:place]), reading)
-    return AskedQuery(filled, tuple(stages))
+            return AskedQuery(whole, tuple(stages[:place]), reading)
+    return AskedQuery(whole, tuple(stages))

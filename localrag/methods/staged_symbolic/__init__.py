@@ -1,17 +1,17 @@
-"""`staged-symbolic`: structured knowledge alone, and no model at all.
+"""`staged-symbolic`: `staged` over structured knowledge alone, without a model.
 
-1. **Names.** The question is searched for names of subjects of the store.
-2. **Decomposition** by the wording: either two names are compared, or a path of triples leads from
-   a name to the answer. Candidates are triples looked up by subject; the one whose predicates,
-   objects and kind of answer fit the words of the question best is taken. What fits them badly,
-   or leaves out a word of the question that is a step or a condition, is refused: a wrong answer
-   is worse than none. A negation is not analysed.
-3. **Answer.** A comparison is computed (`localrag.methods.comparison`); the object at the end of a
-   path is cut down to the part that is asked for.
-4. **Derivation.** Every triple is a step, quoted and checked by code. The answer is `supported`
-   only where each step is, where what was compared could be read as dates, quantities or places,
-   where no triple says more than is asked or gives several values, where no name can mean another
-   subject, and where no other answer fits the wording as well.
+1. **Names.** The question is searched for subjects of the store.
+2. **Decomposition** by the wording: two names are compared, or a path of triples leads from a name
+   to the answer. The triples whose predicates, objects and kind of answer fit the words best are
+   used. A poor fit, or an unused word that is a step or a condition, is refused: a wrong answer is
+   worse than none. Negations are not analysed.
+3. **Answer.** Code computes a comparison (`localrag.methods.comparison`). The object at the end of
+a
+   path is cut down to the part asked for.
+4. **Derivation.** Every triple is a step, quoted and checked by code. The answer is `supported` if
+   all of these hold: each step is verified; compared values are dates, quantities or places; no
+   triple says more than is asked, or has several values; no name has another meaning; no other
+   answer fits as well.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ from typing import NamedTuple
 from localrag.corpus.knowledge import KnownTriple
 from localrag.facts import Fact, FactKind
 from localrag.language import N_
-from localrag.methods.catalogue import Case, Method
+from localrag.methods.catalogue import Case, register
 from localrag.methods.extractive import PlainToolkit
 from localrag.methods.staged_symbolic.chains import chained
 from localrag.methods.staged_symbolic.comparisons import compared
@@ -39,24 +39,24 @@ from localrag.reading.types import Answer, Citation, Derivation, Stage, Status, 
 from localrag.retrieval.types import Filters, Hit, Query
 
 ANALYSIS = "analysis"
-"""The stage that reads the question against the store."""
+"""The stage that analyses the question."""
 
 LEAST_FIT = 0.5
-"""What fits the wording less is refused; ``scripts/bench/staged_symbolic.py`` shows its effect."""
+"""A poorer fit is refused; ``scripts/bench/staged_symbolic.py`` shows the effect."""
 
-# Of answers that differ by less in their fit, neither is better.
+# Fits that differ by less are equal.
 _ALIKE = 0.02
 _LONGEST = 500
 
 
 class _AnalysedQuestion(NamedTuple):
-    """What became of a question.
+    """The result of the analysis.
 
     Attributes:
-        found: what may answer it, best fit first.
+        found: possible answers, best fit first.
         events: what was left out.
-        doubt: why nothing of it is an answer; None where the first is.
-        query: what was looked up, in words: the names found, and the triples that fit best.
+        doubt: why none of them is an answer; None where the first is.
+        query: for the trace: the names found, and the triples with the best fit.
     """
 
     found: Sequence[TripleAnswer]
@@ -65,6 +65,11 @@ class _AnalysedQuestion(NamedTuple):
     query: str = ""
 
 
+@register(
+    "staged-symbolic",
+    N_("no model: a question in steps over triples alone, by the analysis of its wording"),
+    derives=True,
+)
 def answer(case: Case, toolkit: PlainToolkit) -> Answer:
     """Answer one question by the steps at the head of this file."""
     since = perf_counter()
@@ -117,7 +122,7 @@ def _analysed(question: Query, toolkit: PlainToolkit) -> _AnalysedQuestion:
 
 
 def _left_out(question: Query) -> list[Fact]:
-    """What of a query the method does not look at."""
+    """The parts of a query that the method ignores."""
     events = []
     if question.options:
         events.append(Fact(FactKind.OPTIONS_IGNORED))
@@ -127,7 +132,7 @@ def _left_out(question: Query) -> list[Fact]:
 
 
 def _refusal(question: Query) -> Fact | None:
-    """Why a question is not analysed at all; None where it is."""
+    """Why a question is not analysed; None where it is."""
     if language_of(question.text) != "ja":
         return Fact(FactKind.NOT_JAPANESE)
     if len(question.text) > _LONGEST:
@@ -136,14 +141,14 @@ def _refusal(question: Query) -> Fact | None:
 
 
 def _ranked(found: Iterable[TripleAnswer]) -> list[TripleAnswer]:
-    """What says every word first, best fit first; of equal fits the one found first."""
+    """Answers that use every word first, then by fit."""
     return sorted(found, key=lambda one: (bool(one.unsaid), -one.fit))
 
 
 def _refused(
     asked: NamedQuestion, found: Sequence[TripleAnswer], undecided: Sequence[Fact]
 ) -> Fact | None:
-    """Why what was found is no answer; None where it is."""
+    """Why the first of the candidates is no answer; None where it is."""
     if undecided and not (found and found[0].fit >= LEAST_FIT and not found[0].unsaid):
         return undecided[0]
     if not found:
@@ -160,7 +165,7 @@ def _refused(
 
 
 def _rivals(found: Sequence[TripleAnswer]) -> list[TripleAnswer]:
-    """The other answers that fit about as well as the best."""
+    """The other answers with about the same fit as the best."""
     best = found[0]
     return [
         one
@@ -172,7 +177,7 @@ def _rivals(found: Sequence[TripleAnswer]) -> list[TripleAnswer]:
 def _shown(
     toolkit: PlainToolkit, best: TripleAnswer
 ) -> tuple[tuple[Hit, ...], tuple[Citation, ...]]:
-    """The passages that say the triples of an answer, and their quotations, checked by code."""
+    """The passages of the triples, and their quotations, checked by code."""
     with toolkit.store() as store:
         passages = [store.by_id(fact.passage_id) for fact in best.facts]
     kept = [passage for passage in passages if passage is not None]
@@ -194,18 +199,9 @@ def _step(fact: KnownTriple, citation: int) -> Step:
 
 
 def _looked_up(asked: NamedQuestion, found: Sequence[TripleAnswer]) -> str:
-    """The names of a question and the triples that fit it best, for the trace."""
+    """The names of a question and the triples with the best fit, for the trace."""
     names = "、".join(f"「{asked.written(name)}」" for name in asked.names) or "no subject"
     if not found:
         return names
     facts = ", ".join(f"{fact.triple.subject}: {fact.triple.predicate}" for fact in found[0].facts)
     return f"{names}; best fit {found[0].fit:.2f}: {facts}"
-
-
-METHOD = Method(
-    name="staged-symbolic",
-    about=N_("no model: a question in steps over triples alone, by the analysis of its wording"),
-    answer=answer,
-    chooses=False,
-    derives=True,
-)

@@ -1,4 +1,7 @@
-"""The look-ups of one question, what they found, and why that may be no fact."""
+"""A question as `staged-symbolic` reads it: its look-ups, its names and its wording.
+
+Texts are normalised, and the names in them are masked.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,21 +25,21 @@ from localrag_indexes.analysis.normalize import (
     original_span,
 )
 
-# A name with more meanings than this says little; they come the likeliest first.
+# Meanings of a name that are looked up, the likeliest first.
 _MOST_MEANINGS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class TripleAnswer:
-    """Triples that may answer a question, and what follows from them.
+    """A possible answer and the triples behind it.
 
     Attributes:
-        text: the answer: a noun phrase, a name as the question writes it, YES or NO.
-        facts: the triples it follows from, in order.
-        fit: how well their predicates and objects fit the wording, from 0 to 1.
-        computed: what was computed from them; "" where nothing was.
-        doubts: why it is likely, but no fact; none where it is one.
-        unsaid: the words of the question that no triple speaks of.
+        text: a noun phrase, a name as the question writes it, YES or NO.
+        facts: the triples, in order.
+        fit: of their predicates and objects with the wording, 0 to 1.
+        computed: the computation, or "".
+        doubts: why it is not certain.
+        unsaid: the words of the question that no triple is about.
     """
 
     text: str
@@ -57,7 +60,7 @@ class TripleLookups:
 
     Attributes:
         events: what was left out.
-        undecided: what is known of two things, as the question asks, but does not decide it.
+        undecided: known triples of two things that do not decide the question.
     """
 
     def __init__(self, knowledge: Knowledge) -> None:
@@ -79,14 +82,12 @@ class TripleLookups:
         return self._knowledge.surely(name, subject)
 
     def _about(self, subject: str) -> tuple[KnownTriple, ...]:
-        """The triples of a subject; see `Knowledge.about`."""
         known = self._knowledge.about(subject, MOST_TRIPLES + 1)
         if len(known) > MOST_TRIPLES:
             self.events.append(Fact(FactKind.FIRST_TRIPLES, name=subject, n=MOST_TRIPLES))
         return tuple(known[:MOST_TRIPLES])
 
     def _subjects(self, name: str) -> tuple[str, ...]:
-        """The subjects that a name can mean; see `Knowledge.subjects`."""
         return self._likeliest(name, self._knowledge.subjects(name))
 
     def _likeliest(self, name: str, subjects: Sequence[str]) -> tuple[str, ...]:
@@ -97,7 +98,7 @@ class TripleLookups:
 
 
 def of_meanings(lookups: TripleLookups, meant: Iterable[tuple[str, str]]) -> Iterator[Fact]:
-    """The names that may mean others than the subjects they were taken for.
+    """The names that may mean another subject.
 
     Args:
         lookups: of the question.
@@ -109,7 +110,7 @@ def of_meanings(lookups: TripleLookups, meant: Iterable[tuple[str, str]]) -> Ite
 
 
 def of_values(facts: Sequence[KnownTriple]) -> Iterator[Fact]:
-    """The triples that give one thing dates or quantities of which only one can be true."""
+    """The triples with several dates or quantities of which only one can be true."""
     for _, triple in facts:
         if contradictory(triple.objects, triple.predicate):
             yield Fact(
@@ -123,7 +124,7 @@ def of_values(facts: Sequence[KnownTriple]) -> Iterator[Fact]:
 def of_sharing(
     comparison: ComparisonKind, sides: Sequence[Side], outcome: Decision
 ) -> Iterator[Fact]:
-    """What two things share, where one of them has more: whether that is the same is a question."""
+    """A doubt where two things share an object and one of them has more."""
     if comparison in (ComparisonKind.SAME, ComparisonKind.DIFFERENT):
         shared = outcome.holds is (comparison is ComparisonKind.SAME)
         listed = {sum(len(items(each)) for each in side.objects) for side in sides}
@@ -131,23 +132,18 @@ def of_sharing(
             yield Fact(FactKind.PARTLY_SHARED)
 
 
-# HEAD """What the wording of a question asks for: yes or no, one of two, a comparison, a kind of thing.
-#
-# Every text is normalised, and the names in it are masked.
-# """
-#
 MASK = "\ufffc"
-"""Stands for each character of a name, so that no word is read into it."""
+"""Replaces each character of a name, so that no word is read in it."""
 
 _MOST_NAMES = 12
 _JOINT = re.compile(r"[と、やは]|より")
 
 
 class NamedQuestion(NamedTuple):
-    """A question, ready to be analysed.
+    """A question with its names.
 
     Attributes:
-        question: as it was asked.
+        question: as asked.
         text: normalised; every position refers to it.
         offsets: of each character in the question; see `normalize_with_offsets`.
         names: the spans that name subjects, in order, none over another.
@@ -174,7 +170,7 @@ def read(lookups: TripleLookups, question: str) -> NamedQuestion:
         if _is_free(mention, names):
             alone = stands_alone(text, mention.start, mention.end, words)
             (names if alone else doubtful).append(mention)
-    # Where words begin is a guess; what is joined to a name is a name.
+    # The beginnings of words are guessed, but a thing joined to a name is a name.
     for mention in doubtful:
         if _is_free(mention, names) and _is_joined(text, mention, names):
             names.append(mention)
@@ -225,10 +221,10 @@ _ORDERS = {
     r"|下回|安[いくか]",
 }
 ORDERS = tuple(_ORDERS)
-"""The comparisons by order, of which the words of a question tell the direction."""
+"""The comparisons by order."""
 _ORDER = re.compile("|".join(f"(?P<{name}>{words})" for name, words in _ORDERS.items()))
-# What the words can mean besides: 若い of an age is less of it, 高い of a place in a series an
-# earlier one, 長い of what has no known end that it began earlier.
+# Second meanings: 若い is less of an age, 高い an earlier place in a series, 長い an earlier
+# beginning where the end is unknown.
 _ALSO = {
     ComparisonKind.OLDER: ComparisonKind.MORE,
     ComparisonKind.YOUNGER: ComparisonKind.LESS,
@@ -237,7 +233,7 @@ _ALSO = {
 }
 _ALSO_IN_TIME = re.compile("[長短高低]")
 
-# 月 alone is no date: 生年月日の月が早い.
+# A month without its year: 生年月日の月が早い.
 _PART_OF_DATE = re.compile("(?<!年)月日?(?=[がはだ])|の日(?=[がはだ])")
 
 _FRAME = re.compile(
@@ -255,7 +251,7 @@ _FIGURE = re.compile(
 _TIME = re.compile(
     r"現在|今の|今も|今は|当時|かつて|(?<![年紀代月日])以前[のは]|昔|往時|目下|いまの"
 )
-# What limits or adds up what is compared.
+# Words that limit or sum up the compared things.
 _LIMITED = re.compile(
     r"だけ|のみ|しか|以外|除[いく]|片方|片一方|最も|もっとも|一番|番目|合計|合わせ|平均|の差|差[がは]|の和"
     r"|倍|半分|何[年月日人]|次に|嘘|うそ|誤り|間違い|間に|前後|割に|もし"
@@ -269,7 +265,7 @@ _OTHER_PART, _OTHER_KIND, _NOT_COUNTED = 0.7, 0.5, 0.3
 
 
 class AnswerForm(StrEnum):
-    """What kind of answer is asked for: YES or NO, one of the things compared, or anything else."""
+    """The form of the answer: YES or NO, one of the compared things, or open."""
 
     YES_NO = "yes-no"
     WHICH = "which"
@@ -277,14 +273,14 @@ class AnswerForm(StrEnum):
 
 
 def form_of(text: str) -> AnswerForm:
-    """The form of a question; 「…のは？」 with two names asks which of them."""
+    """The form of the answer; 「…のは？」 with two names asks for one of them."""
     if _WHICH.search(text):
         return AnswerForm.WHICH
     return AnswerForm.OPEN if _OPEN.search(text) or not _YES_NO.search(text) else AnswerForm.YES_NO
 
 
 def is_negated(text: str) -> bool:
-    """Whether a question asks for what is not so; a polite one (くれませんか) does not."""
+    """Whether a question is negated; a polite one (くれませんか) is not."""
     return _NEGATION.search(text) is not None
 
 
@@ -298,8 +294,8 @@ def comparisons_of(text: str, form: AnswerForm, *, claimed: bool) -> tuple[Compa
 
     Args:
         text: the question.
-        form: what kind of answer it asks for.
-        claimed: whether it claims something of one of the things, and asks whether that is true.
+        form: of the answer.
+        claimed: whether it claims something about one of the things, and asks for confirmation.
     """
     if form is AnswerForm.YES_NO and not claimed:
         if _DIFFERENT.search(text):
@@ -322,44 +318,44 @@ def comparisons_of(text: str, form: AnswerForm, *, claimed: bool) -> tuple[Compa
 
 
 def asks_for_part(text: str) -> bool:
-    """Whether months or days are put in order, whatever their year."""
+    """Whether months or days are ordered, without their year."""
     return _PART_OF_DATE.search(text) is not None
 
 
 def is_order(text: str, position: int) -> bool:
-    """Whether a word of comparison (早い, 多い) stands at a position of a text."""
+    """Whether a word of comparison (早い, 多い) is at a position of a text."""
     return _ORDER.match(text, position) is not None
 
 
 def has_figure(text: str) -> bool:
-    """Whether a text holds a number."""
+    """Whether a text has a number."""
     return _FIGURE.search(text) is not None
 
 
 def is_limited(text: str) -> bool:
-    """Whether a question about two things holds a word that comparing them does not answer."""
+    """Whether a question about two things has a word that a comparison does not answer."""
     return _LIMITED.search(text) is not None
 
 
 def asks_for_time(text: str) -> bool:
-    """Whether a question asks for what holds now, or did once: triples do not tell."""
+    """Whether a question is about now, or about earlier: triples do not say."""
     return _TIME.search(text) is not None
 
 
 def is_ordered(text: str) -> bool:
-    """Whether a text holds a word of comparison (早い, 多い); what is compared (高さ) is none."""
+    """Whether a text has a word of comparison (早い, 多い); a noun (高さ) is none."""
     return any(not found[0].endswith("さ") for found in _ORDER.finditer(text))
 
 
 def unframed(text: str) -> str:
-    """The text with blanks for what questions are built of, whatever they ask for."""
+    """The text with blanks for the words that questions are built of."""
     return _FRAME.sub(lambda frame: " " * len(frame[0]), text)
 
 
 def kind_fits(tail: str, triple: Triple) -> float:
-    """How well the objects of a triple are of the kind that the end of a question asks for.
+    """How well the objects of a triple fit the kind that the end of a question asks for.
 
-    What is counted or named after 何 stands in the object: 何年 in 「1986年」, 何区 in 「新宿区」.
+    The unit after 何 must be in the object: 何年 in 「1986年」, 何区 in 「新宿区」.
     """
     whole = normalize("、".join(triple.objects))
     parts = [*_COUNTED.findall(tail), *(["日"] if "年月日" in tail else [])]
@@ -376,5 +372,5 @@ def kind_fits(tail: str, triple: Triple) -> float:
 
 
 def is_date(text: str) -> bool:
-    """Whether a text holds a date, or a part of one."""
+    """Whether a text has a date, or a part of one."""
     return _DATE.search(text) is not None
