@@ -34,7 +34,7 @@ DIVIDED = ("localrag", "tui/localrag_tui")
 WHOLE = ("models/localrag_models", "indexes/localrag_indexes")
 """Packages that are one room each."""
 HELP = "localrag.cli.help"
-"""The room of what the command line explains, which no mark names: verbs, options, settings."""
+"""The room of the explanations without a mark: verbs, options, settings."""
 WRITTEN_IN = "en"
 
 _HELP = {"help", "short", "about", "description", "metavar"}
@@ -80,7 +80,9 @@ def rooms(named: Collection[str] = ()) -> Rooms:
         for path in sorted(folder.iterdir()):
             if path.is_dir() and (files := _files(path)):
                 found[f"{folder.name}.{path.name}"] = files
-    found[HELP] = [*found.get("localrag.cli", ()), REPOSITORY / "localrag" / "config.py"]
+    # Settings are declared in the configuration and in the methods.
+    declaring = [path for path in found.get("localrag.methods", ()) if path.suffix == ".py"]
+    found[HELP] = [*found.get("localrag.cli", ()), REPOSITORY / "localrag" / "config.py", *declaring]
     found[HELP] = [path for path in found[HELP] if path.exists()]
     return {room: files for room, files in found.items() if not named or room in named}
 

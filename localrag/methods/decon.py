@@ -195,8 +195,8 @@ def answer(
 @register(
     "decon-hybrid",
     N_(
-        "like decon, by words as well, and from each sentence on to another document; what no "
-        "sentence carries is withheld"
+        "questions over several documents: a model splits the question, and answers on sentences "
+        "found by meaning and words; code withholds unsupported answers"
     ),
     **_DECLARED | _WITH_QUESTIONS | {"source": ""},
     purpose=Purpose.USE,

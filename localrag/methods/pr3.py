@@ -356,8 +356,8 @@ def answer(
 @register(
     "pr3-localrag",
     N_(
-        "like pr3, in questions and passages together, by meaning and words; aspects without "
-        "evidence are told"
+        "questions over a whole collection: a model writes several queries, and answers in "
+        "statements that code checks"
     ),
     purpose=Purpose.USE,
     calls=AUGMENTED,

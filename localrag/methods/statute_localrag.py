@@ -188,7 +188,7 @@ class FindingsReply(BaseModel):
 
 @register(
     "statute-localrag",
-    N_("findings for each option with checked quotations, verdicts and choice by code"),
+    N_("legal questions with options: a model compares each with provisions, and code chooses"),
     purpose=Purpose.USE,
     calls=Calls(per_option=1),
     chooses=True,

@@ -133,7 +133,7 @@ _register(
 )
 _register(
     "fact-check-localrag",
-    N_("like fact-check-context, and a claim is refuted only by a sentence that contradicts it"),
+    N_("claims: a model finds sentences about a claim, and code decides whether they refute it"),
     "around",
     "supplement",
     more=_SENTENCES + _OF_CLAIM,
