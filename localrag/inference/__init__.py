@@ -1,1 +1,1 @@
-"""Opens the models that the settings name."""
+"""Opens the models in the settings."""

@@ -1,4 +1,4 @@
-"""Opens the models that the settings name, and turns their errors into errors of localrag.
+"""Opens the models in the settings, and turns their errors into errors of localrag.
 
 A setting names an installed model (``qwen3-8b``), or a runtime and the model of its server
 (``ollama:qwen3:8b``). Without a setting, the only installed embedder searches by meaning.
@@ -56,14 +56,10 @@ def overlook(model: str, done: int, total: int) -> None:
 def open_chat(
     workspace: HasModels, config: Config, on_load: Callable[[str, int, int], None] = overlook
 ) -> "ChatModel | None":
-    """Open the model that writes answers; None where the settings name none.
+    """Open the model that writes answers; None if the settings name none.
 
-    Args:
-        workspace: where models are installed.
-        config: the settings.
-        on_load: called before and during the loading with the name, the bytes loaded, and the bytes
-            in
-            all (0 for a model of a server). An error that it raises ends the loading.
+    `on_load`: called before and during the loading with the name, the bytes loaded, and the bytes
+    in all (0 for a model of a server). An error that it raises ends the loading.
 
     Raises:
         ModelUnusable: it cannot be used; the cure is named.
@@ -140,7 +136,7 @@ def embedder_id(workspace: HasModels, config: Config) -> str:
 
 
 def open_reranker(workspace: HasModels, config: Config) -> "Reranker | None":
-    """Open the model that reranks the best hits; None where the settings name none.
+    """Open the model that reranks the best hits; None if the settings name none.
 
     Raises:
         ModelUnusable: it cannot be used; the cure is named.

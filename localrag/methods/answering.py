@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 class FollowedQuestion(NamedTuple):
-    """A question that needs no history.
+    """A question without a history.
 
     Attributes:
         query: the question.
@@ -113,15 +113,7 @@ def search_rewritten(
     asked: Query,
     k: int | None,
 ) -> Retrieval:
-    """Search for a query, and for the searches that the chat model writes.
-
-    Args:
-        retriever: of the corpus, open for the right day.
-        workspace: has the model.
-        corpus: its name.
-        config: the settings.
-        asked: the query.
-        k: how many hits to return; by default as the settings say.
+    """Search for a query, and for the searches written by the chat model.
 
     Raises:
         UsageError: the settings name no chat model, or the query cannot be searched for.
@@ -211,7 +203,7 @@ class MethodResources:
 
     @cached_property
     def query_prompt(self) -> "OptimisedPrompt | None":
-        """The optimised prompt that the settings name.
+        """The optimised prompt of the settings.
 
         Raises:
             NotFoundError: no prompt has this name.
@@ -269,7 +261,7 @@ class MethodResources:
 
         Args:
             model: whether to open the model.
-            layers: that have to be prepared.
+            layers: required ones.
             on_load: hears of the loading, as for `open_chat`.
         """
         self.retriever  # noqa: B018 - to look at it opens it
@@ -290,8 +282,7 @@ class MethodResources:
     def on_day(self, day: date | None) -> "Iterator[MethodResources]":
         """The resources for the law of the day in a question. The day of the settings has priority.
 
-        Args:
-            day: None where the question names none.
+        `day`: None if the question names none.
 
         Raises:
             StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
@@ -353,7 +344,7 @@ class Answerer:
     Args:
         method: answers.
         resources: corpus and model; the caller closes them.
-        contexts: by question, the texts known to answer it, for methods that read them.
+        contexts: by question, the texts known to answer it, for methods reading them.
         settings: the section ``method``.
     """
 
@@ -391,9 +382,7 @@ class Answerer:
 
         A day in the question selects the law of that day, unless the settings give one.
 
-        Args:
-            query: the question, maybe with a history.
-            watch: follows the stages, and the text of a model.
+        `query`: the question, maybe with a history.
 
         Raises:
             Cancelled: the answer is no longer wanted.
@@ -475,12 +464,6 @@ def open_answers(
     on_load: Callable[[str, int, int], None] = ignore,
 ) -> Iterator[Answerer]:
     """Open the method of the settings. Anything unusable is an error before the first question.
-
-    Args:
-        workspace: has the corpus.
-        corpus: its name.
-        config: the settings.
-        on_load: hears of the loading, as for `open_chat`.
 
     Raises:
         UsageError: there is no such method, it is only for evaluations, or the settings name no

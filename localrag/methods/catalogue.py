@@ -48,10 +48,10 @@ WITHOUT_MODEL, WITH_MODEL = "extractive", "generative"
 
 
 class OptionChoice(BaseModel):
-    """A reply that chooses an option. `choice_among` limits its label.
+    """The choice of an option. `choice_among` limits its label.
 
     Attributes:
-        reason: comes first, so that the label follows from it.
+        reason: comes first: the label follows from it.
     """
 
     reason: Annotated[str, Field(max_length=LONGEST_REASON)]
@@ -65,7 +65,7 @@ def labelled(options: Sequence[str]) -> list[tuple[str, str]]:
 
 @cache
 def choice_among(labels: str) -> type[OptionChoice]:
-    """The shape of a reply that chooses one of `labels`, given as one string: "abcd"."""
+    """The shape of a choice among `labels`, given as one string: "abcd"."""
     label: Any = Annotated[str, Field(pattern=f"^[{labels}]$")]
     return create_model("Choice", __base__=OptionChoice, label=label)
 
@@ -98,12 +98,12 @@ class Resources(Protocol):
 
     @property
     def query_prompt(self) -> "OptimisedPrompt | None":
-        """The optimised prompt that writes queries; None for the built-in one."""
+        """The optimised prompt for queries; None for the built-in one."""
         ...
 
     @property
     def remembered(self) -> "Remembered | None":
-        """Stored replies of models; None where nothing is stored."""
+        """Stored replies of models; None if nothing is stored."""
         ...
 
     @property
@@ -122,7 +122,7 @@ class Resources(Protocol):
 
 
 class MethodSettings(BaseModel):
-    """Base of the settings that methods declare for the section ``method``.
+    """Base of the settings declared by methods for the section ``method``.
 
     A method subclasses it in its own file. The fields of all subclasses are keys of that section.
     """
@@ -161,7 +161,7 @@ class Calls:
     Attributes:
         fixed: for every question.
         per_option: for each option, in addition.
-        more: at most, where this depends on the hits.
+        more: at most, if this depends on the hits.
     """
 
     fixed: int = 0
@@ -169,11 +169,11 @@ class Calls:
     more: int = 0
 
     def of(self, options: int) -> int:
-        """The calls that a question with so many options takes at least."""
+        """The least calls for a question with so many options."""
         return self.fixed + self.per_option * options
 
     def most(self, options: int) -> int:
-        """The calls that it takes at most."""
+        """The most calls for it."""
         return self.of(options) + self.more
 
 
@@ -195,7 +195,7 @@ class Method:
             `ModelUnusable` means that a reply was malformed twice.
         purpose: the group in which `localrag methods` lists it.
         source: publication and section, marked with `N_`; "" for a method of this project.
-        calls: of a chat model; none where it needs no model.
+        calls: of a chat model; none if it needs no model.
         searches: whether it searches the corpus.
         reads_context: whether it reads the texts known to answer. Such a method shows the ceiling
             of retrieval, and cannot answer a user.
@@ -203,7 +203,7 @@ class Method:
         writes_queries: whether it uses an optimised prompt (`localrag optimize`).
         settings: the keys of the section ``method`` that it uses.
         derives: whether its answers have a derivation.
-        layers: the derived layers that it searches (`localrag prepare`).
+        layers: the derived searched layers (`localrag prepare`).
         checks: whether it checks a claim (`Answer.checked`).
     """
 
@@ -303,7 +303,7 @@ def names() -> tuple[str, ...]:
 
 
 def declared_settings() -> dict[str, tuple[Any, FieldInfo]]:
-    """The settings that methods declare, by name: type and field. Imports all methods."""
+    """The settings declared by methods, by name: type and field. Imports all methods."""
     names()
     return {name: (field.annotation, field) for name, field in _declared_fields().items()}
 

@@ -1,6 +1,6 @@
 """`chain`: ChainRAG, sub-question by sub-question over a graph of sentences.
 
-1. **Decomposition**, where it is needed, into sub-questions with a single answer each.
+1. **Decomposition**, if it is needed, into sub-questions with a single answer each.
 2. **For every sub-question, in order:**
 
    - *Completion.* The model says whether it refers to an earlier answer, and writes that in.
@@ -45,11 +45,11 @@ from localrag.reading.pieces import Piece
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.types import Query
 
-# Sentences for a sub-question, and those added where they are not enough.
+# Sentences for a sub-question, and those added if they are not enough.
 _SHOWN, _ADDED = 7, 5
 # Neighbours of one kind, and sentences whose neighbours are added.
 _NEIGHBOURS, _WIDENED = 5, 3
-# Sentences that are ordered by nearness to a sub-question.
+# Sentences ordered by nearness to a sub-question.
 _ORDERED = 50
 _LONGEST = 200
 

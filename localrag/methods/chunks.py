@@ -28,7 +28,7 @@ STAGE = "chunks"
 
 # 256 tokens are about 960 bytes of UTF-8: 4 bytes a token in English, 3 in Japanese.
 _BYTES = 960
-# Passages that are cut for a query, and chunks that are taken of them.
+# Passages cut for a query, and chunks of them.
 _PASSAGES, _CHUNKS = 20, 10
 
 

@@ -15,7 +15,7 @@
 
 `decon-hybrid` is ours. Every step fuses BM25 with the vectors. From each sentence it goes on to one
 of another document, nearest to question and sentence together (multi-hop dense retrieval, Xiong et
-al. 2021). So it needs no call for a second hop. It withholds an answer that no sentence supports.
+al. 2021). So it needs no call for a second hop. It withholds an unsupported answer.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -57,7 +57,7 @@ class DeconSettings(SentenceSettings):
 
 # A sentence has this many completion questions at most.
 _QUESTIONS_OF_ONE = 4
-# Texts of each of two searches that are fused.
+# Fused texts of each of two searches.
 _DEPTH = 50
 # Weight of words beside meaning, chosen on every other question of HotpotQA and MuSiQue. A weight
 # of 1 did harm: a sentence is too short to have the words of a question.
@@ -131,7 +131,7 @@ def _fused(
 ) -> list[FoundText]:
     """The texts of a layer by vectors and words, with their cosines.
 
-    The cosine is 0 where words alone have found a text: it is not among the nearest.
+    The cosine is 0 if words alone have found a text: it is not among the nearest.
     """
     near = toolkit.search_layer(layer, asked, _DEPTH, word=word, subject=subject)
     if not toolkit.layers_have_vectors:
@@ -202,7 +202,7 @@ def answer(
     purpose=Purpose.USE,
 )
 def answer_if_supported(case: Case, toolkit: Toolkit) -> Answer:
-    """Answer one question by the hybrid steps; withhold an answer that no sentence supports.
+    """Answer one question by the hybrid steps; withhold an unsupported answer.
 
     A yes or no is in no sentence. It is given as unsupported.
     """

@@ -3,7 +3,7 @@
 1. **Search** with all stages: resolver, words, meaning, references.
 2. **Quotation** of the pieces that cover most of the question, each with its stem. They are
    `quoted`, never `supported`: the reader judges whether they answer. If nothing covers enough of
-   the question, only the provisions that it cites are quoted.
+   the question, only the cited provisions are quoted.
 
 The functions below the method serve the answers of all methods. They add provisions that change a
 quoted one, quotations beside an unsupported answer, the nearest passages, and a note on old texts.
@@ -51,7 +51,7 @@ EVIDENCE = "evidence"
 class PlainToolkit:
     """The means with which a method without a model answers one question.
 
-    Every stage raises `localrag.reading.types.Cancelled` where the answer is no longer wanted.
+    Every stage raises `localrag.reading.types.Cancelled` if the answer is no longer wanted.
 
     Attributes:
         trace: every stage and every call of a model so far.
@@ -95,7 +95,7 @@ class PlainToolkit:
             k: how many hits to return; by default as the settings say.
             words: whether to search by words.
             meaning: whether to search by meaning.
-            subject: the name of the search in the trace, where a method makes several ("option a").
+            subject: the name of the search in the trace, if a method makes several ("option a").
         """
         with self._resources.reading:
             retrieval = self._resources.retriever.rank(asked, k, words=words, meaning=meaning)
@@ -108,7 +108,7 @@ class PlainToolkit:
 
         Args:
             name: of the subject, in any spelling.
-            predicate: that is asked for.
+            predicate: asked for.
             asked: the query in words.
             k: how many hits to return.
             subject: as for `search`.
@@ -127,11 +127,7 @@ class PlainToolkit:
     ) -> Retrieval:
         """Search with every stage of localrag: resolver, words, meaning, references.
 
-        Args:
-            asked: the query.
-            k: how many hits to return; by default as the settings say.
-            subject: as for `search`; "" for the question itself.
-            written: further searches, written by a model.
+        `written`: further searches, written by a model.
         """
         query = asked.text if subject else ""
 
@@ -165,7 +161,7 @@ class PlainToolkit:
             yield self._resources.retriever
 
     def quoted(self, asked: Query, retrieval: Retrieval, least: float = 0.0) -> Answer:
-        """The answer that quotes the nearest hits, without a claim.
+        """The answer with quotations of the nearest hits, without a claim.
 
         Args:
             asked: the question.
@@ -209,7 +205,7 @@ class PlainToolkit:
         self._add(StageRecord(stage, *found, subject, query, spans=tuple(spans)))
 
     def laws_named(self, text: str) -> list[str]:
-        """The ids of the laws of the corpus that a text names, in the order of their names."""
+        """The ids of the laws of the corpus named in a text, in the order of their names."""
         with self._resources.reading:
             matches = self._resources.retriever.names.find_names(text)
         return list(dict.fromkeys(law_id for match in matches for law_id in match.law_ids))
@@ -227,9 +223,9 @@ class PlainToolkit:
         citations: Sequence[Citation] = (),
         doubts: Sequence[Fact] = (),
     ) -> Answer:
-        """The answer that chooses an option, with the trace.
+        """The answer with an option, with the trace.
 
-        It is `supported` where every claim has a verified quotation and there is no doubt.
+        It is `supported` if every claim has a verified quotation and there is no doubt.
         """
         if not citations:
             doubts = doubts or [Fact(FactKind.NOT_QUOTED)]
@@ -253,7 +249,6 @@ class PlainToolkit:
         return retrieval
 
     def _find(self, asked: Query, hits: tuple[Hit, ...], *, is_of_matter: bool = True) -> None:
-        """Keep the hits of a search, and show the watch the nearest so far."""
         self.found.append((asked, hits))
         if self._asked and is_of_matter and self._watch is not UNWATCHED:
             self._watch.near(nearest(self._asked, self.found, ()))
@@ -277,7 +272,7 @@ def answer(case: Case, toolkit: PlainToolkit) -> Answer:
 def with_quotations(answer: Answer, query: Query, resources: Resources) -> Answer:
     """An answer of a model that code could not support, with quotations found without a model.
 
-    If the question names a law that the corpus does not have, no other law is quoted.
+    If the question names a law missing in the corpus, no other law is quoted.
     """
     if answer.status is not Status.UNSUPPORTED or not answer.trace.calls or answer.absent:
         return answer

@@ -8,7 +8,7 @@
 4. **Checks** (`ClaimChecker`). The cited sentences must state the claim. If they do not, code looks
    for sentences that do, and cites these. If there are none, the answer is `unsupported`. It is
    also `unsupported` if the sentences are hardly about the question, or no claim is of the kind
-   asked for. Sentences that support nothing are not cited.
+   asked for. Other sentences are not cited.
 5. **Second reading**, if ``chat.second_reading`` is on. The same model says with one token whether
    the sentences state the claim.
 6. **No answer.** If the model finds none, quotations that almost certainly answer are shown
@@ -57,13 +57,13 @@ _AGREED = 0.5
 
 
 class ClaimsReply(BaseModel):
-    """Claims of the shape that `reply_shape` makes."""
+    """Claims of the shape of `reply_shape`."""
 
     claims: list[Any]
 
 
 class CheckedClaim(NamedTuple):
-    """A claim and the sentences that it cites: those that support it, where some do."""
+    """A claim and the cited sentences: those that support it, if some do."""
 
     claim: Claim
     sentences: Sequence[Sentence]
@@ -74,8 +74,8 @@ class ClaimChecker:
 
     Args:
         store: has the quoted words.
-        sentences: that the model read.
-        question: with its options; empty where a claim must be in the sentences alone.
+        sentences: read by the model.
+        question: with its options; empty if a claim must be in the sentences alone.
 
     Attributes:
         citations: of the claims checked so far, each once.
@@ -99,8 +99,8 @@ class ClaimChecker:
 
         Args:
             text: the claim.
-            numbers: of the sentences that it cites, from 1.
-            narrow: whether a supported claim cites only the sentences that it needs. Models like to
+            numbers: of the cited sentences, from 1.
+            narrow: whether a supported claim cites only the necessary sentences. Models like to
                 cite
                 their neighbours too.
         """
@@ -148,7 +148,7 @@ class ClaimChecker:
         return covers(text, _read(chosen), headings=headings, question=self._question)
 
     def _carrying(self, text: str, chosen: Sequence[Sentence]) -> list[Sentence] | None:
-        """The other sentences that support a claim."""
+        """The other sentences supporting a claim."""
         others = [sentence for sentence in self._sentences if sentence not in chosen]
         carrier = carriers(
             text,
@@ -163,7 +163,6 @@ class ClaimChecker:
 
 
 def _read(chosen: Sequence[Sentence]) -> list[str]:
-    """Sentences with their stems and provisos, as texts."""
     return [piece.text for piece in with_context([sentence.piece for sentence in chosen])]
 
 
@@ -175,7 +174,7 @@ def _headings(chosen: Sequence[Sentence]) -> list[str]:
     "generative",
     N_("a model writes claims on numbered sentences, and code checks every claim"),
     purpose=Purpose.USE,
-    # None where nothing is found; one more where the corpus has laws.
+    # None if nothing is found; one more if the corpus has laws.
     calls=Calls(fixed=1, more=1),
     writes_queries=True,
 )
@@ -207,9 +206,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
 def as_asked(claims: Sequence[Claim], question: str) -> tuple[Claim, ...]:
     """Claims compared with the question: one of them must give what it asks for.
 
-    Args:
-        claims: checked against their sentences.
-        question: with its options.
+    `claims`: checked against their sentences.
     """
     held = [
         replace(claim, mismatches=(Mismatch(MismatchKind.REPEATS, claim.text),))
@@ -227,7 +224,7 @@ def as_asked(claims: Sequence[Claim], question: str) -> tuple[Claim, ...]:
 
 
 def answer_of(toolkit: Toolkit, claims: tuple[Claim, ...], checker: ClaimChecker) -> Answer:
-    """The answer with some claims, a line each; `supported` where all of them are."""
+    """The answer with some claims, a line each; `supported` if all of them are."""
     if checker.dropped:
         toolkit.note(EVIDENCE, [Fact(FactKind.CITED_FOR_NOTHING, n=checker.dropped)])
     carried = not any(claim.mismatches for claim in claims)
@@ -300,7 +297,7 @@ def reply_shape(
     aspect: dict[str, Any] = {}
     if aspects:
         aspect["aspect"] = Annotated[int, Field(ge=1, le=aspects)]
-    # The numbers come first, so that the claim follows from the sentences.
+    # The numbers come first: the claim follows from the sentences.
     claim = create_model(
         "Claimed",
         sentences=Annotated[list[number], Field(min_length=1, max_length=cited)],

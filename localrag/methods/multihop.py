@@ -38,10 +38,10 @@ MOST_QUESTIONS = 4
 """Sub-questions at most. No question of the published datasets needs more."""
 
 DECOMPOSITION_CALLS = Calls(fixed=1, more=1)
-"""Calls of `decompose`. The second one is made where splitting is needed."""
+"""Calls of `decompose`. The second one is made if splitting is needed."""
 
 SPLIT_CALLS = Calls(fixed=DECOMPOSITION_CALLS.fixed + 1, more=DECOMPOSITION_CALLS.more)
-"""Calls of a decomposition and an answer. The last one is saved where nothing is found."""
+"""Calls of a decomposition and an answer. The last one is saved if nothing is found."""
 
 _LONGEST_QUESTION, _LONGEST_ANSWER = 200, 150
 # Two of each step of the longest questions.
@@ -77,11 +77,8 @@ def decompose(toolkit: Toolkit, asked: Query) -> tuple[str, ...]:
     Question Answering" (ACL 2025).
 
     Returns:
-        Sub-questions in the order of their answers, each once. None where the model sees no need,
-        and none, with an event, where its reply is malformed twice or has no word.
-
-    Raises:
-        ModelUnusable: the model failed otherwise.
+        Sub-questions in the order of their answers, each once. None if the model sees no need,
+        and none, with an event, if its reply is malformed twice or has no word.
     """
     tag = element("text", [full_text(asked)])
     try:
@@ -110,14 +107,14 @@ def label_of(number: int) -> str:
 
 
 def none_if_malformed(error: ModelUnusable) -> list[str]:
-    """No questions where a reply stayed malformed; any other failure is raised."""
+    """No questions if a reply stayed malformed; any other failure is raised."""
     if error.kind != ReplyInvalid.__name__:
         raise error
     return []
 
 
 def each_once(written: Sequence[str]) -> tuple[str, ...]:
-    """The questions that have a word, each once, with single blanks."""
+    """The questions with a word, each once, with single blanks."""
     with_words = (one for one in written if any(map(str.isalnum, one)))
     return tuple(dict.fromkeys(" ".join(one.split()) for one in with_words))
 
@@ -125,13 +122,7 @@ def each_once(written: Sequence[str]) -> tuple[str, ...]:
 def answer_from(toolkit: Toolkit, asked: Query, hits: Sequence[Hit]) -> Answer:
     """Answer a question from all sentences of some hits: one call, none without a hit.
 
-    Args:
-        toolkit: of the question.
-        asked: the question.
-        hits: best first. The last ones are left out where the context is too small.
-
-    Raises:
-        ModelUnusable: the model failed, or its reply was malformed twice.
+    `hits`: best first. The last ones are left out if the context is too small.
     """
     sentences = toolkit.all_sentences(hits, messages_of(toolkit, asked)) if hits else ()
     return checked(toolkit, asked, sentences, drafted_answer(toolkit, asked, sentences))
@@ -149,12 +140,12 @@ def answer_from_texts(toolkit: Toolkit, asked: Query, found: Sequence[LayerText]
 def messages_of(
     toolkit: Toolkit, asked: Query
 ) -> Callable[[Sequence[Sentence]], tuple[Message, ...]]:
-    """A function that makes the prompt for an answer from numbered sentences."""
+    """Makes the prompt for an answer from numbered sentences."""
     return partial(numbered_prompt, toolkit, "multihop_answer", asked)
 
 
 class DraftedAnswer(NamedTuple):
-    """The answer of a model, and the numbers of the sentences that it cites."""
+    """The answer of a model, and the numbers of the cited sentences."""
 
     text: str
     numbers: tuple[int, ...] = ()
@@ -163,7 +154,7 @@ class DraftedAnswer(NamedTuple):
 def drafted_answer(
     toolkit: Toolkit, asked: Query, sentences: Sequence[Sentence], purpose: str = "answer"
 ) -> DraftedAnswer | None:
-    """Have the model answer from numbered sentences; None where it finds no answer."""
+    """Have the model answer from numbered sentences; None if it finds no answer."""
     if not sentences:
         return None
     shape = reply_shape(len(sentences), claims=1, cited=_MOST_CITED, longest=_LONGEST_ANSWER)

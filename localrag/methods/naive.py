@@ -2,7 +2,7 @@
 
 1. **Decomposition**, in `naive-qd` alone: up to four sub-questions with a single answer each.
 2. **Search.** The passages nearest in meaning to the question, or to each sub-question. Words are
-   searched where the corpus has no vectors. ``retrieval.k`` sets how many.
+   searched if the corpus has no vectors. ``retrieval.k`` sets how many.
 3. **Answer.** One call, on all their sentences.
 """
 
@@ -19,7 +19,7 @@ from localrag.reading.types import Answer
     "naive",
     N_("a model answers in few words on the passages nearest to the question"),
     source=N_("baseline of studies of multi-hop questions (Naive RAG)"),
-    # None where nothing is found.
+    # None if nothing is found.
     calls=Calls(fixed=1),
     split=False,
 )

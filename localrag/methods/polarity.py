@@ -1,9 +1,9 @@
-"""Whether a four-choice question asks for the option that agrees with the law, or the other one.
+"""Whether a four-choice question asks for the option agreeing with the law, or the other one.
 
 A Japanese question decides at its end. The verdict (正しい, 誤っている) comes before the noun.
 Negations further inside describe the law (適用されない有価証券として、正しいもの).
 
-Two kinds of question contain a negation and still ask for the option that agrees. One asks how many
+Two kinds of question contain a negation and still ask for the agreeing option. One asks how many
 statements are wrong, or which together (誤っているものはいくつあるか, 誤っているものの組合せ; but
 not 誤っている組合せ). The other asks for an exemption, as a provision gives one
 (届出を要しないもの, 責任を負わない者, 検査を受けなくてもよい者).
@@ -76,9 +76,9 @@ _READINGS = (
 
 
 def polarity_of(question: str) -> Polarity:
-    """Whether the question asks for the option that agrees with the law, or the one that deviates.
+    """Whether the question asks for the option agreeing with the law, or the deviating one.
 
-    Without any sign it asks for the option that agrees.
+    Without any sign it asks for the agreeing option.
     """
     compact = re.sub(r"[^\S\n]", "", normalize(question))
     for request in reversed(list(_REQUEST.finditer(compact))):

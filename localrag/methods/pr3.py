@@ -4,7 +4,7 @@
 
 1. **Prepare**, once (`localrag prepare`): metadata of documents, synthetic questions with answers,
    and summaries of the questions for each combination of metadata.
-2. **Rewrite.** One call. The model reads the summary of the metadata that the user names
+2. **Rewrite.** One call. The model reads the summary of the metadata named by the user
    (``--where``), plans the look-up, and writes up to five queries.
 3. **Retrieve.** The ten nearest synthetic questions of each query. Reciprocal rank fusion puts
    those first that several queries find. No query waits for the hits of another.
@@ -18,7 +18,7 @@ searches questions by vectors and words. Passages weigh as much as questions. Wi
 the model reads the nearest summaries. It also reads the sentences behind the questions. The trace
 lists the queries without a supported statement.
 
-No method here answers about a law that the corpus does not have: it quotes the nearest provisions.
+No method here answers about a law missing in the corpus: it quotes the nearest provisions.
 The paper has no such case.
 
 Source: Mombaerts et al., "Meta Knowledge for Retrieval Augmented Large Language Models" (2024).
@@ -61,12 +61,12 @@ MOST_QUERIES = 5
 """Queries that one question is augmented into, at most."""
 
 AUGMENTED = Calls(fixed=2)
-"""One call writes queries, one answers. The second is saved where nothing is found."""
+"""One call writes queries, one answers. The second is saved if nothing is found."""
 
 SOURCE = N_("PR3: metadata, synthetic questions, meta knowledge summaries")
 
 _LONGEST_QUERY = 200
-# Summaries that a model reads where the user names no metadata.
+# Summaries that a model reads if the user names no metadata.
 _NEAREST = 3
 # Synthetic questions found for a query.
 _QUESTIONS = 10
@@ -94,16 +94,10 @@ class _Reply(BaseModel):
 def augmented(toolkit: Toolkit, asked: Query, under: Sequence[Summary] = ()) -> tuple[str, ...]:
     """Have the model plan the look-up of a query, and write queries for it (plan and execute).
 
-    Args:
-        toolkit: of the question.
-        asked: the query.
-        under: summaries, the most fitting first. The trace says how many the context holds.
+    `under`: summaries, the most fitting first. The trace says how many the context holds.
 
     Returns:
-        Each once. The query itself, with an event, where a reply is malformed twice or wordless.
-
-    Raises:
-        ModelUnusable: the model failed otherwise.
+        Each once. The query itself, with an event, if a reply is malformed twice or wordless.
     """
     shown = under
     while shown and not toolkit.fits(_plan_messages(toolkit, asked, shown)):
@@ -121,7 +115,7 @@ def augmented(toolkit: Toolkit, asked: Query, under: Sequence[Summary] = ()) -> 
 
 
 def summaries_wanted(toolkit: Toolkit, asked: Query) -> list[Summary]:
-    """The summaries of the metadata that the user names, else that of the whole corpus.
+    """The summaries of the metadata named by the user, else that of the whole corpus.
 
     Raises:
         NotFoundError: the corpus has no such metadata.
@@ -136,9 +130,9 @@ def summaries_wanted(toolkit: Toolkit, asked: Query) -> list[Summary]:
 
 
 def summaries_near(toolkit: Toolkit, asked: Query) -> list[Summary]:
-    """The summaries wanted; where the user names no metadata, the few nearest to the query.
+    """The summaries wanted; if the user names no metadata, the few nearest to the query.
 
-    Vectors decide, else the weight of the words that both have.
+    Vectors decide, else the weight of the shared words.
     """
     made = toolkit.summaries()
     if asked.filters.where or not made:
@@ -173,7 +167,7 @@ def _plan_messages(toolkit: Toolkit, asked: Query, under: Sequence[Summary]) -> 
 
 
 def labelled_queries(asked: Query, queries: Sequence[str]) -> Asked:
-    """The queries, or the question where there are none."""
+    """The queries, or the question if there are none."""
     if not queries:
         return [(asked, "")]
     return [
@@ -206,7 +200,7 @@ def _as_json(found: LayerText, passage: Passage, **more: str) -> str:
 def messages_of(
     toolkit: Toolkit, asked: Query, queries: Sequence[str], *, aspects: bool
 ) -> _Messages:
-    """A function that makes the prompt for an answer; arguments as of `answered`."""
+    """Makes the prompt for an answer; arguments as of `answered`."""
     return partial(_messages, toolkit, asked, queries, aspects)
 
 
@@ -221,20 +215,17 @@ def answered(
     """Answer a question from sources: one call, none without a source.
 
     A source is a sentence, or a synthetic question with its answer. A statement cites the sentences
-    behind it, and only those that support it alone, where there are some. ``supported`` means that
+    behind it, and only those that support it alone, if there are some. ``supported`` means that
     every statement is in its citations, not that they answer the question. A repeated statement
     counts once. The trace lists what has no predicate, and so is no statement.
 
     Args:
         toolkit: of the question.
         asked: the question.
-        queries: that it was augmented into; none where it was not.
-        sources: best first. The last ones are left out where the context is too small.
+        queries: of its augmentation; may be none.
+        sources: best first. The last ones are left out if the context is too small.
         aspects: whether each statement names its query. The trace then lists the queries without a
             supported statement.
-
-    Raises:
-        ModelUnusable: the model failed, or its reply was malformed twice.
     """
     messages = messages_of(toolkit, asked, queries, aspects=aspects)
     sentences = toolkit.fitting_sentences(sources, messages) if sources else ()

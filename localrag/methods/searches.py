@@ -54,7 +54,7 @@ class _Searches(BaseModel):
 
 
 def built_in(language: Language, *, per_option: bool = False) -> str:
-    """The instruction that is used where none is optimised. Optimisation starts from it.
+    """The instruction that is used if none is optimised. Optimisation starts from it.
 
     Args:
         language: to be written in.
@@ -77,10 +77,7 @@ def built_in(language: Language, *, per_option: bool = False) -> str:
 def instruction(toolkit: Toolkit, asked: Query, *, per_option: bool = False) -> str:
     """The optimised instruction, else the built-in one with an event.
 
-    Args:
-        toolkit: of the question.
-        asked: the question.
-        per_option: as for `built_in`.
+    `per_option`: as for `built_in`.
     """
     optimised = toolkit.query_prompt
     if optimised is None:
@@ -106,9 +103,6 @@ def write_searches(
 
     Returns:
         At most `MOST_SEARCHES`, the likeliest first. Wordless and repeated searches are left out.
-
-    Raises:
-        ModelUnusable: the model failed, or its reply was malformed twice.
     """
     options = _options(asked, label)
     # Headings of first hits show a small model which laws and words there are.
@@ -140,12 +134,11 @@ def write_searches(
 
 
 def _once(words: str) -> str:
-    """Each word once: a weak model repeats itself."""
     return " ".join(dict.fromkeys(_AGAIN.sub(r"\1 ", words).split()))
 
 
 def write_query(toolkit: Toolkit, asked: Query, instruct: str = "", label: str = "") -> str:
-    """The searches that the model writes, as one query.
+    """The searches written by the model, as one query.
 
     Args:
         toolkit: of the question.
@@ -154,10 +147,7 @@ def write_query(toolkit: Toolkit, asked: Query, instruct: str = "", label: str =
         label: of the option; by default the whole question.
 
     Returns:
-        The question (and the option), with an event, where the model writes no word.
-
-    Raises:
-        ModelUnusable: as `write_searches`.
+        The question (and the option), with an event, if the model writes no word.
     """
     written = write_searches(toolkit, asked, instruct, label)
     if written:
@@ -173,18 +163,14 @@ def as_query(written: Sequence[WrittenSearch]) -> str:
 
 
 def _options(asked: Query, label: str) -> list[tuple[str, str]]:
-    """The option with a label; all options where the label is ""."""
     return [(name, text) for name, text in labelled(asked.options) if label in ("", name)]
 
 
 def searches_of(toolkit: Toolkit, asked: Query) -> Sequence[WrittenSearch]:
     """The searches of a question of law. A reply that cannot be read gives an event and no search.
 
-    There are none where the corpus has no laws, where ``chat.write_searches`` is off, and where the
+    There are none if the corpus has no laws, if ``chat.write_searches`` is off, and where the
     question has options.
-
-    Raises:
-        ModelUnusable: the model cannot be used at all.
     """
     if not toolkit.rewrites or asked.options:
         return ()
@@ -202,7 +188,6 @@ def searches_of(toolkit: Toolkit, asked: Query) -> Sequence[WrittenSearch]:
 
 
 def _told(toolkit: Toolkit, one: WrittenSearch) -> Fact:
-    """The event for a search. A law that the corpus does not have may be invented."""
     is_known = not one.law or toolkit.laws_named(one.law)
     kind = FactKind.SEARCHED_ALSO if is_known else FactKind.SEARCHED_ALSO_GUESSING
     return Fact(kind, law=one.law, words=one.words)
@@ -222,13 +207,7 @@ class _RewrittenQuestion(BaseModel):
 def made_whole(toolkit: Toolkit, query: Query, names: LawNames) -> str | Fact:
     """The question as the model completes it, or why it is not used.
 
-    Args:
-        toolkit: of the question.
-        query: the question with its history.
-        names: the laws of the corpus.
-
-    Raises:
-        Cancelled: the answer is no longer wanted.
+    `query`: the question with its history.
     """
     try:
         written = _written(toolkit, query)
@@ -262,7 +241,6 @@ def _keeps(text: str, query: Query, names: LawNames) -> bool:
 
 
 def _laws(texts: Sequence[str], names: LawNames) -> frozenset[tuple[str, ...]]:
-    """The laws that texts name: their ids, or their names where the corpus does not have them."""
     return frozenset(
         law.law_ids or (law.words,) for text in texts for law in laws_named(text, names)
     )

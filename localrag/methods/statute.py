@@ -8,7 +8,7 @@
 5. `statute-options`: option by option.
 
    - *Query* for each option, by a model.
-   - *Search*, by words or by meaning as the query suggests, and again in the laws that it names.
+   - *Search*, by words or by meaning as the query suggests, and again in the named laws.
    - *Verdict* of the model on each option.
    - *Knock-out* of the options in pairs, by their verdicts and reasons.
 6. `statute-options-gepa`: the fifth way with the prompt of the fourth. The study left it open.
@@ -78,12 +78,7 @@ _INTERPRETATION = re.compile(
     chooses=True,
 )
 def choose(case: Case, toolkit: Toolkit) -> Answer:
-    """Choose by what the model knows.
-
-    Raises:
-        ModelUnusable: the context does not hold the prompt, the model failed, or its reply was
-            malformed twice.
-    """
+    """Choose by what the model knows."""
     return _chosen(toolkit, case.query, _messages(toolkit, case.query, ()))
 
 
@@ -127,7 +122,7 @@ def choose_by_context(case: Case, toolkit: Toolkit) -> Answer:
     chooses=True,
 )
 def choose_by_hits(case: Case, toolkit: Toolkit, *, written: bool = False) -> Answer:
-    """Search by meaning, and choose by the hits that the context holds; raises as `choose`."""
+    """Search by meaning, and choose by the hits fitting the context; raises as `choose`."""
     asked, wanted = case.query, case.query
     if written:
         wanted = replace(asked, text=write_query(toolkit, asked), options=())
@@ -199,7 +194,6 @@ def by_options(case: Case, toolkit: Toolkit, *, optimised: bool = False) -> Answ
 
 
 def _evidence(toolkit: Toolkit, asked: Query, label: str, query: str) -> tuple[Hit, ...]:
-    """The hits for one option, reranked."""
     wanted = replace(asked, text=query, options=())
     subject = f"option {label}"
     hits = search(toolkit, wanted, K, subject=subject)
@@ -214,7 +208,7 @@ class Route(NamedTuple):
 
 
 def route(query: str) -> Route:
-    """By words where an article is named, by meaning where interpretation is asked for, else both.
+    """By words if an article is named, by meaning if interpretation is asked for, else both.
 
     The number of an article is the surer sign.
     """
@@ -226,7 +220,7 @@ def route(query: str) -> Route:
 
 
 def search(toolkit: Toolkit, asked: Query, k: int, *, subject: str = "") -> tuple[Hit, ...]:
-    """Search as `route` says, and again in each law that the query names and no hit is from.
+    """Search as `route` says, and again in each law named in the query and no hit is from.
 
     Returns:
         The hits of all searches by their ranks, each once; at most `k` of each search.
@@ -255,7 +249,7 @@ def merged(hits: Iterable[Hit]) -> tuple[Hit, ...]:
 
 
 def _unknown_laws(toolkit: Toolkit, query: str) -> list[Fact]:
-    """An event for each law that the query cites an article of and the corpus does not have."""
+    """An event for each absent law of which the query cites an article."""
     events: dict[Fact, None] = {}
     read = 0
     for citation in find_citations(query):
@@ -287,7 +281,7 @@ class OptionVerdict(StrEnum):
 
 
 class _VerdictReply(BaseModel):
-    # The reason comes first, so that the verdict follows from it.
+    # The reason comes first: the verdict follows from it.
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
     verdict: OptionVerdict
 
@@ -305,7 +299,7 @@ class JudgedOption:
 def judge(
     toolkit: Toolkit, asked: Query, label: str, option: str, hits: Sequence[Hit]
 ) -> JudgedOption:
-    """Judge an option by the hits that the context holds; raises as `choose`."""
+    """Judge an option by the hits fitting the context; raises as `choose`."""
 
     def messages(sources: Sequence[NumberedPassage]) -> tuple[Message, ...]:
         texts = [asked.text, option, *(source.shown for source in sources)]

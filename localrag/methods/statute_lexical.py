@@ -5,7 +5,7 @@
 2. **Signs** compare each option with the evidence. Do provisions back what only this option says,
    contradict its figures or polarity, or except it? Does it claim more than laws do? Options that
    name provisions are compared with the question. A conditional logit has learned the weights.
-3. **The polarity of the question** selects the option that agrees most, or least.
+3. **The polarity of the question** selects the most or the least agreeing option.
 4. **One claim for each option** gives the signs, with a quotation checked by code. The answer is
    `supported` only if its option is far more probable than the others. Otherwise it names the
    likeliest option, and says that it is not sure.
@@ -59,7 +59,6 @@ def answer(case: Case, toolkit: PlainToolkit) -> Answer:
 
 
 def _doubts(shares: Sequence[float]) -> Iterator[Fact]:
-    """Doubts about the choice, given the shares from the highest down."""
     if shares[0] - shares[1] < _ALIKE:
         yield Fact(FactKind.TIED)
     elif shares[0] < _SURE:

@@ -7,11 +7,11 @@
    place, all sentences of its provision come first.
 3. **Findings.** One call for each option: numbers of sentences, what differs, and whether the
    sentence agrees (一致), contradicts (矛盾) or decides nothing (無関係). The question is turned
-   first, so that it asks for the option that agrees. The model sees neither the real question nor
+   first, so that it asks for the agreeing option. The model sees neither the real question nor
    the other options, so no error spreads. Code inserts the quoted words.
 4. **Verdicts by code.** An option deviates if a finding contradicts it. It agrees if one agrees and
    none contradicts.
-5. **The polarity of the question** selects the option that agrees, or the one that deviates.
+5. **The polarity of the question** selects the agreeing option, or the deviating one.
 6. **Ties** and unknown options are decided by agreement with the same evidence
    (`localrag.methods.agreement`), else by retrieval, never by position. Such an answer is
    `unsupported`, with an event: no quotation tells the options apart.
@@ -181,7 +181,7 @@ class OptionEvidence:
 
 
 class FindingsReply(BaseModel):
-    """Findings of the shape that `_shape` makes."""
+    """Findings of the shape of `_shape`."""
 
     findings: list[Any]
 
@@ -284,7 +284,6 @@ def _cited(store: CorpusStore, question: str, option: str, own: Retrieval) -> Pa
 
 
 def _naming(hit: Hit) -> str:
-    """The words that name a provision found by the resolver."""
     return str(hit.reason.fields["other"]) if hit.reason else ""
 
 
@@ -330,7 +329,6 @@ def _findings(
 
 
 def _is_of(sentence: Sentence, provision: Passage) -> bool:
-    """Whether a sentence is part of a provision, not of its stem."""
     piece = sentence.piece
     is_inside = provision.start <= piece.start < provision.end
     return is_inside and piece.passage.document_id == provision.document_id
@@ -339,7 +337,7 @@ def _is_of(sentence: Sentence, provision: Passage) -> bool:
 @cache
 def _shape(sentences: int) -> type[FindingsReply]:
     """The shape of a reply, bound to the numbers of the sentences."""
-    # The difference comes first, so that the relation follows from it.
+    # The difference comes first: the relation follows from it.
     found = create_model(
         "Found",
         sentence=Annotated[int, Field(ge=1, le=sentences)],

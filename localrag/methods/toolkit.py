@@ -1,4 +1,4 @@
-"""The means of a method that calls a model. The trace records every step."""
+"""The means of a method with a model. The trace records every step."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -55,14 +55,14 @@ _SHORTEST_SHARE = 200
 
 
 class Toolkit(PlainToolkit):
-    """The means of a method that calls a model, or searches derived layers, for one question.
+    """The means of a method with a model, or searches derived layers, for one question.
 
     Every call of the model can also raise `localrag.reading.types.Cancelled`.
     """
 
     @property
     def query_prompt(self) -> OptimisedPrompt | None:
-        """The optimised prompt that writes queries; None for the built-in one."""
+        """The optimised prompt for queries; None for the built-in one."""
         return self._resources.query_prompt
 
     @property
@@ -81,7 +81,7 @@ class Toolkit(PlainToolkit):
         words: bool = False,
         subject: str = "",
     ) -> list[FoundText]:
-        """Search a derived layer by meaning; by words where it has no vectors.
+        """Search a derived layer by meaning; by words if it has no vectors.
 
         Args:
             layer: its name.
@@ -117,7 +117,7 @@ class Toolkit(PlainToolkit):
         return found
 
     def summaries(self) -> "Sequence[Summary]":
-        """The summaries of documents that share metadata, those of fewer labels first.
+        """The summaries of documents with shared metadata, those of fewer labels first.
 
         Raises:
             UsageError: none were prepared.
@@ -163,12 +163,7 @@ class Toolkit(PlainToolkit):
     ) -> Sequence[Sentence]:
         """The sentences of the hits that may answer, numbered, as many as the context holds.
 
-        Args:
-            asked: the question.
-            hits: best first.
-            messages: makes the prompt of them.
-            subject: as for `search`.
-            whole: whether the first hit is shown whole and before all others.
+        `whole`: whether the first hit is shown whole and before all others.
 
         Raises:
             ModelUnusable: the context of the model does not hold a single sentence.
@@ -187,9 +182,7 @@ class Toolkit(PlainToolkit):
     ) -> Sequence[Sentence]:
         """Every sentence of the hits, numbered, as many as the context holds.
 
-        Args:
-            hits: best first, at least one. The last ranks are left out first.
-            messages: makes the prompt of the sentences.
+        `hits`: best first, at least one. The last ranks are left out first.
 
         Raises:
             ModelUnusable: the context of the model does not hold a single sentence.
@@ -205,11 +198,9 @@ class Toolkit(PlainToolkit):
     ) -> Sequence[Sentence]:
         """The source sentences of texts of a layer, numbered, as many as the context holds.
 
-        The model reads them as rewritten. Sentences that the corpus no longer has are left out.
+        The model reads them as rewritten. Sentences no longer in the corpus are left out.
 
-        Args:
-            found: best first. The last ones are left out first.
-            messages: makes the prompt of the sentences.
+        `found`: best first. The last ones are left out first.
 
         Raises:
             ModelUnusable: the context of the model does not hold a single sentence.
@@ -221,11 +212,11 @@ class Toolkit(PlainToolkit):
     def source_sentences(
         self, found: Iterable[LayerText], shown: Callable[[LayerText, Passage], str]
     ) -> list[Sentence]:
-        """The source sentences of texts of a layer that the corpus still has, without numbers.
+        """The source sentences of texts of a layer still in the corpus, without numbers.
 
         Args:
             found: the texts.
-            shown: the text that a model reads for each, given the passage of its source.
+            shown: the text shown to a model for each, given the passage of its source.
         """
         with self.store() as store:
             sources = [(one, source_of(store, one)) for one in found]
@@ -242,9 +233,7 @@ class Toolkit(PlainToolkit):
     ) -> Sequence[Sentence]:
         """Sentences numbered in their order, as many as the context holds.
 
-        Args:
-            sentences: best first. The last ones are left out first.
-            messages: makes the prompt of them.
+        `sentences`: best first. The last ones are left out first.
 
         Raises:
             ModelUnusable: the context of the model does not hold a single sentence.
@@ -303,7 +292,7 @@ class Toolkit(PlainToolkit):
     def sources(self, asked: Query, hits: Sequence[Hit]) -> list[NumberedPassage]:
         """The hits as texts for a model, numbered from 1; the best pieces of long ones.
 
-        Hits share a small context, so that the first one does not take all of it.
+        Hits share a small context: the first one does not take all of it.
         """
         room = self._resources.model.context - self._resources.settings.max_tokens
         # A Japanese character is about a token. The prompt itself takes the share of one hit.
@@ -321,10 +310,7 @@ class Toolkit(PlainToolkit):
     ) -> Sequence[NumberedPassage]:
         """As many of the sources as the context holds beside the reply.
 
-        Args:
-            sources: best first. The last ranks are left out first, with an event.
-            messages: makes the prompt of them.
-            subject: as for `search`.
+        `sources`: best first. The last ranks are left out first, with an event.
 
         Raises:
             ModelUnusable: the context does not hold the prompt without any source.
@@ -373,11 +359,6 @@ class Toolkit(PlainToolkit):
 
         A stored reply is an event.
 
-        Args:
-            messages: the prompt, which determines the shape.
-            shape: as for `ask`.
-            purpose: as for `ask`.
-
         Raises:
             ModelUnusable: as `ask`.
         """
@@ -396,7 +377,7 @@ class Toolkit(PlainToolkit):
     def weigh(
         self, messages: Sequence[Message], options: Sequence[str], purpose: str
     ) -> Mapping[str, float]:
-        """Have the model weigh words that it could answer with; see `ChatModel.choose`.
+        """Have the model weigh possible answers; see `ChatModel.choose`.
 
         Args:
             messages: a question. The beginning that it shares with the last prompt is not read
@@ -449,7 +430,6 @@ class Toolkit(PlainToolkit):
 
 
 def _ranked(passages: Iterable[Passage], stage: str) -> list[Hit]:
-    """Passages as hits of a stage, each once, in their order."""
     different = dict.fromkeys(passages)
     return [Hit(passage, 1 / rank, rank, stage) for rank, passage in enumerate(different, 1)]
 
@@ -473,7 +453,7 @@ class Remembered:
 
     Args:
         folder: made for the first reply.
-        most: replies that are stored, at most.
+        most: stored replies, at most.
     """
 
     def __init__(self, folder: Path, most: int = MOST) -> None:
@@ -481,13 +461,13 @@ class Remembered:
         self._most = most
 
     def get(self, key: str) -> str:
-        """The reply to a request; "" where none can be read."""
+        """The reply to a request; "" if none can be read."""
         with suppress(OSError, UnicodeDecodeError):
             return self._path(key).read_text(encoding="utf-8")
         return ""
 
     def put(self, key: str, reply: str) -> None:
-        """Store a reply. Where nothing can be written, the model is asked again next time."""
+        """Store a reply. If nothing can be written, the model is asked again next time."""
         with suppress(OSError):
             make_folder(self._folder)
             replace_text(self._path(key), reply, private=True)
@@ -504,10 +484,7 @@ class Remembered:
 def key_of(model: str, settings: ChatConfig, messages: Sequence[Message]) -> str:
     """The key of a request. Another model, server, prompt or setting gives another key.
 
-    Args:
-        model: its id, which changes with its weights. For a server, its address counts too.
-        settings: of the model.
-        messages: the prompt.
+    `model`: its id, which changes with its weights. For a server, its address counts too.
     """
     parts = [model, settings.server, repr(settings.temperature), str(settings.seed)]
     parts += [str(settings.max_tokens), *(f"{one.role}\0{one.content}" for one in messages)]

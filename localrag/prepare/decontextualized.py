@@ -1,4 +1,4 @@
-"""DeconRAG, preparation: decontextualised sentences, and the questions that complete them.
+"""DeconRAG, preparation: decontextualised sentences, and the questions completing them.
 
 1. **A model** reads the document and one of its sentences. It rewrites the sentence with explicit
    pronouns, references and subjects. Code refuses new figures or names, and the loss of its own.
@@ -110,7 +110,7 @@ _PARTICULARS = frozenset(
 
 
 class Rewriter:
-    """Has a model rewrite the sentences of documents that are no statutes."""
+    """Has a model rewrite the sentences of documents other than statutes."""
 
     def __init__(self, model: ChatModel, settings: ChatConfig) -> None:
         self._writer = LayerWriter(model, settings, PROMPT, _VERSION)
@@ -175,7 +175,7 @@ def curly(text: str) -> str:
 
 
 def pointing_words(sentence: str) -> tuple[str, ...]:
-    """The words of a sentence that refer to other sentences, as written, each once.
+    """The words of a sentence referring to other sentences, as written, each once.
 
     An elided Japanese subject has no word; see `to_be_named`.
     """
@@ -186,7 +186,7 @@ def pointing_words(sentence: str) -> tuple[str, ...]:
 
 
 def to_be_named(sentence: str) -> tuple[str, ...]:
-    """The things that a model has to name: referring words, and an elided subject.
+    """The things for a model to name: referring words, and an elided subject.
 
     Without this list a small model copies the sentence.
     """
@@ -209,7 +209,7 @@ def _lacks_subject(sentence: str) -> bool:
 
 
 def with_names(sentence: str, names: Mapping[str, str], shown: str) -> str:
-    """A sentence with names instead of words that refer to them.
+    """A sentence with names instead of words referring to them.
 
     A word stays if no name can replace it (then, this), or if its name is not in the text. A name
     that
@@ -219,7 +219,7 @@ def with_names(sentence: str, names: Mapping[str, str], shown: str) -> str:
     Args:
         sentence: of the document, or as a model has rewritten it.
         names: by the word of the sentence.
-        shown: the text that must have the names.
+        shown: the text with the names.
     """
     known = letters_of(shown)
     for word, name in names.items():
@@ -265,14 +265,11 @@ def adds_nothing(text: str, sentence: str) -> bool:
 
 
 def brings_particulars(text: str, shown: Sequence[str], titles: Sequence[str]) -> bool:
-    """Whether a text has names, figures, dates or provisions that its sources do not have.
+    """Whether a text has names, figures, dates or provisions missing in its sources.
 
     Small models copy those of an example in the prompt, or use their memory.
 
-    Args:
-        text: as a model wrote it.
-        shown: its sources.
-        titles: of the documents of the sources.
+    `shown`: its sources.
     """
     found = mismatches(text, shown, headings=titles)
     return any(one.kind in _PARTICULARS for one in found)
@@ -288,7 +285,7 @@ def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
     Args:
         text: as rewritten.
         sentence: of the document.
-        around: the text that the model read.
+        around: the text read by the model.
         title: of the document.
     """
     return (
@@ -349,7 +346,7 @@ def _written_out(
 
 
 def _in_full(title: str, written: str, reference: Reference) -> str:
-    """A reference under the title of its law; "" where the name of an appendix is unknown."""
+    """A reference under the title of its law; "" if the name of an appendix is unknown."""
     target, label = reference.target, LABEL.search(written)
     if target.division and not target.division.startswith(SUPPLEMENT) and label is None:
         return ""
@@ -362,7 +359,6 @@ def _in_full(title: str, written: str, reference: Reference) -> str:
 
 
 def _longest(sentence: str) -> int:
-    """Characters of a rewritten sentence, in steps, because each length needs a grammar."""
     return -(-(3 * len(sentence) + _MORE) // _MORE) * _MORE
 
 

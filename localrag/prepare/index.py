@@ -108,12 +108,12 @@ class LayerIndex:
         """Make sure that these layers have texts.
 
         Raises:
-            UsageError: a layer is missing; names the command that makes it.
+            UsageError: a layer is missing; names the command for it.
         """
         _require(self._place, self._words.manifest, layers)
 
     def vector_of(self, text: str, layer: str) -> "NDArray[np.float32]":
-        """The vector that searches for a text in a layer, shape ``(d,)``, of length 1.
+        """The vector to search for a text in a layer, shape ``(d,)``, of length 1.
 
         Raises:
             ModelUnusable: the embedder fails.
@@ -186,7 +186,7 @@ class LayerIndex:
 
     @cached_property
     def summaries(self) -> Sequence[Summary]:
-        """The summaries of documents that share metadata.
+        """The summaries of documents with shared metadata.
 
         Raises:
             StorageError, StoreError: their layer cannot be read.
@@ -250,13 +250,6 @@ def index_layers(
     workspace: Workspace, corpus: str, config: Config, store: CorpusStore, on_event: Listener
 ) -> None:
     """Make the texts of all layers searchable, unless nothing has changed.
-
-    Args:
-        workspace: has the corpus.
-        corpus: its name.
-        config: names the embedder; without one there are no vectors.
-        store: of the corpus.
-        on_event: hears the progress.
 
     Raises:
         BusyError: another process does the same.
@@ -356,7 +349,7 @@ def require_layers(place: CorpusPaths, layers: Collection[str]) -> None:
     """Make sure that layers of a corpus can be searched, without opening them.
 
     Raises:
-        UsageError: a layer is missing; names the command that makes it.
+        UsageError: a layer is missing; names the command for it.
         IndexUnusable: their index is damaged.
     """
     if not layers:
@@ -380,7 +373,7 @@ def _searched(place: CorpusPaths) -> list[str]:
 def layers_behind(place: CorpusPaths, store: CorpusStore) -> bool:
     """Whether searched layers, or the corpus, have changed since they were indexed.
 
-    This is so after a preparation that ended early, and after a dry run.
+    This is so after a preparation ended early, and after a dry run.
 
     Raises:
         IndexUnusable: the index is damaged.
@@ -437,7 +430,7 @@ def layers_stamp(place: CorpusPaths, layers: Sequence[str]) -> str:
 def _vectors_of(
     place: CorpusPaths, words: Path, model: str, *, deep: bool = False
 ) -> "VectorIndex | None":
-    """The vectors of these texts by this model; None where they are missing or damaged."""
+    """The vectors of these texts by this model; None if they are missing or damaged."""
     from localrag_indexes.vectors import VectorIndex
 
     folder = current(place.layer_vectors)
@@ -454,7 +447,6 @@ def _vectors_of(
 
 
 def _texts_of(words: Path) -> dict[str, object]:
-    """The digest of the texts of an index of words, and of their attributes."""
     manifest = IndexManifest.read(words)
     return {"texts": manifest.files[_TEXTS].sha256, "made_of": manifest.extra["made_of"]}
 

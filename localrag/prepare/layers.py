@@ -32,17 +32,17 @@ SENTENCES = "sentences"
 DECONTEXTUALIZED = "decontextualized"
 """Every sentence, rewritten to be read alone."""
 QUESTIONS = "questions"
-"""Questions that complete a sentence, with answers."""
+"""Questions completing a sentence, with answers."""
 METADATA = "metadata"
 """The categories of every document (PR3)."""
 SYNTHETIC_QA = "synthetic-qa"
-"""Questions that a document answers, with answers and their spans."""
+"""Questions answered by a document, with answers and their spans."""
 MK_SUMMARIES = "mk-summaries"
 """Summaries of the questions of documents with the same metadata."""
 LAYERS = (SENTENCES, DECONTEXTUALIZED, QUESTIONS, METADATA, SYNTHETIC_QA, MK_SUMMARIES)
 """All layers, each after its sources."""
 SEARCHED = (SENTENCES, DECONTEXTUALIZED, QUESTIONS, SYNTHETIC_QA)
-"""The layers that are searched."""
+"""The searched layers."""
 
 
 class Outcome(StrEnum):
@@ -93,7 +93,7 @@ class DerivedRow:
         made_of: digest of all sources.
         outcome: of the work.
         texts: only for `Outcome.MADE`.
-        refused: texts that code refused, a line each.
+        refused: refused texts, a line each.
         prompt, cached, completion: tokens; `cached` are part of `prompt`, read before.
         seconds: of the work.
         labels: in `METADATA` those of the document; of a summary the shared ones.
@@ -260,7 +260,7 @@ class DerivedLayer:
             ) from error
 
     def standing(self) -> Iterator[DerivedRow]:
-        """The rows that count, in the order of the work."""
+        """The valid rows, in the order of the work."""
         last = {line.row.place: line.offset for line in self._journal.lines()}
         # Another process may have added rows since.
         return (
@@ -268,7 +268,7 @@ class DerivedLayer:
         )
 
     def digests(self) -> dict[tuple[str, int], str]:
-        """The digests of the sources of the rows that count."""
+        """The digests of the sources of the valid rows."""
         return {row.place: row.made_of for row in self.rows()}
 
     def append(self, row: DerivedRow) -> None:

@@ -38,7 +38,7 @@ def statute_sentences(store: CorpusStore, law: Document) -> list[tuple[Passage, 
 
 
 def prose_spans(document: Document) -> list[Span]:
-    """The sentences of a document that is no statute, in order."""
+    """The sentences of a document other than statutes, in order."""
     found: dict[int, Span] = {}
     for passage in document.passages:
         if passage.layer == PASSAGES:
@@ -111,10 +111,7 @@ class Parts:
     ) -> None:
         """Divide a document.
 
-        Args:
-            document: the document.
-            spans: of its sentences, in order.
-            fits: whether a prompt with this span leaves room for the reply.
+        `fits`: whether a prompt with this span leaves room for the reply.
         """
         self.document = document
         self.spans = spans

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 SAMPLE = 200
-"""Prepared questions that are compared, if no others are given."""
+"""Compared prepared questions, if no others are given."""
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 COMPARING = Phase(N_("comparing"), N_("questions"))
@@ -67,13 +67,8 @@ def distributions(
 ) -> list[Distribution]:
     """Measure how near questions are to prepared texts.
 
-    Args:
-        index: of the layers, with vectors.
-        store: of the corpus.
-        asked: the questions. Without any, a sample of the prepared ones is compared with those of
-            other
-            sentences.
-        watch: hears the progress.
+    `asked`: the questions. Without any, a sample of the prepared ones is compared with those of
+    other sentences.
 
     Returns:
         Those with a cosine; none without prepared questions.
@@ -129,7 +124,7 @@ def _of_one(
 ALIKE = 0.95
 """The default cosine from which questions ask the same."""
 MOST = 10_000
-"""Questions that are compared, each with each. Of more, a sample is drawn."""
+"""Compared questions, each with each. Of more, a sample is drawn."""
 
 # Rows of the matrix of cosines in memory at a time.
 _BLOCK = 512
@@ -140,7 +135,7 @@ class Redundancy:
     """Clusters of questions.
 
     Attributes:
-        questions: that were compared.
+        questions: their number.
         clusters: of the questions.
         largest: questions of the largest cluster.
         threshold: the cosine from which two are one.
@@ -160,9 +155,7 @@ class Redundancy:
 def redundancy(vectors: "NDArray[np.float32]", threshold: float = ALIKE) -> Redundancy:
     """Cluster the vectors of questions.
 
-    Args:
-        vectors: of length 1, shape ``(n, d)``.
-        threshold: the cosine from which two are one.
+    `threshold`: the cosine from which two are one.
 
     Raises:
         IndexUnusable: SciPy is not installed.

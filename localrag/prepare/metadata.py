@@ -258,7 +258,7 @@ def _proposal_messages(sample: Sequence[Mapping[str, str]]) -> tuple[Message, ..
 PROMPT = "metadata"
 # To be raised when code makes other metadata of the same reply.
 _VERSION = "1"
-# Characters that are read: title, purpose or abstract come first.
+# Characters read: title, purpose or abstract come first.
 _READ = 4000
 
 

@@ -86,7 +86,7 @@ class LayerReport:
         outcomes: of this run.
         malformed: places of malformed replies, by document and first character; the first hundred.
         problems: the reasons, with counts.
-        refused: texts that code refused in this run.
+        refused: refused texts in this run.
         gone: rows dropped, because their sources or recipes have changed.
         prompt, cached, completion: tokens of this run.
         seconds: of this run.
@@ -119,7 +119,7 @@ class LayerReport:
 
     @property
     def forecast(self) -> float:
-        """Seconds for the rest, by its characters; 0 where nothing was made."""
+        """Seconds for the rest, by its characters; 0 if nothing was made."""
         left = self._characters - self._made_characters
         characters, seconds = self._made_characters, self.seconds
         if self.made > 1:
@@ -217,12 +217,6 @@ def propose_categories(
     workspace: Workspace, corpus: str, config: Config, opener: Opener = open_chat
 ) -> Categories:
     """Have a model propose categories for a corpus; nothing is written.
-
-    Args:
-        workspace: has the corpus.
-        corpus: its name.
-        config: settings.
-        opener: opens the model.
 
     Raises:
         NotFoundError: there is no such corpus.

@@ -1,4 +1,4 @@
-"""Meta knowledge summaries (PR3, preparation): the topics of documents that share metadata.
+"""Meta knowledge summaries (PR3, preparation): the topics of documents with shared metadata.
 
 Each combination of metadata with enough synthetic questions has a summary, and so has the whole
 corpus. If the questions do not fit the context, their parts are summed up first. A summary guides
@@ -53,7 +53,7 @@ _FACETS = 3
 _LONGEST = 1500
 # Least share of the words of a sentence in the questions. A sentence of the prompt has none.
 _SHARED = 1 / 3
-# Characters that are compared as one text.
+# Compared characters as one text.
 _COMPARED = 10_000
 _ALL = "*"
 
@@ -284,7 +284,6 @@ def _asked(place: CorpusPaths) -> Mapping[str, Sequence[_Asked]]:
 
 
 def _keys(place: CorpusPaths) -> tuple[str, ...]:
-    """The facets of combinations: kind, field, and the categories of the model."""
     rows = DerivedLayer(place, METADATA).standing()
     return tuple(dict.fromkeys((KIND, FIELD, *(key for row in rows for key, _ in row.labels))))
 

@@ -1,4 +1,4 @@
-"""Synthetic questions (PR3, preparation): questions that a document answers.
+"""Synthetic questions (PR3, preparation): questions answered by a document.
 
 A model reads a document, or a part of a long one, in numbered sentences. It writes questions with
 answers and the numbers of their sentences. Code keeps a pair if the sentences have the answer word
@@ -50,7 +50,7 @@ class _Reply(BaseModel):
 
 
 class AnswerWriter:
-    """Has a model ask questions that documents answer."""
+    """Has a model ask questions answered by documents."""
 
     def __init__(self, store: CorpusStore, model: ChatModel, settings: ChatConfig) -> None:
         self._store = store
@@ -120,7 +120,6 @@ def _checked(document: Document, spans: Sequence[Span], pair: _Pair) -> DerivedT
 
 
 def _cited(spans: Sequence[Span], numbers: Sequence[int]) -> Iterator[Span]:
-    """The sentences of some numbers from 1; neighbours are one span."""
     ordered = sorted(set(numbers))
     for _, run in groupby(enumerate(ordered), key=lambda one: one[1] - one[0]):
         cited = [spans[number - 1] for _, number in run]
@@ -135,7 +134,7 @@ def _line(text: str) -> str:
 def _shape(sentences: int) -> type[Any]:
     """The shape of a reply, bound to the numbers of the sentences."""
     number = Annotated[int, Field(ge=1, le=sentences)]
-    # The numbers come first, so that the question follows from the sentences.
+    # The numbers come first: the question follows from the sentences.
     pair = create_model(
         "Pair",
         __base__=_Pair,

@@ -1,4 +1,4 @@
-"""The texts of the derived layers that are searched, with the places of their sources."""
+"""The texts of the derived searched layers, with the places of their sources."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ class LayerText(NamedTuple):
         start, end: the span of the sentence in characters; for a synthetic question, of its answer.
         source: digest of the sentence (`localrag.prepare.layers.digest`).
         passage: the id of the passage around the sentence.
-        text: that is searched: a sentence or a question.
+        text: for the search: a sentence or a question.
         sentence: to be read alone; for a question, the sentence that it completes or that answers
             it.
         answer: of a question.

@@ -87,7 +87,7 @@ def judge(
     The order of the options makes no difference. Without provisions all options are alike.
 
     Args:
-        question: decides whether the option that agrees or the one that deviates is wanted.
+        question: decides whether the agreeing or the deviating option is wanted.
         options: one or more.
         provisions: of retrieval, or of a context.
         weights: by default fitted without this question.
@@ -121,7 +121,7 @@ def weigh(signs: Sequence[Signs], weights: Mapping[str, float]) -> list[float]:
 def shares(question: str, agreements: Sequence[float]) -> list[float]:
     """The probability that the question wants each option; 0 to 1, together 1.
 
-    A softmax; of the opposite values where the question wants the option that deviates.
+    A softmax; of the opposite values if the question wants the deviating option.
     """
     turn = 1 if polarity_of(question) is Polarity.AGREES else -1
     highest = max(turn * agreement for agreement in agreements)

@@ -1,4 +1,4 @@
-"""Signs that an option agrees with the law, for statements and for options that name provisions."""
+"""Signs that an option agrees with the law, for statements and for options naming provisions."""
 
 import math
 import re
@@ -55,7 +55,7 @@ class Observation:
     Attributes:
         agrees: whether it speaks for agreement.
         said: the words of the option.
-        law: the words of the law; "" where there are none.
+        law: the words of the law; "" if there are none.
     """
 
     kind: ObservationKind
@@ -70,7 +70,7 @@ class Signs:
 
     Attributes:
         values: by name of the sign; higher speaks for agreement with the law.
-        provision: the nearest provision; None where there is none.
+        provision: the nearest provision; None if there is none.
         findings: the signs that can be put in words.
     """
 
@@ -88,7 +88,7 @@ class OptionJudgement:
         share: probability that the question wants this option, 0 to 1; together 1. Its quality is
             in
             the figures of the weights.
-        provision: the nearest provision; None where there is none.
+        provision: the nearest provision; None if there is none.
         quote: verbatim words of the provision; "" without one.
         start: where the quote begins in the document or context; -1 without one.
         findings: what speaks for or against it.
@@ -238,7 +238,6 @@ class _OptionBesideLaw:
         return (found + self.own_weight) / (sum(self.weights.values()) + 2 * self.own_weight)
 
     def _contradicted(self, nearest: ComparableProvision) -> Iterator[Observation]:
-        """Contradictions of the nearest provision; another one may be about another matter."""
         texts = (*nearest.provision.above, nearest.provision.text)
         for mismatch in mismatches(self.option, texts, question=self.question):
             if kind := _TELLING.get(mismatch.kind):
@@ -256,7 +255,7 @@ class _OptionBesideLaw:
     def _exclusion(self) -> tuple[float, str]:
         """How far the law excepts the option, 0 to 1, and the words of the exception.
 
-        The cosine of their pairs of letters; 0 where the option makes an exception itself.
+        The cosine of their pairs of letters; 0 if the option makes an exception itself.
         """
         if "除" in self.option or not self.own_pairs:
             return 0.0, ""
@@ -274,7 +273,7 @@ class _OptionBesideLaw:
 
 
 CITATION_SIGNS = ("likeness", "kind", "at_hand", "new")
-"""Names of the signs of options that name provisions, in the order of the weights:
+"""Names of the signs of options naming provisions, in the order of the weights:
 
 - `likeness`: the question describes the provision in its words.
 - `kind`: the question asks for a period or an amount and the provision states one, or it asks for
@@ -327,7 +326,7 @@ def signs_of_citations(
 
 
 class _Asked:
-    """The provision that a question asks for.
+    """The provision wanted by a question.
 
     Attributes:
         focus: the last clause before the verb, which describes the provision. The clauses before it
@@ -374,7 +373,6 @@ def _findings(values: Mapping[str, float], common: frozenset[str]) -> Iterator[O
 
 
 def _likeness(question: str, law: str) -> float:
-    """Cosine of the sequences of letters, the mean over their sizes; 0 to 1."""
     return sum(_cosine(ngrams(question, n), ngrams(law, n)) for n in _SIZES) / len(_SIZES)
 
 
@@ -384,7 +382,7 @@ def _cosine(one: frozenset[str], other: frozenset[str]) -> float:
 
 @lru_cache(maxsize=1024)
 def _place(option: str) -> _Place | None:
-    """The provision or law that an option names; None where it says more."""
+    """The provision or law that an option names; None if it says more."""
     words = compact(option)
     part = _PART.search(words)
     assert part is not None
@@ -405,7 +403,7 @@ def _provisions_at(place: _Place, provisions: Sequence[LawText]) -> list[LawText
 
 
 def _whole(locator: Locator, *, inner: bool = False) -> Locator:
-    """The place with paragraph 1 written out, which texts omit where it is the only one.
+    """The place with paragraph 1 written out, which texts omit if it is the only one.
 
     Args:
         locator: as it is written.
@@ -426,7 +424,6 @@ def _part_of(text: str, part: str) -> str:
 
 
 def _same_law(named: str, title: str) -> bool:
-    """Whether a name, maybe an abbreviation or the end of a title, is that of a law."""
     name, full = compact(named), compact(title)
     if not name or not full:
         return False
@@ -435,7 +432,6 @@ def _same_law(named: str, title: str) -> bool:
 
 @cache
 def _titles() -> dict[str, str]:
-    """Full titles by their customary abbreviations."""
     return {
         compact(short): compact(title) for title, shorts in customary().items() for short in shorts
     }

@@ -56,10 +56,10 @@ class Decision(NamedTuple):
     """The result about sides, or about one statement on them.
 
     Attributes:
-        holds: None where code cannot decide, or a side is asked for.
+        holds: None if code cannot decide, or a side is asked for.
         because: the computation, for the derivation ("1938年11月3日 < 1943年8月1日").
         certain: False for texts that are only alike ("東映", "東映アニメーション").
-        side: the place of the right side, from 0. None where it is undecided, or none is asked for.
+        side: the place of the right side, from 0. None if it is undecided, or none is asked for.
     """
 
     holds: bool | None = None

@@ -49,7 +49,7 @@ def compare(
             「学年」), empty for the whole value. Other kinds ignore it.
 
     Returns:
-        None where a value cannot be read, the kinds differ, or code cannot decide. If the values
+        None if a value cannot be read, the kinds differ, or code cannot decide. If the values
         are
         equal, `side` is None and `because` says so.
     """
@@ -127,7 +127,7 @@ class When:
     """A condition on time.
 
     Attributes:
-        spans: the days that meet it, one span for each reading (1900年代); () for months.
+        spans: the matching days, one span for each reading (1900年代); () for months.
         months: of any year, 1 to 12.
         named: its words.
         rest: the rest of the condition.
@@ -294,11 +294,8 @@ _NEW_SCHOOL_YEAR = (4, 2)
 def same(sides: Sequence[Side], respect: str = "") -> Decision:
     """Whether all sides share an object.
 
-    Args:
-        sides: two or more.
-        respect: the aspect that is compared, in words with 学年, 世紀, 年代, 年, 月, 月日, 誕生日,
-            都道府県, 市, 区, 町 or 村. Empty for the whole, or for the year if the predicates ask
-            for one.
+    `respect` names the aspect: 学年, 世紀, 年代, 年, 月, 月日, 誕生日, 都道府県, 市, 区, 町,
+    村. Empty for the whole, or for the year if the predicates ask for one.
     """
     of_sides = [_values(side) for side in sides]
     aspect = respect or ("年" if all(side.predicate.endswith("年") for side in sides) else "")
@@ -310,7 +307,7 @@ def same(sides: Sequence[Side], respect: str = "") -> Decision:
 
 
 def _values(side: Side) -> list[Value]:
-    """Objects, with enumerations split where a text is no other value."""
+    """Objects, with enumerations split if a text is no other value."""
     values: list[Value] = []
     for text in side.objects:
         value = read(text, side.predicate)
@@ -384,7 +381,7 @@ def _alike_places(one: Address, other: Address) -> Decision:
 
 
 def _in_respect(one: Value, other: Value, respect: str) -> Decision | None:
-    """The comparison in one aspect; None where the values do not have it."""
+    """The comparison in one aspect; None if the values do not have it."""
     for words, kind, key, shown in _RESPECTS:
         if words.search(respect) and isinstance(one, kind) and isinstance(other, kind):
             ours, theirs = key(one), key(other)

@@ -24,7 +24,7 @@ class Standing(NamedTuple):
     """The value of a side.
 
     Attributes:
-        span: that is compared; it covers all values.
+        span: compared; it covers all values.
         shown: the values, for the computation.
     """
 
@@ -59,7 +59,7 @@ def by_amount(sides: Sequence[Side], least: bool) -> Decision | None:
 
 
 def _by_length(sides: Sequence[Side], least: bool) -> Decision | None:
-    """By duration; None where no side has one that has ended."""
+    """By duration; None if no side has one that has ended."""
     told = [[dates.read(text, side.predicate) for text in side.objects] for side in sides]
     periods = [value for found in told for value in found if isinstance(value, Period)]
     if not any(period.end for period in periods):
@@ -73,7 +73,7 @@ def _by_length(sides: Sequence[Side], least: bool) -> Decision | None:
 
 
 def _length(found: Sequence[Date | Period | None]) -> Interval[float] | None:
-    """The days of the one period; None where its beginning or end is unknown."""
+    """The days of the one period; None if its beginning or end is unknown."""
     only = found[0] if len(found) == 1 else None
     if not isinstance(only, Period) or only.end is None:
         return None
@@ -218,7 +218,6 @@ def _ranked(
 
 
 def _in_order(standings: Sequence[Standing], winner: int, smallest: bool) -> list[Standing]:
-    """The winner, then the others by how many of them they precede."""
     others = [standing for place, standing in enumerate(standings) if place != winner]
     preceded = [sum(_precedes(one, other, smallest) for other in others) for one in others]
     ranks = sorted(range(len(others)), key=lambda place: -preceded[place])

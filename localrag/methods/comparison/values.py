@@ -66,7 +66,7 @@ class Address:
         return _SHORT.get(first[:-1]) if first.endswith("市") else None
 
     def within(self, other: "Address") -> bool | None:
-        """Whether this place is the other one or in it; None where that is open.
+        """Whether this place is the other one or in it; None if that is open.
 
         Prefectures are in Japan and in its regions (関東, 九州地方).
         """
@@ -85,13 +85,10 @@ class Address:
 
 
 def read_place(text: str, predicate: str = "") -> Address | None:
-    """The place that a text names, with or without prefecture.
+    """The place in a text, with or without prefecture.
 
-    Args:
-        text: as written.
-        predicate: of its subject. Without one that asks for a place, only an address with a
-            prefecture
-            is a place: 稲村 may be a name.
+    `predicate`: of its subject. Without one that asks for a place, only an address with a
+    prefecture is a place: 稲村 may be a name.
     """
     if len(text) > LONGEST:
         return None
@@ -121,7 +118,6 @@ def part_of(text: str, kind: str) -> str | None:
 
 
 def _follows(part: tuple[str, ...], whole: tuple[str, ...]) -> bool:
-    """Whether the parts of one place are in the other, side by side."""
     width = len(part)
     return any(whole[at : at + width] == part for at in range(len(whole) - width + 1))
 
@@ -184,9 +180,7 @@ Value = Date | Period | Quantity | Address | Text
 def read(text: str, predicate: str = "") -> Value:
     """Read an object.
 
-    Args:
-        text: as written.
-        predicate: of its subject; it separates a year from a number, a place from a name.
+    `predicate`: of its subject; it separates a year from a number, a place from a name.
     """
     value = (
         read_place(text)
@@ -212,7 +206,7 @@ def _excludes(one: Value, other: Value) -> bool:
     return False
 
 
-# The text after the word that is asked for, at the end of a question or predicate.
+# The text after the word asked for, at the end of a question or predicate.
 _TAIL = r"(?=[はでがにをとか？?。、・]|名|のこと|の名|だ|$)"
 _DATE_PARTS: tuple[tuple[re.Pattern[str], Callable[[Date], str]], ...] = (
     (re.compile("年月日"), lambda date: str(date) if date.day else ""),
@@ -245,7 +239,7 @@ _WORDS = (
 
 
 def narrowed(text: str, asked: str) -> str:
-    """Cut an object down to the part that is asked for.
+    """Cut an object down to the part asked for.
 
     Args:
         text: the object as written.

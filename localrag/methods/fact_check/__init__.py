@@ -51,7 +51,6 @@ _SENTENCES, _CANDIDATES, _OF_CLAIM = 9, 30, 3
 def _with_context(
     case: Case, toolkit: Toolkit, subject: str, found: Sequence[FoundSentence]
 ) -> list[FoundSentence]:
-    """Step 4: the sentences with their supplementary contexts before them."""
     return [put_before(one) for one in supplemented(case, toolkit, subject, found)]
 
 
@@ -83,7 +82,7 @@ def _register(name: str, about: str, *settings: str, more: int = 0, **declared: 
         name,
         about,
         **{"source": _SOURCE} | declared,
-        # The last call is saved where nothing is found.
+        # The last call is saved if nothing is found.
         calls=Calls(fixed=2, more=more),
         checks=True,
         settings=("documents", "questions", "sentences", *settings),

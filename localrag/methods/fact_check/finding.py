@@ -93,7 +93,7 @@ class _ClaimQuestions(BaseModel):
 
 
 def documents(case: Case, toolkit: Toolkit) -> tuple[Hit, ...]:
-    """Step 1: the passages nearest in meaning to the claim; by words where there are no vectors."""
+    """Step 1: the passages nearest in meaning to the claim; by words if there are no vectors."""
     k = FactCheckSettings.of(case.settings).documents
     return toolkit.search(case.query, k, words=False, meaning=True, subject="claim")
 
@@ -102,10 +102,7 @@ def questions(case: Case, toolkit: Toolkit) -> tuple[str, ...]:
     """Step 2: have the model ask questions that check the claim.
 
     Returns:
-        Each once. The claim itself, with an event, where a reply is malformed twice or wordless.
-
-    Raises:
-        ModelUnusable: the model failed otherwise.
+        Each once. The claim itself, with an event, if a reply is malformed twice or wordless.
     """
     most = FactCheckSettings.of(case.settings).questions
     messages = toolkit.prompt(
@@ -131,7 +128,7 @@ def sentences(
     asked: Sequence[str],
     steps: Sequence[Step],
 ) -> list[FoundSentence]:
-    """Step 3: the sentences of the passages that are nearest to each question.
+    """Step 3: the sentences of the passages nearest to each question.
 
     Args:
         case: has the settings.
@@ -189,11 +186,7 @@ def shown(
     found: Sequence[FoundSentence],
     messages: Callable[[Sequence[FoundSentence]], Sequence[Message]],
 ) -> list[FoundSentence]:
-    """The sentences, numbered, that the context of the model holds.
-
-    Raises:
-        ModelUnusable: it does not hold a single one.
-    """
+    """The sentences, numbered, fitting the context of the model."""
 
     def placed(numbered: Sequence[Sentence]) -> list[FoundSentence]:
         return [one._replace(sentence=each) for one, each in zip(found, numbered, strict=False)]
@@ -293,9 +286,6 @@ def supplemented(
     """A step: have the model write the supplementary context of each sentence.
 
     A sentence with nothing around it takes no call.
-
-    Raises:
-        ModelUnusable: the model failed. A malformed reply and a long prompt only give an event.
     """
     return [_supplemented(case, toolkit, subject, one) for one in found]
 

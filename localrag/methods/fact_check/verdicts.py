@@ -78,7 +78,7 @@ class Compared:
 
     @property
     def stance(self) -> Stance | None:
-        """Its stance by code alone; None where code cannot decide."""
+        """Its stance by code alone; None if code cannot decide."""
         if self.refutes:
             return Stance.REFUTES
         return Stance.SUPPORTS if self.carries else None
@@ -109,7 +109,7 @@ def checked_evidence(toolkit: Toolkit, found: FoundSentence) -> CheckedEvidence:
 
 
 def by_code(evidence: CheckedEvidence, found: Compared) -> CheckedEvidence:
-    """The evidence with the stance that code alone finds."""
+    """The evidence with the stance found by code alone."""
     if found.stance is None:
         return evidence
     return replace(evidence, stance=found.stance, differs=found.differs, by_code=True)
@@ -124,7 +124,7 @@ _VERACITY = {
 
 
 def veracity_of(evidence: Iterable[CheckedEvidence]) -> Veracity:
-    """The verdict that follows from the stances of sentences."""
+    """The verdict from the stances of sentences."""
     stances = {one.stance for one in evidence}
     return _VERACITY[Stance.SUPPORTS in stances, Stance.REFUTES in stances]
 
@@ -160,7 +160,7 @@ class VerdictReply(BaseModel):
 
     Attributes:
         sentences: the numbers of the sentences behind the verdict; `_shape` limits them.
-        reason: comes first, so that the label follows from it.
+        reason: comes first: the label follows from it.
         label: the verdict.
     """
 
@@ -172,12 +172,7 @@ class VerdictReply(BaseModel):
 def concluded(
     case: Case, toolkit: Toolkit, asked: Sequence[str], found: Sequence[FoundSentence]
 ) -> Answer:
-    """Have the model give a label for the claim. Without a sentence it is not asked.
-
-    Raises:
-        ModelUnusable: the model failed, its reply was malformed twice, or its context does
-            not hold a single sentence.
-    """
+    """Have the model give a label for the claim. Without a sentence it is not asked."""
 
     def messages(some: Sequence[FoundSentence]) -> tuple[Message, ...]:
         slight = FactCheckSettings.of(case.settings).slightest_sign
@@ -224,9 +219,9 @@ def answer(
     citations: Sequence[Citation] = (),
     doubts: Sequence[Fact] = (),
 ) -> Answer:
-    """The answer that gives a verdict.
+    """The answer with a verdict.
 
-    It is `not_found` without enough evidence. It is `supported` where code found all claims in
+    It is `not_found` without enough evidence. It is `supported` if code found all claims in
     their citations, and there is no doubt.
     """
     carried = bool(claims) and not any(claim.mismatches for claim in claims)
@@ -249,7 +244,7 @@ def answer(
 def _shape(sentences: int) -> type[VerdictReply]:
     number = Annotated[int, Field(ge=1, le=sentences)]
     listed: Any = Annotated[list[number], Field(max_length=_MOST_CITED)]
-    # The field stays first, so that the reason follows from the sentences.
+    # The field stays first: the reason follows from the sentences.
     return create_model("Verdict", __base__=VerdictReply, sentences=(listed, ...))
 
 
@@ -263,7 +258,7 @@ _DIFFERS: Mapping[Language, str] = {
 
 
 class FindingsReply(BaseModel):
-    """Findings of the shape that `_findings_shape` makes."""
+    """Findings of the shape of `_findings_shape`."""
 
     findings: list[Any]
 
@@ -296,7 +291,7 @@ def decided(
             own = checker.cite([kept[number - 1].sentence])
             if one := said.get(number):
                 claim = checker.check(one.says, [number]).claim
-                # Show the sentence that decides, even if another one has more of the words.
+                # Show the deciding sentence, even if another one has more of the words.
                 cited = tuple(dict.fromkeys((*own, *claim.citations)))
                 claims.append(replace(claim, citations=cited))
             else:
@@ -322,14 +317,13 @@ def _weighed(evidence: CheckedEvidence, found: Compared, said: Any) -> CheckedEv
 
 
 def _differing(case: Case, evidence: CheckedEvidence) -> str:
-    """The claim about a sentence that code alone found to refute."""
     words = " / ".join(dict.fromkeys(one.written for one in evidence.differs))
     return _DIFFERS[language_of(case.query.text)].format(words)
 
 
 @cache
 def _findings_shape(sentences: int) -> type[FindingsReply]:
-    # The words come first, so that the relation follows from them.
+    # The words come first: the relation follows from them.
     found = create_model(
         "ClaimFinding",
         sentence=Annotated[int, Field(ge=1, le=sentences)],

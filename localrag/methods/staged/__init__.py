@@ -2,13 +2,13 @@
 
 1. **Decomposition.** The model splits the question into queries with a single answer each. It
    names the [subject, predicate] of the triple that answers each. Later queries contain the
-   answers of earlier ones (``Answer1``). The model also names the comparison that is asked for.
+   answers of earlier ones (``Answer1``). The model also names the comparison asked for.
 2. **Search**, query by query. *Stage 1, structured knowledge*: the triples of the subject, and the
    nearest in meaning. *Stage 2, documents*: by words and by meaning. The first 30 hits are
    reranked, and the model reads 10.
 3. **Triple.** The model answers with a triple or NOTFOUND. Its object replaces ``Answer1``.
-4. **Passing on.** A stage that finds nothing passes the query on. *Stage 3* is the model alone.
-5. **Answer.** A noun phrase or YES/NO. Code computes a comparison where it can, and the derivation
+4. **Passing on.** A stage without a result passes the query on. *Stage 3* is the model alone.
+5. **Answer.** A noun phrase or YES/NO. Code computes a comparison if it can, and the derivation
    shows the computation. Otherwise the model answers from the triples.
 
 Beyond the published method, code checks every step. A triple of stage 1 is one of the corpus. A
@@ -101,13 +101,13 @@ class _QueriesReply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The comparison that a question asks for.
+    """The comparison in a question.
 
     Attributes:
         comparison: its kind.
-        sides: the names of the compared sides, by the number of their query. Empty where the reply
+        sides: the names of the compared sides, by the number of their query. Empty if the reply
             of the model is inconsistent.
-        claimed: the query of the side that the question claims to be right; 0 where it asks for it.
+        claimed: the query of the side that the question claims to be right; 0 if it asks for it.
         condition: for the sides, in the words of the question.
     """
 
@@ -123,7 +123,7 @@ class Decomposition:
 
     Attributes:
         queries: in the order in which they are asked.
-        compared: None where nothing is compared.
+        compared: None if nothing is compared.
     """
 
     queries: tuple[SubQuery, ...]
@@ -137,11 +137,7 @@ class Decomposition:
 
 
 def decompose(toolkit: Toolkit, asked: Query) -> Decomposition:
-    """Have the model split the question.
-
-    Raises:
-        ModelUnusable: the model failed, or its reply was malformed twice.
-    """
+    """Have the model split the question."""
     messages = toolkit.prompt(
         "staged_decomposition", asked, most=MOST_QUERIES, tag=element("text", [asked.text])
     )
@@ -218,7 +214,7 @@ class Conclusion:
     """The end of a derivation.
 
     Attributes:
-        text: the short answer; "" where the triples give none.
+        text: the short answer; "" if the triples give none.
         computed: the computation, if there was one.
         doubt: why the triples do not support it.
     """
@@ -235,15 +231,6 @@ def conclude(
 
     An answer of the model is supported only if it is an object of the last triple of a chain.
     YES, NO and a side are conclusions.
-
-    Args:
-        toolkit: of the question.
-        asked: the question.
-        split: its queries and its comparison.
-        found: its queries; all have an answer.
-
-    Raises:
-        ModelUnusable: the model failed, or its reply was malformed twice.
     """
     triples = {one.query.number: one.reading.triple for one in found if one.reading}
     computed = _computed(toolkit, asked, split, found)
@@ -264,7 +251,7 @@ def conclude(
 def _computed(
     toolkit: Toolkit, asked: Query, split: Decomposition, found: Sequence[AskedQuery]
 ) -> Conclusion | None:
-    """The computed answer; None, with an event, where code cannot decide."""
+    """The computed answer; None, with an event, if code cannot decide."""
     compared = split.compared
     if compared is None:
         return None
@@ -289,7 +276,7 @@ def _computed(
 
 
 def _answered(toolkit: Toolkit, asked: Query, triples: Sequence[Triple]) -> str:
-    """The short answer of the model; "" where it finds none."""
+    """The short answer of the model; "" if it finds none."""
     sentences = [triple.text for triple in triples]
     messages = toolkit.prompt(
         "staged_answer",
@@ -302,7 +289,6 @@ def _answered(toolkit: Toolkit, asked: Query, triples: Sequence[Triple]) -> str:
 
 
 def _is_said(answer: str, asked: Query, texts: Sequence[str]) -> bool:
-    """Whether a text has a short answer, as a whole or narrowed to what is asked."""
     return any(holds(text, answer) or holds(narrowed(text, asked.text), answer) for text in texts)
 
 
@@ -401,7 +387,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
 
 
 def _derived(found: Sequence[AskedQuery]) -> tuple[Derivation, tuple[Citation, ...]]:
-    """The steps of the derivation, and the citations that they number."""
+    """The steps of the derivation, and the numbered citations."""
     citations: list[Citation] = []
     steps = []
     for one in found:

@@ -38,7 +38,7 @@ class SubQuery:
     Attributes:
         number: from 1.
         text: in words.
-        subject, predicate: of the triple that answers it; "" where the model named none.
+        subject, predicate: of the triple that answers it; "" if the model named none.
     """
 
     number: int
@@ -78,9 +78,9 @@ class FoundTriple:
     """A triple that a stage found for a query.
 
     Attributes:
-        triple: that answers it.
+        triple: the answer.
         answer: for later queries: of several objects, the one that is meant.
-        citation: checked by code; None where the model remembers the triple.
+        citation: checked by code; None if the model remembers the triple.
         other: the subject of the citation, if it is not the one asked for.
     """
 
@@ -97,7 +97,7 @@ class AskedQuery:
     Attributes:
         query: with the answers of earlier queries, if it was asked.
         tried: the stages it was asked of, in order.
-        reading: the triple of the last of them; None where no stage found one.
+        reading: the triple of the last of them; None if no stage found one.
     """
 
     query: SubQuery
@@ -106,7 +106,7 @@ class AskedQuery:
 
     @property
     def stage(self) -> Stage | None:
-        """The stage that found the triple."""
+        """The stage of the triple."""
         return self.tried[-1] if self.reading else None
 
 
@@ -147,7 +147,7 @@ def is_found(written: str) -> bool:
 
 
 def as_written(name: str, text: str) -> str:
-    """A name as a text writes it, or without its disambiguator; "" where it is not there."""
+    """A name as a text writes it, or without its disambiguator; "" if it is not there."""
     folded, whole = FoldedText(text), fold(name)
     for wanted in filter(None, (whole, bare(whole))):
         start = folded.folded.find(wanted)
@@ -242,7 +242,7 @@ def read_hits(
     search: Search,
     shape: type[Chosen],
 ) -> tuple[Chosen, Sequence[NumberedPassage]] | None:
-    """Search, rerank, and have the model choose from the hits that its context holds.
+    """Search, rerank, and have the model choose from the hits fitting its context.
 
     Args:
         toolkit: of the question.
@@ -253,10 +253,7 @@ def read_hits(
         shape: of the reply. It is bound to the numbers of the hits.
 
     Returns:
-        The reply and the hits; None, with an event, where there was nothing to read.
-
-    Raises:
-        ModelUnusable: as `Toolkit.fitting` and `Toolkit.ask`.
+        The reply and the hits; None, with an event, if there was nothing to read.
     """
     subject = query.label
     layers = _admitted(asked, stage)
@@ -288,7 +285,6 @@ def read_hits(
 
 
 def _admitted(asked: Query, stage: Stage) -> tuple[str, ...]:
-    """The layers of a stage that the filters admit."""
     wanted = asked.filters.layers
     if not wanted:
         return _LAYERS[stage]
@@ -297,7 +293,6 @@ def _admitted(asked: Query, stage: Stage) -> tuple[str, ...]:
 
 @cache
 def _bound(shape: type[Chosen], hits: int) -> type[Chosen]:
-    """The shape of a reply, bound to the numbers of the hits."""
     hit: Any = Annotated[int, Field(ge=0, le=hits)]
     return create_model(shape.__name__, __base__=shape, hit=hit)
 
@@ -352,7 +347,7 @@ def _is_about(toolkit: Toolkit, query: SubQuery, triple: Triple) -> bool:
 
 
 def _meant(triple: Triple, named: str) -> str:
-    """The object that the model names, or a part of one; "" where it is in none."""
+    """The object that the model names, or a part of one; "" if it is in none."""
     holding = [one for one in triple.objects if holds(one, named)]
     same = [one for one in holding if holds(named, one)]
     return (same or [named.strip()])[0] if holding else ""
@@ -389,7 +384,7 @@ def _documented(toolkit: Toolkit, asked: Query, query: SubQuery) -> FoundTriple 
 
 
 def _other(query: SubQuery, triple: Triple, passage: Passage) -> str | None:
-    """The subject that the passage is about instead; None where it is the right one."""
+    """The subject that the passage is about instead; None if it is the right one."""
     meant = (
         is_same(triple.subject, query.subject)
         if query.subject
@@ -453,10 +448,6 @@ def ask(
         stages: in their order.
         query: as the question was split.
         answers: those found so far, by the number of their query.
-
-    Raises:
-        ModelUnusable: the model failed, its context does not hold a prompt, or its reply was
-            malformed twice.
     """
     for number in query.references:
         if number not in answers:

@@ -55,7 +55,7 @@ class _AnalysedQuestion(NamedTuple):
     Attributes:
         found: possible answers, best fit first.
         events: what was left out.
-        doubt: why none of them is an answer; None where the first is.
+        doubt: why none of them is an answer; None if the first is.
         query: for the trace: the names found, and the triples with the best fit.
     """
 
@@ -132,7 +132,7 @@ def _left_out(question: Query) -> list[Fact]:
 
 
 def _refusal(question: Query) -> Fact | None:
-    """Why a question is not analysed; None where it is."""
+    """Why a question is not analysed; None if it is."""
     if language_of(question.text) != "ja":
         return Fact(FactKind.NOT_JAPANESE)
     if len(question.text) > _LONGEST:
@@ -141,14 +141,13 @@ def _refusal(question: Query) -> Fact | None:
 
 
 def _ranked(found: Iterable[TripleAnswer]) -> list[TripleAnswer]:
-    """Answers that use every word first, then by fit."""
     return sorted(found, key=lambda one: (bool(one.unsaid), -one.fit))
 
 
 def _refused(
     asked: NamedQuestion, found: Sequence[TripleAnswer], undecided: Sequence[Fact]
 ) -> Fact | None:
-    """Why the first of the candidates is no answer; None where it is."""
+    """Why the first of the candidates is no answer; None if it is."""
     if undecided and not (found and found[0].fit >= LEAST_FIT and not found[0].unsaid):
         return undecided[0]
     if not found:

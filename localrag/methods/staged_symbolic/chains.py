@@ -89,7 +89,6 @@ def chained(lookups: TripleLookups, asked: NamedQuestion) -> Iterator[TripleAnsw
 
 
 def _is_one_of_two(text: str, name: SubjectMention, form: AnswerForm) -> bool:
-    """Whether another thing is named beside a name, known to the store or not."""
     if _AND_BEFORE.search(text[: name.start]):
         return True
     return form is AnswerForm.WHICH and _AND_BEHIND.match(text, name.end) is not None
@@ -180,7 +179,7 @@ def _meant(lookups: TripleLookups, question: _Question, path: _Path) -> Iterator
 def _unsaid(
     question: _Question, path: _Path, conditions: Sequence[KnownTriple], told: Sequence[float]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words after the name that no triple is about.
+    """The words after the name without a triple.
 
     Returns:
         Words without their step or condition, and words that only describe (寺を開いた僧). A kind
@@ -252,14 +251,12 @@ def _is_before(question: _Question, word: Term) -> bool:
 
 
 def _is_said(word: Term, facts: Sequence[KnownTriple]) -> bool:
-    """Whether a triple has exactly this word."""
     return any(
         word.text in normalize(fact.triple.predicate) or _is_in(word, fact) for fact in facts
     )
 
 
 def _is_in(word: Term, fact: KnownTriple) -> bool:
-    """Whether an object of a triple names a word."""
     return len(word.text) > 1 and any(word.text in each for each in _objects(fact))
 
 

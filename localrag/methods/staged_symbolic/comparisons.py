@@ -93,7 +93,7 @@ class _Wording(NamedTuple):
         text: the question, with blanks for the names and for the words of every question.
         words: with meaning.
         form: of the answer.
-        comparisons: that it can ask for, likeliest first.
+        comparisons: possible ones, likeliest first.
         claimed: the place of the thing that a yes-no question is about; None for both.
     """
 
@@ -191,7 +191,7 @@ def _is_head(text: str, word: Term) -> bool:
 
 
 def _telling(text: str, words: Sequence[Term]) -> tuple[Term, ...]:
-    """The words without those of order, which count only where nothing else does.
+    """The words without those of order, which count only if nothing else does.
 
     「標高が高い」, but 「どちらが高い」.
     """
@@ -252,7 +252,6 @@ def _pairs(
 
 
 def _likeliest(facts: Sequence[KnownTriple], words: Sequence[Term]) -> Sequence[KnownTriple]:
-    """The triples with most words of the question, so that the pairs stay few."""
     return nlargest(_PAIRED, facts, key=lambda fact: _covered(words, [fact], objects=True))
 
 
@@ -350,7 +349,6 @@ def _unsaid(
 
 
 def _differing(facts: Sequence[KnownTriple]) -> Iterator[Fact]:
-    """Two predicates that are alike in only some of their meanings: 起工 and 建造."""
     one, other = facts[0].triple.predicate, facts[1].triple.predicate
     things = [[term.things for term in predicate_of(fact) if not term.light] for fact in facts]
     if normalize(one) != normalize(other) and (things[0] != things[1] or not all(things[0])):
@@ -362,7 +360,7 @@ def _is_said(word: Term, predicates: Sequence[Sequence[Term]]) -> bool:
 
 
 def _text(outcome: Decision, wording: _Wording, sides: Sequence[Side]) -> str:
-    """The answer; "" where the outcome does not decide it."""
+    """The answer; "" if the outcome does not decide it."""
     if wording.form is AnswerForm.WHICH:
         return sides[outcome.side].name if outcome.side is not None else ""
     holds = outcome.holds
@@ -372,7 +370,7 @@ def _text(outcome: Decision, wording: _Wording, sides: Sequence[Side]) -> str:
 
 
 def _covered(words: Sequence[Term], facts: Sequence[KnownTriple], *, objects: bool) -> float:
-    """The share of the words in the predicates, and in the objects where they count."""
+    """The share of the words in the predicates, and in the objects if they count."""
     predicates = [predicate_of(fact) for fact in facts]
     texts = [normalize("、".join(fact.triple.objects)) for fact in facts] if objects else []
     told = sum(
@@ -431,7 +429,7 @@ def decided(
         words: of the text.
 
     Returns:
-        None where it is open.
+        None if it is open.
     """
     objects = [normalize(side.objects[0]) for side in sides]
     if len({is_date(each) for each in objects if each not in _NOTHING}) > 1:

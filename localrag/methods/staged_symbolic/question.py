@@ -39,7 +39,7 @@ class TripleAnswer:
         fit: of their predicates and objects with the wording, 0 to 1.
         computed: the computation, or "".
         doubts: why it is not certain.
-        unsaid: the words of the question that no triple is about.
+        unsaid: the words of the question without a triple.
     """
 
     text: str
@@ -71,7 +71,7 @@ class TripleLookups:
         self.subjects = cache(self._subjects)
 
     def mentions(self, text: str) -> list[SubjectMention]:
-        """The spans of a text that name subjects; see `Knowledge.mentions`."""
+        """The spans of subjects in a text; see `Knowledge.mentions`."""
         return [
             SubjectMention(start, end, self._likeliest(text[start:end], subjects))
             for start, end, subjects in self._knowledge.mentions(text)
@@ -100,9 +100,7 @@ class TripleLookups:
 def of_meanings(lookups: TripleLookups, meant: Iterable[tuple[str, str]]) -> Iterator[Fact]:
     """The names that may mean another subject.
 
-    Args:
-        lookups: of the question.
-        meant: names, each with the subject.
+    `meant`: names, each with the subject.
     """
     for name, subject in meant:
         if not lookups.surely(name, subject):
@@ -124,7 +122,7 @@ def of_values(facts: Sequence[KnownTriple]) -> Iterator[Fact]:
 def of_sharing(
     comparison: ComparisonKind, sides: Sequence[Side], outcome: Decision
 ) -> Iterator[Fact]:
-    """A doubt where two things share an object and one of them has more."""
+    """A doubt if two things share an object and one of them has more."""
     if comparison in (ComparisonKind.SAME, ComparisonKind.DIFFERENT):
         shared = outcome.holds is (comparison is ComparisonKind.SAME)
         listed = {sum(len(items(each)) for each in side.objects) for side in sides}
@@ -146,7 +144,7 @@ class NamedQuestion(NamedTuple):
         question: as asked.
         text: normalised; every position refers to it.
         offsets: of each character in the question; see `normalize_with_offsets`.
-        names: the spans that name subjects, in order, none over another.
+        names: the spans of subjects, in order, none over another.
     """
 
     question: str
@@ -224,7 +222,7 @@ ORDERS = tuple(_ORDERS)
 """The comparisons by order."""
 _ORDER = re.compile("|".join(f"(?P<{name}>{words})" for name, words in _ORDERS.items()))
 # Second meanings: 若い is less of an age, 高い an earlier place in a series, 長い an earlier
-# beginning where the end is unknown.
+# beginning if the end is unknown.
 _ALSO = {
     ComparisonKind.OLDER: ComparisonKind.MORE,
     ComparisonKind.YOUNGER: ComparisonKind.LESS,
@@ -285,17 +283,14 @@ def is_negated(text: str) -> bool:
 
 
 def is_choice(text: str) -> bool:
-    """Whether a question asks for one of the things that it names."""
+    """Whether a question asks for one of its named things."""
     return _CHOICE.search(text) is not None
 
 
 def comparisons_of(text: str, form: AnswerForm, *, claimed: bool) -> tuple[ComparisonKind, ...]:
-    """The comparisons that a question about two things can ask for, the likeliest first.
+    """The possible comparisons of a question about two things, the likeliest first.
 
-    Args:
-        text: the question.
-        form: of the answer.
-        claimed: whether it claims something about one of the things, and asks for confirmation.
+    `claimed`: whether it claims something about one of the things, and asks for confirmation.
     """
     if form is AnswerForm.YES_NO and not claimed:
         if _DIFFERENT.search(text):
