@@ -79,9 +79,8 @@ def open_chat(
 def embedder_name(workspace: HasModels, config: Config) -> str:
     """The model for search by meaning, as settings name it; "" for none.
 
-    Without a setting, it is the one installed embedder with an installed runtime. With several,
-    there
-    is none: otherwise installing a model could put every index out of date.
+    Without a setting, it is the only installed embedder with an installed runtime. With several,
+    there is none: otherwise installing a model could put every index out of date.
     """
     if config.embedding.model:
         return "" if config.embedding.model == OFF else config.embedding.model

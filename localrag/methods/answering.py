@@ -424,7 +424,7 @@ class Answerer:
     def _toolkit(
         self, resources: MethodResources, watch: Watch, trace: Trace, asked: Query
     ) -> "Toolkit":
-        """The toolkit of the method. Only a method with a model imports the one that calls it."""
+        """The toolkit of the method. Only a method with a model imports the toolkit for it."""
         if self._method.needs_model or self._method.layers:
             from localrag.methods.toolkit import Toolkit
 

@@ -269,7 +269,7 @@ def method(name: str) -> Method:
     """The method of this name.
 
     Raises:
-        UsageError: there is none; names the nearest, or all.
+        UsageError: no method has this name; names the nearest, or all.
     """
     parts = name.split("-")
     beginnings = ("_".join(parts[:n]) for n in range(len(parts), 0, -1))

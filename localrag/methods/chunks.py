@@ -3,7 +3,7 @@
 1. **Rewrite**, in `chunks-augmented` alone: up to five queries, without a summary.
 2. **Retrieve.** The paper cuts documents every 256 tokens, with 10 % overlap. localrag searches
    passages, two or three times as long, and cuts the nearest ones. A chunk is a run of whole
-   sentences, because a citation is a sentence. It begins with the last sentence of the one before.
+   sentences, because a citation is a sentence. Chunks overlap by a sentence.
 3. **Read**, as in `pr3`.
 
 Source: Mombaerts et al., "Meta Knowledge for Retrieval Augmented Large Language Models" (2024).

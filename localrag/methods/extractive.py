@@ -71,7 +71,7 @@ class PlainToolkit:
             resources: of the run.
             watch: follows the work.
             trace: of earlier work.
-            asked: the question; the watch hears what is nearest to it. None for none.
+            asked: the question; the watch hears the nearest passages. None for none.
         """
         self.trace = trace
         self.found: list[tuple[Query, tuple[Hit, ...]]] = []
@@ -288,7 +288,7 @@ def with_quotations(answer: Answer, query: Query, resources: Resources) -> Answe
 def with_nearest(answer: Answer, query: Query, found: Found) -> Answer:
     """The answer with the nearest passages.
 
-    There are none if the question names an absent law: another law could pass for an answer.
+    An absent law has none: another law could pass for an answer.
     """
     near = nearest(query, found, (*answer.citations, *answer.quotations))
     if not answer.absent:

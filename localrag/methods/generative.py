@@ -6,7 +6,7 @@
 3. **Claims.** One call: claims with the numbers of their sentences. Code inserts the quoted words,
    so no quotation can be wrong.
 4. **Checks** (`ClaimChecker`). The cited sentences must state the claim. If they do not, code looks
-   for sentences that do, and cites these. If there are none, the answer is `unsupported`. It is
+   for sentences that do, and cites these. If no sentence does, the answer is `unsupported`. It is
    also `unsupported` if the sentences are hardly about the question, or no claim is of the kind
    asked for. Other sentences are not cited.
 5. **Second reading**, if ``chat.second_reading`` is on. The same model says with one token whether
@@ -63,7 +63,7 @@ class ClaimsReply(BaseModel):
 
 
 class CheckedClaim(NamedTuple):
-    """A claim and the cited sentences: those that support it, if some do."""
+    """A claim and the cited sentences: the supporting ones, if any."""
 
     claim: Claim
     sentences: Sequence[Sentence]
@@ -291,7 +291,7 @@ def reply_shape(
         claims: in a reply, at most.
         cited: sentences of a claim, at most.
         longest: characters of a claim, at most.
-        aspects: numbers of aspects, one of which each claim names; 0 for none.
+        aspects: numbers of aspects, one for each claim; 0 for none.
     """
     number = Annotated[int, Field(ge=1, le=sentences)]
     aspect: dict[str, Any] = {}

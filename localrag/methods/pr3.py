@@ -115,7 +115,7 @@ def augmented(toolkit: Toolkit, asked: Query, under: Sequence[Summary] = ()) -> 
 
 
 def summaries_wanted(toolkit: Toolkit, asked: Query) -> list[Summary]:
-    """The summaries of the metadata named by the user, else that of the whole corpus.
+    """The summaries of the metadata named by the user, else the summary of the whole corpus.
 
     Raises:
         NotFoundError: the corpus has no such metadata.
@@ -167,7 +167,7 @@ def _plan_messages(toolkit: Toolkit, asked: Query, under: Sequence[Summary]) -> 
 
 
 def labelled_queries(asked: Query, queries: Sequence[str]) -> Asked:
-    """The queries, or the question if there are none."""
+    """The queries, or the question without any."""
     if not queries:
         return [(asked, "")]
     return [
@@ -215,7 +215,7 @@ def answered(
     """Answer a question from sources: one call, none without a source.
 
     A source is a sentence, or a synthetic question with its answer. A statement cites the sentences
-    behind it, and only those that support it alone, if there are some. ``supported`` means that
+    behind it, only the supporting ones, if any. ``supported`` means that
     every statement is in its citations, not that they answer the question. A repeated statement
     counts once. The trace lists what has no predicate, and so is no statement.
 

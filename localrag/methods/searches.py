@@ -98,7 +98,7 @@ def write_searches(
     Args:
         toolkit: of the question.
         asked: the question with its options.
-        instruct: the instruction; by default that of `instruction`.
+        instruct: the instruction; by default from `instruction`.
         label: of the option to search for; by default the whole question.
 
     Returns:
@@ -143,7 +143,7 @@ def write_query(toolkit: Toolkit, asked: Query, instruct: str = "", label: str =
     Args:
         toolkit: of the question.
         asked: the question with its options.
-        instruct: the instruction; by default that of `instruction`.
+        instruct: the instruction; by default from `instruction`.
         label: of the option; by default the whole question.
 
     Returns:

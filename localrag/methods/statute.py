@@ -249,7 +249,7 @@ def merged(hits: Iterable[Hit]) -> tuple[Hit, ...]:
 
 
 def _unknown_laws(toolkit: Toolkit, query: str) -> list[Fact]:
-    """An event for each absent law of which the query cites an article."""
+    """An event for each absent law with a cited article."""
     events: dict[Fact, None] = {}
     read = 0
     for citation in find_citations(query):

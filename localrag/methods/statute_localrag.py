@@ -14,7 +14,7 @@
 5. **The polarity of the question** selects the agreeing option, or the deviating one.
 6. **Ties** and unknown options are decided by agreement with the same evidence
    (`localrag.methods.agreement`), else by retrieval, never by position. Such an answer is
-   `unsupported`, with an event: no quotation tells the options apart.
+   `unsupported`, with an event: no quotation separates the options.
 """
 
 import re
@@ -112,7 +112,7 @@ def wanted(polarity: Polarity) -> ProvisionVerdict:
 def remaining(verdicts: Mapping[str, ProvisionVerdict], polarity: Polarity) -> list[str]:
     """The labels of the options that can be meant: those with the wanted verdict.
 
-    If there is none: the unknown options, else all.
+    Without such an option: the unknown options, else all.
     """
     for verdict in (wanted(polarity), ProvisionVerdict.UNKNOWN):
         labels = [label for label, found in verdicts.items() if found is verdict]

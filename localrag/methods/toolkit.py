@@ -117,7 +117,7 @@ class Toolkit(PlainToolkit):
         return found
 
     def summaries(self) -> "Sequence[Summary]":
-        """The summaries of documents with shared metadata, those of fewer labels first.
+        """The summaries of documents with shared metadata, fewer labels first.
 
         Raises:
             UsageError: none were prepared.

@@ -52,7 +52,7 @@ from localrag_models.chat import ChatModel, Message
 PROMPT = "decontextualized"
 # To be raised when code makes another text of the same reply.
 _VERSION = "6"
-# Characters that a rewritten sentence may have beyond three times those of the sentence.
+# Characters that a rewritten sentence may have beyond three times the length of the sentence.
 _MORE = 200
 # Words that a model names first, and characters of a name, at most. They limit a sentence,
 # with one more name for an elided subject, because small models repeat themselves.
@@ -267,7 +267,7 @@ def adds_nothing(text: str, sentence: str) -> bool:
 def brings_particulars(text: str, shown: Sequence[str], titles: Sequence[str]) -> bool:
     """Whether a text has names, figures, dates or provisions missing in its sources.
 
-    Small models copy those of an example in the prompt, or use their memory.
+    Small models copy an example in the prompt, or use their memory.
 
     `shown`: its sources.
     """

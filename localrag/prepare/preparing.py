@@ -44,7 +44,7 @@ from localrag_indexes.parallel import map_threads
 from localrag_models.chat import ChatModel
 
 By = Literal["auto", "model", "statutes"]
-"""Who rewrites sentences: a model, the resolver (only those of statutes), or each its best."""
+"""Who rewrites sentences: a model, the resolver (only of statutes), or each its best."""
 
 PHASES = {
     SENTENCES: Phase(N_("splitting"), N_("sentences")),
@@ -176,7 +176,7 @@ def prepare(
         config: settings.
         layers: their names.
         by: rewrites sentences.
-        categories: of documents; None for those of the last time.
+        categories: of documents; None for the last ones.
         least: questions of a summary, at least.
         dry_run: do a sample of the jobs, to forecast the time. Its results are kept.
         on_event: hears the progress, in this thread.
@@ -307,7 +307,7 @@ def _maker(
 
 
 def _categories(place: CorpusPaths, named: Categories | None) -> Categories:
-    """The given categories, which are stored; else those of the last time.
+    """The given categories, which are stored; else the last ones.
 
     Raises:
         UsageError: there never were any.

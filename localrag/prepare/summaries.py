@@ -83,7 +83,7 @@ def named(labels: Sequence[Label]) -> str:
 
 
 def summaries(place: CorpusPaths) -> list[Summary]:
-    """The summaries of a corpus, those of fewer labels first.
+    """The summaries of a corpus, fewer labels first.
 
     Raises:
         StorageError, StoreError: the layer cannot be read.
@@ -267,7 +267,7 @@ def _asked(place: CorpusPaths) -> Mapping[str, Sequence[_Asked]]:
     """The synthetic questions by document, in reading order.
 
     Raises:
-        UsageError: there are none.
+        UsageError: there are no synthetic questions.
     """
     found: dict[str, list[_Asked]] = defaultdict(list)
     rows = sorted(DerivedLayer(place, SYNTHETIC_QA).standing(), key=lambda row: row.place)

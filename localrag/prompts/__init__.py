@@ -118,7 +118,7 @@ class OptimisedPrompt:
         """Read the prompt of this name from a folder of prompts.
 
         Raises:
-            NotFoundError: the folder has no such prompt; names those it has.
+            NotFoundError: the folder has no such prompt; names the others.
             UsageError: the name cannot be a file name.
             WorkspaceError: the file is damaged.
         """

@@ -277,7 +277,7 @@ _HIRAGANA = ("ぁ", "ん")
 
 @dataclass(frozen=True, slots=True)
 class ComparableProvision:
-    """A provision with its content words and those of its place and the provisions above."""
+    """A provision with its content words, and with the words of its place and its headings."""
 
     provision: LawText
     terms: frozenset[str]

@@ -55,7 +55,7 @@ class Observation:
     Attributes:
         agrees: whether it speaks for agreement.
         said: the words of the option.
-        law: the words of the law; "" if there are none.
+        law: the words of the law; "" without any.
     """
 
     kind: ObservationKind
@@ -70,7 +70,7 @@ class Signs:
 
     Attributes:
         values: by name of the sign; higher speaks for agreement with the law.
-        provision: the nearest provision; None if there is none.
+        provision: the nearest provision; None without one.
         findings: the signs that can be put in words.
     """
 
@@ -88,7 +88,7 @@ class OptionJudgement:
         share: probability that the question wants this option, 0 to 1; together 1. Its quality is
             in
             the figures of the weights.
-        provision: the nearest provision; None if there is none.
+        provision: the nearest provision; None without one.
         quote: verbatim words of the provision; "" without one.
         start: where the quote begins in the document or context; -1 without one.
         findings: what speaks for or against it.

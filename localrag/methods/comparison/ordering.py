@@ -73,7 +73,7 @@ def _by_length(sides: Sequence[Side], least: bool) -> Decision | None:
 
 
 def _length(found: Sequence[Date | Period | None]) -> Interval[float] | None:
-    """The days of the one period; None if its beginning or end is unknown."""
+    """The days of the only period; None if its beginning or end is unknown."""
     only = found[0] if len(found) == 1 else None
     if not isinstance(only, Period) or only.end is None:
         return None

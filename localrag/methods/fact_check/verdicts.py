@@ -303,7 +303,7 @@ def decided(
 
 
 def _weighed(evidence: CheckedEvidence, found: Compared, said: Any) -> CheckedEvidence:
-    """A sentence with its stance: that of code, else that of the model if code admits it."""
+    """A sentence with its stance: from code, else from the model if code admits it."""
     if found.refutes:
         return by_code(evidence, found)
     stance = said.relation if said else None

@@ -157,7 +157,7 @@ def decompose(toolkit: Toolkit, asked: Query) -> Decomposition:
 
 
 def line_of(queries: Sequence[SubQuery], number: int) -> set[int]:
-    """The number of a query, and those of all queries whose answers it needs."""
+    """The number of a query, and of all queries with answers that it needs."""
     line = {number}
     for query in reversed(queries[:number]):
         if query.number in line:
@@ -325,7 +325,7 @@ def _misnamed(
 def _in_words(
     compared: Compared, sides: Mapping[int, Side], outcome: Decision | None
 ) -> tuple[str, Fact | None]:
-    """The answer of a decision, or an event that says why there is none."""
+    """The answer of a decision, or an event that says why there is no answer."""
     comparison = compared.comparison.value
     if outcome is None:
         return "", Fact(FactKind.COMPARISON_UNREAD, comparison=comparison)

@@ -79,7 +79,7 @@ class FoundTriple:
 
     Attributes:
         triple: the answer.
-        answer: for later queries: of several objects, the one that is meant.
+        answer: for later queries: of several objects, the meant one.
         citation: checked by code; None if the model remembers the triple.
         other: the subject of the citation, if it is not the one asked for.
     """

@@ -108,7 +108,7 @@ def of_meanings(lookups: TripleLookups, meant: Iterable[tuple[str, str]]) -> Ite
 
 
 def of_values(facts: Sequence[KnownTriple]) -> Iterator[Fact]:
-    """The triples with several dates or quantities of which only one can be true."""
+    """The triples with several dates or quantities that cannot all be true."""
     for _, triple in facts:
         if contradictory(triple.objects, triple.predicate):
             yield Fact(
@@ -338,7 +338,7 @@ def asks_for_time(text: str) -> bool:
 
 
 def is_ordered(text: str) -> bool:
-    """Whether a text has a word of comparison (早い, 多い); a noun (高さ) is none."""
+    """Whether a text has a word of comparison (早い, 多い); a noun (高さ) does not count."""
     return any(not found[0].endswith("さ") for found in _ORDER.finditer(text))
 
 
