@@ -57,7 +57,7 @@ class Relation(StrEnum):
 
 
 class ProvisionVerdict(StrEnum):
-    """What the provisions say about an option."""
+    """The verdict of the provisions on an option; the first two are those of `Polarity`."""
 
     AGREES = "agrees"
     DEVIATES = "deviates"
@@ -104,17 +104,12 @@ def verdict_of(findings: Sequence[CitedFinding]) -> ProvisionVerdict:
     return ProvisionVerdict.AGREES if Relation.AGREES in relations else ProvisionVerdict.UNKNOWN
 
 
-def wanted(polarity: Polarity) -> ProvisionVerdict:
-    """The verdict of the option asked for."""
-    return ProvisionVerdict.AGREES if polarity is Polarity.AGREES else ProvisionVerdict.DEVIATES
-
-
 def remaining(verdicts: Mapping[str, ProvisionVerdict], polarity: Polarity) -> list[str]:
     """The labels of the options that can be meant: those with the wanted verdict.
 
     Without such an option: the unknown options, else all.
     """
-    for verdict in (wanted(polarity), ProvisionVerdict.UNKNOWN):
+    for verdict in (ProvisionVerdict(polarity), ProvisionVerdict.UNKNOWN):
         labels = [label for label, found in verdicts.items() if found is verdict]
         if labels:
             return labels
@@ -209,7 +204,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
     chosen = left[0] if len(left) == 1 else _untied(toolkit, asked, left, evidence)
     claims, citations = claims_of(findings, language_of(asked.text))
     made = toolkit.answer(asked, chosen, claims, citations)
-    if left == [chosen] and verdicts[chosen] is wanted(polarity):
+    if left == [chosen] and verdicts[chosen] is ProvisionVerdict(polarity):
         return replace(made, status=Status.SUPPORTED, doubts=())
     doubt = Fact(FactKind.ELIMINATED if left == [chosen] else FactKind.UNDECIDED)
     return replace(made, status=Status.UNSUPPORTED, doubts=(doubt,))

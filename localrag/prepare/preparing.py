@@ -3,10 +3,10 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from random import Random
 from time import perf_counter
-from typing import Literal, NamedTuple, Protocol, Self
+from typing import Literal, Protocol, Self
 
 from localrag.config import Config
 from localrag.corpus.facets import as_told
@@ -200,11 +200,10 @@ def prepare(
         CorpusStore.open(place.store, read_only=True) as store,
         _LazyModel(workspace, config, opener) as model,
     ):
-        chosen = _Chosen(by, categories, least)
         for name in require(layers):
             layer = DerivedLayer(place, name)
             with layer.opened():
-                maker = _maker(name, store, place, model, chosen)
+                maker = _maker(name, store, place, model, by=by, categories=categories, least=least)
                 report = _Work(layer, maker, model, on_event).run(dry_run=dry_run)
                 if name == METADATA:
                     tell_apart(store, layer)
@@ -278,29 +277,28 @@ class _LazyModel:
             self.model.close()
 
 
-class _Chosen(NamedTuple):
-    """Choices for a preparation; see `prepare`."""
-
-    by: By
-    categories: Categories | None
-    least: int
-
-
 def _maker(
-    name: str, store: CorpusStore, place: CorpusPaths, model: _LazyModel, chosen: _Chosen
+    name: str,
+    store: CorpusStore,
+    place: CorpusPaths,
+    model: _LazyModel,
+    *,
+    by: By,
+    categories: Categories | None,
+    least: int,
 ) -> _Maker:
     match name:
         case kinds.SENTENCES:
             return _ByDocument(store, partial(sentence_jobs, store))
         case kinds.DECONTEXTUALIZED:
-            return _ByDocument(store, _Rewriting(store, model, chosen.by))
+            return _ByDocument(store, _rewriting(store, model, by))
         case kinds.METADATA:
-            categories = _categories(place, chosen.categories)
-            return _ByDocument(store, Sorter(model.model, model.settings, categories).jobs)
+            sorter = Sorter(model.model, model.settings, _categories(place, categories))
+            return _ByDocument(store, sorter.jobs)
         case kinds.SYNTHETIC_QA:
             return _ByDocument(store, AnswerWriter(store, model.model, model.settings).jobs)
         case kinds.MK_SUMMARIES:
-            return Summariser(place, store.facets, model.model, model.settings, chosen.least)
+            return Summariser(place, store.facets, model.model, model.settings, least)
         case _:
             rewritten = _rewritten(place)
             return _ByDocument(store, Questioner(model.model, model.settings, rewritten).jobs)
@@ -344,24 +342,19 @@ class _ByDocument:
         return self._jobs(self._store.read(unit))
 
 
-class _Rewriting:
+def _rewriting(
+    store: CorpusStore, model: _LazyModel, by: By
+) -> Callable[[Document], Iterator[Job]]:
     """Rewrites each document by model or resolver."""
+    # Statutes alone need no model.
+    rewriter = cache(lambda: Rewriter(model.model, model.settings))
 
-    def __init__(self, store: CorpusStore, model: _LazyModel, by: By) -> None:
-        self._store = store
-        self._model = model
-        self._by = by
+    def jobs(document: Document) -> Iterator[Job]:
+        if document.kind == "law" and by != "model":
+            return statute_jobs(store, document)
+        return iter(()) if by == "statutes" else rewriter().jobs(document)
 
-    def __call__(self, document: Document) -> Iterator[Job]:
-        if document.kind == "law" and self._by != "model":
-            return statute_jobs(self._store, document)
-        if self._by == "statutes":
-            return iter(())
-        return self._rewriter.jobs(document)
-
-    @cached_property
-    def _rewriter(self) -> Rewriter:
-        return Rewriter(self._model.model, self._model.settings)
+    return jobs
 
 
 def _rewritten(place: CorpusPaths) -> Mapping[str, list[DerivedRow]]:

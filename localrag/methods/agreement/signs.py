@@ -291,7 +291,6 @@ _DESCRIBES = re.compile(
     re.DOTALL,
 )
 _SIZES = (2, 3)
-_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)

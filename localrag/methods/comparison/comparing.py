@@ -351,20 +351,21 @@ def alike_texts(one: str, other: str) -> Decision:
 
 
 def _alike_dates(one: Date, other: Date) -> Decision:
-    if one.has_year != other.has_year:
-        days = [(date.month, date.day) for date in (one, other)]
-        return _equation(str(one), str(other), None if None in days[0] else days[0] == days[1])
-    if one.span == other.span:
-        return _equation(str(one), str(other), True)
-    return _equation(str(one), str(other), None if one.span.overlaps(other.span) else False)
+    if one.has_year == other.has_year:
+        return _alike_spans(str(one), one.span, str(other), other.span)
+    days = [(date.month, date.day) for date in (one, other)]
+    return _equation(str(one), str(other), None if None in days[0] else days[0] == days[1])
 
 
 def _alike_quantities(one: Quantity, other: Quantity) -> Decision:
     if one.dimension != other.dimension:
         return alike_texts(one.text, other.text)
-    if one.span == other.span:
-        return _equation(one.text, other.text, True)
-    return _equation(one.text, other.text, None if one.span.overlaps(other.span) else False)
+    return _alike_spans(one.text, one.span, other.text, other.span)
+
+
+def _alike_spans(one: str, ours: Interval[Any], other: str, theirs: Interval[Any]) -> Decision:
+    overlapping = None if ours.overlaps(theirs) else False
+    return _equation(one, other, True if ours == theirs else overlapping)
 
 
 def _alike_places(one: Address, other: Address) -> Decision:
@@ -395,27 +396,21 @@ def _equation(one: str, other: str, holds: bool | None) -> Decision:
     return Decision(holds, statement(one, {True: "=", False: "≠", None: "?"}[holds], other))
 
 
-def _school_year(date: Date) -> int | None:
-    low, high = date.span.low, date.span.high
-    if not date.has_year or low is None or high is None:
-        return None
-    first, last = (day[0] - (day[1:] < _NEW_SCHOOL_YEAR) for day in (low, high))
-    return first if first == last else None
+def _year_by(count: Callable[[Day], int]) -> Callable[[Date], int | None]:
+    """The number that both ends of a date have; None if they differ or are open."""
+
+    def counted(date: Date) -> int | None:
+        low, high = date.span.low, date.span.high
+        if not date.has_year or low is None or high is None:
+            return None
+        return count(low) if count(low) == count(high) else None
+
+    return counted
 
 
-def _century(date: Date) -> int | None:
-    low, high = date.span.low, date.span.high
-    if not date.has_year or low is None or high is None:
-        return None
-    first, last = ((day[0] - 1) // 100 + 1 for day in (low, high))
-    return first if first == last else None
-
-
-def _decade(date: Date) -> int | None:
-    low, high = date.span.low, date.span.high
-    if not date.has_year or low is None or high is None or low[0] // 10 != high[0] // 10:
-        return None
-    return low[0] // 10 * 10
+_school_year = _year_by(lambda day: day[0] - (day[1:] < _NEW_SCHOOL_YEAR))
+_century = _year_by(lambda day: (day[0] - 1) // 100 + 1)
+_decade = _year_by(lambda day: day[0] // 10 * 10)
 
 
 def _day(date: Date) -> tuple[int, int, int] | None:

@@ -208,18 +208,18 @@ FOUND, SHOWN = 30, 10
 """Hits of a search, and those that a model reads after reranking."""
 
 _LAYERS = {Stage.KNOWLEDGE: (TRIPLES,), Stage.DOCUMENTS: (PASSAGES, ARTICLES)}
-# Why a model has nothing to read at a stage.
-_KEPT_OUT = {
-    Stage.KNOWLEDGE: FactKind.TRIPLES_KEPT_OUT,
-    Stage.DOCUMENTS: FactKind.DOCUMENTS_KEPT_OUT,
-}
-_NOT_FOUND = {
-    Stage.KNOWLEDGE: FactKind.NO_TRIPLES_FOUND,
-    Stage.DOCUMENTS: FactKind.NO_DOCUMENTS_FOUND,
-}
-_NOT_FITTING = {
-    Stage.KNOWLEDGE: FactKind.NO_TRIPLES_FIT,
-    Stage.DOCUMENTS: FactKind.NO_DOCUMENTS_FIT,
+# Why a model has nothing to read: filters admit no layer, nothing is found, nothing fits.
+_NOTHING = {
+    Stage.KNOWLEDGE: (
+        FactKind.TRIPLES_KEPT_OUT,
+        FactKind.NO_TRIPLES_FOUND,
+        FactKind.NO_TRIPLES_FIT,
+    ),
+    Stage.DOCUMENTS: (
+        FactKind.DOCUMENTS_KEPT_OUT,
+        FactKind.NO_DOCUMENTS_FOUND,
+        FactKind.NO_DOCUMENTS_FIT,
+    ),
 }
 
 Search = Callable[[Query], Sequence[Hit]]
@@ -256,14 +256,15 @@ def read_hits(
         The reply and the hits; None, with an event, if there was nothing to read.
     """
     subject = query.label
+    kept_out, not_found, not_fitting = _NOTHING[stage]
     layers = _admitted(asked, stage)
     if not layers:
-        toolkit.note(EVIDENCE, [Fact(_KEPT_OUT[stage])], subject=subject)
+        toolkit.note(EVIDENCE, [Fact(kept_out)], subject=subject)
         return None
     wanted = Query(query.text, filters=replace(asked.filters, layers=layers))
     found = search(wanted)
     if not found:
-        toolkit.note(EVIDENCE, [Fact(_NOT_FOUND[stage])], subject=subject)
+        toolkit.note(EVIDENCE, [Fact(not_found)], subject=subject)
         return None
     hits = toolkit.rerank(wanted, found, SHOWN, subject=subject)
 
@@ -279,7 +280,7 @@ def read_hits(
 
     shown = toolkit.fitting(toolkit.sources(wanted, hits), messages, subject=subject)
     if not shown:
-        toolkit.note(EVIDENCE, [Fact(_NOT_FITTING[stage])], subject=subject)
+        toolkit.note(EVIDENCE, [Fact(not_fitting)], subject=subject)
         return None
     return toolkit.ask(messages(shown), _bound(shape, len(shown)), f"{stage} {query.number}"), shown
 

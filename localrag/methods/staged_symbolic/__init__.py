@@ -26,11 +26,11 @@ from localrag.methods.extractive import PlainToolkit
 from localrag.methods.staged_symbolic.chains import chained
 from localrag.methods.staged_symbolic.comparisons import compared
 from localrag.methods.staged_symbolic.question import (
+    NEGATION,
+    TIME,
     NamedQuestion,
     TripleAnswer,
     TripleLookups,
-    asks_for_time,
-    is_negated,
     masked,
     read,
 )
@@ -92,7 +92,7 @@ def answer(case: Case, toolkit: PlainToolkit) -> Answer:
     steps = tuple(_step(fact, numbers.get(fact.passage_id, 0)) for fact in best.facts)
     rivals = _rivals(analysis.found)[:1]
     doubts = [*(Fact(FactKind.RIVAL, answer=rival.text) for rival in rivals), *best.doubts]
-    doubts += [Fact(FactKind.OF_A_TIME)] if asks_for_time(case.query.text) else []
+    doubts += [Fact(FactKind.OF_A_TIME)] if TIME.search(case.query.text) else []
     doubts += [] if all(step.citation for step in steps) else [Fact(FactKind.TRIPLE_NOT_QUOTED)]
     return Answer(
         text=best.text,
@@ -111,7 +111,7 @@ def _analysed(question: Query, toolkit: PlainToolkit) -> _AnalysedQuestion:
     with toolkit.store() as store:
         lookups = TripleLookups(store.knowledge)
         asked = read(lookups, question.text.strip())
-        if is_negated(masked(asked.text, asked.names)):
+        if NEGATION.search(masked(asked.text, asked.names)):
             events += lookups.events
             return _AnalysedQuestion((), events, Fact(FactKind.NEGATED), _looked_up(asked, ()))
         found = _ranked([*compared(lookups, asked), *chained(lookups, asked)])

@@ -13,13 +13,13 @@ from localrag.corpus.knowledge import KnownTriple, SubjectMention
 from localrag.facts import Fact, FactKind
 from localrag.methods.comparison.values import narrowed
 from localrag.methods.staged_symbolic.question import (
+    CHOICE,
     AnswerForm,
     NamedQuestion,
     TripleAnswer,
     TripleLookups,
     form_of,
     has_figure,
-    is_choice,
     kind_fits,
     masked,
     of_meanings,
@@ -79,7 +79,7 @@ def chained(lookups: TripleLookups, asked: NamedQuestion) -> Iterator[TripleAnsw
     for name in asked.names:
         text = masked(asked.text, [name])
         form = form_of(text)
-        if form is AnswerForm.YES_NO or is_choice(text) or _is_one_of_two(text, name, form):
+        if form is AnswerForm.YES_NO or CHOICE.search(text) or _is_one_of_two(text, name, form):
             continue
         words = terms(unframed(text))
         weights = tuple(w.weight * (_DESCRIBING if w.end <= name.start else 1) for w in words)

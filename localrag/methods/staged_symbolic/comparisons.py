@@ -16,18 +16,18 @@ from localrag.facts import Fact, FactKind
 from localrag.methods.comparison import ComparisonKind, Decision, Side
 from localrag.methods.comparison.comparing import compare
 from localrag.methods.staged_symbolic.question import (
+    LIMITED,
     MASK,
     ORDERS,
+    PART_OF_DATE,
     AnswerForm,
     NamedQuestion,
     TripleAnswer,
     TripleLookups,
-    asks_for_part,
     comparisons_of,
     form_of,
     has_figure,
     is_date,
-    is_limited,
     is_order,
     is_ordered,
     masked,
@@ -131,13 +131,13 @@ def _is_beyond(wording: _Wording) -> bool:
     """Whether a question asks more about the two things than is compared here."""
     one, other = wording.sides
     described = wording.rest[: one.start] + wording.rest[one.end : other.start]
-    if is_limited(wording.rest) or (has_figure(described) and "は" not in described):
+    if LIMITED.search(wording.rest) or (has_figure(described) and "は" not in described):
         return True
     if (owner := _OF_WHICH.search(wording.rest)) and any(
         word.things and not (word.is_kind or word.light) for word in terms(owner[1])
     ):
         return True
-    return wording.comparisons[0] in ORDERS and asks_for_part(wording.rest)
+    return wording.comparisons[0] in ORDERS and PART_OF_DATE.search(wording.rest) is not None
 
 
 def _first_named(asked: NamedQuestion) -> Iterator[SubjectMention]:

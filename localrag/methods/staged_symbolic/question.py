@@ -192,8 +192,9 @@ def _is_joined(text: str, name: SubjectMention, names: Sequence[SubjectMention])
     return any(_JOINT.fullmatch(text, one.end, name.start) for one in names)
 
 
-_CHOICE = re.compile("(?:どちら|どっち)(?!も|とも|か[はがに])|いずれ(?![もか])")
-_WHICH = re.compile(rf"{_CHOICE.pattern}|どの|のは[?？]?\s*$")
+# A question for one of its named things.
+CHOICE = re.compile("(?:どちら|どっち)(?!も|とも|か[はがに])|いずれ(?![もか])")
+_WHICH = re.compile(rf"{CHOICE.pattern}|どの|のは[?？]?\s*$")
 _OPEN = re.compile(
     r"何|誰|だれ|いつ|どこ|どれ|いくつ|どう|なに|なん|いくら|教え|知りたい|挙げて|[はの][?？]?\s*$"
 )
@@ -205,7 +206,8 @@ _SAME = re.compile(r"同じ|同一|共通|等し|一致|同学年|同い年")
 _DIFFERENT = re.compile(r"違[うい]|異な|別の|別々")
 _ANY = re.compile(r"いますか|ありますか|(?:どちらか|いずれか)[はがに]")
 
-_NEGATION = re.compile(r"(?<!少)な(?:い|かった)|(?<![えけれ])ません")
+# A negated question; a polite one (くれませんか) is not.
+NEGATION = re.compile(r"(?<!少)な(?:い|かった)|(?<![えけれ])ません")
 
 _ORDERS = {
     ComparisonKind.OLDER: r"[年歳]上|年長|年齢[がはの]*[上高]",
@@ -232,7 +234,7 @@ _ALSO = {
 _ALSO_IN_TIME = re.compile("[長短高低]")
 
 # A month without its year: 生年月日の月が早い.
-_PART_OF_DATE = re.compile("(?<!年)月日?(?=[がはだ])|の日(?=[がはだ])")
+PART_OF_DATE = re.compile("(?<!年)月日?(?=[がはだ])|の日(?=[がはだ])")
 
 _FRAME = re.compile(
     rf"{MASK}|(?:どちら|どっち)の[^がはをのに]{{1,8}}(?=でしょう|です|[?？]|$)"
@@ -246,11 +248,12 @@ _KANJI = f"[{NUMERAL_CHARACTERS}]"
 _FIGURE = re.compile(
     rf"(?<![a-z])[0-9]|{_KANJI}{{2}}|(?:{_KANJI}|元)年|{_KANJI}(?:世紀|月|[十百千万億兆人位番])"
 )
-_TIME = re.compile(
+# A question about now, or about earlier: triples do not say.
+TIME = re.compile(
     r"現在|今の|今も|今は|当時|かつて|(?<![年紀代月日])以前[のは]|昔|往時|目下|いまの"
 )
 # Words that limit or sum up the compared things.
-_LIMITED = re.compile(
+LIMITED = re.compile(
     r"だけ|のみ|しか|以外|除[いく]|片方|片一方|最も|もっとも|一番|番目|合計|合わせ|平均|の差|差[がは]|の和"
     r"|倍|半分|何[年月日人]|次に|嘘|うそ|誤り|間違い|間に|前後|割に|もし"
 )
@@ -275,16 +278,6 @@ def form_of(text: str) -> AnswerForm:
     if _WHICH.search(text):
         return AnswerForm.WHICH
     return AnswerForm.OPEN if _OPEN.search(text) or not _YES_NO.search(text) else AnswerForm.YES_NO
-
-
-def is_negated(text: str) -> bool:
-    """Whether a question is negated; a polite one (くれませんか) is not."""
-    return _NEGATION.search(text) is not None
-
-
-def is_choice(text: str) -> bool:
-    """Whether a question asks for one of its named things."""
-    return _CHOICE.search(text) is not None
 
 
 def comparisons_of(text: str, form: AnswerForm, *, claimed: bool) -> tuple[ComparisonKind, ...]:
@@ -312,11 +305,6 @@ def comparisons_of(text: str, form: AnswerForm, *, claimed: bool) -> tuple[Compa
     return (order, also) if also else (order,)
 
 
-def asks_for_part(text: str) -> bool:
-    """Whether months or days are ordered, without their year."""
-    return _PART_OF_DATE.search(text) is not None
-
-
 def is_order(text: str, position: int) -> bool:
     """Whether a word of comparison (早い, 多い) is at a position of a text."""
     return _ORDER.match(text, position) is not None
@@ -325,16 +313,6 @@ def is_order(text: str, position: int) -> bool:
 def has_figure(text: str) -> bool:
     """Whether a text has a number."""
     return _FIGURE.search(text) is not None
-
-
-def is_limited(text: str) -> bool:
-    """Whether a question about two things has a word that a comparison does not answer."""
-    return _LIMITED.search(text) is not None
-
-
-def asks_for_time(text: str) -> bool:
-    """Whether a question is about now, or about earlier: triples do not say."""
-    return _TIME.search(text) is not None
 
 
 def is_ordered(text: str) -> bool:
