@@ -55,7 +55,7 @@ _LONGEST = 200
 
 
 class StepAnswer(NamedTuple):
-    """A sub-question, as it was searched for, its answer, and the sentences that this cites."""
+    """A completed sub-question, its answer, and the cited sentences."""
 
     question: str
     answer: str
@@ -122,7 +122,7 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
 def _completed(
     toolkit: Toolkit, case: Case, text: str, steps: Sequence[StepAnswer], label: str
 ) -> str:
-    """A sub-question with the answer in it that it points to."""
+    """A sub-question with the earlier answer in it."""
     for step in steps:
         values = {"earlier": step, "tag": element("text", [text, step.question, step.answer])}
         asked = replace(case.query, text=text, options=())
@@ -169,7 +169,7 @@ def _is_enough(toolkit: Toolkit, asked: Query, sentences: Sequence[Sentence], la
 def _final(
     toolkit: Toolkit, asked: Query, steps: Sequence[StepAnswer], found: Sequence[LayerText]
 ) -> Answer:
-    """Of the answer from the sub-answers and that from all sentences the one that is carried."""
+    """The supported one of two answers: from all sentences, and from the sub-answers."""
     texts = list({one.place: one for one in found}.values())
     sentences = toolkit.derived_sentences(texts, messages_of(toolkit, asked))
     joined = None

@@ -223,7 +223,7 @@ class PlainToolkit:
         citations: Sequence[Citation] = (),
         doubts: Sequence[Fact] = (),
     ) -> Answer:
-        """The answer with an option, with the trace.
+        """The answer for an option, with the trace.
 
         It is `supported` if every claim has a verified quotation and there is no doubt.
         """

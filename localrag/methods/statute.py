@@ -220,7 +220,7 @@ def route(query: str) -> Route:
 
 
 def search(toolkit: Toolkit, asked: Query, k: int, *, subject: str = "") -> tuple[Hit, ...]:
-    """Search as `route` says, and again in each law named in the query and no hit is from.
+    """Search as `route` says, and again in each law of the query without a hit.
 
     Returns:
         The hits of all searches by their ranks, each once; at most `k` of each search.

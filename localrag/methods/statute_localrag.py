@@ -48,7 +48,7 @@ from localrag_indexes.fusion import reciprocal_rank_fusion
 from localrag_models.chat import Message
 
 
-class Relation(StrEnum):
+class OptionRelation(StrEnum):
     """The relation of a provision to an option, in the words of the reply."""
 
     AGREES = "一致"
@@ -75,7 +75,7 @@ class CitedFinding:
     """
 
     citations: tuple[Citation, ...]
-    relation: Relation
+    relation: OptionRelation
     difference: str = ""
 
 
@@ -99,9 +99,11 @@ _SAYS: Mapping[Language, Mapping[ProvisionVerdict, str]] = {
 def verdict_of(findings: Sequence[CitedFinding]) -> ProvisionVerdict:
     """The verdict: one contradiction outweighs every agreement."""
     relations = {finding.relation for finding in findings}
-    if Relation.CONTRADICTS in relations:
+    if OptionRelation.CONTRADICTS in relations:
         return ProvisionVerdict.DEVIATES
-    return ProvisionVerdict.AGREES if Relation.AGREES in relations else ProvisionVerdict.UNKNOWN
+    return (
+        ProvisionVerdict.AGREES if OptionRelation.AGREES in relations else ProvisionVerdict.UNKNOWN
+    )
 
 
 def remaining(verdicts: Mapping[str, ProvisionVerdict], polarity: Polarity) -> list[str]:
@@ -144,7 +146,10 @@ def claims_of(findings: Findings, language: Language) -> tuple[list[Claim], list
     return claims, citations
 
 
-_MEANS = {Relation.AGREES: ProvisionVerdict.AGREES, Relation.CONTRADICTS: ProvisionVerdict.DEVIATES}
+_MEANS = {
+    OptionRelation.AGREES: ProvisionVerdict.AGREES,
+    OptionRelation.CONTRADICTS: ProvisionVerdict.DEVIATES,
+}
 
 
 MERGE, DECIDE = "merge", "decide"
@@ -175,7 +180,7 @@ class OptionEvidence:
     support: float
 
 
-class FindingsReply(BaseModel):
+class OptionFindingsReply(BaseModel):
     """Findings of the shape of `_shape`."""
 
     findings: list[Any]
@@ -316,7 +321,7 @@ def _findings(
         # Other provisions, the common stem of items, and captions do not decide the cited place.
         beside = cited is not None and not _is_of(sentence, cited)
         caption = compact(sentence.piece.text) in compact(sentence.passage.header)
-        relation = Relation.UNRELATED if beside or caption else found.relation
+        relation = OptionRelation.UNRELATED if beside or caption else found.relation
         with toolkit.store() as store:
             citations = quoted(store, [sentence.piece])
         findings.append(CitedFinding(citations, relation, found.difference.strip()))
@@ -330,17 +335,17 @@ def _is_of(sentence: Sentence, provision: Passage) -> bool:
 
 
 @cache
-def _shape(sentences: int) -> type[FindingsReply]:
+def _shape(sentences: int) -> type[OptionFindingsReply]:
     """The shape of a reply, bound to the numbers of the sentences."""
     # The difference comes first: the relation follows from it.
     found = create_model(
         "Found",
         sentence=Annotated[int, Field(ge=1, le=sentences)],
         difference=Annotated[str, Field(max_length=_LONGEST_DIFFERENCE)],
-        relation=Relation,
+        relation=OptionRelation,
     )
     findings: Any = Annotated[list[found], Field(max_length=_MOST_FINDINGS)]
-    return create_model("Reply", __base__=FindingsReply, findings=findings)
+    return create_model("Reply", __base__=OptionFindingsReply, findings=findings)
 
 
 def _untied(

@@ -55,7 +55,7 @@ _SHORTEST_SHARE = 200
 
 
 class Toolkit(PlainToolkit):
-    """The means of a method with a model, or searches derived layers, for one question.
+    """The means of a method with a model or derived layers, for one question.
 
     Every call of the model can also raise `localrag.reading.types.Cancelled`.
     """

@@ -110,7 +110,7 @@ _PARTICULARS = frozenset(
 
 
 class Rewriter:
-    """Has a model rewrite the sentences of documents other than statutes."""
+    """Has a model rewrite the sentences of documents, statutes apart."""
 
     def __init__(self, model: ChatModel, settings: ChatConfig) -> None:
         self._writer = LayerWriter(model, settings, PROMPT, _VERSION)
@@ -389,13 +389,13 @@ _MOST_QUESTIONS, _LONGEST_QUESTION = 4, 300
 _OF_SENTENCE = 2 / 3
 
 
-class _Pair(BaseModel):
+class _CompletionPair(BaseModel):
     question: Annotated[str, Field(min_length=1, max_length=_LONGEST_QUESTION)]
     answer: Annotated[str, Field(min_length=1, max_length=_LONGEST_QUESTION)]
 
 
-class _Reply(BaseModel):
-    pairs: Annotated[list[_Pair], Field(max_length=_MOST_QUESTIONS)]
+class _CompletionReply(BaseModel):
+    pairs: Annotated[list[_CompletionPair], Field(max_length=_MOST_QUESTIONS)]
 
 
 class Questioner:
@@ -433,7 +433,7 @@ class Questioner:
             rewritten=curly(rewritten),
             tag=element("text", [sentence, rewritten]),
         )
-        reply = self._writer.ask(messages, _Reply, calls)
+        reply = self._writer.ask(messages, _CompletionReply, calls)
         # A small model repeats pairs.
         kept = tuple(
             DerivedText(question, answer, interrogative_of(question).value)
@@ -449,8 +449,8 @@ class Questioner:
         return Made(Outcome.REFUSED, refused=refused)
 
 
-def _completes(pair: _Pair, sentence: str, rewritten: str) -> bool:
-    """Whether a pair asks for an added information, and can be read alone.
+def _completes(pair: _CompletionPair, sentence: str, rewritten: str) -> bool:
+    """Whether a pair asks for added information, and can be read alone.
 
     The answer is in the rewritten sentence, not in the sentence or the question, and is less than
     half

@@ -38,7 +38,7 @@ def statute_sentences(store: CorpusStore, law: Document) -> list[tuple[Passage, 
 
 
 def prose_spans(document: Document) -> list[Span]:
-    """The sentences of a document other than statutes, in order."""
+    """The sentences of a document that is no statute, in order."""
     found: dict[int, Span] = {}
     for passage in document.passages:
         if passage.layer == PASSAGES:
@@ -79,7 +79,7 @@ class LayerWriter:
 
 
 def written(make: Callable[..., Made], *of: object) -> Made:
-    """The result of a job that calls a model; a request that the model cannot manage is one too.
+    """The result of a job with a model, also where the model cannot manage the request.
 
     Args:
         make: gets a list for its calls, then `of`.

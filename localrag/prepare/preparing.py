@@ -204,7 +204,7 @@ def prepare(
             layer = DerivedLayer(place, name)
             with layer.opened():
                 maker = _maker(name, store, place, model, by=by, categories=categories, least=least)
-                report = _Work(layer, maker, model, on_event).run(dry_run=dry_run)
+                report = _LayerRun(layer, maker, model, on_event).run(dry_run=dry_run)
                 if name == METADATA:
                     tell_apart(store, layer)
             yield report
@@ -376,7 +376,7 @@ def _rewritten(place: CorpusPaths) -> Mapping[str, list[DerivedRow]]:
     return found
 
 
-class _Work:
+class _LayerRun:
     """One run over one layer."""
 
     def __init__(

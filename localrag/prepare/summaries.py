@@ -121,11 +121,11 @@ def summaries_for(made: Sequence[Summary], where: Sequence[Label]) -> list[Summa
     return list(dict.fromkeys(one for one in found if one is not None))
 
 
-class _Reply(BaseModel):
+class _SummaryReply(BaseModel):
     summary: Annotated[str, Field(min_length=1, max_length=_LONGEST)]
 
 
-class _Asked(NamedTuple):
+class _QuestionRow(NamedTuple):
     """A row of synthetic questions."""
 
     place: Place
@@ -196,7 +196,7 @@ class Summariser:
             groups = list(self._groups(about, items, partial_ones=partial_ones))
             parts = [
                 self._writer.ask(
-                    _messages(about, group, partial_ones=partial_ones), _Reply, calls
+                    _messages(about, group, partial_ones=partial_ones), _SummaryReply, calls
                 ).summary
                 for group in groups
             ]
@@ -263,17 +263,19 @@ def _messages(about: str, items: Sequence[str], *, partial_ones: bool) -> tuple[
     )
 
 
-def _asked(place: CorpusPaths) -> Mapping[str, Sequence[_Asked]]:
+def _asked(place: CorpusPaths) -> Mapping[str, Sequence[_QuestionRow]]:
     """The synthetic questions by document, in reading order.
 
     Raises:
         UsageError: there are no synthetic questions.
     """
-    found: dict[str, list[_Asked]] = defaultdict(list)
+    found: dict[str, list[_QuestionRow]] = defaultdict(list)
     rows = sorted(DerivedLayer(place, SYNTHETIC_QA).standing(), key=lambda row: row.place)
     for row in rows:
         if row.texts:
-            found[row.document].append(_Asked(row.place, tuple(one.text for one in row.texts)))
+            found[row.document].append(
+                _QuestionRow(row.place, tuple(one.text for one in row.texts))
+            )
     if not found:
         raise UsageError(
             N_("Summaries are made of synthetic questions, and there are none."),
@@ -289,7 +291,7 @@ def _keys(place: CorpusPaths) -> tuple[str, ...]:
 
 
 def _combined(
-    asked: Mapping[str, Sequence[_Asked]], facets: Facets, keys: Sequence[str], least: int
+    asked: Mapping[str, Sequence[_QuestionRow]], facets: Facets, keys: Sequence[str], least: int
 ) -> Mapping[str, tuple[tuple[Label, ...], Sequence[str]]]:
     """The combinations with enough questions, with their documents."""
     of_document: dict[str, dict[str, list[Label]]] = defaultdict(lambda: defaultdict(list))

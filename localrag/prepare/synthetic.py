@@ -39,14 +39,14 @@ _MOST, _PART, _CITED = 6, 4000, 3
 _LONGEST = 300
 
 
-class _Pair(BaseModel):
+class _SyntheticPair(BaseModel):
     sentences: list[int]
     question: Annotated[str, Field(min_length=1, max_length=_LONGEST)]
     answer: Annotated[str, Field(min_length=1, max_length=_LONGEST)]
 
 
-class _Reply(BaseModel):
-    pairs: Annotated[list[_Pair], Field(max_length=_MOST)]
+class _SyntheticReply(BaseModel):
+    pairs: Annotated[list[_SyntheticPair], Field(max_length=_MOST)]
 
 
 class AnswerWriter:
@@ -102,7 +102,7 @@ def _messages(document: Document, spans: Sequence[Span]) -> tuple[Message, ...]:
     )
 
 
-def _checked(document: Document, spans: Sequence[Span], pair: _Pair) -> DerivedText | None:
+def _checked(document: Document, spans: Sequence[Span], pair: _SyntheticPair) -> DerivedText | None:
     """The question of a pair that code accepts."""
     answer, question = letters_of(pair.answer), letters_of(pair.question)
     if not answer or not question or answer in question:
@@ -137,8 +137,8 @@ def _shape(sentences: int) -> type[Any]:
     # The numbers come first: the question follows from the sentences.
     pair = create_model(
         "Pair",
-        __base__=_Pair,
+        __base__=_SyntheticPair,
         sentences=Annotated[list[number], Field(min_length=1, max_length=_CITED)],
     )
     pairs: Any = Annotated[list[pair], Field(max_length=_MOST)]
-    return create_model("Reply", __base__=_Reply, pairs=pairs)
+    return create_model("Reply", __base__=_SyntheticReply, pairs=pairs)

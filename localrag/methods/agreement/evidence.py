@@ -238,7 +238,7 @@ def _locator(place: str) -> Locator:
 
 
 def _lines(unit: Passage, law: str) -> Iterator[LawText]:
-    """The lines of a passage other than statutes; one may begin with its place (第1項第2号)."""
+    """The lines of a passage outside statutes; one may begin with its place (第1項第2号)."""
     outer = unit.locator if unit.locator.article else _locator(unit.header)
     named = find_citations(unit.header)
     law = named[0].law.text if named and named[0].law.text else law

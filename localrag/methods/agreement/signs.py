@@ -320,11 +320,11 @@ def signs_of_citations(
     Returns:
         Values for `CITATION_SIGNS`; those of its words are 0 without the provision.
     """
-    asked = _Asked(question)
+    asked = _WantedProvision(question)
     return [_signs(asked, _place(option), provisions) for option in options]
 
 
-class _Asked:
+class _WantedProvision:
     """The provision wanted by a question.
 
     Attributes:
@@ -343,7 +343,7 @@ class _Asked:
         }
 
 
-def _signs(asked: _Asked, place: _Place | None, provisions: Sequence[LawText]) -> Signs:
+def _signs(asked: _WantedProvision, place: _Place | None, provisions: Sequence[LawText]) -> Signs:
     named = _provisions_at(place, provisions) if place else []
     own = "\n".join(_part_of(provision.text, place.part if place else "") for provision in named)
     above = "\n".join(words for words in (named[0].above if named else ()) if words not in own)

@@ -31,7 +31,7 @@ from localrag_models.chat import Message
 
 
 class FactCheckSettings(SentenceSettings):
-    """The numbers of the study. All have the value published there."""
+    """The numbers of the study; the defaults are the published ones."""
 
     documents: int = Field(
         50,
@@ -186,7 +186,7 @@ def shown(
     found: Sequence[FoundSentence],
     messages: Callable[[Sequence[FoundSentence]], Sequence[Message]],
 ) -> list[FoundSentence]:
-    """The sentences, numbered, fitting the context of the model."""
+    """The sentences that fit the context of the model, numbered."""
 
     def placed(numbered: Sequence[Sentence]) -> list[FoundSentence]:
         return [one._replace(sentence=each) for one, each in zip(found, numbered, strict=False)]

@@ -58,7 +58,7 @@ _SPEAKS_OF = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedSentence:
     """A sentence compared with a claim by code.
 
     Attributes:
@@ -84,7 +84,7 @@ class Compared:
         return Stance.SUPPORTS if self.carries else None
 
 
-def compared(claim: str, found: FoundSentence) -> Compared:
+def compared(claim: str, found: FoundSentence) -> ComparedSentence:
     """Compare a sentence, with its stem and proviso, with a claim."""
     piece = found.sentence.piece
     text = "\n".join(one.text for one in with_context([piece]))
@@ -92,7 +92,7 @@ def compared(claim: str, found: FoundSentence) -> Compared:
     share = covers(claim, [text], headings=headings)
     # "It was claimed that …, which is not so" has every word of the claim.
     says_all = share == 1 and not mismatches(claim, [text], headings=headings)
-    return Compared(
+    return ComparedSentence(
         contradictions(claim, text, headings=headings),
         speaks=share >= _SPEAKS_OF,
         carries=says_all and denies(text) == denies(claim),
@@ -108,7 +108,7 @@ def checked_evidence(toolkit: Toolkit, found: FoundSentence) -> CheckedEvidence:
     return CheckedEvidence(found.question, own, found.supplement)
 
 
-def by_code(evidence: CheckedEvidence, found: Compared) -> CheckedEvidence:
+def by_code(evidence: CheckedEvidence, found: ComparedSentence) -> CheckedEvidence:
     """The evidence with the stance found by code alone."""
     if found.stance is None:
         return evidence
@@ -135,7 +135,7 @@ PURPOSE = "verdict"
 _MOST_CITED = 8
 
 
-class Label(StrEnum):
+class VerdictLabel(StrEnum):
     """The published labels."""
 
     SUPPORTED = "Supported"
@@ -145,7 +145,7 @@ class Label(StrEnum):
 
 
 _SAYS: dict[Language, dict[Veracity, str]] = {
-    "en": {veracity: Label[veracity.name].value for veracity in Veracity},
+    "en": {veracity: VerdictLabel[veracity.name].value for veracity in Veracity},
     "ja": {
         Veracity.SUPPORTED: "裏付けられる",
         Veracity.REFUTED: "反する",
@@ -166,7 +166,7 @@ class VerdictReply(BaseModel):
 
     sentences: list[int]
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
-    label: Label
+    label: VerdictLabel
 
 
 def concluded(
@@ -302,7 +302,7 @@ def decided(
     return answer(case, toolkit, checked, claims, checker.citations, doubts)
 
 
-def _weighed(evidence: CheckedEvidence, found: Compared, said: Any) -> CheckedEvidence:
+def _weighed(evidence: CheckedEvidence, found: ComparedSentence, said: Any) -> CheckedEvidence:
     """A sentence with its stance: from code, else from the model if code admits it."""
     if found.refutes:
         return by_code(evidence, found)

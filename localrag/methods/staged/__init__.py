@@ -100,7 +100,7 @@ class _QueriesReply(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class AskedComparison:
     """The comparison in a question.
 
     Attributes:
@@ -127,7 +127,7 @@ class Decomposition:
     """
 
     queries: tuple[SubQuery, ...]
-    compared: Compared | None
+    compared: AskedComparison | None
 
     @property
     def ends(self) -> tuple[int, ...]:
@@ -152,12 +152,12 @@ def decompose(toolkit: Toolkit, asked: Query) -> Decomposition:
     if mistakes:
         toolkit.note(DECOMPOSITION, mistakes)
     sides = {} if mistakes else {side.query: side.name.strip() for side in reply.sides}
-    compared = Compared(reply.comparison, sides, reply.claimed, reply.condition.strip())
+    compared = AskedComparison(reply.comparison, sides, reply.claimed, reply.condition.strip())
     return Decomposition(queries, compared)
 
 
 def line_of(queries: Sequence[SubQuery], number: int) -> set[int]:
-    """The number of a query, and of all queries with answers that it needs."""
+    """The numbers of a query and of all queries before it in its chain."""
     line = {number}
     for query in reversed(queries[:number]):
         if query.number in line:
@@ -292,7 +292,7 @@ def _is_said(answer: str, asked: Query, texts: Sequence[str]) -> bool:
     return any(holds(text, answer) or holds(narrowed(text, asked.text), answer) for text in texts)
 
 
-def _sides(compared: Compared, found: Sequence[AskedQuery]) -> dict[int, Side]:
+def _sides(compared: AskedComparison, found: Sequence[AskedQuery]) -> dict[int, Side]:
     """The compared sides, by the number of the query that found each."""
     readings = {one.query.number: one.reading for one in found if one.reading}
     answers = {number: reading.answer for number, reading in readings.items()}
@@ -323,7 +323,7 @@ def _misnamed(
 
 
 def _in_words(
-    compared: Compared, sides: Mapping[int, Side], outcome: Decision | None
+    compared: AskedComparison, sides: Mapping[int, Side], outcome: Decision | None
 ) -> tuple[str, Fact | None]:
     """The answer of a decision, or an event that says why there is no answer."""
     comparison = compared.comparison.value

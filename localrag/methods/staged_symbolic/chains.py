@@ -179,7 +179,7 @@ def _meant(lookups: TripleLookups, question: _Question, path: _Path) -> Iterator
 def _unsaid(
     question: _Question, path: _Path, conditions: Sequence[KnownTriple], told: Sequence[float]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words after the name without a triple.
+    """The words after the name that no triple covers.
 
     Returns:
         Words without their step or condition, and words that only describe (寺を開いた僧). A kind

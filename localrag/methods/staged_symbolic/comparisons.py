@@ -191,7 +191,7 @@ def _is_head(text: str, word: Term) -> bool:
 
 
 def _telling(text: str, words: Sequence[Term]) -> tuple[Term, ...]:
-    """The words without words of comparison, which count only if nothing else does.
+    """The words without words of comparison, if others are left.
 
     「標高が高い」, but 「どちらが高い」.
     """
