@@ -82,7 +82,11 @@ def rooms(named: Collection[str] = ()) -> Rooms:
                 found[f"{folder.name}.{path.name}"] = files
     # Settings are declared in the configuration and in the methods.
     declaring = [path for path in found.get("localrag.methods", ()) if path.suffix == ".py"]
-    found[HELP] = [*found.get("localrag.cli", ()), REPOSITORY / "localrag" / "config.py", *declaring]
+    found[HELP] = [
+        *found.get("localrag.cli", ()),
+        REPOSITORY / "localrag" / "config.py",
+        *declaring,
+    ]
     found[HELP] = [path for path in found[HELP] if path.exists()]
     return {room: files for room, files in found.items() if not named or room in named}
 

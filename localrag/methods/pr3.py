@@ -77,7 +77,7 @@ Asked = Sequence[tuple[Query, str]]
 _Messages = Callable[[Sequence[Sentence]], tuple[Message, ...]]
 
 
-class _AugmentationReply(BaseModel):
+class _PlanReply(BaseModel):
     # The plan comes first, so that the queries follow from it.
     plan: Annotated[
         list[Annotated[str, Field(max_length=_LONGEST_QUERY)]], Field(max_length=MOST_QUERIES)
@@ -103,9 +103,7 @@ def augmented(toolkit: Toolkit, asked: Query, under: Sequence[Summary] = ()) -> 
     while shown and not toolkit.fits(_plan_messages(toolkit, asked, shown)):
         shown = shown[:-1]
     try:
-        written = toolkit.ask(
-            _plan_messages(toolkit, asked, shown), _AugmentationReply, QUERIES
-        ).queries
+        written = toolkit.ask(_plan_messages(toolkit, asked, shown), _PlanReply, QUERIES).queries
     except ModelUnusable as error:
         written = none_if_malformed(error)
     queries = each_once(written)

@@ -101,9 +101,9 @@ def verdict_of(findings: Sequence[CitedFinding]) -> ProvisionVerdict:
     relations = {finding.relation for finding in findings}
     if OptionRelation.CONTRADICTS in relations:
         return ProvisionVerdict.DEVIATES
-    return (
-        ProvisionVerdict.AGREES if OptionRelation.AGREES in relations else ProvisionVerdict.UNKNOWN
-    )
+    if OptionRelation.AGREES in relations:
+        return ProvisionVerdict.AGREES
+    return ProvisionVerdict.UNKNOWN
 
 
 def remaining(verdicts: Mapping[str, ProvisionVerdict], polarity: Polarity) -> list[str]:

@@ -6,10 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from localrag.methods.agreement.signs import CITATION_SIGNS, STATEMENT_SIGNS
 from localrag.methods.agreement.evidence import LawText, provisions_in
 from localrag.methods.agreement.judging import choose, fitted, is_held_out, judge, weights_for
-from localrag.methods.agreement.signs import Observation, ObservationKind, OptionJudgement, in_words
+from localrag.methods.agreement.signs import (
+    CITATION_SIGNS,
+    STATEMENT_SIGNS,
+    Observation,
+    ObservationKind,
+    OptionJudgement,
+    in_words,
+)
 
 LAW = """## 貸本業法
 ### 第３条

@@ -68,7 +68,7 @@ def test_a_setting_is_declared_with_its_method(tmp_path: Path) -> None:
     loaded = config.load(Workspace(tmp_path))
     assert DeconSettings.of(loaded.method) == DeconSettings(sentences=3, threshold=0.5)
     assert method("decon").settings_in(loaded.method) == {"sentences": 3, "threshold": 0.5}
-    assert pickle.loads(pickle.dumps(loaded)) == loaded  # noqa: S301 - other processes get it
+    assert pickle.loads(pickle.dumps(loaded)) == loaded
 
 
 @pytest.mark.parametrize(
