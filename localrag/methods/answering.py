@@ -138,7 +138,9 @@ def search_rewritten(
 class MethodResources:
     """The resources of a run; fulfils `localrag.methods.catalogue.Resources`.
 
-    Corpus and model are opened when they are first needed, and stay open.
+    Corpus and model are opened when they are first needed, and stay open. Opening raises
+    `NotFoundError` for an unknown corpus, `UsageError` for a missing model or layer, and
+    `StoreError`, `IndexUnusable` or `ModelUnusable` for what cannot be used, with the cure.
     """
 
     def __init__(
@@ -161,23 +163,13 @@ class MethodResources:
 
     @property
     def retriever(self) -> Retriever:
-        """Finds passages of the corpus.
-
-        Raises:
-            NotFoundError: there is no such corpus.
-            StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
-        """
+        """Finds passages of the corpus."""
         with self._opening:
             return self._retriever
 
     @property
     def model(self) -> "ChatModel":
-        """The chat model.
-
-        Raises:
-            UsageError: the settings name none.
-            ModelUnusable: it cannot be used.
-        """
+        """The chat model."""
         with self._opening:
             return self._model
 
@@ -223,12 +215,7 @@ class MethodResources:
 
     @property
     def layers(self) -> "LayerIndex":
-        """The index of the derived layers of the corpus.
-
-        Raises:
-            UsageError: none was prepared.
-            IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
-        """
+        """The index of the derived layers of the corpus."""
         with self._opening:
             return self._layers
 
@@ -280,13 +267,7 @@ class MethodResources:
 
     @contextmanager
     def on_day(self, day: date | None) -> "Iterator[MethodResources]":
-        """The resources for the law of the day in a question. The day of the settings has priority.
-
-        `day`: None if the question names none.
-
-        Raises:
-            StoreError, IndexUnusable, ModelUnusable: something cannot be used; the cure is named.
-        """
+        """The resources for the law of the day in a question. The day of the settings has priority."""
         if day is None or self._config.retrieval.day:
             yield self
             return

@@ -5,7 +5,7 @@ words and checks the answer against them. It does not check that they are about 
 sentences of the last step may not be. A yes or no is in no sentence, so it is `unsupported`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, NamedTuple
 
@@ -22,14 +22,13 @@ from localrag.methods.generative import (
     numbered_prompt,
     reply_shape,
 )
-from localrag.methods.toolkit import Toolkit
+from localrag.methods.toolkit import MessagesOf, Toolkit
 from localrag.prepare.texts import LayerText
 from localrag.reading.evidence import Sentence, element
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.query import full_text
 from localrag.retrieval.types import Hit, Query
 from localrag_indexes import fusion
-from localrag_models.chat import Message
 from localrag_models.errors import ReplyInvalid
 
 STAGE, NEED = "decomposition", "decomposition need"
@@ -137,9 +136,7 @@ def answer_from_texts(toolkit: Toolkit, asked: Query, found: Sequence[LayerText]
     return checked(toolkit, asked, sentences, drafted_answer(toolkit, asked, sentences))
 
 
-def messages_of(
-    toolkit: Toolkit, asked: Query
-) -> Callable[[Sequence[Sentence]], tuple[Message, ...]]:
+def messages_of(toolkit: Toolkit, asked: Query) -> MessagesOf:
     """Makes the prompt for an answer from numbered sentences."""
     return partial(numbered_prompt, toolkit, "multihop_answer", asked)
 

@@ -40,7 +40,7 @@ from localrag.language import N_
 from localrag.methods.catalogue import Calls, Case, Purpose, register
 from localrag.methods.generative import ClaimChecker, answer_of, drafted, reply_shape
 from localrag.methods.multihop import each_once, none_if_malformed
-from localrag.methods.toolkit import Toolkit
+from localrag.methods.toolkit import MessagesOf, Toolkit
 from localrag.prepare.layers import MK_SUMMARIES, SYNTHETIC_QA
 from localrag.prepare.summaries import Place, Summary, named, summaries_for
 from localrag.prepare.texts import LayerText
@@ -74,7 +74,6 @@ _MOST_CLAIMS, _MOST_CITED, _LONGEST = 8, 4, 400
 
 Asked = Sequence[tuple[Query, str]]
 """Queries, each with the name of its search in the trace."""
-_Messages = Callable[[Sequence[Sentence]], tuple[Message, ...]]
 
 
 class _PlanReply(BaseModel):
@@ -199,7 +198,7 @@ def _as_json(found: LayerText, passage: Passage, **more: str) -> str:
 
 def messages_of(
     toolkit: Toolkit, asked: Query, queries: Sequence[str], *, aspects: bool
-) -> _Messages:
+) -> MessagesOf:
     """Makes the prompt for an answer; arguments as of `answered`."""
     return partial(_messages, toolkit, asked, queries, aspects)
 
@@ -379,7 +378,7 @@ def answer_from_both(case: Case, toolkit: Toolkit) -> Answer:
 
 
 def _rankings(
-    toolkit: Toolkit, asked: Query, subject: str, hits: Sequence[Hit], messages: _Messages
+    toolkit: Toolkit, asked: Query, subject: str, hits: Sequence[Hit], messages: MessagesOf
 ) -> list[tuple[Sequence[Sentence], float]]:
     """Rankings for a query, with weights: questions by meaning and by words, then passages."""
 

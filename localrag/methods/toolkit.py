@@ -54,10 +54,17 @@ if TYPE_CHECKING:
 _SHORTEST_SHARE = 200
 
 
+MessagesOf = Callable[[Sequence[Sentence]], Sequence[Message]]
+"""Makes a prompt of numbered sentences."""
+
+
 class Toolkit(PlainToolkit):
     """The means of a method with a model or derived layers, for one question.
 
-    Every call of the model can also raise `localrag.reading.types.Cancelled`.
+    A call of the model raises `ModelUnusable` if the model failed or its reply was malformed twice,
+    and `localrag.reading.types.Cancelled` if the answer is no longer wanted. A step that shows
+    sentences raises `ModelUnusable` if the context holds none of them. A search in a layer raises
+    `UsageError` if it is not prepared.
     """
 
     @property
@@ -90,9 +97,6 @@ class Toolkit(PlainToolkit):
             word: the interrogative of prepared questions; empty for any.
             words: search by words instead.
             subject: as for `search`.
-
-        Raises:
-            UsageError: the layer is not prepared.
         """
         since = perf_counter()
         check(asked)
@@ -117,22 +121,14 @@ class Toolkit(PlainToolkit):
         return found
 
     def summaries(self) -> "Sequence[Summary]":
-        """The summaries of documents with shared metadata, fewer labels first.
-
-        Raises:
-            UsageError: none were prepared.
-        """
+        """The summaries of documents with shared metadata, fewer labels first."""
         with self._resources.reading:
             layers = self._resources.layers
             layers.require(MK_SUMMARIES)
             return layers.summaries
 
     def headings(self, asked: Query, count: int) -> tuple[str, ...]:
-        """The headings of the first hits of a question, each once; not in the trace.
-
-        Raises:
-            UsageError: the question cannot be searched for.
-        """
+        """The headings of the first hits of a question, each once; not in the trace."""
         with self._resources.reading:
             hits = self._resources.retriever.search(asked, count).hits
         return tuple(dict.fromkeys(hit.passage.header for hit in hits))
@@ -156,17 +152,14 @@ class Toolkit(PlainToolkit):
         self,
         asked: Query,
         hits: Sequence[Hit],
-        messages: Callable[[Sequence[Sentence]], Sequence[Message]],
+        messages: MessagesOf,
         *,
         subject: str = "",
         whole: bool = False,
     ) -> Sequence[Sentence]:
         """The sentences of the hits that may answer, numbered, as many as the context holds.
 
-        `whole`: whether the first hit is shown whole and before all others.
-
-        Raises:
-            ModelUnusable: the context of the model does not hold a single sentence.
+        `whole` puts the whole first hit before all others.
         """
         return self._shown(
             hits,
@@ -177,33 +170,18 @@ class Toolkit(PlainToolkit):
             subject,
         )
 
-    def all_sentences(
-        self, hits: Sequence[Hit], messages: Callable[[Sequence[Sentence]], Sequence[Message]]
-    ) -> Sequence[Sentence]:
-        """Every sentence of the hits, numbered, as many as the context holds.
-
-        `hits`: best first, at least one. The last ranks are left out first.
-
-        Raises:
-            ModelUnusable: the context of the model does not hold a single sentence.
-        """
+    def all_sentences(self, hits: Sequence[Hit], messages: MessagesOf) -> Sequence[Sentence]:
+        """Every sentence of the hits, numbered, as many as the context holds."""
         return self._shown(
             hits, messages, lambda retriever, fits: sentences_in_full(retriever, hits, fits)
         )
 
     def derived_sentences(
-        self,
-        found: Sequence[LayerText],
-        messages: Callable[[Sequence[Sentence]], Sequence[Message]],
+        self, found: Sequence[LayerText], messages: MessagesOf
     ) -> Sequence[Sentence]:
         """The source sentences of texts of a layer, numbered, as many as the context holds.
 
         The model reads them as rewritten. Sentences no longer in the corpus are left out.
-
-        `found`: best first. The last ones are left out first.
-
-        Raises:
-            ModelUnusable: the context of the model does not hold a single sentence.
         """
         return self.fitting_sentences(
             self.source_sentences(found, lambda one, _: one.sentence), messages
@@ -214,9 +192,7 @@ class Toolkit(PlainToolkit):
     ) -> list[Sentence]:
         """The source sentences of texts of a layer still in the corpus, without numbers.
 
-        Args:
-            found: the texts.
-            shown: the text shown to a model for each, given the passage of its source.
+        `shown` gives the text for a model, from the text and the passage of its source.
         """
         with self.store() as store:
             sources = [(one, source_of(store, one)) for one in found]
@@ -227,17 +203,9 @@ class Toolkit(PlainToolkit):
         ]
 
     def fitting_sentences(
-        self,
-        sentences: Sequence[Sentence],
-        messages: Callable[[Sequence[Sentence]], Sequence[Message]],
+        self, sentences: Sequence[Sentence], messages: MessagesOf
     ) -> Sequence[Sentence]:
-        """Sentences numbered in their order, as many as the context holds.
-
-        `sentences`: best first. The last ones are left out first.
-
-        Raises:
-            ModelUnusable: the context of the model does not hold a single sentence.
-        """
+        """Sentences numbered in their order; the last are left out if the context is too small."""
         since = perf_counter()
         numbered = [replace(one, number=number) for number, one in enumerate(sentences, 1)]
         kept = bisect_left(
@@ -254,7 +222,7 @@ class Toolkit(PlainToolkit):
     def _shown(
         self,
         hits: Sequence[Hit],
-        messages: Callable[[Sequence[Sentence]], Sequence[Message]],
+        messages: MessagesOf,
         choose: Callable[[Retriever, Callable[[Sequence[Sentence]], bool]], ChosenSentences],
         subject: str = "",
     ) -> Sequence[Sentence]:
@@ -308,13 +276,7 @@ class Toolkit(PlainToolkit):
         *,
         subject: str = "",
     ) -> Sequence[NumberedPassage]:
-        """As many of the sources as the context holds beside the reply.
-
-        `sources`: best first. The last ranks are left out first, with an event.
-
-        Raises:
-            ModelUnusable: the context does not hold the prompt without any source.
-        """
+        """As many of the sources as the context holds beside the reply, from the first."""
         since = perf_counter()
         kept, events = fitting(sources, lambda some: self.fits(messages(some)))
         if not kept and not self.fits(messages(())):
@@ -347,21 +309,12 @@ class Toolkit(PlainToolkit):
             shape: limits every string and list in it.
             purpose: the name of the call in the trace ("verdict b").
             claims: reads claims in an unfinished reply, to show them early.
-
-        Raises:
-            ModelUnusable: the model failed, or its reply was malformed twice.
         """
         model, settings = self._resources.model, self._resources.settings
         return ask(model, settings, messages, shape, self._count, purpose, self._watch, claims)
 
     def ask_once(self, messages: Sequence[Message], shape: type[Shape], purpose: str) -> Shape:
-        """Have the model fill in an object; a stored reply to the same prompt replaces the call.
-
-        A stored reply is an event.
-
-        Raises:
-            ModelUnusable: as `ask`.
-        """
+        """As `ask`; a stored reply to the same prompt replaces the call, with an event."""
         memory, model = self._resources.remembered, self._resources.model
         key = key_of(model.id, self.settings, messages)
         with suppress(ValidationError):
@@ -377,19 +330,10 @@ class Toolkit(PlainToolkit):
     def weigh(
         self, messages: Sequence[Message], options: Sequence[str], purpose: str
     ) -> Mapping[str, float]:
-        """Have the model weigh possible answers; see `ChatModel.choose`.
-
-        Args:
-            messages: a question. The beginning that it shares with the last prompt is not read
-                again.
-            options: the words.
-            purpose: the name of the call in the trace ("second reading").
-
-        Returns:
-            The probability of each word; together 1.
+        """Have the model weigh possible answers, with probabilities; see `ChatModel.choose`.
 
         Raises:
-            ModelUnusable: the model failed, or its server gives no probabilities.
+            ModelUnusable: the server gives no probabilities, or the model failed.
         """
         model = self._resources.model
         with named():

@@ -56,6 +56,8 @@ _ATTRIBUTES = (*ATTRIBUTES, WORD)
 class LayerIndex:
     """The texts of the layers of one corpus, open for searching; one thread at a time.
 
+    A search raises `ModelUnusable` if the embedder fails, `IndexUnusable` if the index is damaged.
+
     Attributes:
         is_behind: whether layers or corpus have changed since it was made.
     """
@@ -113,11 +115,7 @@ class LayerIndex:
         _require(self._place, self._words.manifest, layers)
 
     def vector_of(self, text: str, layer: str) -> "NDArray[np.float32]":
-        """The vector to search for a text in a layer, shape ``(d,)``, of length 1.
-
-        Raises:
-            ModelUnusable: the embedder fails.
-        """
+        """The vector to search for a text in a layer, shape ``(d,)``, of length 1."""
         with named():
             if layer in (QUESTIONS, SYNTHETIC_QA):
                 vectors = self._embedder.embed_passages(self._embedder.windows(text)[:1])
@@ -144,10 +142,6 @@ class LayerIndex:
 
         Returns:
             Each with its cosine; none without vectors.
-
-        Raises:
-            ModelUnusable: the embedder fails.
-            IndexUnusable: the index is damaged.
         """
         if self._vectors is None:
             return []

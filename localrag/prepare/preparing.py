@@ -252,12 +252,7 @@ class _LazyModel:
 
     @cached_property
     def model(self) -> ChatModel:
-        """The model.
-
-        Raises:
-            UsageError: the settings name none.
-            ModelUnusable: it cannot be used.
-        """
+        """The model; raises `UsageError` if the settings name none."""
         model = self._opener(self._workspace, self._config)
         if model is None:
             raise UsageError(
