@@ -267,7 +267,7 @@ class MethodResources:
 
     @contextmanager
     def on_day(self, day: date | None) -> "Iterator[MethodResources]":
-        """The resources for the law of the day in a question. The day of the settings has priority."""
+        """The resources for the day in a question, unless the settings give a day."""
         if day is None or self._config.retrieval.day:
             yield self
             return
