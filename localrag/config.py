@@ -8,9 +8,18 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    create_model,
+    field_validator,
+)
 
 from localrag.durable import Readers
 from localrag.errors import ConfigError, LocalragError, UsageError
@@ -25,12 +34,6 @@ Switch = Literal["auto", "on", "off"]
 
 Provisions = Literal["openings", "whole"]
 """What is embedded of the provisions of statutes."""
-
-Stages = Literal[
-    "1", "2", "3", "1-2", "1-3", "2-1", "2-3", "3-1", "3-2",
-    "1-2-3", "1-3-2", "2-1-3", "2-3-1", "3-1-2", "3-2-1",
-]  # fmt: skip
-"""The stages of the method `staged`, in the order in which they are asked."""
 
 
 class _Section(BaseModel):
@@ -144,52 +147,14 @@ class ChatConfig(_Section):
 
 
 class MethodConfig(_Section):
-    """What answers."""
+    """What answers. Each method declares its other settings in its own file."""
+
+    model_config = ConfigDict(extra="allow")
 
     name: str = Field(
         "", description="`localrag methods`; empty: generative with chat.model, else extractive"
     )
     query_prompt: str = Field("", description="optimised prompt that writes queries; empty: none")
-    stages: Stages = Field(
-        "1-2-3", description="what staged asks in turn: 1 triples, 2 documents, 3 the model alone"
-    )
-    sentences: int = Field(
-        3,
-        ge=1,
-        le=100,
-        description="sentences for a sub-question, of methods that search layers or check claims",
-    )
-    threshold: float = Field(
-        0.8,
-        ge=-1,
-        le=1,
-        description="cosine from which a prepared question is taken for the one asked; see "
-        "`localrag calibrate`",
-    )
-    documents: int = Field(
-        50,
-        ge=1,
-        le=200,
-        description="passages nearest to a claim, in which sentences are looked for",
-    )
-    questions: int = Field(
-        3, ge=1, le=10, description="questions that a claim is split into at most"
-    )
-    candidates: int = Field(
-        10, ge=1, le=100, description="sentences for a question that a reranker chooses from"
-    )
-    around: int = Field(
-        5,
-        ge=1,
-        le=50,
-        description="sentences on either side that a supplementary context is made of",
-    )
-    supplement: int = Field(
-        768, ge=16, le=4096, description="tokens of a supplementary context at most"
-    )
-    slightest_sign: bool = Field(
-        True, description="tell the model that the slightest sign against a claim refutes it"
-    )
 
 
 class EmbeddingConfig(_Section):
@@ -332,7 +297,8 @@ def explain(
 ) -> list[Setting]:
     """List every setting with its value and source; arguments and errors as for `load`."""
     sources = collect(workspace, overrides or {}, corpus)
-    config = _load(sources)
+    tree = _with_methods()
+    config = _validated(tree, sources)
     return [
         Setting(
             key,
@@ -340,12 +306,28 @@ def explain(
             sources[key][1] if key in sources else "default",
             description,
         )
-        for key, description in _keys(Config)
+        for key, description in _keys(tree)
     ]
 
 
 def _load(sources: Mapping[str, tuple[object, str]]) -> Config:
-    known = [key for key, _about in _keys(Config)]
+    if dict(_keys(Config)).keys() >= sources.keys():
+        return _validated(Config, sources)
+    config = _validated(_with_methods(), sources)
+    # Other processes can only unpickle a class that a module has.
+    return Config.model_validate(config.model_dump(exclude_unset=True))
+
+
+@cache
+def _with_methods() -> type[Config]:
+    """`Config` with the settings that methods declare. It imports all methods."""
+    declared = resolve_name("localrag.methods.catalogue:declared_settings")()
+    section = create_model("MethodConfig", __base__=MethodConfig, **declared)
+    return create_model("Config", __base__=Config, method=(section, section()))
+
+
+def _validated(tree: type[Config], sources: Mapping[str, tuple[object, str]]) -> Config:
+    known = [key for key, _about in _keys(tree)]
     for key, (_given, source) in sources.items():
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
@@ -358,7 +340,7 @@ def _load(sources: Mapping[str, tuple[object, str]]) -> Config:
                 known=", ".join(known),
             )
     try:
-        return Config.model_validate(_nest(sources))
+        return tree.model_validate(_nest(sources))
     except ValidationError as error:
         first = error.errors()[0]
         loc = ".".join(map(str, first["loc"]))

@@ -11,7 +11,7 @@ from localrag.corpus.facets import CHAPTER
 from localrag.corpus.store import CorpusStore
 from localrag.prepare.index import LayerIndex, layers_begun, layers_behind
 from localrag.prepare.layers import SYNTHETIC_QA, DerivedLayer
-from localrag.prepare.redundancy import Redundancy, redundancy
+from localrag.prepare.measuring import Redundancy, redundancy
 from localrag.prepare.summaries import Summary, summaries
 from localrag.workspace import CorpusPaths, Workspace
 

@@ -34,7 +34,7 @@ DIVIDED = ("localrag", "tui/localrag_tui")
 WHOLE = ("models/localrag_models", "indexes/localrag_indexes")
 """Packages that are one room each."""
 HELP = "localrag.cli.help"
-"""The room of what the command line explains, which no mark names: verbs, options, settings."""
+"""The room of the explanations without a mark: verbs, options, settings."""
 WRITTEN_IN = "en"
 
 _HELP = {"help", "short", "about", "description", "metavar"}
@@ -81,7 +81,9 @@ def rooms(named: Collection[str] = ()) -> Rooms:
             if path.is_dir() and (files := _files(path)):
                 found[f"{folder.name}.{path.name}"] = files
     declared = (REPOSITORY / "localrag" / name for name in ("calls.py", "config.py"))
-    found[HELP] = [*found.get("localrag.cli", ()), *declared]
+    # Settings are declared in the configuration and in the methods.
+    declaring = [path for path in found.get("localrag.methods", ()) if path.suffix == ".py"]
+    found[HELP] = [*found.get("localrag.cli", ()), *declared, *declaring]
     found[HELP] = [path for path in found[HELP] if path.exists()]
     return {room: files for room, files in found.items() if not named or room in named}
 

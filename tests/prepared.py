@@ -7,8 +7,8 @@ from tiny_models.scripted import ScriptedChat
 
 from localrag.config import ChatConfig, Config, EmbeddingConfig
 from localrag.ingest.add import add
-from localrag.prepare.categories import Category
 from localrag.prepare.layers import METADATA, MK_SUMMARIES, SYNTHETIC_QA
+from localrag.prepare.metadata import Category
 from localrag.prepare.preparing import prepare
 from localrag.workspace import Workspace
 

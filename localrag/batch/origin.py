@@ -106,7 +106,9 @@ def settings_of(origin: Origin) -> dict[str, object]:
     """
     settings = {"method.name": origin.get("method", ""), "chat.model": ""}
     for section in ("method", "chat", *_OF_SEARCH):
-        fields = type(getattr(Config(), section)).model_fields
+        fields = [*type(getattr(Config(), section)).model_fields]
+        if section == "method" and "method" in origin:
+            fields += method(str(origin["method"])).settings
         settings |= {key: origin[key] for name in fields if (key := f"{section}.{name}") in origin}
     return settings
 
@@ -205,7 +207,8 @@ def _method(workspace: Workspace, config: Config) -> dict[str, object]:
         return {}
     one = method(config.method.name)
     found: dict[str, object] = {"method": one.name}
-    found |= {f"method.{name}": getattr(config.method, name) for name in one.settings}
+    values = one.settings_in(config.method)
+    found |= {f"method.{name}": value for name, value in values.items()}
     name = config.method.query_prompt
     if name and one.writes_queries:
         prompt = OptimisedPrompt.load(workspace.prompts, name)

@@ -299,13 +299,13 @@ def _trial(trial: "Trial") -> dict[str, Any]:
 def methods(as_json: Json = False) -> None:
     """List the methods for ask, batch and eval.
 
-    Each comes with its purpose, its paper, and its calls of a model for one question with four
-    options. Choose one with --method NAME or the setting method.name. Without either, generative
-    answers if there is a model (chat.model), else extractive.
+    Methods for everyday use come first, then those that reproduce a paper. Each line shows what a
+    method does, its source, and its calls of a model for one question with four options. Choose one
+    with --method NAME, or for good with the setting method.name. The default is generative if the
+    settings name a model (chat.model), else extractive.
     """
     from localrag.cli.terminal import emit, say
-    from localrag.methods.answering import WITH_MODEL, WITHOUT_MODEL
-    from localrag.methods.catalogue import NAMES, method
+    from localrag.methods.catalogue import NAMES, WITH_MODEL, WITHOUT_MODEL, Purpose, method
 
     found = [method(name) for name in NAMES]
     if as_json:
@@ -315,7 +315,10 @@ def methods(as_json: Json = False) -> None:
         WITHOUT_MODEL: _("; answers where no method and no model is named"),
         WITH_MODEL: _("; answers where a model is named and no method"),
     }
+    headings = {Purpose.USE: _("To use"), Purpose.PAPER: _("To reproduce a paper, or compare")}
     for one in found:
+        if heading := headings.pop(one.purpose, ""):
+            say((heading, "bold underline"))
         say((one.name, "bold"), f"  {_needs(one)}{defaults.get(one.name, '')}")
         say(_(one.about), indent=4)
         if one.source:
@@ -341,6 +344,7 @@ def _needs(method: "Method") -> str:
 def _as_json(method: "Method") -> dict[str, Any]:
     return {
         "name": method.name,
+        "purpose": method.purpose,
         "about": _(method.about),
         "source": _(method.source),
         "calls": method.calls.of(_OPTIONS),

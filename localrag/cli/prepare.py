@@ -15,7 +15,7 @@ from localrag.language import N_, _
 from localrag.session import Corpus, Session
 
 if TYPE_CHECKING:
-    from localrag.prepare.calibrating import Distribution
+    from localrag.prepare.measuring import Distribution
     from localrag.prepare.preparing import LayerReport
 
 # Seconds between two lines without a terminal; a layer may take days.
@@ -110,7 +110,7 @@ def prepare(
     """
     from localrag.cli.terminal import Meter, emit
     from localrag.inference.opening import open_chat
-    from localrag.prepare.categories import PROPOSE, load
+    from localrag.prepare.metadata import PROPOSE, load
     from localrag.prepare.preparing import Opener
     from localrag.prepare.preparing import prepare as make
 
@@ -152,7 +152,7 @@ def prepare(
 def _propose(session: Session, corpus: Corpus, out: Path | None) -> None:
     """Write what a model proposes into a new file."""
     from localrag.cli.terminal import say
-    from localrag.prepare.categories import as_toml
+    from localrag.prepare.metadata import as_toml
     from localrag.prepare.preparing import propose_categories
 
     if out is None or out.exists():
@@ -268,8 +268,9 @@ def calibrate(
     """
     from localrag.cli.terminal import Meter, emit
     from localrag.corpus.store import CorpusStore
-    from localrag.prepare.calibrating import distributions
+    from localrag.methods.decon import DeconSettings
     from localrag.prepare.index import LayerIndex
+    from localrag.prepare.measuring import distributions
     from localrag.progress import Stopwatch
 
     session: Session = context.obj
@@ -283,7 +284,7 @@ def calibrate(
         Meter() as meter,
     ):
         found = distributions(index, store, asked, Stopwatch(meter.update))
-    threshold = config.method.threshold
+    threshold = DeconSettings.of(config.method).threshold
     if as_json:
         emit([_distribution(one, threshold) for one in found])
     else:
@@ -305,7 +306,7 @@ def _questions_in(path: Path, aside: Path) -> list[str]:
 
 
 def _distribution(one: "Distribution", threshold: float) -> dict[str, object]:
-    from localrag.prepare.calibrating import QUANTILES
+    from localrag.prepare.measuring import QUANTILES
 
     return {
         "to": one.to,
@@ -318,7 +319,7 @@ def _distribution(one: "Distribution", threshold: float) -> dict[str, object]:
 
 def _print_distributions(found: "list[Distribution]", threshold: float) -> None:
     from localrag.cli.terminal import say, table
-    from localrag.prepare.calibrating import QUANTILES
+    from localrag.prepare.measuring import QUANTILES
 
     if not found:
         say(_("No question was prepared; there is nothing to compare with."))

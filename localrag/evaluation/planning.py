@@ -11,7 +11,7 @@ from typing import get_args
 import localrag
 from localrag import prompts
 from localrag.batch.origin import Origin, origin_of, weights
-from localrag.config import Config, Stages
+from localrag.config import Config
 from localrag.corpus.store import CorpusStore
 from localrag.errors import IndexUnusable, LocalragError, NotFoundError, UsageError
 from localrag.evaluation import places
@@ -23,6 +23,7 @@ from localrag.facts import Fact, FactKind
 from localrag.inference.opening import server_of
 from localrag.language import N_
 from localrag.methods.catalogue import NAMES, Method, method
+from localrag.methods.staged import StagedSettings, Stages
 from localrag.prepare.index import require_layers
 from localrag.retrieval.types import Query
 from localrag.workspace import CorpusPaths, Workspace
@@ -195,7 +196,8 @@ def plan(
             ),
             corpus=corpus,
         )
-    staged = _stages(stages, chosen) or (config.method.stages,)
+    usual = (StagedSettings.of(config.method).stages,)
+    staged = _stages(stages, chosen) or usual
     setups = [
         _setup(
             workspace,
@@ -211,7 +213,7 @@ def plan(
         )
         for one in chosen
         for model in (models if one.needs_model else ("",))
-        for order in (staged if one.staged else (config.method.stages,))
+        for order in (staged if one.staged else usual)
     ]
     n = min(limit or len(questions.questions), len(questions.questions))
     missing: Mapping[str, tuple[Gold, ...]] = {}

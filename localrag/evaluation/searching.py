@@ -20,7 +20,7 @@ from localrag.evaluation.measures.answers import folded
 from localrag.evaluation.planning import Plan, Setup
 from localrag.evaluation.types import Question, Reading, Result, Search
 from localrag.methods.extractive import EVIDENCE
-from localrag.methods.staged.types import label_of
+from localrag.methods.staged.stages import label_of
 from localrag.reading.types import Stage, Step
 from localrag.retrieval.predicates import likeness
 from localrag_indexes.analysis.normalize import without_blanks

@@ -15,8 +15,8 @@ from pathlib import Path
 from bench.options import parser
 from bench.rates import rate
 
+from localrag.methods.comparison import ComparisonKind, Side
 from localrag.methods.comparison.comparing import compare
-from localrag.methods.comparison.types import ComparisonKind, Side
 from localrag.methods.comparison.values import read
 
 # The first that fits tells what is asked; what fits none is left out.

@@ -35,6 +35,7 @@ from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
+from localrag.methods.fact_check.finding import FactCheckSettings
 from localrag.reading.checking.contradicting import contradictions
 from localrag.reading.types import MismatchKind, Stance, Veracity
 from localrag.retrieval.types import Query
@@ -191,7 +192,7 @@ def _check_in(count: int) -> None:
         with Scripted(workspace, "main", config) as resources:
             answer = Answerer(method("fact-check"), resources).answer(Query(claim))
     assert answer.checked
-    assert len(answer.checked.evidence) == config.method.sentences
+    assert len(answer.checked.evidence) == FactCheckSettings.of(config.method).sentences
 
 
 def _write_store(path: Path, count: int) -> None:

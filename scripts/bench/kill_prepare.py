@@ -34,9 +34,9 @@ from localrag.config import Config
 from localrag.corpus.store import CorpusStore
 from localrag.ingest.add import add
 from localrag.ingest.index import index
-from localrag.prepare.categories import Category
 from localrag.prepare.index import LayerIndex
 from localrag.prepare.layers import LAYERS, SEARCHED, DerivedLayer, DerivedRow
+from localrag.prepare.metadata import Category
 from localrag.prepare.preparing import PHASES, LayerReport, Listener, prepare
 from localrag.prepare.texts import FoundText
 from localrag.progress import Progress, ignore

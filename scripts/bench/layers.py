@@ -40,11 +40,10 @@ from localrag.evaluation.datasets.loading import load
 from localrag.evaluation.measures.multihop import measure
 from localrag.evaluation.statistics import score
 from localrag.evaluation.types import Question
+from localrag.methods import decon
 from localrag.methods.answering import MethodResources
 from localrag.methods.catalogue import Case
-from localrag.methods.multihop import decon
-from localrag.methods.multihop.answering import answer_from_texts, in_turn
-from localrag.methods.multihop.decomposition import decompose
+from localrag.methods.multihop import answer_from_texts, decompose, in_turn
 from localrag.methods.toolkit import Toolkit
 from localrag.prepare.index import index_layers
 from localrag.prepare.layers import DECONTEXTUALIZED, QUESTIONS, SENTENCES, DerivedLayer, digest
@@ -122,7 +121,9 @@ def _shown(
     """What a method shows its reader, every sentence once."""
     case = Case(one.question.query, settings=settings)
     parts = one.parts if way.splits else [one.question.query]
-    return list({text.place: text for text in way.shows(case, Toolkit(resources), parts)}.values())
+    unlabelled = [(part, "") for part in parts]
+    shown = way.shows(case, Toolkit(resources), unlabelled)
+    return list({text.place: text for text in shown}.values())
 
 
 def _measured(asked: Sequence[Asked], shown: Sequence[Sequence[LayerText]]) -> str:
@@ -173,10 +174,10 @@ def _supporting(resources: MethodResources, one: Asked) -> list[LayerText]:
     """The sentences of the supporting paragraphs, as they stand."""
     filters = Filters(documents=tuple(sorted(one.documents)))
     query = replace(one.question.query, filters=filters)
-    return _passages(len(one.documents))(Case(query), Toolkit(resources), [query])
+    return _passages(len(one.documents))(Case(query), Toolkit(resources), [(query, "")])
 
 
-Shows = Callable[[Case, Toolkit, Sequence[Query]], list[LayerText]]
+Shows = Callable[[Case, Toolkit, Sequence[tuple[Query, str]]], list[LayerText]]
 """What a method shows its reader."""
 
 
@@ -199,8 +200,8 @@ def _methods(k: int) -> dict[str, _Way]:
 
 
 def _passages(k: int) -> Shows:
-    def shows(_: Case, toolkit: Toolkit, questions: Sequence[Query]) -> list[LayerText]:
-        found = [toolkit.search(one, k, words=False, meaning=True) for one in questions]
+    def shows(_: Case, toolkit: Toolkit, questions: Sequence[tuple[Query, str]]) -> list[LayerText]:
+        found = [toolkit.search(one, k, words=False, meaning=True) for one, _label in questions]
         with toolkit.store() as store:
             return [
                 _as_it_stands(hit.passage, piece)

@@ -30,8 +30,8 @@ from bench.kill_prepare import CATEGORIES, reader
 from bench.options import parser
 
 from localrag.config import Config, EmbeddingConfig
-from localrag.prepare.categories import as_toml
 from localrag.prepare.layers import DECONTEXTUALIZED, METADATA, SYNTHETIC_QA, DerivedLayer
+from localrag.prepare.metadata import as_toml
 from localrag.prepare.preparing import prepare
 from localrag.workspace import Workspace
 from localrag_models.store import ModelStore

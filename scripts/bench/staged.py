@@ -19,9 +19,10 @@ from bench.evaluation import prepare
 from bench.options import parser
 from bench.rates import latency, rate
 
-from localrag.config import Stages, load
+from localrag.config import load
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
+from localrag.methods.staged import Stages
 from localrag.reading.types import Answer, Stage, Status, Step, Unanswered
 from localrag.retrieval.types import ModelCall, Query
 

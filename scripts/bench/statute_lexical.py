@@ -29,8 +29,7 @@ from train_statute_lexical import (
     fit_all,
 )
 
-from localrag.methods.agreement.evidence import evidence_for
-from localrag.methods.agreement.wording import ngrams
+from localrag.methods.agreement.evidence import evidence_for, ngrams
 from localrag.methods.polarity import Polarity, polarity_of
 from localrag_models.embedding import Embedder
 

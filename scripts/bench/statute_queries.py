@@ -27,7 +27,7 @@ from localrag.evaluation.types import Question
 from localrag.facts import FactKind
 from localrag.methods.answering import MethodResources
 from localrag.methods.catalogue import labelled
-from localrag.methods.lawqa_study.options import RERANKED, K, search
+from localrag.methods.statute import RERANKED, K, search
 from localrag.methods.statute_localrag import gather
 from localrag.methods.toolkit import Toolkit
 from localrag.retrieval.query import full_text

@@ -11,7 +11,7 @@ import localrag
 from localrag.conversations.store import Conversations
 from localrag.errors import NotFoundError, UsageError
 from localrag.forgetting import forget_conversation, forget_documents, forget_run
-from localrag.methods.remembered import Remembered
+from localrag.methods.toolkit import Remembered
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 

@@ -17,8 +17,8 @@ from localrag.config import Config, EmbeddingConfig
 from localrag.errors import UsageError
 from localrag.ingest.index import index
 from localrag.prepare.layers import METADATA, MK_SUMMARIES, SYNTHETIC_QA, DerivedLayer
+from localrag.prepare.measuring import Redundancy, redundancy
 from localrag.prepare.preparing import prepare
-from localrag.prepare.redundancy import Redundancy, redundancy
 from localrag.workspace import Workspace
 
 from ..prepared import prepared_texts

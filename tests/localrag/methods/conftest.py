@@ -28,7 +28,7 @@ from localrag.ingest.add import add
 from localrag.ingest.index import index
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
-from localrag.methods.remembered import Remembered
+from localrag.methods.toolkit import Remembered
 from localrag.progress import ignore
 from localrag.prompts import OptimisedPrompt
 from localrag.reading.types import Answer, Unanswered

@@ -10,7 +10,7 @@ from tiny_models.scripted import ScriptedChat
 from localrag.config import ChatConfig, Config
 from localrag.methods.answering import Answerer, MethodResources, read_question
 from localrag.methods.catalogue import method
-from localrag.methods.rewriting import LONGEST_QUESTION
+from localrag.methods.searches import LONGEST_QUESTION
 from localrag.reading.types import Cancelled, Watch
 from localrag.retrieval.types import FOLLOW_UP, Query, StageRecord
 from localrag.workspace import Workspace

@@ -21,7 +21,7 @@ from localrag.ingest.add import add
 from localrag.ingest.index import index_as_set
 from localrag.ingest.remove import remove_documents
 from localrag.methods.catalogue import method
-from localrag.methods.pr3.chunking import chunks_of
+from localrag.methods.chunks import chunks_of
 from localrag.prepare.layers import MK_SUMMARIES, SYNTHETIC_QA, DerivedLayer, DerivedText
 from localrag.prepare.preparing import prepare
 from localrag.reading.checking.polarity import is_statement

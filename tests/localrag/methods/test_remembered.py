@@ -9,7 +9,7 @@ from tiny_models.scripted import searches
 
 from localrag.config import ChatConfig, Config
 from localrag.forgetting import forget_searches
-from localrag.methods.remembered import Remembered, key_of
+from localrag.methods.toolkit import Remembered, key_of
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_models.chat import Message

@@ -10,7 +10,7 @@ from tiny_models.scripted import searches
 from localrag.corpus.types import ARTICLES, Locator, Passage
 from localrag.ingest.add import add
 from localrag.ingest.index import index
-from localrag.methods.lawqa_study.options import Route, merged, route
+from localrag.methods.statute import Route, merged, route
 from localrag.retrieval.types import Hit, Query
 from localrag.workspace import Workspace
 

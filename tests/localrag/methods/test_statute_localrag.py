@@ -16,13 +16,13 @@ from localrag.config import ChatConfig, Config, RuntimeConfig
 from localrag.facts import FactKind, told
 from localrag.methods.answering import Answerer, MethodResources
 from localrag.methods.catalogue import method
-from localrag.methods.statute_localrag import METHOD
 from localrag.reading.types import Answer, Status, Unanswered
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatRequest, Reply
 from localrag_models.store import ModelStore
 
+METHOD = method("statute-localrag")
 ACT, ORDER = "598AC0000000001", "598CO0000000002"
 AGREES, CONTRADICTS, UNRELATED = "一致", "矛盾", "無関係"
 
@@ -124,8 +124,7 @@ def decided(answer: Answer) -> list[str]:
     return [str(event) for s in answer.trace.stages if s.stage == "decide" for event in s.events]
 
 
-def test_the_catalogue_has_it() -> None:
-    assert method("statute-localrag") is METHOD
+def test_each_option_takes_a_call() -> None:
     assert METHOD.calls.of(4) == 4
 
 

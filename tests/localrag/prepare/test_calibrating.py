@@ -14,8 +14,8 @@ from localrag.corpus.store import CorpusStore
 from localrag.errors import IndexUnusable, UsageError
 from localrag.ingest.add import add
 from localrag.prepare import index as layer_index
-from localrag.prepare.calibrating import NEAREST, SAME_WORD, SENTENCE, UNRELATED, distributions
 from localrag.prepare.index import LayerIndex
+from localrag.prepare.measuring import NEAREST, SAME_WORD, SENTENCE, UNRELATED, distributions
 from localrag.prepare.preparing import prepare
 from localrag.workspace import Workspace
 

@@ -18,9 +18,9 @@ from localrag.errors import InputError, ModelUnusable, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.ingest.add import add
 from localrag.ingest.index import index
-from localrag.prepare.categories import SHIPPED, Categories, as_toml, kept, load
 from localrag.prepare.index import LayerIndex
 from localrag.prepare.layers import METADATA, MK_SUMMARIES, SYNTHETIC_QA, DerivedLayer, Outcome
+from localrag.prepare.metadata import SHIPPED, Categories, as_toml, kept, load
 from localrag.prepare.preparing import LayerReport, prepare, propose_categories
 from localrag.prepare.summaries import summaries, summary_for
 from localrag.retrieval.types import Filters

@@ -81,6 +81,6 @@ async def test_chooser(workbench, snapshots, until, shown):
         await until(pilot, lambda: pilot.app.screen.query("#question"))
         await pilot.press("ctrl+o")
         await until(pilot, lambda: isinstance(pilot.app.screen, Chooser))
-        await until(pilot, lambda: "statute-direct" in shown(pilot.app))
+        await until(pilot, lambda: "statute-localrag" in shown(pilot.app))
 
     await snapshots(lambda language: workbench(language), prepare)

@@ -17,12 +17,12 @@ from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required, text
 from localrag.evaluation.types import Gold, GoldEvidence, Question
 from localrag.language import N_
-from localrag.methods.fact_check.concluding import Label
+from localrag.methods.fact_check.verdicts import VerdictLabel
 from localrag.reading.types import Veracity
 from localrag.retrieval.query import check
 from localrag.retrieval.types import Filters, Query
 
-_VERACITIES: Mapping[str, Veracity] = {label.value: Veracity[label.name] for label in Label}
+_VERACITIES: Mapping[str, Veracity] = {label.value: Veracity[label.name] for label in VerdictLabel}
 
 
 def read_averitec(fields: Fields, known: Sources) -> Question:

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from localrag.facts import told
-from localrag.methods.comparison.types import ComparisonKind
+from localrag.methods.comparison import ComparisonKind
 from localrag.prompts import Language, prompt
 from localrag.reading.types import Status
 from localrag.retrieval.types import Query

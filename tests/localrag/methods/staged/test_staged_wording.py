@@ -2,7 +2,7 @@
 
 import pytest
 
-from localrag.methods.staged.wording import holds, names
+from localrag.methods.staged.stages import holds, names
 
 
 @pytest.mark.parametrize(

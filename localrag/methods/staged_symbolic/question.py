@@ -1,20 +1,23 @@
-"""What the wording of a question asks for: yes or no, one of two, a comparison, a kind of thing.
+"""A question as `staged-symbolic` reads it: its look-ups, its names and its wording.
 
-Every text is normalised, and the names in it are masked.
+Texts are normalised, and the names in them are masked.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import NamedTuple
 
-from localrag.corpus.knowledge import SubjectMention
+from localrag.corpus.knowledge import MOST_TRIPLES, Knowledge, KnownTriple, SubjectMention
 from localrag.corpus.rows import stands_alone, words_of
 from localrag.corpus.types import Triple
 from localrag.facts import Fact, FactKind
-from localrag.methods.comparison.types import ComparisonKind
-from localrag.methods.staged_symbolic.lookups import TripleLookups
+from localrag.methods.comparison import ComparisonKind, Decision, Side
+from localrag.methods.comparison.values import contradictory, items
 from localrag.reading.folding import UNITS
+from localrag.retrieval.predicates import Term, terms
 from localrag_indexes.analysis.normalize import (
     NUMERAL_CHARACTERS,
     normalize,
@@ -22,21 +25,126 @@ from localrag_indexes.analysis.normalize import (
     original_span,
 )
 
+# Meanings of a name that are looked up, the likeliest first.
+_MOST_MEANINGS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class TripleAnswer:
+    """A possible answer and the triples behind it.
+
+    Attributes:
+        text: a noun phrase, a name as the question writes it, YES or NO.
+        facts: the triples, in order.
+        fit: of their predicates and objects with the wording, 0 to 1.
+        computed: the computation, or "".
+        doubts: why it is not certain.
+        unsaid: the words of the question without a triple.
+    """
+
+    text: str
+    facts: tuple[KnownTriple, ...]
+    fit: float
+    computed: str = ""
+    doubts: tuple[Fact, ...] = ()
+    unsaid: tuple[str, ...] = ()
+
+
+def predicate_of(fact: KnownTriple) -> tuple[Term, ...]:
+    """The words of the predicate of a triple."""
+    return terms(normalize(fact.triple.predicate))
+
+
+class TripleLookups:
+    """The look-ups of one question, each made once.
+
+    Attributes:
+        events: what was left out.
+        undecided: known triples of two things that do not decide the question.
+    """
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.events: list[Fact] = []
+        self.undecided: list[Fact] = []
+        self._knowledge = knowledge
+        self.about = cache(self._about)
+        self.subjects = cache(self._subjects)
+
+    def mentions(self, text: str) -> list[SubjectMention]:
+        """The spans of subjects in a text; see `Knowledge.mentions`."""
+        return [
+            SubjectMention(start, end, self._likeliest(text[start:end], subjects))
+            for start, end, subjects in self._knowledge.mentions(text)
+        ]
+
+    def surely(self, name: str, subject: str) -> bool:
+        """Whether a name means a subject and nothing else; see `Knowledge.surely`."""
+        return self._knowledge.surely(name, subject)
+
+    def _about(self, subject: str) -> tuple[KnownTriple, ...]:
+        known = self._knowledge.about(subject, MOST_TRIPLES + 1)
+        if len(known) > MOST_TRIPLES:
+            self.events.append(Fact(FactKind.FIRST_TRIPLES, name=subject, n=MOST_TRIPLES))
+        return tuple(known[:MOST_TRIPLES])
+
+    def _subjects(self, name: str) -> tuple[str, ...]:
+        return self._likeliest(name, self._knowledge.subjects(name))
+
+    def _likeliest(self, name: str, subjects: Sequence[str]) -> tuple[str, ...]:
+        if len(subjects) > _MOST_MEANINGS:
+            count, most = len(subjects), _MOST_MEANINGS
+            self.events.append(Fact(FactKind.LIKELIEST_MEANINGS, name=name, n=count, most=most))
+        return tuple(subjects[:_MOST_MEANINGS])
+
+
+def of_meanings(lookups: TripleLookups, meant: Iterable[tuple[str, str]]) -> Iterator[Fact]:
+    """The names that may mean another subject.
+
+    `meant`: names, each with the subject.
+    """
+    for name, subject in meant:
+        if not lookups.surely(name, subject):
+            yield Fact(FactKind.OTHER_MEANING, name=name, subject=subject)
+
+
+def of_values(facts: Sequence[KnownTriple]) -> Iterator[Fact]:
+    """The triples with several dates or quantities that cannot all be true."""
+    for _, triple in facts:
+        if contradictory(triple.objects, triple.predicate):
+            yield Fact(
+                FactKind.CONTRADICTORY,
+                predicate=triple.predicate,
+                subject=triple.subject,
+                values=triple.objects,
+            )
+
+
+def of_sharing(
+    comparison: ComparisonKind, sides: Sequence[Side], outcome: Decision
+) -> Iterator[Fact]:
+    """A doubt if two things share an object and one of them has more."""
+    if comparison in (ComparisonKind.SAME, ComparisonKind.DIFFERENT):
+        shared = outcome.holds is (comparison is ComparisonKind.SAME)
+        listed = {sum(len(items(each)) for each in side.objects) for side in sides}
+        if shared and len(listed) > 1:
+            yield Fact(FactKind.PARTLY_SHARED)
+
+
 MASK = "\ufffc"
-"""Stands for each character of a name, so that no word is read into it."""
+"""Replaces each character of a name, so that no word is read in it."""
 
 _MOST_NAMES = 12
 _JOINT = re.compile(r"[と、やは]|より")
 
 
 class NamedQuestion(NamedTuple):
-    """A question, ready to be analysed.
+    """A question with its names.
 
     Attributes:
-        question: as it was asked.
+        question: as asked.
         text: normalised; every position refers to it.
         offsets: of each character in the question; see `normalize_with_offsets`.
-        names: the spans that name subjects, in order, none over another.
+        names: the spans of subjects, in order, none over another.
     """
 
     question: str
@@ -60,7 +168,7 @@ def read(lookups: TripleLookups, question: str) -> NamedQuestion:
         if _is_free(mention, names):
             alone = stands_alone(text, mention.start, mention.end, words)
             (names if alone else doubtful).append(mention)
-    # Where words begin is a guess; what is joined to a name is a name.
+    # The beginnings of words are guessed, but a thing joined to a name is a name.
     for mention in doubtful:
         if _is_free(mention, names) and _is_joined(text, mention, names):
             names.append(mention)
@@ -84,8 +192,9 @@ def _is_joined(text: str, name: SubjectMention, names: Sequence[SubjectMention])
     return any(_JOINT.fullmatch(text, one.end, name.start) for one in names)
 
 
-_CHOICE = re.compile("(?:どちら|どっち)(?!も|とも|か[はがに])|いずれ(?![もか])")
-_WHICH = re.compile(rf"{_CHOICE.pattern}|どの|のは[?？]?\s*$")
+# A question for one of its named things.
+CHOICE = re.compile("(?:どちら|どっち)(?!も|とも|か[はがに])|いずれ(?![もか])")
+_WHICH = re.compile(rf"{CHOICE.pattern}|どの|のは[?？]?\s*$")
 _OPEN = re.compile(
     r"何|誰|だれ|いつ|どこ|どれ|いくつ|どう|なに|なん|いくら|教え|知りたい|挙げて|[はの][?？]?\s*$"
 )
@@ -97,7 +206,8 @@ _SAME = re.compile(r"同じ|同一|共通|等し|一致|同学年|同い年")
 _DIFFERENT = re.compile(r"違[うい]|異な|別の|別々")
 _ANY = re.compile(r"いますか|ありますか|(?:どちらか|いずれか)[はがに]")
 
-_NEGATION = re.compile(r"(?<!少)な(?:い|かった)|(?<![えけれ])ません")
+# A negated question; a polite one (くれませんか) is not.
+NEGATION = re.compile(r"(?<!少)な(?:い|かった)|(?<![えけれ])ません")
 
 _ORDERS = {
     ComparisonKind.OLDER: r"[年歳]上|年長|年齢[がはの]*[上高]",
@@ -111,10 +221,10 @@ _ORDERS = {
     r"|下回|安[いくか]",
 }
 ORDERS = tuple(_ORDERS)
-"""The comparisons by order, of which the words of a question tell the direction."""
+"""The comparisons by order."""
 _ORDER = re.compile("|".join(f"(?P<{name}>{words})" for name, words in _ORDERS.items()))
-# What the words can mean besides: 若い of an age is less of it, 高い of a place in a series an
-# earlier one, 長い of what has no known end that it began earlier.
+# Second meanings: 若い is less of an age, 高い an earlier place in a series, 長い an earlier
+# beginning if the end is unknown.
 _ALSO = {
     ComparisonKind.OLDER: ComparisonKind.MORE,
     ComparisonKind.YOUNGER: ComparisonKind.LESS,
@@ -123,8 +233,8 @@ _ALSO = {
 }
 _ALSO_IN_TIME = re.compile("[長短高低]")
 
-# 月 alone is no date: 生年月日の月が早い.
-_PART_OF_DATE = re.compile("(?<!年)月日?(?=[がはだ])|の日(?=[がはだ])")
+# A month without its year: 生年月日の月が早い.
+PART_OF_DATE = re.compile("(?<!年)月日?(?=[がはだ])|の日(?=[がはだ])")
 
 _FRAME = re.compile(
     rf"{MASK}|(?:どちら|どっち)の[^がはをのに]{{1,8}}(?=でしょう|です|[?？]|$)"
@@ -138,11 +248,12 @@ _KANJI = f"[{NUMERAL_CHARACTERS}]"
 _FIGURE = re.compile(
     rf"(?<![a-z])[0-9]|{_KANJI}{{2}}|(?:{_KANJI}|元)年|{_KANJI}(?:世紀|月|[十百千万億兆人位番])"
 )
-_TIME = re.compile(
+# A question about now, or about earlier: triples do not say.
+TIME = re.compile(
     r"現在|今の|今も|今は|当時|かつて|(?<![年紀代月日])以前[のは]|昔|往時|目下|いまの"
 )
-# What limits or adds up what is compared.
-_LIMITED = re.compile(
+# Words that limit or sum up the compared things.
+LIMITED = re.compile(
     r"だけ|のみ|しか|以外|除[いく]|片方|片一方|最も|もっとも|一番|番目|合計|合わせ|平均|の差|差[がは]|の和"
     r"|倍|半分|何[年月日人]|次に|嘘|うそ|誤り|間違い|間に|前後|割に|もし"
 )
@@ -155,7 +266,7 @@ _OTHER_PART, _OTHER_KIND, _NOT_COUNTED = 0.7, 0.5, 0.3
 
 
 class AnswerForm(StrEnum):
-    """What kind of answer is asked for: YES or NO, one of the things compared, or anything else."""
+    """The form of the answer: YES or NO, one of the compared things, or open."""
 
     YES_NO = "yes-no"
     WHICH = "which"
@@ -163,29 +274,16 @@ class AnswerForm(StrEnum):
 
 
 def form_of(text: str) -> AnswerForm:
-    """The form of a question; 「…のは？」 with two names asks which of them."""
+    """The form of the answer; 「…のは？」 with two names asks for one of them."""
     if _WHICH.search(text):
         return AnswerForm.WHICH
     return AnswerForm.OPEN if _OPEN.search(text) or not _YES_NO.search(text) else AnswerForm.YES_NO
 
 
-def is_negated(text: str) -> bool:
-    """Whether a question asks for what is not so; a polite one (くれませんか) does not."""
-    return _NEGATION.search(text) is not None
-
-
-def is_choice(text: str) -> bool:
-    """Whether a question asks for one of the things that it names."""
-    return _CHOICE.search(text) is not None
-
-
 def comparisons_of(text: str, form: AnswerForm, *, claimed: bool) -> tuple[ComparisonKind, ...]:
-    """The comparisons that a question about two things can ask for, the likeliest first.
+    """The possible comparisons of a question about two things, the likeliest first.
 
-    Args:
-        text: the question.
-        form: what kind of answer it asks for.
-        claimed: whether it claims something of one of the things, and asks whether that is true.
+    `claimed`: whether it claims something about one of the things, and asks for confirmation.
     """
     if form is AnswerForm.YES_NO and not claimed:
         if _DIFFERENT.search(text):
@@ -207,45 +305,30 @@ def comparisons_of(text: str, form: AnswerForm, *, claimed: bool) -> tuple[Compa
     return (order, also) if also else (order,)
 
 
-def asks_for_part(text: str) -> bool:
-    """Whether months or days are put in order, whatever their year."""
-    return _PART_OF_DATE.search(text) is not None
-
-
 def is_order(text: str, position: int) -> bool:
-    """Whether a word of comparison (早い, 多い) stands at a position of a text."""
+    """Whether a word of comparison (早い, 多い) is at a position of a text."""
     return _ORDER.match(text, position) is not None
 
 
 def has_figure(text: str) -> bool:
-    """Whether a text holds a number."""
+    """Whether a text has a number."""
     return _FIGURE.search(text) is not None
 
 
-def is_limited(text: str) -> bool:
-    """Whether a question about two things holds a word that comparing them does not answer."""
-    return _LIMITED.search(text) is not None
-
-
-def asks_for_time(text: str) -> bool:
-    """Whether a question asks for what holds now, or did once: triples do not tell."""
-    return _TIME.search(text) is not None
-
-
 def is_ordered(text: str) -> bool:
-    """Whether a text holds a word of comparison (早い, 多い); what is compared (高さ) is none."""
+    """Whether a text has a word of comparison (早い, 多い); a noun (高さ) does not count."""
     return any(not found[0].endswith("さ") for found in _ORDER.finditer(text))
 
 
 def unframed(text: str) -> str:
-    """The text with blanks for what questions are built of, whatever they ask for."""
+    """The text with blanks for the words that questions are built of."""
     return _FRAME.sub(lambda frame: " " * len(frame[0]), text)
 
 
 def kind_fits(tail: str, triple: Triple) -> float:
-    """How well the objects of a triple are of the kind that the end of a question asks for.
+    """How well the objects of a triple fit the kind that the end of a question asks for.
 
-    What is counted or named after 何 stands in the object: 何年 in 「1986年」, 何区 in 「新宿区」.
+    The unit after 何 must be in the object: 何年 in 「1986年」, 何区 in 「新宿区」.
     """
     whole = normalize("、".join(triple.objects))
     parts = [*_COUNTED.findall(tail), *(["日"] if "年月日" in tail else [])]
@@ -262,5 +345,5 @@ def kind_fits(tail: str, triple: Triple) -> float:
 
 
 def is_date(text: str) -> bool:
-    """Whether a text holds a date, or a part of one."""
+    """Whether a text has a date, or a part of one."""
     return _DATE.search(text) is not None

@@ -1,13 +1,19 @@
-"""A document in sentences, and in parts that fit the context of a model."""
+"""The sources and the model of a layer: sentences and parts of documents, prompts and replies."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
+from localrag.config import ChatConfig
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import ARTICLES, PASSAGES, Document, Passage
-from localrag.prepare.layers import Span
+from localrag.errors import ModelUnusable
+from localrag.prepare.layers import Made, Span, digest, unreadable
+from localrag.prompts import template
+from localrag.reading.asking import Shape, ask
 from localrag.reading.pieces import Piece, sentences_of
+from localrag.retrieval.types import ModelCall
 from localrag_indexes.analysis.analyzer import split_sentences
+from localrag_models.chat import ChatModel, Message
 
 
 def sentence_spans(store: CorpusStore, document: Document) -> list[Span]:
@@ -18,9 +24,9 @@ def sentence_spans(store: CorpusStore, document: Document) -> list[Span]:
 
 
 def statute_sentences(store: CorpusStore, law: Document) -> list[tuple[Passage, Piece]]:
-    """The sentences of a statute, each once, with the narrowest article that holds it.
+    """The sentences of a statute, each once, with the smallest article around it.
 
-    Of a law without articles one holds all of it, its supplements included.
+    A law without articles is one article, with its supplements.
     """
     articles = (one for one in law.passages if one.layer == ARTICLES)
     found = {
@@ -42,8 +48,55 @@ def prose_spans(document: Document) -> list[Span]:
     return [found[start] for start in sorted(found)]
 
 
+class LayerWriter:
+    """A model with the prompt of one layer.
+
+    Args:
+        model: writes the texts.
+        settings: of the model.
+        name: of the prompt.
+        recipe: all else that changes the texts: the version of the code, the categories.
+
+    Attributes:
+        recipe: digest of model, prompt and `recipe`.
+    """
+
+    def __init__(self, model: ChatModel, settings: ChatConfig, name: str, *recipe: str) -> None:
+        self._model = model
+        self._settings = settings
+        self._name = name
+        version, *more = recipe
+        written = template(name)
+        self.recipe = digest(version, model.id, written, str(settings.temperature), *more)
+
+    def fits(self, messages: Sequence[Message]) -> bool:
+        """Whether the context holds a prompt beside the longest reply."""
+        return self._model.count(messages) + self._settings.max_tokens <= self._model.context
+
+    def ask(self, messages: Sequence[Message], shape: type[Shape], calls: list[ModelCall]) -> Shape:
+        """Have the model fill in an object; see `localrag.reading.asking.ask`."""
+        return ask(self._model, self._settings, messages, shape, calls.append, self._name)
+
+
+def written(make: Callable[..., Made], *of: object) -> Made:
+    """The result of a job with a model, also where the model cannot manage the request.
+
+    Args:
+        make: gets a list for its calls, then `of`.
+        of: the sources.
+
+    Raises:
+        ModelUnusable: the model cannot manage any request.
+    """
+    calls: list[ModelCall] = []
+    try:
+        return make(calls, *of)._replace(calls=calls)
+    except ModelUnusable as error:
+        return unreadable(error, calls)
+
+
 class Parts:
-    """A document in the parts that a model is shown one by one: all of it where that fits.
+    """A document in parts that fit a prompt; in one part if it fits.
 
     Attributes:
         document: the document.
@@ -56,12 +109,9 @@ class Parts:
         spans: Sequence[Span],
         fits: Callable[[Span], bool],
     ) -> None:
-        """Remember what is to be divided.
+        """Divide a document.
 
-        Args:
-            document: the document.
-            spans: of its sentences, in order.
-            fits: whether a prompt that shows this much of it leaves room for the reply.
+        `fits`: whether a prompt with this span leaves room for the reply.
         """
         self.document = document
         self.spans = spans
@@ -69,13 +119,13 @@ class Parts:
 
     @cached_property
     def runs(self) -> list[Sequence[Span]]:
-        """The sentences of each part; none of a document without any."""
+        """The sentences of each part."""
         if not self.spans or self._fits(Span(0, len(self.document.text))):
             return [self.spans] if self.spans else []
         return list(_halved(self.spans, self._fits))
 
     def around(self, span: Span) -> Span:
-        """The part that a sentence stands in: all of the document, or from sentence to sentence."""
+        """The part around a sentence."""
         if len(self.runs) == 1:
             return Span(0, len(self.document.text))
         return next(part for part in map(_of, self.runs) if part.start <= span.start < part.end)

@@ -1,16 +1,14 @@
-"""`statute-lexical`: no model; how far each option agrees with the provisions it rests on.
+"""`statute-lexical`: no model; how far each option agrees with its provisions.
 
-1. **Evidence.** The whole pipeline (resolver, words, references) searches for the question with its
-   options; the provisions of the hits are the evidence.
-2. **Signs.** Each option is held against them: whether they back what it alone says, contradict
-   its figures or its polarity, except it, and whether it claims more than laws do; or, where the
-   options name provisions, the provision named against the question. Each sign is worth what a
-   conditional logit learnt it to be worth.
-3. **The polarity of the question picks** the option that agrees most, or the one that agrees least.
-4. **One claim for each option** says what spoke for and against it, with a quotation of the
-   provision it was held against, checked by code. The answer is `supported` only where its
-   option is far more probable than the others, for a quotation alone decides nothing; else it
-   says that it is not sure, and which option it would be all the same.
+1. **Evidence.** All stages search for the question with its options. The provisions of the hits are
+   the evidence.
+2. **Signs** compare each option with the evidence. Do provisions back what only this option says,
+   contradict its figures or polarity, or except it? Does it claim more than laws do? Options that
+   name provisions are compared with the question. A conditional logit has learned the weights.
+3. **The polarity of the question** selects the most or the least agreeing option.
+4. **One claim for each option** gives the signs, with a quotation checked by code. The answer is
+   `supported` only if its option is far more probable than the others. Otherwise it names the
+   likeliest option, and says that it is not sure.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,20 +17,25 @@ from localrag.facts import Fact, FactKind
 from localrag.language import N_
 from localrag.methods.agreement.evidence import content_terms, provisions_found
 from localrag.methods.agreement.judging import choose, is_held_out, judge
-from localrag.methods.agreement.types import OptionJudgement, in_words
-from localrag.methods.catalogue import Case, Method, labelled
+from localrag.methods.agreement.signs import OptionJudgement, in_words
+from localrag.methods.catalogue import Case, labelled, register
 from localrag.methods.extractive import PlainToolkit
 from localrag.reading.types import Answer, Citation, Claim
 
 _HITS = 10
-# From here on nested cross-validation finds the option right in nine of ten answers.
+# From this share on, nested cross-validation finds nine of ten answers right.
 _SURE = 0.7
-# Shares that differ by less are the same sum, put together in another order.
+# Shares that differ by less are equal: they were summed in another order.
 _ALIKE = 1e-9
 _NOTHING = "手掛かりの範囲では、条文との違いは見つからない"
 _NO_WORD = "条文と比べられる語がない"
 
 
+@register(
+    "statute-lexical",
+    N_("no model: how far each option agrees with the provisions, by fitted weights"),
+    chooses=True,
+)
 def answer(case: Case, toolkit: PlainToolkit) -> Answer:
     """Answer one question by the steps at the head of this file."""
     asked = case.query
@@ -56,7 +59,6 @@ def answer(case: Case, toolkit: PlainToolkit) -> Answer:
 
 
 def _doubts(shares: Sequence[float]) -> Iterator[Fact]:
-    """What speaks against relying on the choice; shares from the highest down."""
     if shares[0] - shares[1] < _ALIKE:
         yield Fact(FactKind.TIED)
     elif shares[0] < _SURE:
@@ -66,7 +68,7 @@ def _doubts(shares: Sequence[float]) -> Iterator[Fact]:
 def _citations(
     toolkit: PlainToolkit, judgements: Sequence[OptionJudgement]
 ) -> list[Citation | None]:
-    """For each option, the quotation of the provision it was held against; checked by code."""
+    """For each option the quotation of its provision, checked by code."""
     with toolkit.store() as store:
         passages = [
             store.by_id(one.provision.source) if one.provision else None for one in judgements
@@ -83,10 +85,3 @@ def _claim(
     nothing = _NOTHING if content_terms(option) else _NO_WORD
     told = "；".join(map(in_words, judgement.findings)) or nothing
     return Claim(f"{label}（見込み {judgement.share:.0%}）: {told}", citations)
-
-
-METHOD = Method(
-    name="statute-lexical",
-    about=N_("no model: how far each option agrees with the provisions, by fitted weights"),
-    answer=answer,
-)

@@ -1,30 +1,34 @@
-"""Chunks: the baseline of PR3, text cut at a size, and not by what it says.
+"""`chunks` and `chunks-augmented`: the baselines of PR3, in text that is cut by size alone.
 
-The publication cuts documents every 256 tokens, with an overlap of 10 %. A corpus of localrag is
-searched by passages, which are two or three times as long, or by articles of laws. So the passages
-nearest to a query are looked for first, and cut then, into runs of whole sentences of about 256
-tokens: what is cited has to be a sentence. Each run begins with the last sentence of the one
-before, the nearest that whole sentences come to a tenth.
+1. **Rewrite**, in `chunks-augmented` alone: up to five queries, without a summary.
+2. **Retrieve.** The paper cuts documents every 256 tokens, with 10 % overlap. localrag searches
+   passages, two or three times as long, and cuts the nearest ones. A chunk is a run of whole
+   sentences, because a citation is a sentence. Chunks overlap by a sentence.
+3. **Read**, as in `pr3`.
+
+Source: Mombaerts et al., "Meta Knowledge for Retrieval Augmented Large Language Models" (2024).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from time import perf_counter
 from typing import NamedTuple
 
 from localrag.corpus.store import CorpusStore
 from localrag.corpus.types import Passage
-from localrag.methods.toolkit import Toolkit, spans_of
+from localrag.language import N_
+from localrag.methods.catalogue import Calls, register
+from localrag.methods.pr3 import AUGMENTED, SOURCE, Asked, answer
+from localrag.methods.toolkit import Toolkit
 from localrag.reading.evidence import Sentence
 from localrag.reading.pieces import Piece, sentences_of
-from localrag.retrieval.types import Hit, Query
+from localrag.retrieval.types import Query
 from localrag_indexes.fusion import reciprocal_rank_fusion
 
 STAGE = "chunks"
 
-# Of UTF-8, so that one figure serves both languages: about 256 tokens, of English 4 bytes each and
-# of Japanese 3.
+# 256 tokens are about 960 bytes of UTF-8: 4 bytes a token in English, 3 in Japanese.
 _BYTES = 960
-# Passages that are cut for a query, and chunks that are taken of them.
+# Passages cut for a query, and chunks of them.
 _PASSAGES, _CHUNKS = 20, 10
 
 
@@ -36,12 +40,12 @@ class Chunk(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What it is compared by."""
+        """The text that is compared."""
         return " ".join(piece.text for piece in self.pieces)
 
 
 def chunks_of(store: CorpusStore, passage: Passage) -> Iterator[Chunk]:
-    """Cut a passage; a sentence that is longer than a chunk is one."""
+    """Cut a passage. A sentence that is longer than a chunk is a chunk of its own."""
     run: list[Piece] = []
     fresh = 0
     for piece in sentences_of(store, passage):
@@ -55,13 +59,8 @@ def chunks_of(store: CorpusStore, passage: Passage) -> Iterator[Chunk]:
         yield Chunk(passage, tuple(run))
 
 
-def nearest_chunks(toolkit: Toolkit, queries: Sequence[tuple[Query, str]]) -> list[Sentence]:
-    """The sentences of the chunks nearest to some queries, each once, the best chunk first.
-
-    Args:
-        toolkit: of the question.
-        queries: each with what the trace calls its search.
-    """
+def nearest_chunks(toolkit: Toolkit, queries: Asked) -> list[Sentence]:
+    """The sentences of the chunks nearest to some queries, each once, the best chunk first."""
     found = [_nearest(toolkit, asked, subject) for asked, subject in queries]
     sentences: dict[tuple[str, int], Sentence] = {}
     for chunk in reciprocal_rank_fusion(found):
@@ -72,7 +71,7 @@ def nearest_chunks(toolkit: Toolkit, queries: Sequence[tuple[Query, str]]) -> li
 
 
 def _nearest(toolkit: Toolkit, asked: Query, subject: str) -> list[Chunk]:
-    """The chunks nearest to a query by meaning; without vectors in the order of their passages."""
+    """The chunks nearest in meaning; without vectors, in the order of their passages."""
     hits = toolkit.search(asked, _PASSAGES, words=False, meaning=True, subject=subject)
     since = perf_counter()
     with toolkit.retriever() as retriever:
@@ -81,13 +80,23 @@ def _nearest(toolkit: Toolkit, asked: Query, subject: str) -> list[Chunk]:
             (row,) = retriever.models.dense.likeness([asked.text], [one.text for one in every])
             every = [every[at] for at in sorted(range(len(every)), key=lambda at: -row[at])]
     chosen = every[:_CHUNKS]
-    passages = dict.fromkeys(one.passage for one in chosen)
-    toolkit.note(
-        STAGE,
-        (),
-        [Hit(passage, 1 / rank, rank, STAGE) for rank, passage in enumerate(passages, 1)],
-        perf_counter() - since,
-        subject,
-        spans=spans_of(Sentence(0, piece, one.passage) for one in chosen for piece in one.pieces),
-    )
+    shown = [Sentence(0, piece, one.passage) for one in chosen for piece in one.pieces]
+    toolkit.note_sentences(STAGE, shown, since=since, subject=subject)
     return chosen
+
+
+register(
+    "chunks",
+    N_("a model answers in statements on the chunks of text nearest to the question"),
+    source=SOURCE,
+    calls=Calls(fixed=1),
+    find=nearest_chunks,
+    augment=False,
+)(answer)
+register(
+    "chunks-augmented",
+    N_("a model writes several queries, and answers on the chunks of text nearest to them"),
+    source=SOURCE,
+    calls=AUGMENTED,
+    find=nearest_chunks,
+)(answer)

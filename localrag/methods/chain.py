@@ -1,25 +1,21 @@
 """`chain`: ChainRAG, sub-question by sub-question over a graph of sentences.
 
-1. **Decomposition.** Is it needed? If so, sub-questions with a single answer each.
+1. **Decomposition**, if it is needed, into sub-questions with a single answer each.
 2. **For every sub-question, in order:**
 
-   - *Completion.* Does it point to the answer of an earlier one? Each is asked about in turn; where
-     it does, the sub-question is written anew with that answer in it.
-   - *Retrieval.* The sentence nearest to it is the seed. Of the seed and its neighbours in the
-     graph (of like meaning, of the same document, with the same rare words, which are mostly names)
-     those nearest to the sub-question are kept, up to `_SHOWN`; the next nearest sentences of all
-     fill up what is left.
-   - *Is it enough?* If not, neighbours of the kept sentences are added, up to `_ADDED`.
+   - *Completion.* The model says whether it refers to an earlier answer, and writes that in.
+   - *Retrieval.* The nearest sentence is the seed. Its neighbours in the graph have a like meaning,
+     the same document, or the same rare words. `_SHOWN` sentences are kept, seed and neighbours
+     first, then the next nearest.
+   - *Is it enough?* If not, up to `_ADDED` neighbours of the kept sentences are added.
    - *Answer*, in as few words as possible.
-3. **Two final answers**: one from the sub-answers, with the sentences that these cite, and one from
-   all sentences. The one that its sentences carry is given; of two, the latter.
+3. **Two final answers**, one from the sub-answers, one from all sentences. The supported one is
+   given; of two, the latter.
 
-The graph is not stored: the index of the layer `sentences` tells the neighbours of a sentence when
-they are asked for.
+The graph is not stored: the index of the layer `sentences` finds the neighbours of a sentence.
 
 Source: Zhu et al., "Mitigating Lost-in-Retrieval Problems in Retrieval Augmented Multi-Hop Question
-Answering" (ACL 2025). Where the paper takes named entities from a tagger, rare words stand in for
-them.
+Answering" (ACL 2025). The paper tags named entities; rare words are used here instead.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,13 +25,16 @@ from typing import Annotated, NamedTuple
 from pydantic import BaseModel, Field
 
 from localrag.language import N_
-from localrag.methods.catalogue import Calls, Case, Method
+from localrag.methods.catalogue import Calls, Case, register
 from localrag.methods.generative import numbered_prompt
-from localrag.methods.multihop import decomposition
-from localrag.methods.multihop.answering import (
+from localrag.methods.multihop import (
+    DECOMPOSITION_CALLS,
+    MOST_QUESTIONS,
     DraftedAnswer,
     checked,
+    decompose,
     drafted_answer,
+    label_of,
     messages_of,
 )
 from localrag.methods.toolkit import Toolkit
@@ -46,17 +45,17 @@ from localrag.reading.pieces import Piece
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.types import Query
 
-# Sentences that a sub-question is answered from, and those added where they are not enough.
+# Sentences for a sub-question, and those added if they are not enough.
 _SHOWN, _ADDED = 7, 5
-# Neighbours of one kind that a sentence has, and sentences whose neighbours are added.
+# Neighbours of one kind, and sentences whose neighbours are added.
 _NEIGHBOURS, _WIDENED = 5, 3
-# Sentences that are ordered by how near they are to a sub-question.
+# Sentences ordered by nearness to a sub-question.
 _ORDERED = 50
 _LONGEST = 200
 
 
 class StepAnswer(NamedTuple):
-    """A sub-question, as it was searched for, its answer, and the sentences that this cites."""
+    """A completed sub-question, its answer, and the cited sentences."""
 
     question: str
     answer: str
@@ -75,13 +74,33 @@ class _Final(BaseModel):
     answer: Annotated[str, Field(min_length=1, max_length=_LONGEST)]
 
 
+# Calls: enough and answer for one sub-question, and the two final answers.
+_OF_ONE, _FINAL = 2, 2
+_FURTHER = MOST_QUESTIONS - 1
+
+
+@register(
+    "chain",
+    N_(
+        "a model splits the question, and answers its parts one after the other, each with the "
+        "answers before it"
+    ),
+    source=N_("ChainRAG: sentence graph, sub-questions completed by the answers before them"),
+    # A further sub-question takes one more for its completion, and one for each question before it.
+    # A sub-question that finds nothing takes none.
+    calls=Calls(
+        fixed=DECOMPOSITION_CALLS.fixed + _OF_ONE + _FINAL,
+        more=DECOMPOSITION_CALLS.more + _FURTHER * (_OF_ONE + 1) + sum(range(1, MOST_QUESTIONS)),
+    ),
+    layers=(SENTENCES,),
+)
 def answer(case: Case, toolkit: Toolkit) -> Answer:
     """Answer one question by the steps at the head of this file."""
-    questions = decomposition.decompose(toolkit, case.query) or (case.query.text,)
+    questions = decompose(toolkit, case.query) or (case.query.text,)
     steps: list[StepAnswer] = []
     found: list[LayerText] = []
     for number, text in enumerate(questions, 1):
-        label = decomposition.label_of(number)
+        label = label_of(number)
         asked = replace(case.query, text=_completed(toolkit, case, text, steps, label), options=())
         near = toolkit.search_layer(SENTENCES, asked, _ORDERED, subject=label)
         ranked = [one.found for one in near]
@@ -103,9 +122,9 @@ def answer(case: Case, toolkit: Toolkit) -> Answer:
 def _completed(
     toolkit: Toolkit, case: Case, text: str, steps: Sequence[StepAnswer], label: str
 ) -> str:
-    """A sub-question with the answer in it that it points to."""
+    """A sub-question with the earlier answer in it."""
     for step in steps:
-        values = {"earlier": step, "tag": _tag(text, step.question, step.answer)}
+        values = {"earlier": step, "tag": element("text", [text, step.question, step.answer])}
         asked = replace(case.query, text=text, options=())
         messages = toolkit.prompt("chain_refers", asked, **values)
         if toolkit.ask(messages, _Verdict, f"{label} refers").holds:
@@ -137,7 +156,7 @@ def _beside(toolkit: Toolkit, asked: Query, sentence: LayerText, label: str) -> 
     inside = replace(like, filters=replace(asked.filters, documents=(sentence.document,)))
     subject = f"{label}, neighbours"
     for query, words in ((like, False), (inside, False), (like, True)):
-        # It finds itself, too.
+        # A sentence also finds itself.
         near = toolkit.search_layer(SENTENCES, query, _NEIGHBOURS + 1, words=words, subject=subject)
         yield from (one.found for one in near)
 
@@ -150,13 +169,13 @@ def _is_enough(toolkit: Toolkit, asked: Query, sentences: Sequence[Sentence], la
 def _final(
     toolkit: Toolkit, asked: Query, steps: Sequence[StepAnswer], found: Sequence[LayerText]
 ) -> Answer:
-    """Of the answer from the sub-answers and that from all sentences the one that is carried."""
+    """The supported one of two answers: from all sentences, and from the sub-answers."""
     texts = list({one.place: one for one in found}.values())
     sentences = toolkit.derived_sentences(texts, messages_of(toolkit, asked))
     joined = None
     if steps:
         written = [part for step in steps for part in (step.question, step.answer)]
-        messages = toolkit.prompt("chain_answer", asked, steps=steps, tag=_tag(*written))
+        messages = toolkit.prompt("chain_answer", asked, steps=steps, tag=element("text", written))
         cited = [piece for step in steps for piece in step.cited]
         joined = DraftedAnswer(
             toolkit.ask(messages, _Final, "answer from answers").answer,
@@ -167,32 +186,3 @@ def _final(
     carried = [one for one in answers if one.status is Status.SUPPORTED]
     best = [*carried, *answers, checked(toolkit, asked, sentences, None)][0]
     return replace(best, trace=toolkit.trace)
-
-
-def _tag(*texts: str) -> str:
-    return element("text", list(texts))
-
-
-# Enough and answer of one question, and the two final answers; with each of up to three further
-# sub-questions as many again, whether it points to one of those before it, and its completion.
-_OF_ONE, _FINAL = 2, 2
-_FURTHER = decomposition.MOST_QUESTIONS - 1
-
-METHOD = Method(
-    name="chain",
-    about=N_(
-        "a model splits the question, and answers its parts one after the other, each with the "
-        "answers before it"
-    ),
-    answer=answer,
-    source=N_("ChainRAG: sentence graph, sub-questions completed by the answers before them"),
-    # Those of a sub-question fall away where nothing is found for it.
-    calls=Calls(
-        fixed=decomposition.CALLS.fixed + _OF_ONE + _FINAL,
-        more=decomposition.CALLS.more
-        + _FURTHER * (_OF_ONE + 1)
-        + sum(range(1, decomposition.MOST_QUESTIONS)),
-    ),
-    chooses=False,
-    layers=(SENTENCES,),
-)
