@@ -100,7 +100,9 @@ def _declared(value: object, field: str = "") -> Iterator[str]:
             for part in value:
                 yield from _declared(part, field)
         case str() if field in _DECLARED and " " in value:
-            yield value
+            # A paper or a file goes by the title and the address that it has.
+            if field != "source" or "://" not in value:
+                yield value
 
 
 def _helped(code: str) -> Iterator[str]:

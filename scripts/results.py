@@ -68,7 +68,7 @@ _HEAD = (
     "corpora and settings: they stand beside ours, not against them. No question is answered by "
     "weights that were fitted on it; a prompt that was optimised on it is named under conditions. "
     "Where answers are in free text, the score is exact match, that of the English multi-hop "
-    "questions F1 over words; published figures of staged count answer and derivation both right. "
+    "questions F1 over words. "
     "The signs of statute-lexical were chosen with the training "
     "questions in view, the wordings of staged-symbolic with half of them and all predicates, so "
     "their figures on these are those of development: expect less on others.",
