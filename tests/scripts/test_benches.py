@@ -35,6 +35,7 @@ RUNS = {
     "lawyers": ["--parts", "--questions={lawyers}"],
     "multihop": [],
     "sentences": [],
+    "size": [],
     "pdf_text": ["--files=2", "--misses"],
     "provision_recall": ["--misses", "--all-laws"],
     "spoiled_claims": ["--misses"],
@@ -225,6 +226,22 @@ def test_it_runs(name, data, work, request, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", [str(path), *given])
     assert not import_module(f"bench.{name}").main()
     assert capsys.readouterr().out
+
+
+def test_size_counts_code_apart_from_what_explains_it(tmp_path, monkeypatch, capsys):
+    code = "import re\n\n\nclass A:\n    def f(self):\n        # why\n        return 1\n"
+    module = f'"""Two\nlines."""\n\n{code}'
+    for name in ("localrag/a.py", "localrag/room/b.py", "tui/c.py"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(module, encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["size.py", f"--repository={tmp_path}"])
+    import_module("bench.size").main()
+    out = capsys.readouterr().out
+    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()}
+    assert rows["localrag/room"] == ["1", "3", "2", "1", "1", "2", "2"]
+    assert rows["all"] == ["3", "9", "6", "3", "3", "2", "2"]
+    assert rows["A"] == ["3"]
 
 
 def test_pdf_text_compares_files_with_their_web_pages(tmp_path, monkeypatch, capsys):
