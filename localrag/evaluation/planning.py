@@ -1,4 +1,4 @@
-"""What an evaluation asks: methods under their settings, and where their answers lie."""
+"""What an evaluation asks: methods, their settings, and the folders of their answers."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,14 +42,14 @@ _OF_JUDGES = ("temperature", "seed", "max_tokens", "context")
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """A method under its settings: what becomes an entry of the report.
+    """A method and its settings; an entry of the report.
 
     Attributes:
         name: of the entry.
-        config: settings, with the method and, if it needs one, its model.
-        made_with: by dotted name, what its answers depend on.
-        folder: of its answers; named after a hash of `made_with`, so that every run that asks
-            the same under the same settings shares them.
+        config: settings, with the method and its model.
+        made_with: everything the answers depend on, by dotted name.
+        folder: of the answers, named after a hash of `made_with`; runs with equal settings share
+            it.
     """
 
     name: str
@@ -65,8 +65,8 @@ class Judge:
 
     Attributes:
         name: of the model.
-        config: settings that name it.
-        made_with: by dotted name, what its verdicts depend on.
+        config: settings with this model.
+        made_with: everything its verdicts depend on, by dotted name.
     """
 
     name: str
@@ -74,13 +74,13 @@ class Judge:
     made_with: Origin
 
     def journal(self, answers: Path) -> Path:
-        """The file of its verdicts on the answers in a folder."""
+        """File of its verdicts on the answers in a folder."""
         return answers / f"verdicts-{fingerprint(self.made_with)}.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A method of the catalogue that cannot be run, and what to do about it."""
+    """A method that cannot run here, with cause and cure."""
 
     method: str
     cause: str
@@ -92,16 +92,15 @@ class Plan:
     """What an evaluation asks.
 
     Attributes:
-        corpus: what is searched.
-        questions: all of the split, whose order is that of the rows of the answers.
-        n: how many of them are asked, from the first.
-        orders: in how many orders of its options each is asked.
-        setups: one for each entry, in the order asked for.
-        left_out: what ``all`` does not mean here.
-        lacking: by question that is asked, the gold places that the corpus does not hold; looked
-            up where a method searches.
+        corpus: searched by the methods.
+        questions: all of the split; their order is the order of rows.
+        n: questions asked, from the first.
+        orders: orders of options in which each is asked.
+        setups: one for each entry, in the order requested.
+        left_out: methods that ``all`` does not include here.
+        lacking: by question, gold places missing from the corpus; only if a method searches.
         measure: of answers in free text.
-        judge: gives verdicts on the answers; None where code alone does.
+        judge: None if only code gives verdicts.
     """
 
     workspace: Workspace
@@ -118,7 +117,7 @@ class Plan:
 
     @property
     def asked(self) -> tuple[Question, ...]:
-        """The questions that are asked."""
+        """The first `n` questions."""
         return self.questions.questions[: self.n]
 
 
@@ -136,29 +135,27 @@ def plan(
     orders: int = 1,
     limit: int = 0,
 ) -> Plan:
-    """Work out what is to be asked; opens no model and writes nothing.
+    """Plan an evaluation; opens no model and writes nothing.
 
     Args:
-        workspace: where everything lies.
+        workspace: holds corpora, prompts and answers.
         questions: a split of a dataset.
-        corpus: what is searched.
-        config: settings, the same for all.
-        methods: their names; `ALL` for every one that can be run.
-        models: chat models, each of which makes an entry for every method that needs one;
-            without any, the one of the settings.
-        stages: orders of stages, each of which makes an entry for every method that asks in
-            stages; without any, the one of the settings.
-        judge: chat model that judges the answers; "" for none.
-        synonyms: files of the dataset that its measure takes.
-        orders: in how many orders of its options each question is asked, up to `MOST`.
-        limit: so many questions, from the first; 0 for all.
+        corpus: searched by the methods.
+        config: settings, equal for all methods.
+        methods: their names; `ALL` for each that can run.
+        models: chat models, each an entry for every method with a model; empty: the configured one.
+        stages: orders of stages, each an entry for every staged method; empty: the configured one.
+        judge: chat model; "" for none.
+        synonyms: files of the dataset for its measure.
+        orders: orders of options, 1 to `MOST`.
+        limit: questions from the first; 0 for all.
 
     Raises:
-        UsageError: a method does not exist or, named outright, cannot be run, for lack of prepared
-            layers among other things; a number is out of its range; or stages or a judge are named
-            and there is nothing they could be used for.
-        IndexUnusable: the index of the layers that a method searches is damaged.
-        NotFoundError: there is no such corpus, and a method searches; or no such optimised prompt.
+        UsageError: a method is unknown or cannot run, a number is out of range, or stages or a
+            judge
+            have no use.
+        IndexUnusable: the index of a prepared layer is damaged.
+        NotFoundError: the corpus or an optimised prompt is missing.
         StoreError, ModelUnusable: the corpus or a model cannot be used.
     """
     if not 1 <= orders <= MOST or limit < 0:
@@ -255,7 +252,7 @@ def _chosen(
 def _hindrance(
     one: Method, questions: Questions, models: Sequence[str], place: CorpusPaths
 ) -> LocalragError | None:
-    """Why a method cannot be run here; None where it can."""
+    """Why a method cannot run here; None if it can."""
     has_options = any(question.query.options for question in questions.questions)
     leave_out = N_("Leave it out.")
     if has_options and not one.chooses:
@@ -312,7 +309,7 @@ def _hindrance(
 
 
 def _alike(questions: Iterable[Question]) -> tuple[Question, Question] | None:
-    """Two questions that read the same and have different texts, which nothing could tell apart."""
+    """Two equal questions with different texts."""
     first: dict[Query, Question] = {}
     for question in questions:
         if first.setdefault(question.query, question).context != question.context:
@@ -333,7 +330,7 @@ def _check_stages(orders: Sequence[str]) -> None:
 
 
 def _stages(orders: Sequence[str], methods: Iterable[Method]) -> tuple[str, ...]:
-    """The orders of stages that are asked for, each once."""
+    """The requested orders of stages, without duplicates."""
     if orders and not any(one.staged for one in methods):
         raise UsageError(
             N_("None of these methods asks in stages."),
@@ -343,7 +340,7 @@ def _stages(orders: Sequence[str], methods: Iterable[Method]) -> tuple[str, ...]
 
 
 def _judge(workspace: Workspace, config: Config, model: str, measure: Measure) -> Judge:
-    """The judge that a model makes under these settings; opens nothing."""
+    """The judge with these settings; opens nothing."""
     if measure.verdict is None and not measure.rated:
         raise UsageError(
             N_("Answers to these questions are measured without a judge."),
@@ -412,7 +409,7 @@ def _setup(
 
 
 def _digest_of(root: Path, files: Iterable[Path]) -> str:
-    """What tells the content of files, named below `root`, from every other."""
+    """Digest of the names below `root` and the content of files."""
     found = sha256()
     for path in sorted(files):
         name = path.relative_to(root).as_posix()
@@ -421,21 +418,21 @@ def _digest_of(root: Path, files: Iterable[Path]) -> str:
 
 
 def fingerprint(made_with: Origin) -> str:
-    """What stands for all that something depends on, in the name of a file."""
+    """A short digest of settings, for the name of a file."""
     written = json.dumps(made_with, ensure_ascii=False, sort_keys=True)
     return sha256(written.encode()).hexdigest()[:16]
 
 
 @cache
 def _code() -> str:
-    """What tells the code that makes answers from every other state of it."""
+    """Digest of the code that makes answers."""
     root = Path(localrag.__file__).parent
     files = (path for room in _ROOMS for path in (root / room).rglob("*"))
     return _digest_of(root, (path for path in files if path.is_file() and path.suffix != ".pyc"))
 
 
 def lacking(store: CorpusStore, questions: Iterable[Question]) -> dict[str, tuple[Gold, ...]]:
-    """Look up what is missing, by the id of the question; only questions that miss something.
+    """Gold places missing from a corpus, by id of the question.
 
     Raises:
         StoreError: the store is damaged.

@@ -1,10 +1,8 @@
-"""The published table of search success: what each stage found, against what it made of it.
+"""Success of each stage's search for gold triples, and what the stage read from the hits.
 
-A query of a derivation counts for the gold triple of its subject, the likest by predicate where
-there are several; a query of another subject counts for none. A stage found the gold triple where
-its hits hold it, or a passage that says it: one that names its objects and stands in a document
-about its subject, or names that too. What searches nothing is left out: the model alone, and a
-method whose trace has no stage for the query.
+A query counts for the gold triple of its subject with the most similar predicate. Its hits hold
+the triple, or a passage that states it: it names all objects, and the subject or its document's
+title matches. The model alone, and queries without a stage in the trace, are left out.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -32,7 +30,7 @@ Said = tuple[Passage, str]
 def with_searches(
     plan: Plan, setup: Setup, order: int, results: dict[int, Result]
 ) -> dict[int, Result]:
-    """The results of an order with what the searches of their derivations came to.
+    """Add the searches of derivations to the results of an order.
 
     Raises:
         StoreError: the corpus cannot be read.
@@ -57,16 +55,15 @@ def with_searches(
 def searches(
     answer: Answered, question: Question, said: Callable[[str], Said | None]
 ) -> tuple[tuple[Search, ...], int]:
-    """Hold the searches of a derivation against the gold triples of its question.
+    """Compare the searches of a derivation with the gold triples.
 
     Args:
-        answer: with its derivation and its trace, whose stages name the step that they are for as
-            `label_of` does.
+        answer: with its derivation; its stages name their step as `label_of` does.
         question: with its gold triples.
-        said: gives passages by id.
+        said: returns passages by id.
 
     Returns:
-        What each stage of each query came to, and how many gold triples no query asked for.
+        Each stage of each query, and the number of gold triples without a query.
     """
     sought: set[Triple] = set()
     found: list[Search] = []
@@ -97,7 +94,7 @@ def _gold(step: Step, derivation: Sequence[Triple]) -> Triple | None:
 
 
 def _read(records: Sequence[StageSummary]) -> list[str]:
-    """The passages that were read: of the last stage, where none chose evidence."""
+    """Passages of the evidence, or of the last stage with hits."""
     holding = [stage for stage in records if stage.passages]
     chosen = [stage for stage in holding if stage.stage == EVIDENCE] or holding[-1:]
     return [id_ for stage in chosen for id_ in stage.passages]
@@ -127,7 +124,7 @@ def _reading(step: Step, gold: Triple, stage: Stage) -> Reading:
 
 
 def _same(one: Triple, other: Triple) -> bool:
-    """Whether both say the same of the same, whatever they call it."""
+    """Whether subject and objects are equal; predicates are ignored."""
     first, second = (
         (folded(triple.subject), {folded(each) for each in triple.objects})
         for triple in (one, other)

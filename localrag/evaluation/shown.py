@@ -1,7 +1,7 @@
-"""Which gold sentences a model was shown, by what the traces say of the sentences chosen for it.
+"""Gold sentences that a model was shown, by the traces.
 
-A dataset and the splitter of localrag may cut a text at other places. A gold sentence counts as
-shown where its words stand in those that were shown of its document, put together in reading order.
+Dataset and localrag may split a text differently. A gold sentence counts if the shown text of its
+document, in reading order, contains its words.
 """
 
 from collections import defaultdict
@@ -22,9 +22,7 @@ from localrag_indexes.analysis.normalize import without_blanks
 def with_sentences(
     plan: Plan, setup: Setup, order: int, results: dict[int, Result]
 ) -> dict[int, Result]:
-    """The results of an order with the gold sentences that were shown.
-
-    Where no answer of the order tells which sentences were chosen for it, none is known.
+    """Add the shown gold sentences to the results of an order, if the traces record them.
 
     Raises:
         StoreError: the corpus cannot be read.
@@ -51,12 +49,12 @@ def with_sentences(
 def shown(
     gold: Sequence[GoldSentence], spans: Iterable[TextSpan], text_of: Callable[[TextSpan], str]
 ) -> tuple[bool, ...]:
-    """For each gold sentence whether the spans hold it.
+    """For each gold sentence, whether the spans contain it.
 
     Args:
         gold: the sentences.
-        spans: what was shown, in any order.
-        text_of: gives the text of a span.
+        spans: shown text, in any order.
+        text_of: returns the text of a span.
     """
     wanted = {one.document for one in gold}
     found: dict[str, str] = defaultdict(str)

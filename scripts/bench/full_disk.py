@@ -24,8 +24,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
+from bench.corpora import write_questions
 from bench.flipped import called
-from bench.kill_optimize import write_questions
 from bench.options import law_files, parser
 from bench.own_process import Died, result_of
 from bench.rates import rate
