@@ -1,4 +1,4 @@
-"""Query writing as GEPA sees it: what it can evaluate, learn from, and have rewritten."""
+"""The writer of queries as GEPA sees it: evaluation, examples, and proposals of instructions."""
 
 import json
 import unicodedata
@@ -53,14 +53,14 @@ def _printable(text: str) -> str:
 
 
 class Instruction(BaseModel):
-    """The reply; what it rests on is written first, so that the instruction follows from it."""
+    """The reply. The reasons come first, so that the instruction follows from them."""
 
     analysis: Annotated[str, Field(max_length=400)]
     instruction: Annotated[str, Field(max_length=LONGEST_INSTRUCTION), AfterValidator(_printable)]
 
 
 def example_of(question: Question, rollout: Rollout) -> dict[str, Any]:
-    """What a model is told of one question: no gold text, no name or number of a gold provision."""
+    """One question for the reflection model, without gold text, names or numbers."""
     return {
         "question": shorten(question.query.text, _LONGEST_QUESTION),
         "options": [shorten(option, _LONGEST_OPTION) for option in question.query.options],
@@ -78,10 +78,10 @@ class Reflection:
     """A model that proposes instructions.
 
     Attributes:
-        resources: the model; the corpus is not looked at.
+        resources: holds the model.
         language: of the instructions.
-        seed: of the sampling, together with the number of the proposal.
-        objective: what the examples are scored by.
+        seed: of the sampling, with the number of the proposal.
+        objective: scores the examples.
     """
 
     resources: Shared
@@ -90,7 +90,7 @@ class Reflection:
     objective: Objective
 
     def messages(self, instruction: str, examples: Sequence[Example]) -> tuple[Message, ...]:
-        """The prompt made of all examples."""
+        """The prompt with all examples."""
         material = json.dumps(
             {"instruction": instruction, "examples": list(examples)}, ensure_ascii=False, indent=1
         )
@@ -104,7 +104,7 @@ class Reflection:
         )
 
     def fitting(self, instruction: str, examples: Sequence[Example]) -> Sequence[Example]:
-        """The first examples, as many as the context holds beside the reply; one at least."""
+        """The first examples that fit the context beside the reply; at least one."""
         model = self.resources.model
         kept = list(examples)
         while len(kept) > 1 and (
@@ -114,11 +114,11 @@ class Reflection:
         return kept
 
     def propose(self, messages: Sequence[Message], number: int) -> Proposal:
-        """Ask for an instruction, once more where the reply is malformed.
+        """Ask for an instruction, twice if the reply is malformed.
 
         Args:
             messages: the prompt.
-            number: of the proposal; another one is sampled anew.
+            number: of the proposal; another number is sampled again.
 
         Raises:
             ModelUnusable: the model failed.
@@ -157,7 +157,7 @@ _IDLE_ROUNDS = 100
 
 
 class Failed(BaseException):
-    """A proposal failed for a reason that another proposal would meet as well.
+    """A proposal failed, and the next one would fail too.
 
     Attributes:
         error: the reason.
@@ -170,18 +170,18 @@ class Failed(BaseException):
 
 @dataclass
 class QueryAdapter:
-    """Fulfils `gepa.core.adapter.GEPAAdapter` for the writer of queries, and its callbacks.
+    """`gepa.core.adapter.GEPAAdapter` for the writer of queries, with GEPA's callbacks.
 
-    Every outcome goes through `Spending`, so that none is paid for twice.
+    Every outcome goes through `Spending`, so none is paid for twice.
 
     Attributes:
-        task, reflection, guard, spending: what it is made of.
-        on_candidate: told of each new candidate.
-        on_leak: told of each proposal refused for what it carries.
-        on_note: told what is left out.
-        candidates: those scored on all validation questions; the seed first.
-        refused: proposals that never became one.
-        end: why GEPA was told to stop; "" where it was not.
+        task, reflection, guard, spending: its parts.
+        on_candidate: receives new candidates.
+        on_leak: receives proposals refused as leaks.
+        on_note: receives notes on what is left out.
+        candidates: scored on all validation questions; the seed first.
+        refused: other proposals, by reason.
+        end: why GEPA was stopped; "" if it was not.
     """
 
     task: QueryTask
@@ -205,7 +205,7 @@ class QueryAdapter:
         candidate: dict[str, str],
         capture_traces: bool = False,
     ) -> "EvaluationBatch[tuple[Question, Rollout], Rollout]":
-        """Try a candidate on questions; a reply that cannot be used scores 0."""
+        """Try a candidate on questions; an unusable reply scores 0."""
         from gepa.core.adapter import EvaluationBatch
 
         text = candidate[COMPONENT]
@@ -229,7 +229,7 @@ class QueryAdapter:
         eval_batch: "EvaluationBatch[tuple[Question, Rollout], Rollout]",
         components_to_update: list[str],
     ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """What the reflection model is told of the questions that a candidate was tried on."""
+        """Examples for the reflection model."""
         del candidate
         examples = [example_of(*trajectory) for trajectory in eval_batch.trajectories or ()]
         return dict.fromkeys(components_to_update, examples)
@@ -240,7 +240,7 @@ class QueryAdapter:
         reflective_dataset: Mapping[str, Sequence[Mapping[str, Any]]],
         components_to_update: list[str],
     ) -> dict[str, str]:
-        """Have a new instruction proposed; nothing where it is malformed, leaking or not new."""
+        """Propose a new instruction; empty if it is malformed, leaking or known."""
         del components_to_update
         self._proposals += 1
         number = self._proposals
@@ -260,7 +260,7 @@ class QueryAdapter:
         return {COMPONENT: made.text} if self._admits(made) else {}
 
     def __call__(self, gepa_state: object) -> bool:
-        """Whether GEPA shall stop before its next round."""
+        """Whether GEPA stops before its next round."""
         del gepa_state
         self._idle = self._idle + 1 if self.spending.outcomes == self._outcomes else 0
         self._outcomes = self.spending.outcomes
@@ -271,7 +271,7 @@ class QueryAdapter:
         return bool(self.end)
 
     def on_valset_evaluated(self, event: Mapping[str, Any]) -> None:
-        """Take down a candidate that was scored on all validation questions."""
+        """Record a candidate scored on all validation questions."""
         parents = event["parent_ids"]
         found = Candidate(
             event["candidate"][COMPONENT],

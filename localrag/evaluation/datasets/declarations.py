@@ -1,4 +1,4 @@
-"""Datasets as they are declared: TOML files, those of localrag and those of a user."""
+"""Declarations of datasets: TOML files of localrag and of users."""
 
 import functools
 import tomllib
@@ -80,15 +80,15 @@ _DATASET = TypeAdapter(Dataset)
 
 @functools.cache
 def declared() -> Mapping[str, Dataset]:
-    """The datasets that localrag knows, by name."""
+    """Datasets that come with localrag, by name."""
     return {path.stem: read_declaration(path) for path in sorted(_FOLDER.glob("*.toml"))}
 
 
 def read_declaration(path: Path, name: str = "") -> Dataset:
-    """Read the declaration of a dataset, which is called like its file unless `name` is given.
+    """Read the declaration of a dataset; without `name` the dataset has the name of the file.
 
     Raises:
-        InputError: it cannot be read, or is not valid; names every fault.
+        InputError: it is unreadable or invalid; names every fault.
     """
     try:
         with path.open("rb") as file:

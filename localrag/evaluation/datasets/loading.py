@@ -1,4 +1,4 @@
-"""Datasets by name or path, and their questions, read and checked."""
+"""Find datasets by name or path; read and check their questions."""
 
 import difflib
 import re
@@ -40,33 +40,33 @@ _AGAIN = N_("Bring it in again: localrag data add {dataset} FOLDER")
 
 
 class FoundDataset(NamedTuple):
-    """A dataset, and the folder its files are in."""
+    """A dataset, and the folder of its files."""
 
     dataset: Dataset
     folder: Path
 
 
 def corpus_name(dataset: Dataset) -> str:
-    """The corpus that the dataset brings along; "" where it has none of its own."""
+    """The corpus of a dataset; "" if it has none."""
     return dataset.name if parts_of_corpus(dataset) else ""
 
 
 def parts_of_corpus(dataset: Dataset) -> list[str]:
-    """What the dataset declares its corpus to be made of; nothing where it has none of its own."""
+    """The declared parts of a dataset's corpus."""
     return [*dataset.corpus, *dataset.excerpts]
 
 
 def known(workspace: Workspace) -> list[Dataset]:
-    """The datasets that can be named: those of localrag, then those brought in by the user.
+    """Datasets by name: those of localrag, then those of the user.
 
-    Those whose declaration is not valid are left to `damaged`.
+    `damaged` reports invalid declarations.
     """
     own = (one for one in _own(workspace) if isinstance(one, Dataset))
     return [*declared().values(), *own]
 
 
 def damaged(workspace: Workspace) -> list[InputError]:
-    """What is wrong with the declarations in the workspace that are not valid, one error each."""
+    """One error for each invalid declaration in the workspace."""
     return [one for one in _own(workspace) if isinstance(one, InputError)]
 
 
@@ -85,15 +85,14 @@ def find(workspace: Workspace, name_or_path: str) -> FoundDataset:
     """Find a dataset.
 
     Args:
-        workspace: where the files of a dataset with a name lie.
-        name_or_path: a name; the path of a declaration (``.toml``), whose files lie beside it; or
-            the path of a single file of questions as `readers.choices` reads it, which is called
-            after the file.
+        workspace: holds the files of datasets with a name.
+        name_or_path: a name; the path of a declaration (``.toml``) with its files beside it; or the
+            path of a file of questions (`readers.choices`).
 
     Raises:
         NotFoundError: there is none.
-        InputError: the declaration is not valid, or the file holds no questions in JSON.
-        UsageError: the name could be none.
+        InputError: the declaration is invalid, or the file holds no questions in JSON.
+        UsageError: the name is invalid.
     """
     path = _path(name_or_path)
     if path.suffix.lower() == ".toml":
@@ -134,28 +133,26 @@ def load(
     """Read the questions of a dataset.
 
     Args:
-        workspace: where it lies.
-        name_or_path: as for `find`.
-        split: a name; without one the first split that is at hand.
-        file: questions in the format of the dataset, to be read instead. They are the user's own,
-            unless the file is that of a split whose hash is declared.
-        corpus: in which the ids of the laws and documents that gold places name are looked up;
-            without it, the one of the dataset.
-        own_documents: whether each question is asked of the documents alone that come with it.
-        unanswerable: whether each is followed by a variant that its documents do not answer: those
-            that support its answer are left out of them. Takes own documents for granted.
-        gold_alone: whether questions without options will do, for their gold places.
-        limit: so many questions, variants counted; 0 for all. The documents of no others are
-            needed.
+        workspace: holds the dataset.
+        name_or_path: as in `find`.
+        split: a name; by default the first split present.
+        file: questions to read instead, in the format of the dataset. They are the user's own,
+            unless
+            the hash is that of a split.
+        corpus: for ids of laws and documents in gold places; by default the one of the dataset.
+        own_documents: ask each question of its own documents only.
+        unanswerable: add to each question a variant without its supporting documents. Implies
+            `own_documents`.
+        gold_alone: accept questions without options, for their gold places.
+        limit: questions from the first, variants included; 0 for all.
 
     Raises:
-        NotFoundError: there is no such dataset or file, or it is not at hand yet; or the corpus
-            lacks documents that come with the questions.
-        InputError: the file is not what the declaration, or the record of its arrival, says, or
-            some question of it cannot be used; names every defect.
-        UsageError: the dataset has no such split; or its questions come without documents, or do
-            not tell which of these support their answers.
-        WorkspaceError: the record of arrivals is damaged.
+        NotFoundError: the dataset, the file or documents of the questions are missing.
+        InputError: the file differs from its declaration or record, or a question is unusable;
+            names
+            every defect.
+        UsageError: the split does not exist, or the questions have no or no supporting documents.
+        WorkspaceError: the record of received files is damaged.
     """
     dataset, folder = find(workspace, name_or_path)
     own_documents = own_documents or unanswerable
@@ -212,7 +209,7 @@ def load(
 
 
 def _first(questions: Iterable[Question], limit: int, *, unanswerable: bool) -> Iterator[Question]:
-    """The first questions, up to a limit that counts variants; all for a limit of 0."""
+    """The first questions, with a limit that counts variants; 0 for all."""
     left = limit
     for question in questions:
         yield question
@@ -222,7 +219,7 @@ def _first(questions: Iterable[Question], limit: int, *, unanswerable: bool) -> 
 
 
 def _with_variants(questions: Iterable[Question]) -> Iterator[Question]:
-    """Each question that has an answer, and after it the same without what supports the answer."""
+    """Each answerable question, followed by its variant without supporting documents."""
     for question in questions:
         if not question.answer:
             yield question
@@ -256,12 +253,12 @@ def _with_variants(questions: Iterable[Question]) -> Iterator[Question]:
 
 
 def splits_at_hand(dataset: Dataset, folder: Path) -> list[Split]:
-    """The splits whose file is there."""
+    """Splits whose file is present."""
     return [split for split in dataset.splits if (folder / split.file).is_file()]
 
 
 def synonyms_at_hand(found: FoundDataset) -> list[Path]:
-    """The files of synonyms of a dataset that are there, in their order."""
+    """Present files of synonyms, in their order."""
     paths = (found.folder / file for file in found.dataset.synonyms)
     return [path for path in paths if path.is_file()]
 
@@ -340,7 +337,7 @@ def _undeclared(path: Path) -> Dataset:
 
 
 def _plain(stem: str) -> str:
-    """The name of a file as that of a dataset, whose folders of runs are called by it."""
+    """A file name as the name of a dataset and its folders."""
     plain = re.sub(r"[^\w.-]+", "-", stem).strip("-.")[:_LONGEST_NAME].strip("-.")
     # A file that is called like a dataset of localrag is not that dataset.
     return f"{plain}-file" if plain in declared() else plain or "questions"
@@ -353,7 +350,7 @@ def _of_own_questions(dataset: Dataset, file: str, sha256: str) -> Dataset:
 
 @contextmanager
 def _opened(workspace: Workspace, corpus: str) -> Iterator[CorpusStore | None]:
-    """The store of a corpus; None for "", and where there is none."""
+    """The store of a corpus; None if it does not exist."""
     place = workspace.corpus(corpus).store if corpus else None
     if place is None or not place.exists():
         yield None
@@ -363,7 +360,7 @@ def _opened(workspace: Workspace, corpus: str) -> Iterator[CorpusStore | None]:
 
 
 def _law_names(workspace: Workspace, corpus: str) -> LawNames | None:
-    """The names of the laws of a corpus, with those that it holds excerpts of; "" has none."""
+    """Names of the laws in a corpus, and of its excerpts."""
     with _opened(workspace, corpus) as store:
         if store is None:
             return None
@@ -375,12 +372,12 @@ def _law_names(workspace: Workspace, corpus: str) -> LawNames | None:
 
 
 def _titled(workspace: Workspace, corpus: str, *, every_text: bool) -> Titled:
-    """The documents of a corpus that are no laws; "" has none.
+    """Documents of a corpus outside laws.
 
     Args:
-        workspace: where it lies.
-        corpus: its name.
-        every_text: whether texts come also with those that alone bear their title.
+        workspace: holds the corpus.
+        corpus: its name; may be "".
+        every_text: include texts even for unique titles.
     """
     ids: dict[str, list[str]] = {}
     with _opened(workspace, corpus) as store:
@@ -396,7 +393,7 @@ def _titled(workspace: Workspace, corpus: str, *, every_text: bool) -> Titled:
 
 
 def _stored(workspace: Workspace, corpus: str) -> Stored:
-    """The pages that a corpus has of the knowledge store of AVeriTeC; "" has none."""
+    """Pages of AVeriTeC's knowledge store in a corpus."""
     found: dict[str, dict[str, str]] = {}
     with _opened(workspace, corpus) as store:
         for page in store.documents(STORE) if store else ():
@@ -414,10 +411,10 @@ def _excerpted(store: CorpusStore) -> Iterator[tuple[str, str]]:
 
 
 def require_own_name(dataset: Dataset) -> None:
-    """Refuse a declaration of a user that is called like one of localrag.
+    """Refuse a user's declaration with the name of a dataset of localrag.
 
     Raises:
-        InputError: it is.
+        InputError: the name is taken.
     """
     if dataset.name in declared():
         raise InputError(

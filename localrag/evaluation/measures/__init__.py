@@ -1,4 +1,4 @@
-"""Measures of answers in words, by the name that a dataset declares."""
+"""Measures of answers in free text, by the name in a declaration."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

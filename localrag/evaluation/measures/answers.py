@@ -1,4 +1,4 @@
-"""An answer in words against the right one, character by character."""
+"""An answer in free text against the right one, by characters."""
 
 import re
 from collections import Counter
@@ -14,11 +14,12 @@ _YES_NO = {"はい": "YES", "いいえ": "NO"}
 
 
 def normalised(text: str) -> str:
-    """An answer, or a part of a triple, as the official script of JEMHopQA compares it.
+    """An answer or a part of a triple, normalised as by the script of JEMHopQA.
 
-    はい and いいえ become YES and NO where they are the whole text; brackets （…） and (…) go with
-    what they hold, up to the first closing one, on one line; the quotation marks 『』「」 go, what
-    they hold stays; blanks become one space, and none is left at the ends. Width and case stay.
+    A whole text はい or いいえ becomes YES or NO. Brackets （…） and (…) are removed with their
+    content, up to the first closing one on the line. Quotation marks 『』「」 are removed, their
+    content
+    stays. Blanks become one space and are stripped. Width and case stay.
 
     Source: aiishii/JEMHopQA, evaluate.py, `normalize_answer`.
     """
@@ -30,15 +31,14 @@ def normalised(text: str) -> str:
 
 
 def folded(text: str) -> str:
-    """What `normalised` gives, in NFKC and one case, without blanks.
-
-    A text that stands in brackets as a whole is not emptied.
+    """`normalised` in NFKC and one case, without blanks. A text entirely in brackets keeps its
+    content.
     """
     return without_blanks(normalised(text) or text)
 
 
 def exact(answer: str, gold: str) -> float:
-    """1 for an answer that is the right one after `normalised`, else 0; no answer is never right.
+    """1 if answer and right answer are equal after `normalised`, else 0; 0 for an empty answer.
 
     Source: aiishii/JEMHopQA, evaluate.py (answer EM).
     """
@@ -46,11 +46,10 @@ def exact(answer: str, gold: str) -> float:
 
 
 def char_f1(answer: str, gold: str) -> float:
-    """How far two texts consist of the same characters, 0 to 1: F1 after `normalised`.
+    """F1 over the characters of two texts after `normalised`, 0 to 1; spaces are ignored.
 
-    Source: the F1 of SQuAD (Rajpurkar et al., 2016, section 6.1), with characters for tokens, as
-    JaQuAD (So et al., 2022) and JGLUE (Kurihara et al., 2022) count it for Japanese; the
-    normalisation is that of JEMHopQA. Spaces do not count. Of two empty texts it is 1, of one 0.
+    Source: F1 of SQuAD (Rajpurkar et al., 2016, section 6.1), with characters as tokens like JaQuAD
+    (So et al., 2022) and JGLUE (Kurihara et al., 2022). It is 1 for two empty texts, 0 for one.
     """
     mine, theirs = (Counter(normalised(text).replace(" ", "")) for text in (answer, gold))
     if not mine or not theirs:
@@ -59,5 +58,5 @@ def char_f1(answer: str, gold: str) -> float:
 
 
 def contains(answer: str, gold: str) -> float:
-    """1 if the answer holds the text sought, else 0; width and case do not count."""
+    """1 if the answer contains the text, else 0; width and case are ignored."""
     return float(normalize(gold) in normalize(answer))

@@ -1,12 +1,10 @@
-"""The measures of AVeriTeC: verdicts, and the evidence they rest on.
+"""Measures of AVeriTeC: verdicts, and their evidence.
 
 Source: Schlichtkrull, Guo and Vlachos, "AVeriTeC: A Dataset for Real-world Claim Verification with
-Evidence from the Web" (NeurIPS 2023), section 4; the script eval.py of MichSchli/AVeriTeC, whose
-rules are kept: of the evidence given only the first ten questions, or questions with answers,
-count; it is assigned to that of the dataset so that the sum of METEOR is highest (the Hungarian
-method), and the sum is divided by the number of those of the dataset, so that what is given besides
-costs nothing; at a level λ a verdict is right only where this score of questions and answers is
-above λ.
+Evidence from the Web" (NeurIPS 2023), section 4; eval.py of MichSchli/AVeriTeC. The first ten
+questions of the evidence count. They are assigned to the dataset's with the highest sum of METEOR
+(Hungarian method), divided by the number of the dataset's. At level λ a verdict is right only if
+the score of questions and answers is above λ.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +25,7 @@ _NO_ANSWER = "No answer could be found."
 
 
 def opened(synonyms: Sequence[Path] = ()) -> Measure:
-    """The measure with what is installed; without METEOR it is of verdicts alone."""
+    """The measure; without METEOR only of verdicts."""
     del synonyms
     meteor = Meteor.open()
     notes = meteor.notes if meteor else [Fact(FactKind.METEOR_LEFT_OUT, extra=EXTRA)]
@@ -37,16 +35,15 @@ def opened(synonyms: Sequence[Path] = ()) -> Measure:
 def measure(
     meteor: Meteor | None, checked: FactCheck | None, question: Question
 ) -> Mapping[str, float]:
-    """The figures of one verdict, 0 to 1 each.
+    """Figures of one verdict, 0 to 1 each.
 
     Args:
-        meteor: compares evidence; None where it cannot be made.
-        checked: what became of the claim; None where no verdict was given.
+        meteor: compares evidence; None if it is missing.
+        checked: result for the claim; None without a verdict.
         question: the claim.
 
     Returns:
-        ``accuracy``: whether the label is right; with METEOR also ``Q`` and ``Q+A``, how far the
-        questions, and the questions with their evidence, are those of the dataset, and
+        ``accuracy`` of the label. With METEOR also ``Q`` (questions), ``Q+A`` (with evidence) and
         ``accuracy@λ`` for each of `LEVELS`.
     """
     right = float(checked is not None and checked.veracity == question.answer)
@@ -61,12 +58,12 @@ def measure(
 
 
 def assigned(meteor: Meteor, given: Sequence[str], wanted: Sequence[str]) -> float:
-    """The METEOR of what is given for what is wanted, each assigned to another one; 0 to 1.
+    """METEOR of given texts assigned one to one to the wanted ones, 0 to 1.
 
     Args:
         meteor: compares two texts.
-        given: of which the first ten count.
-        wanted: what the dataset has.
+        given: the first ten count.
+        wanted: of the dataset.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -80,10 +77,7 @@ def assigned(meteor: Meteor, given: Sequence[str], wanted: Sequence[str]) -> flo
 
 
 def _given(checked: FactCheck | None) -> list[str]:
-    """The questions with what was found for them, as a model was shown it; each sentence by itself.
-
-    A question that nothing was found for is there as well.
-    """
+    """Questions, each with a sentence shown to the model; also questions without one."""
     if checked is None:
         return []
     found: dict[str, list[str]] = {question: [] for question in checked.questions}
@@ -106,6 +100,5 @@ def _paired(pairs: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
 
 
 def _of_text(answer: str, derivation: Sequence[Triple], question: Question) -> Mapping[str, float]:
-    """No text is a verdict."""
     del answer, derivation, question
     return {"accuracy": 0.0}

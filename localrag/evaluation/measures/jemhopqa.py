@@ -1,7 +1,7 @@
-"""The measures of JEMHopQA: answers and derivations against those of its authors.
+"""Measures of JEMHopQA: answers and derivations.
 
 Source: Ishii, Inoue, Suzuki and Sekine, "JEMHopQA: Dataset for Japanese Explainable Multi-Hop
-Question Answering", LREC-COLING 2024, section 5; the script evaluate.py of aiishii/JEMHopQA.
+Question Answering", LREC-COLING 2024, section 5; evaluate.py of aiishii/JEMHopQA.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 def opened(synonyms: Sequence[Path] = ()) -> Measure:
-    """The measure with what is installed.
+    """The measure with the installed packages.
 
     Args:
-        synonyms: dictionaries for the similarity, as `read_synonyms` takes them.
+        synonyms: dictionaries for the similarity (`read_synonyms`).
 
     Raises:
-        InputError: one of them cannot be read.
+        InputError: a dictionary cannot be read.
     """
     dictionary = installed_dictionary()
     if dictionary is None:
@@ -57,17 +57,18 @@ def measure(
     question: Question,
     similarity: Similarity | None,
 ) -> Mapping[str, float]:
-    """The figures of one answer, 0 to 1 each.
+    """Figures of one answer, 0 to 1 each.
 
     Args:
-        answer: its text; "" for none, which scores 0.
-        derivation: the triples it was derived from, in any order.
+        answer: its text; "" scores 0.
+        derivation: triples in any order.
         question: with the right ones.
-        similarity: None where it cannot be made.
+        similarity: None if a package is missing.
 
     Returns:
-        ``em`` and ``char_f1`` of the answer; with a similarity also ``similarity`` of the answer,
-        and what `agreement` says of the derivation.
+        ``em`` and ``char_f1`` of the answer; with a similarity also ``similarity`` of the answer
+            and
+        `agreement` of the derivation.
     """
     figures = {"em": exact(answer, question.answer), "char_f1": char_f1(answer, question.answer)}
     if similarity is None:
@@ -81,16 +82,16 @@ def measure(
 
 
 def verdict(answer: str, derivation: Sequence[Triple], question: Question) -> Verdict:
-    """Whether an answer and its derivation are right, by comparison alone.
+    """Whether an answer and its derivation are right, by comparison.
 
-    The answer is right if it is the right one after `folded`; there is none if nothing is left of
-    it. The derivation is right if for each right triple and each of its objects it has a triple
-    with the same subject and object after `folded`. What it has besides does not make it wrong, and
-    predicates are not compared, for there are many words for one: the published rules leave both
-    to a judge. What is only more detailed, or told in another notation, is wrong here: shares of
-    right ones are lower bounds.
+    The answer is right if it is equal after `folded`; NA if nothing is left. The derivation is
+    right
+    if it has the subject and each object of every right triple after `folded`. Additional triples
+    are
+    allowed, predicates are ignored. Answers in more detail or another notation count as wrong, so
+    shares of right ones are lower bounds.
 
-    The rule is localrag's own; the verdicts are those of the published study of staged RAG.
+    The rule is localrag's own.
     """
     if not folded(answer):
         return Verdict.NA
@@ -112,7 +113,7 @@ Single = tuple[str, str, str]
 
 
 def singles(derivation: Sequence[Triple]) -> list[Single]:
-    """The triples with one object each; one without any is none."""
+    """Triples with one object each."""
     return [
         (triple.subject, triple.predicate, one) for triple in derivation for one in triple.objects
     ]
@@ -125,18 +126,19 @@ def agreement(
 ) -> Mapping[str, float]:
     """Precision, recall and F1 of a derivation, 0 to 1 each.
 
-    How alike two triples are is the mean over their parts: subject and object for ``entity``, the
-    predicate for ``relation``, all three for ``full``. Predicted and right triples, one object
-    each, are aligned one to one so that the sum s of it is greatest. Precision is s over the number
-    of predicted triples, recall s over that of right ones; without any they are 0.
+    The similarity of two triples is the mean over subject and object (``entity``), the predicate
+    (``relation``) or all three (``full``). Triples with one object each are aligned one to one with
+    the highest sum s. Precision is s over predicted triples, recall s over right ones; 0 without
+    any.
 
     Source: aiishii/JEMHopQA, evaluate.py, after R4C (Inoue et al., 2020, section 3), which finds
-    the same optimum by a linear programme.
+    the
+    same optimum by a linear programme.
 
     Args:
         predicted: in any order.
         gold: in any order.
-        similarity: of a predicted text and a right one.
+        similarity: of a predicted and a right text.
 
     Returns:
         ``entity_precision``, ``entity_recall``, ``entity_f1``, and the same of ``relation`` and

@@ -1,9 +1,8 @@
-"""METEOR (Banerjee and Lavie, 2005) as NLTK computes it, with what of it is at hand.
+"""METEOR (Banerjee and Lavie, 2005) by NLTK, with the data installed.
 
-It matches words, their stems, and with WordNet (Miller, 1995) words that share a sense. Neither
-WordNet nor the splitter of sentences that NLTK was trained with comes with the package, and nothing
-is fetched: they are taken from where NLTK looks for its data, WordNet also from where Debian's
-package wordnet-base has it.
+It matches words, stems and, with WordNet (Miller, 1995), words that share a sense. WordNet and
+NLTK's trained sentence splitter are looked for in NLTK's folders, WordNet also in Debian's
+wordnet-base. Nothing is downloaded.
 """
 
 import io
@@ -36,14 +35,14 @@ _LEXNAMES = 45
 
 
 class Meteor:
-    """Tells how alike texts are, 0 to 1; serves one thread at a time.
+    """Similarity of texts, 0 to 1; for one thread at a time.
 
     Attributes:
-        notes: what it is made with, and what of it could not be made.
+        notes: versions used, and parts that are missing.
 
     Args:
-        wordnet: gives the senses of words; None for none: then only words and stems are matched.
-        punkt: whether sentences are split as NLTK does; else as localrag does.
+        wordnet: returns senses of words; None matches only words and stems.
+        punkt: whether NLTK splits sentences; otherwise localrag does.
     """
 
     def __init__(self, wordnet: "WordNetCorpusReader | None", *, punkt: bool) -> None:
@@ -60,7 +59,7 @@ class Meteor:
 
     @classmethod
     def open(cls) -> Self | None:
-        """METEOR with what is at hand; None where its package is missing."""
+        """METEOR with the data installed; None without NLTK."""
         try:
             import nltk.data
             import scipy  # noqa: F401 - what is measured with it takes both
@@ -69,7 +68,7 @@ class Meteor:
         return cls(_wordnet(), punkt=_has(nltk.data, _PUNKT))
 
     def __call__(self, candidate: str, reference: str) -> float:
-        """How like the reference a candidate is."""
+        """Similarity of a candidate to the reference."""
         return self._score(candidate, reference)
 
     def _computed(self, candidate: str, reference: str) -> float:
@@ -91,7 +90,7 @@ class Meteor:
 
 
 class _NoSenses:
-    """Stands for WordNet where there is none: no word has a sense to share."""
+    """Replaces a missing WordNet: no word has a sense."""
 
     def synsets(self, word: str) -> Sequence[object]:
         del word
@@ -107,7 +106,7 @@ def _has(data: Any, name: str) -> bool:
 
 
 def _wordnet() -> "WordNetCorpusReader | None":
-    """WordNet, where NLTK or Debian has it; None where neither does."""
+    """WordNet of NLTK or Debian; None if both are missing."""
     import nltk.data
 
     for name in (_WORDNET, f"{_WORDNET}.zip/wordnet/"):
@@ -127,10 +126,10 @@ def _opened(root: Any) -> "WordNetCorpusReader":
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
     class Senses(WordNetCorpusReader):  # type: ignore[misc]
-        """WordNet without other languages, and without the names of its files."""
+        """WordNet without other languages and without names of its files."""
 
         def open(self, file: str) -> IO[str]:
-            """Read a file at once: those of NLTK stay open for good."""
+            """Read a file at once; NLTK would keep it open."""
             if file == "lexnames":
                 return io.StringIO("".join(f"{n:02}\tnone\t0\n" for n in range(_LEXNAMES)))
             # Places in it are counted in bytes.
@@ -138,7 +137,7 @@ def _opened(root: Any) -> "WordNetCorpusReader":
                 return io.StringIO(stream.stream.read().decode("latin-1"))
 
         def map_wn(self, version: str = "wordnet") -> None:
-            """Do without the tables that lead to other versions."""
+            """Skip the tables for other versions."""
 
     with warnings.catch_warnings():
         # That there are no other languages.

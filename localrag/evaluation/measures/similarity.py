@@ -1,8 +1,8 @@
-"""How alike two texts are, word by word, as the official script of JEMHopQA has it.
+"""Similarity of two texts by words, as in the script of JEMHopQA.
 
-Synonyms come in the text form of the Sudachi synonym dictionary. A line is a word: group, noun or
-verb, whether it is expanded (0 always, 1 only from the other words of its group, 2 never), …, and
-in the ninth field the word (SudachiDict, docs/synonyms.md). Lines of one group share its number.
+Synonyms are in the text form of the Sudachi synonym dictionary (SudachiDict, docs/synonyms.md). A
+line is a word: group, noun or verb, expansion (0 always, 1 only from the other words of the group,
+2 never), …, and the word in the ninth field. Lines of a group share its number.
 """
 
 import csv
@@ -31,13 +31,13 @@ _FROM_OTHERS, _NEVER = "1", "2"
 
 
 def read_synonyms(paths: Sequence[Path]) -> Synonyms:
-    """Read dictionaries; what a later one says of a word takes the place of what earlier ones say.
+    """Read dictionaries; a later one replaces the words of earlier ones.
 
-    A word of several groups has the synonyms of all of them. These are the rules by which chikkarpy
-    looks words up; it needs its dictionaries in a binary form.
+    A word in several groups has the synonyms of all. These are the rules of chikkarpy, which needs
+    binary dictionaries.
 
     Raises:
-        InputError: a file cannot be read, or a line of it has no word.
+        InputError: a file cannot be read, or a line has no word.
     """
     return ChainMap(*(_read(path) for path in reversed(paths)))
 
@@ -97,7 +97,7 @@ Word = frozenset[str]
 
 
 class Dictionary(NamedTuple):
-    """A dictionary of Sudachi that is installed.
+    """An installed dictionary of Sudachi.
 
     Attributes:
         name: "full", "core".
@@ -109,10 +109,10 @@ class Dictionary(NamedTuple):
 
 
 def installed_dictionary() -> Dictionary | None:
-    """The dictionary that texts are cut into words with: the official one, else the smaller one.
+    """The dictionary for word segmentation: the official one, else the smaller one.
 
     Returns:
-        None where similarity cannot be made, because a package of the extra is missing.
+        None if a package is missing.
     """
     try:
         for package in _PACKAGES:
@@ -128,29 +128,27 @@ def installed_dictionary() -> Dictionary | None:
 
 
 class Similarity:
-    """Tells how alike texts are, 0 to 1; serves one thread at a time.
+    """Similarity of texts, 0 to 1; for one thread at a time.
 
-    Both texts are brought to the form of `normalised` and cut into words by Sudachi in mode C.
-    Blanks, punctuation, particles and auxiliaries are passed over; a numeral and the counter after
-    it are one word, without a leading zero. Each word of the right text, in turn, is matched with
-    the first word of the other that shares a form (as written, normalised by Sudachi, or a synonym)
-    and is not matched yet. Similarity is the Indel ratio of the two sequences, 2 · LCS / (m + n):
-    matched words are equal, all others differ. Two texts without any word are alike (1).
+    Texts are changed as in `normalised` and segmented by Sudachi in mode C. Blanks, punctuation,
+    particles and auxiliaries are skipped. A numeral and its counter are one word, without a leading
+    zero. Each word of the right text is matched with the first free word of the other that shares a
+    form (as written, normalised by Sudachi, or a synonym). Similarity is the Indel ratio of both
+    sequences, 2 · LCS / (m + n). It is 1 for two texts without words.
 
-    Source: aiishii/JEMHopQA, evaluate.py, `editdist`, after R4C (Inoue et al., 2020). What decides
-    figures is kept: a text that is ``Yes`` or ``No`` in just this spelling is unlike any other, YES
-    included, where it stands in the prediction, but not where it is the right one. It differs in
-    what the script fails at: the script has 26 letters to tell words apart and raises where two
-    texts have more words between them, matched ones counted once; here they are unlimited. A text
-    of more than 12,000 characters is cut into words piece by piece.
+    Source: aiishii/JEMHopQA, evaluate.py, `editdist`, after R4C (Inoue et al., 2020). A prediction
+    ``Yes`` or ``No`` in this spelling is unlike any text, even YES, as in the script. The script
+    allows 26 different words in two texts; here they are unlimited. Texts above 12,000 characters
+    are
+    segmented in pieces.
 
     Attributes:
-        dictionary: by which texts are cut into words.
+        dictionary: for the segmentation.
 
     Args:
-        dictionary: as `installed_dictionary` gives it.
-        synonyms: as `read_synonyms` gives them; the script takes those of Sudachi and, before
-            them, its own ``sample_user_dic.txt``.
+        dictionary: from `installed_dictionary`.
+        synonyms: from `read_synonyms`; the script uses those of Sudachi and
+            ``sample_user_dic.txt``.
     """
 
     def __init__(
@@ -169,7 +167,7 @@ class Similarity:
         self._words = lru_cache(_KEPT)(self._cut)
 
     def __call__(self, predicted: str, gold: str) -> float:
-        """How like the right text the predicted one is."""
+        """Similarity of the predicted text to the right one."""
         from rapidfuzz.distance import Indel
 
         predicted, gold = normalised(predicted), normalised(gold)
@@ -204,7 +202,7 @@ class Similarity:
 def _labelled(
     predicted: Sequence[Word], gold: Sequence[Word]
 ) -> tuple[Sequence[int], Sequence[int]]:
-    """Both as numbers, the same number for words that are matched and for no others."""
+    """Both as numbers, equal for matched words only."""
     labels = list(range(len(gold), len(gold) + len(predicted)))
     for number, word in enumerate(gold):
         for place, other in enumerate(predicted):

@@ -1,4 +1,4 @@
-"""The sections of a report on answers in free text; empty where there is nothing to say."""
+"""Sections of a report on answers in free text; each may be empty."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -73,11 +73,11 @@ _Row = tuple[str, str, Measured]
 
 
 def measures(entries: Sequence[EntryFigures], made_with: Iterable[str]) -> list[Block]:
-    """The figures of the measure of the dataset, of answers and of derivations.
+    """Figures of the dataset's measure, for answers and derivations.
 
     Args:
         entries: of the report.
-        made_with: what has to be known of the figures.
+        made_with: notes on the figures.
     """
     rows = list(_rows(entries))
     names = list(dict.fromkeys(name for *_one, found in rows for name in found.figures))
@@ -140,7 +140,7 @@ def _meanings(figures: Iterable[str]) -> Iterator[str]:
 
 
 def refusals(entries: Sequence[EntryFigures]) -> list[Block]:
-    """How often questions without an answer were refused one, beside those that have one."""
+    """How often unanswerable and answerable questions were refused."""
     rows = [
         [
             entry.name,
@@ -183,11 +183,11 @@ def refusals(entries: Sequence[EntryFigures]) -> list[Block]:
 def verdicts(
     entries: Sequence[EntryFigures], judges: Sequence[Mapping[str, object]]
 ) -> list[Block]:
-    """The verdicts on answer and derivation, by code and by a judge side by side.
+    """Verdicts on answer and derivation, of code and judge side by side.
 
     Args:
         entries: of the report.
-        judges: what the verdicts of each were made with; an empty one is none.
+        judges: what the verdicts of each depend on.
     """
     rows = [row for row in _rows(entries) if row[2].verdicts]
     if not rows:
@@ -258,7 +258,7 @@ def verdicts(
 
 
 def searches(entries: Sequence[EntryFigures]) -> list[Block]:
-    """The published table of search success against what the stage made of it."""
+    """Success of searches against the readings of stages."""
     rows = [
         [*row[:2], stage.value, *_success(found)]
         for row in _rows(entries)
@@ -300,7 +300,7 @@ def searches(entries: Sequence[EntryFigures]) -> list[Block]:
 
 
 def shown(entries: Sequence[EntryFigures]) -> list[Block]:
-    """How much of what supports the answers a model was shown."""
+    """Share of gold places or sentences shown to a model."""
     rows = [
         [entry.name, _(of), str(one.recall.n)]
         + [estimate(each) for each in (one.any_found, one.all_found, one.recall)]
@@ -327,12 +327,12 @@ def shown(entries: Sequence[EntryFigures]) -> list[Block]:
 
 
 def costs(head: str, counted: str, found: Mapping[str, Costs | None]) -> list[Block]:
-    """A table of what one of something costs, by the name of the entry.
+    """A table of mean costs, by name of the entry.
 
     Args:
-        head: what the figures are.
-        counted: the head of the column that counts them.
-        found: costs by the name of the entry.
+        head: title of the figures.
+        counted: head of the column of counts.
+        found: costs by name of the entry.
     """
     rows = [
         [
@@ -384,7 +384,7 @@ def _called(row: _Row) -> list[str]:
 
 
 def _rows(entries: Sequence[EntryFigures]) -> Iterator[_Row]:
-    """Every entry over all its questions, then over the groups that are measured apart."""
+    """Each entry over all questions, then over the groups in `APART`."""
     for entry in entries:
         if entry.measured:
             yield entry.name, _("all"), entry.measured

@@ -1,4 +1,4 @@
-"""The plot of a report: scores with their intervals, and recall, as SVG."""
+"""The plot of a report: scores with intervals, and recall, as SVG."""
 
 import io
 import warnings
@@ -35,12 +35,12 @@ _WIDTH, _ROW, _FRAME, _MATRIX = 7.0, 0.28, 1.0, 2.6
 
 
 def plotted(figures: Figures) -> str:
-    """Draw the figures as SVG; the same figures give the same text.
+    """Draw the figures as SVG; equal figures give equal text.
 
-    Names stay text: they are shown in a font of the reader, whether or not one was at hand here.
+    Names stay text, in a font of the reader.
 
     Raises:
-        ImportError: matplotlib is not installed.
+        ImportError: matplotlib is missing.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -99,7 +99,7 @@ def _recall(panel: "Axes", stages: Mapping[str, Recall]) -> None:
 
 
 def _verdicts(panel: "Axes", name: str, found: Verdicts) -> None:
-    """Draw which verdict was given for which, a cell for each pair, darker the more claims."""
+    """Draw the confusion matrix, darker with more claims."""
     right, given = list(found.counts), list(next(iter(found.counts.values())))
     rows = [[found.counts[one][other] for other in given] for one in right]
     panel.imshow(rows, cmap="Greys", aspect="auto", vmin=0, vmax=max(1, *map(max, rows)) * 1.6)
@@ -122,7 +122,7 @@ def _dots(
     label: str,
     below: float = 0.0,
 ) -> None:
-    """Draw a dot and a whisker for each estimate, each on a row of its own."""
+    """Draw a dot and a whisker for each estimate, one a row."""
     drawn = [(row + below, found) for row, found in enumerate(estimates) if found]
     if drawn:
         panel.errorbar(

@@ -1,4 +1,4 @@
-"""The sections of a report in the language in use: what was measured, how surely, with what."""
+"""Sections of a report in the language in use."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -101,12 +101,12 @@ _LARGEST_CONTEXT = 8_192
 def all_sections(
     evaluation: Evaluation, figures: Figures, plot: Sequence[Block]
 ) -> list[ReportSection]:
-    """All sections of a report, those that hold nothing included.
+    """All sections of a report, even empty ones.
 
     Args:
-        evaluation: what the figures were computed from.
+        evaluation: source of the figures.
         figures: of the evaluation.
-        plot: the picture of the scores, or why there is none.
+        plot: the picture, or why there is none.
     """
     entries, dataset = figures.entries, evaluation.questions.dataset
     choices = _has_choices(evaluation)
@@ -160,13 +160,13 @@ def all_sections(
 
 
 def how_to_read(*, searched: bool) -> str:
-    """What intervals are, and with `searched` what ranks are."""
+    """Explains intervals, and ranks if `searched`."""
     words = _(_INTERVALS).format(resamples=RESAMPLES, few=FEW)
     return f"{words} {_(_RANKS).format(depth=DEPTHS[0])}" if searched else words
 
 
 def scores(figures: Figures) -> list[Block]:
-    """The score of every entry with what it rests on, and what needs no reading."""
+    """Score of every entry, and baselines."""
     entries = figures.entries
     numbers = {note.key: number for number, note in _numbered(entries)}
     rows = [
@@ -196,7 +196,7 @@ def scores(figures: Figures) -> list[Block]:
 
 
 def notes(entries: Sequence[EntryFigures]) -> list[Block]:
-    """What the numbers beside the scores stand for, and how many answers of each entry say it."""
+    """Notes behind the numbers beside the scores, with their number of answers."""
     numbered = _numbered(entries)
     rows = [
         [number, str(note), *(_share(entry, note) for entry in entries)]
@@ -223,14 +223,14 @@ def notes(entries: Sequence[EntryFigures]) -> list[Block]:
 
 
 def caveats(sentences: Sequence[str]) -> list[Block]:
-    """What has to be known of the dataset to judge a score on it."""
+    """Caveats of the dataset."""
     # A sentence could begin like a list.
     said = [_("Of the dataset: {sentence}").format(sentence=_(one)) for one in sentences]
     return [Items(said)] if said else []
 
 
 def published(figures: Mapping[str, Sequence[Published]]) -> list[Block]:
-    """What others have published, with its conditions."""
+    """Figures of others, with conditions and source."""
     # A method's name could begin like a list.
     said = [
         _("Method {method}: {figure}, {conditions} ({source})").format(
@@ -249,16 +249,16 @@ def published(figures: Mapping[str, Sequence[Published]]) -> list[Block]:
 
 
 def published_figure(one: Published) -> str:
-    """A figure of others with its n, where they give it."""
+    """A figure of others with its n, if known."""
     return f"{percent(one.score)} (n = {one.n})" if one.n else percent(one.score)
 
 
 def differences(figures: Figures, *, choices: bool) -> list[Block]:
-    """Every two entries against each other, and on claims each against a constant verdict.
+    """Every two entries, and on claims each against a constant verdict.
 
     Args:
         figures: of the report.
-        choices: whether the questions have options, and so orders of them.
+        choices: whether the questions have options.
     """
     named = {one.name: _named(one) for one in figures.baselines}
     rows = [
@@ -301,7 +301,7 @@ def differences(figures: Figures, *, choices: bool) -> list[Block]:
 
 
 def not_measured(left_out: Sequence[NotMeasured]) -> list[Block]:
-    """What was asked for and has no results, and why."""
+    """Entries without results, and the cause."""
     # A name could begin like a list.
     said = [
         _("Entry {name}: {cause} {cure}").format(name=one.name, cause=one.cause, cure=one.cure)
@@ -311,7 +311,7 @@ def not_measured(left_out: Sequence[NotMeasured]) -> list[Block]:
 
 
 def groups(entries: Sequence[EntryFigures]) -> dict[str, Sequence[Block]]:
-    """A section for each group of questions: a row for each value, a column for each entry."""
+    """A section for each group: values as rows, entries as columns."""
     names = dict.fromkeys(name for entry in entries for name in entry.by_group)
     found_in: dict[str, Sequence[Block]] = {}
     for name in names:
@@ -327,7 +327,7 @@ def groups(entries: Sequence[EntryFigures]) -> dict[str, Sequence[Block]]:
 
 
 def orders(entries: Sequence[EntryFigures]) -> list[Block]:
-    """What the order of the options changes: scores, choices, positions."""
+    """Effect of the order of options: scores, choices, positions."""
     blocks: list[Block] = []
     if any(len(entry.by_order) > 1 and not entry.measured for entry in entries):
         most = max(len(entry.by_order) for entry in entries)
@@ -394,7 +394,7 @@ def retrieval(entries: Sequence[EntryFigures]) -> list[Block]:
 
 
 def recall_header() -> list[str]:
-    """The heads of columns of recall: any and all, at each depth."""
+    """Heads of the recall columns: any and all, at each depth."""
     return [
         words.format(depth=depth)
         for depth in DEPTHS
@@ -403,7 +403,7 @@ def recall_header() -> list[str]:
 
 
 def failures(entries: Sequence[EntryFigures]) -> list[Block]:
-    """Answers that failed, by what they failed on."""
+    """Failed answers, by kind."""
     kinds = dict.fromkeys(kind for entry in entries for kind in entry.failures)
     if not kinds:
         return []
@@ -412,7 +412,7 @@ def failures(entries: Sequence[EntryFigures]) -> list[Block]:
 
 
 def causes(entries: Sequence[EntryFigures]) -> list[Block]:
-    """Answers that are not right, by cause."""
+    """Wrong answers, by cause."""
     if not any(entry.causes for entry in entries):
         return []
     rows = [
@@ -428,10 +428,10 @@ def causes(entries: Sequence[EntryFigures]) -> list[Block]:
 
 
 def made_with(entries: Mapping[str, Mapping[str, object]]) -> list[Block]:
-    """What answers were made with: first what all entries share, then what tells them apart.
+    """Settings behind the answers: first shared ones, then differing ones.
 
     Args:
-        entries: values by dotted name, by the name of the entry.
+        entries: values by dotted name, by name of the entry.
     """
     names = sorted({name for values in entries.values() for name in values})
     rows = {name: [values.get(name) for values in entries.values()] for name in names}
@@ -447,7 +447,7 @@ def made_with(entries: Mapping[str, Mapping[str, object]]) -> list[Block]:
 
 
 def _in_full(made_with: Mapping[str, object]) -> dict[str, object]:
-    """Settings, with words where a value is not known or says nothing by itself."""
+    """Settings, with words for unknown or empty values."""
     found = dict(made_with)
     for section in _OF_MODELS:
         if found.get(f"{section}.model"):

@@ -1,7 +1,7 @@
-"""Readers of questions whose answers are known, one module per format.
+"""Readers of questions with known answers, one module for each format.
 
-A reader makes a question of the fields of one entry, and knows nothing of files; `read` does the
-rest. A file with a defect is refused as a whole: an evaluation never leaves out a question unsaid.
+A reader converts one entry; `read` handles the file. A file with a defect is refused as a whole,
+so no question is silently left out.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,12 +37,12 @@ def read(reader: str, name: str, content: bytes, known: Sources) -> tuple[Questi
 
     Args:
         reader: one of `READERS`.
-        name: of the file, for messages; its suffix tells JSON Lines from one JSON value.
+        name: of the file, for messages; its suffix distinguishes JSON Lines from JSON.
         content: the whole file.
-        known: by which gold places find the ids of the laws and documents they name.
+        known: ids of laws and documents for gold places.
 
     Raises:
-        InputError: names every defect with its line or entry, up to twenty of them.
+        InputError: names up to twenty defects with line or entry.
     """
     questions: list[Question] = []
     defects: list[str] = []

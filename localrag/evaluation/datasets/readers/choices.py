@@ -1,10 +1,9 @@
-"""Questions with options in a plain form, for datasets of a user's own.
+"""Questions with options in a plain form, for datasets of users.
 
-An entry has ``id``, ``question``, ``options`` (or ``choices``: a list of texts, or an object of
-texts by label), ``answer``, and, where they are known, ``context`` (a text or a list of texts),
-``gold`` and ``groups`` (texts by name). Where gold places alone are wanted, an entry may have
-neither options nor answer. A gold place is a text such as ``323AC0000000025#27_36``,
-or an object with ``law_id`` (or ``document``) and ``article``.
+An entry has ``id``, ``question``, ``options`` (or ``choices``: a list of texts, or texts by
+label) and ``answer``. Optional are ``context`` (a text or a list), ``gold`` and ``groups`` (texts
+by name). For gold places alone, options and answer may be missing. A gold place is a text
+(``323AC0000000025#27_36``), or an object with ``law_id`` (or ``document``) and ``article``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,8 +26,8 @@ def read_choice(fields: Fields, known: Sources) -> Question:
     """The question of an entry.
 
     Raises:
-        InputError: a field is missing, of the wrong kind, or ambiguous.
-        UsageError: the question is no question.
+        InputError: a field is missing, ambiguous or has the wrong type.
+        UsageError: the question is not valid.
     """
     has_options = any(fields.get(name) is not None for name in ("options", "choices"))
     options = options_of(fields) if has_options or not known.gold_alone else {}
@@ -55,19 +54,19 @@ def question(
     gold: Sequence[Gold],
     groups: Mapping[str, str],
 ) -> Question:
-    """A question with options by the labels of its source, checked and labelled from a on.
+    """A question with options, labelled from a on.
 
     Args:
         id_: unique in its file.
         asked: the question.
-        options: as `options_of` gives them; none where its gold places alone are wanted.
-        answer: the label of the right one; "" without options.
-        context: the texts known to answer it.
-        gold: the places they stand at; each is kept once.
-        groups: what it is counted under; empty values are left out.
+        options: as from `options_of`; empty for gold places alone.
+        answer: label of the right option; "" without options.
+        context: texts that answer it.
+        gold: their places; duplicates are dropped.
+        groups: empty values are dropped.
 
     Raises:
-        UsageError: it is no question, or too long.
+        UsageError: it is not a valid question, or too long.
     """
     query = Query(asked, tuple(options.values()))
     check(query)
@@ -83,11 +82,10 @@ def question(
 
 
 def options_of(fields: Fields) -> dict[str, str]:
-    """The options by label, in order; those of a list are labelled from a on.
+    """Options by label, in order; a list is labelled from a on.
 
     Raises:
-        InputError: they are missing, empty, no texts, too few or too many, or two labels are the
-            same.
+        InputError: options are missing, empty, not texts, too few or too many, or share a label.
     """
     given = [fields[name] for name in ("options", "choices") if fields.get(name) is not None]
     if not given:
@@ -112,10 +110,10 @@ def options_of(fields: Fields) -> dict[str, str]:
 
 
 def answer_of(answer: str, options: Mapping[str, str]) -> str:
-    """The label of the right option, which is given by label or by its text.
+    """Label of the right option, given by label or text.
 
     Raises:
-        InputError: no option is meant, or more than one can be.
+        InputError: no option or several options match.
     """
     by_text = [label for label, text in options.items() if text == answer]
     label = label_of(answer)
@@ -141,7 +139,7 @@ def label_of(written: str) -> str:
 
 
 def context_of(value: Any) -> str:
-    """The texts known to answer a question, a paragraph each.
+    """Texts that answer a question, one paragraph each.
 
     Raises:
         InputError: the field is neither a text nor a list of texts.
@@ -153,10 +151,10 @@ def context_of(value: Any) -> str:
 
 
 def gold_of(value: Any) -> list[Gold]:
-    """Gold places as an entry gives them.
+    """Gold places of an entry.
 
     Raises:
-        InputError: one of them is no place.
+        InputError: a place is invalid.
     """
     if value is not None and not isinstance(value, list):
         raise InputError(N_("The field 'gold' is no list."))

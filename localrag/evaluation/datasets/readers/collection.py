@@ -1,8 +1,7 @@
-"""Questions over a whole collection, as `localrag eval queries` writes them.
+"""Questions over a collection, as `localrag eval queries` writes them.
 
-An entry has ``id``, ``question`` and ``aspects``: what its answer should tell of, at least one.
-Each of these has ``document`` (its id), ``text`` (the sentences of it that tell of the aspect),
-and the ``question`` and ``answer`` that a model made of them.
+An entry has ``id``, ``question`` and at least one of ``aspects``, with ``document`` (its id),
+``text`` (its sentences about the aspect), ``question`` and ``answer`` (made from them).
 """
 
 from collections.abc import Mapping
@@ -19,12 +18,12 @@ from localrag.retrieval.types import Query
 def read_collection(fields: Fields, known: Sources) -> Question:
     """The question of an entry, without options.
 
-    Its gold places are the documents of its aspects, its gold sentences their texts, and its answer
-    is their answers, a line each.
+    Gold places are the documents of its aspects, gold sentences their texts. The answer is their
+    answers, one a line.
 
     Raises:
-        InputError: a field is missing or of the wrong kind.
-        UsageError: the question is no question.
+        InputError: a field is missing or has the wrong type.
+        UsageError: the question is not valid.
     """
     del known
     aspects: Any = fields.get("aspects")
