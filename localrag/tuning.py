@@ -56,11 +56,9 @@ class Trial:
 
     Attributes:
         name: "words", "words + meaning 1:2, reread" …
-        settings: of this way.
         ndcg: mean nDCG of the first k (Järvelin and Kekäläinen 2002), with gain 1.
         any_found, all_found: questions with any or all units among the first k.
         behind: nDCG below the best, with its 95 % interval (paired bootstrap).
-        seconds: mean of a search.
     """
 
     name: str
@@ -77,9 +75,6 @@ class Tuning:
     """Result of the measurement.
 
     Attributes:
-        questions: asked.
-        unusable: lines left out.
-        k: hits that count.
         tried: the varied settings, if there is a model for them.
         trials: from the simplest to the most costly.
         chosen: the simplest one not clearly behind the best.

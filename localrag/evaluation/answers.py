@@ -96,8 +96,6 @@ class Answered:
     Attributes:
         text: of the answer; "" of a failure.
         checked: result for a claim; None without a verdict.
-        claims: its statements.
-        citations: behind the statements.
         derivation: may have no step.
         stages: of the trace, in their order.
     """

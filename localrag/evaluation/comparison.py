@@ -38,9 +38,6 @@ class EntryComparison:
     """One entry of each run, on the questions and orders of both.
 
     Attributes:
-        first_name, second_name: names of the entries.
-        first, second: scores.
-        difference: second minus first.
         mcnemar: in the order of the dataset; None unless all scores are 0 or 1.
         made_with: differing settings by dotted name, with both values; None if not set.
         measured: figures of answers in free text, by name.
@@ -87,9 +84,6 @@ class Comparison:
     """Differences between two runs.
 
     Attributes:
-        first, second: names of the runs.
-        dataset, split: of both.
-        questions, orders: how many both have.
         entries: matched by name, or by method.
         unchanged: names of entries with equal settings, recall and scores.
         only_first, only_second: names of entries in one run only.

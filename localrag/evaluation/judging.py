@@ -64,8 +64,6 @@ class Judgement:
     Attributes:
         answer: digest of question, answer and derivation (`digest`).
         verdict: "" if there is none.
-        problem: why there is none.
-        spent: cost of the judgement.
     """
 
     answer: str
@@ -246,7 +244,6 @@ class Judged:
     Attributes:
         verdict: None if there is none.
         calls: of the model, retries included; empty if comparison decided.
-        problem: why there is no verdict.
     """
 
     verdict: Verdict | None

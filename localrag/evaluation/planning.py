@@ -45,7 +45,6 @@ class Setup:
     """A method and its settings; an entry of the report.
 
     Attributes:
-        name: of the entry.
         config: settings, with the method and its model.
         made_with: everything the answers depend on, by dotted name.
         folder: of the answers, named after a hash of `made_with`; runs with equal settings share
@@ -64,8 +63,6 @@ class Judge:
     """A model that judges answers.
 
     Attributes:
-        name: of the model.
-        config: settings with this model.
         made_with: everything its verdicts depend on, by dotted name.
     """
 
@@ -92,14 +89,11 @@ class Plan:
     """What an evaluation asks.
 
     Attributes:
-        corpus: searched by the methods.
         questions: all of the split; their order is the order of rows.
-        n: questions asked, from the first.
         orders: orders of options in which each is asked.
         setups: one for each entry, in the order requested.
         left_out: methods that ``all`` does not include here.
         lacking: by question, gold places missing from the corpus; only if a method searches.
-        measure: of answers in free text.
         judge: None if only code gives verdicts.
     """
 

@@ -69,8 +69,6 @@ class MadeAspect:
     """Something a good answer mentions.
 
     Attributes:
-        document: its id.
-        text: its sentences about the aspect.
         question, answer: made from these sentences (`localrag.prepare.synthetic`).
     """
 
@@ -86,10 +84,6 @@ class MadeQuery:
 
     Attributes:
         id: digest of aspects, model and prompt.
-        question: written by a model.
-        aspects: its sources.
-        corpus: of their documents.
-        model: that wrote it.
     """
 
     id: str
@@ -105,7 +99,6 @@ class QueriesReport:
 
     Attributes:
         declaration: the file for `localrag eval`.
-        questions: in the file.
         earlier: those of earlier runs among them.
         models: their writers, the first one first.
         refused: malformed, copied, repeated or dependent questions, and those with new names or

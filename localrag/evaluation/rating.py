@@ -68,8 +68,6 @@ class Rating:
     Attributes:
         pair: digest of the question and both answers.
         scores: of the answer shown first and the other; empty if there are none.
-        problem: why there are none.
-        spent: cost of the rating.
     """
 
     pair: str

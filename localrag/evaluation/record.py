@@ -45,8 +45,6 @@ class Run:
     """A run and its state.
 
     Attributes:
-        dataset, split, sha256: of the questions.
-        n: questions asked, from the first.
         started, finished: ISO date and time (UTC). `finished` is "" until the run is complete.
         judge: everything the verdicts depend on, by dotted name; empty without a judge.
     """

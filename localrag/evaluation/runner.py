@@ -45,8 +45,6 @@ class Finished:
     """Result of a run.
 
     Attributes:
-        evaluation: its complete entries.
-        folder: of the report.
         asked: questions asked by this call; each order counts.
         stopped: by entry, why it has no results.
     """
@@ -202,7 +200,6 @@ class _Asking:
     """Asks model by model.
 
     Attributes:
-        asked: questions asked so far.
         stopped: by entry or judge, why it cannot continue.
     """
 
@@ -304,12 +301,10 @@ class Forecast:
     """Expected cost of one entry.
 
     Attributes:
-        name: of the entry.
         done, left: questions answered and open; each order counts.
         calls, most_calls: of a model for open questions, without retries.
         prompt, completion: tokens for open questions, estimated from answered ones; 0 if there are
             none.
-        seconds: estimated likewise.
         verdicts: still to be given; 0 without a judge.
     """
 

@@ -32,7 +32,6 @@ class Estimate:
 
     Attributes:
         value: 0 to 1 for a score, -1 to 1 for a difference.
-        n: questions.
     """
 
     value: float

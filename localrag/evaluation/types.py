@@ -46,7 +46,6 @@ class GoldSentence(NamedTuple):
 
     Attributes:
         document: as in `Gold`.
-        text: as in the dataset.
     """
 
     document: str
@@ -69,16 +68,13 @@ class Question:
     """A question with a known answer.
 
     Attributes:
-        id: unique in its split.
         query: with options in the order of the dataset.
         answer: label of the right option ("c"), a text, or the verdict on a claim (`Veracity`); ""
             if
             the texts do not answer it.
         context: texts that answer it, as in the dataset; may be "".
-        gold: their places.
         groups: value by name ({"law": "金商法", "kind": "関連法令", "polarity": "deviates"}).
         derivation: triples behind the answer; may be empty.
-        aliases: other right answers.
         sentences: gold sentences; may be empty.
         evidence: for a claim, the questions asked to check it.
     """
@@ -103,7 +99,6 @@ class Published:
         score: 0 to 1.
         n: questions; 0 if unknown.
         conditions: model, questions and corpus, in words.
-        source: paper or file.
     """
 
     score: float
@@ -134,9 +129,6 @@ class Dataset:
 
     Attributes:
         name: short name ("lawqa").
-        title: as published.
-        source: address.
-        licence: its terms.
         reader: format of its files; a name in `localrag.evaluation.datasets.readers`.
         splits: by default, the first one present is used.
         corpus: files and folders of the corpus, relative to the folder of the data.
@@ -146,7 +138,6 @@ class Dataset:
         caveats: sentences needed to judge a score.
         measure: of answers in free text; a name in `localrag.evaluation.measures.MEASURES`.
         synonyms: files for the measure, relative to the folder of the dataset; later ones win.
-        published: figures by method.
     """
 
     name: str
@@ -170,7 +161,6 @@ class Questions:
 
     Attributes:
         split: its name, or the name of a user's file.
-        sha256: of the file.
         own: whether a user's file replaces the split; caveats and published figures do not apply.
         own_documents: whether each question is asked of its own documents only, named in its query.
         unanswerable: whether each is followed by a variant without its supporting documents.
@@ -264,7 +254,6 @@ class Search:
 
     Attributes:
         found: whether the hits hold or state the gold triple.
-        reading: of the stage.
     """
 
     stage: Stage
@@ -277,12 +266,10 @@ class Result:
     """Result of one question, method and order of options.
 
     Attributes:
-        question: its id.
         order: of the options, from 0.
         score: 0 to 1: right or wrong for a choice, else the main figure of the measure; 0 for a
             failure.
         chosen: label in the order of the dataset, or verdict on a claim; may be "".
-        shown: label in the order shown.
         failure: type of the error; "" for an answer.
         cause: why the score is below 1; None otherwise.
         recall: by stage, the best rank of each gold place; 0 if not found.
@@ -326,7 +313,6 @@ class NotMeasured:
     """A method or entry without results.
 
     Attributes:
-        name: of the method or entry.
         cause, cure: sentences; the cure may be "".
     """
 
@@ -344,12 +330,8 @@ class PairRating:
     """A judge's scores of two entries on one question.
 
     Attributes:
-        question: its id.
-        first, second: names of the entries.
         as_named, swapped: scores of both, with the first shown first or last; empty if there are
             none.
-        problem: why there are none.
-        spent: cost of both.
     """
 
     question: str
@@ -367,9 +349,7 @@ class Entry:
 
     Attributes:
         name: unique in the report: the method, and the model if there are several.
-        method: its name.
         made_with: everything the answers depend on, by dotted name.
-        results: complete, by order and question.
     """
 
     name: str
@@ -383,13 +363,7 @@ class Evaluation:
     """A finished evaluation.
 
     Attributes:
-        id: name of the run folder.
-        questions: with the dataset.
-        orders: orders of options asked.
-        entries: in the order requested.
-        machine: processor, memory and system.
         date: ISO date and time (UTC) of the end.
-        not_measured: entries without results.
         lacking: by question, gold places missing from the corpus; only if a method searches.
         judge: everything its verdicts depend on, by dotted name; empty without a judge.
         measured_with: notes on the figures of the measure.
@@ -461,7 +435,6 @@ class Measure:
     """A measure of answers in free text.
 
     Attributes:
-        score: name of the main figure.
         figures: by name, 0 to 1, higher is better.
         verdict: by comparison; None if derivations are not examined.
         notes: versions used, and figures that are missing.
@@ -486,9 +459,7 @@ class Asking:
     """A batch begins: one order of options and one method.
 
     Attributes:
-        name: of the entry.
         order: from 0.
-        orders: how many there are.
         place, batches: number of this batch, and of all.
     """
 
@@ -513,8 +484,6 @@ class Judging:
     """A model begins to judge an entry.
 
     Attributes:
-        name: of the entry.
-        judge: the model.
         place, entries: number of this entry, and of all.
     """
 
@@ -526,13 +495,7 @@ class Judging:
 
 @dataclass(frozen=True, slots=True)
 class Unjudged:
-    """The judge gave no verdict on an answer.
-
-    Attributes:
-        name: of the entry.
-        question: its id.
-        problem: why.
-    """
+    """The judge gave no verdict on an answer."""
 
     name: str
     question: str

@@ -78,10 +78,7 @@ class Reflection:
     """A model that proposes instructions.
 
     Attributes:
-        resources: holds the model.
-        language: of the instructions.
         seed: of the sampling, with the number of the proposal.
-        objective: scores the examples.
     """
 
     resources: Shared
@@ -157,11 +154,7 @@ _IDLE_ROUNDS = 100
 
 
 class Failed(BaseException):
-    """A proposal failed, and the next one would fail too.
-
-    Attributes:
-        error: the reason.
-    """
+    """A proposal failed, and the next one would fail too."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
@@ -175,12 +168,8 @@ class QueryAdapter:
     Every outcome goes through `Spending`, so none is paid for twice.
 
     Attributes:
-        task, reflection, guard, spending: its parts.
-        on_candidate: receives new candidates.
-        on_leak: receives proposals refused as leaks.
         on_note: receives notes on what is left out.
         candidates: scored on all validation questions; the seed first.
-        refused: other proposals, by reason.
         end: why GEPA was stopped; "" if it was not.
     """
 

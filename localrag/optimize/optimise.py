@@ -61,13 +61,7 @@ class Material:
     """Questions and first instruction of a run.
 
     Attributes:
-        questions: as read.
-        train: for learning.
-        validation: for the choice.
         unusable: number of questions without what the objective needs.
-        language: of questions and instruction.
-        seed: the built-in instruction.
-        others: questions of the report.
     """
 
     questions: Questions

@@ -116,11 +116,6 @@ class Spending:
 
     Outcomes of an earlier start count when they come up again, so that a run ends at the same place
     with or without stops.
-
-    Attributes:
-        calls: of models.
-        seconds: of work.
-        outcomes: number of different ones.
     """
 
     def __init__(

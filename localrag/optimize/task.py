@@ -183,10 +183,6 @@ class QueryTask:
     """Writes searches for a question with a prompt, searches, and scores the hits.
 
     `Objective.OVERLAP` searches by meaning; `Objective.RECALL` as `ask` does.
-
-    Attributes:
-        resources: model and corpus.
-        objective: scores the hits.
     """
 
     resources: Shared

@@ -31,7 +31,6 @@ class OptimisationPlan:
         limit: number of questions, chosen by the seed; 0 for all.
         report: a file of other questions, to compare the built-in and the best instruction; or
             None.
-        objective: scores a query.
         calls: most calls of models, over all starts; a retry may exceed it.
         minutes: most minutes of work, over all starts.
         reflection: model that proposes prompts; "" for the writer of queries.
@@ -58,13 +57,10 @@ class Rollout:
     Attributes:
         query: of the model; "" if its reply stayed malformed.
         score: 0 to 1.
-        parts: of the score, by name.
         found: headers of the hits, best first.
         missed: gold places not among the hits, by kind of law; "" for other documents.
         problem: why there is no query or hit.
         notes: what a stage left out, switched off or replaced.
-        calls: of the model.
-        seconds: wall time.
     """
 
     query: str
@@ -84,9 +80,6 @@ class Proposal:
 
     Attributes:
         text: the new instruction; "" if the reply stayed malformed.
-        problem: why there is none.
-        calls: of the reflection model.
-        seconds: wall time.
     """
 
     text: str
@@ -100,8 +93,6 @@ class Candidate:
     """A prompt scored on all validation questions.
 
     Attributes:
-        text: the instruction.
-        score: mean over the questions.
         parent: number of its parent; None for the seed.
     """
 
@@ -115,9 +106,6 @@ class Refused:
     """Numbers of proposals that became no candidate.
 
     Attributes:
-        malformed: unreadable twice.
-        leaking: with wording of the questions.
-        repeated: tried before.
         not_better: no better than the parent on its training questions.
     """
 
@@ -132,9 +120,7 @@ class Reported:
     """The built-in and the best instruction on other questions.
 
     Attributes:
-        n: questions.
         found: for both, questions with a gold place among the hits.
-        scores: means of both.
     """
 
     n: int
@@ -152,8 +138,6 @@ class Outcome:
             "stopped".
         candidates: in the order found; the seed first.
         best: number of the best; the first of equals.
-        validation: questions behind the scores.
-        refused: other proposals.
         calls, seconds: spent over all starts, without the report.
         reported: on other questions; None without them.
     """
@@ -179,10 +163,7 @@ class OptimisationProgress:
     """Progress after a call of a model.
 
     Attributes:
-        candidates: so far, with the seed.
         best: score of the best; None before the first.
-        calls, seconds: spent over all starts.
-        plan: with the budget.
         replayed: whether an earlier start had paid for this outcome.
     """
 
@@ -199,12 +180,9 @@ class Begun:
     """A run begins or continues.
 
     Attributes:
-        train, validation: numbers of questions.
         unusable: questions without what the objective needs.
-        known: outcomes of earlier starts.
         torn: whether a cut off line was dropped.
         models: their ids, the writer of queries first.
-        loaded: bytes of loaded weights.
     """
 
     train: int

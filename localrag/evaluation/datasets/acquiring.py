@@ -45,7 +45,6 @@ class Missing:
     """A declared file or folder that is missing.
 
     Attributes:
-        path: as declared.
         hint: how to get it; may be "".
     """
 
@@ -58,9 +57,7 @@ class Brought:
     """Result of bringing in a dataset.
 
     Attributes:
-        dataset: the declaration.
         new: splits with a new or changed file.
-        unchanged: splits whose file was present.
         missing: neither in the folder nor in the workspace.
         added, indexed: results for the corpus; None if it was missing.
     """
@@ -251,10 +248,6 @@ def _excerpts(shelf: Shelf, part: str, path: Path) -> Path:
 
 def as_documents(name: str, content: bytes) -> str:
     """The excerpts of a file as documents ``{id, title, text}``, one JSON object a line.
-
-    Args:
-        name: of the file, for messages.
-        content: the whole file.
 
     Raises:
         InputError: a line is no excerpt; names the first.

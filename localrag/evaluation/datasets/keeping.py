@@ -38,14 +38,7 @@ PASSING = (_PART, DOWNLOAD)
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """Record of a received file.
-
-    Attributes:
-        sha256: in hexadecimal digits.
-        bytes: its size.
-        source: its address or path.
-        date: ISO date and time (UTC).
-    """
+    """Record of a received file."""
 
     sha256: str
     bytes: int
@@ -58,11 +51,7 @@ _RECEIVED = TypeAdapter(dict[str, Received])
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """The folder of one dataset. It may be missing.
-
-    Attributes:
-        folder: its path.
-    """
+    """The folder of one dataset. It may be missing."""
 
     folder: Path
 

@@ -31,8 +31,9 @@ def normalised(text: str) -> str:
 
 
 def folded(text: str) -> str:
-    """`normalised` in NFKC and one case, without blanks. A text entirely in brackets keeps its
-    content.
+    """`normalised` in NFKC and one case, without blanks.
+
+    A text entirely in brackets keeps its content.
     """
     return without_blanks(normalised(text) or text)
 

@@ -58,13 +58,7 @@ def measure(
 
 
 def assigned(meteor: Meteor, given: Sequence[str], wanted: Sequence[str]) -> float:
-    """METEOR of given texts assigned one to one to the wanted ones, 0 to 1.
-
-    Args:
-        meteor: compares two texts.
-        given: the first ten count.
-        wanted: of the dataset.
-    """
+    """METEOR of given texts assigned one to one to the wanted ones, 0 to 1."""
     from scipy.optimize import linear_sum_assignment
 
     counted = given[:_MOST]

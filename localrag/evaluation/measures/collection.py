@@ -30,11 +30,6 @@ def measure(
 ) -> Mapping[str, float]:
     """Figures of one answer, 0 to 1 each; 0 without a statement.
 
-    Args:
-        claims: its statements.
-        citations: of the answer.
-        question: with its aspects.
-
     Returns:
         ``carried``: share of statements with a verified citation that contains them. ``aspects``,
         ``documents``: share of aspects, and of their documents, cited by such a statement. ``new``:

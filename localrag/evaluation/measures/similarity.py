@@ -101,7 +101,6 @@ class Dictionary(NamedTuple):
 
     Attributes:
         name: "full", "core".
-        version: of its package.
     """
 
     name: str
@@ -141,9 +140,6 @@ class Similarity:
     allows 26 different words in two texts; here they are unlimited. Texts above 12,000 characters
     are
     segmented in pieces.
-
-    Attributes:
-        dictionary: for the segmentation.
 
     Args:
         dictionary: from `installed_dictionary`.

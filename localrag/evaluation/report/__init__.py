@@ -38,24 +38,14 @@ class _Stored:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Content of report.json.
-
-    Attributes:
-        format: of the file.
-        figures: of the evaluation.
-        evaluation: with all results.
-    """
+    """Content of report.json."""
 
     format: int
     figures: Figures
     evaluation: Evaluation
 
     def sections(self, plot: Sequence[Block] = ()) -> list[ReportSection]:
-        """All sections in the language in use.
-
-        Args:
-            plot: block for the plot.
-        """
+        """All sections in the language in use."""
         found = all_sections(self.evaluation, self.figures, plot)
         return [section for section in found if section.blocks]
 

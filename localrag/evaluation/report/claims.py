@@ -25,8 +25,6 @@ class LabelFigures:
     """Figures of one label.
 
     Attributes:
-        claims: with this label.
-        given: how often it was given.
         recall: share of its claims with this verdict; None without a claim.
         precision: share of verdicts that are right; None without a verdict.
         f1: harmonic mean of both; 0 if undefined.
@@ -45,7 +43,6 @@ class Verdicts:
 
     Attributes:
         counts: claims by right label and given one (`NONE` for none).
-        labels: figures of each label.
     """
 
     counts: Mapping[str, Mapping[str, int]]

@@ -54,12 +54,8 @@ class EntryFigures:
         by_order: score in each order of options.
         positions: how often each was chosen; empty without options.
         same_choice: share of questions with the same choice in every order; None for one order.
-        recall: by stage of the retrieval.
         shown: share of gold places shown to a model; None if unknown.
-        sentences_shown: the same for gold sentences.
         costs: None without questions.
-        failures: failed answers, by kind.
-        causes: wrong answers, by cause.
         notes: notes of the traces, and their number of answers.
         published: figures of others for this method.
         measured: figures of answers in free text; None for choices.

@@ -73,12 +73,7 @@ _Row = tuple[str, str, Measured]
 
 
 def measures(entries: Sequence[EntryFigures], made_with: Iterable[str]) -> list[Block]:
-    """Figures of the dataset's measure, for answers and derivations.
-
-    Args:
-        entries: of the report.
-        made_with: notes on the figures.
-    """
+    """Figures of the dataset's measure, for answers and derivations."""
     rows = list(_rows(entries))
     names = list(dict.fromkeys(name for *_one, found in rows for name in found.figures))
     if not rows:

@@ -130,9 +130,7 @@ class Costs:
     """Cost of one answer.
 
     Attributes:
-        n: answers.
         calls, prompt, cached, completion: means of calls (with retries) and tokens.
-        retries: of all answers.
         median_seconds, p95_seconds: wall time; the 95th percentile by nearest rank.
     """
 
@@ -172,8 +170,6 @@ class Position:
     """One position among the options.
 
     Attributes:
-        label: of the position.
-        chosen: answers with this choice.
         right: answers for which it was right.
     """
 
@@ -255,9 +251,7 @@ class Note:
     """A note in the traces of several answers.
 
     Attributes:
-        kind: of the note.
         fact: None if the answers differ in its fields. Results keep the exact facts.
-        answers: how many.
     """
 
     kind: FactKind
@@ -337,8 +331,6 @@ class Searched:
 
     Attributes:
         found: by reading, queries whose hits held the gold triple.
-        missed: queries whose hits did not.
-        gold: share of the first.
         of_found, of_missed: shares by reading; may be empty.
     """
 
@@ -354,7 +346,6 @@ class Measured:
     """Measures of answers to some questions.
 
     Attributes:
-        n: questions.
         figures: of the dataset's measure, by name.
         not_found: share of questions without a finding.
         quoted: share of questions with quotations only.
@@ -362,8 +353,6 @@ class Measured:
         verdicts: share of each verdict, by source.
         agreement: share of equal verdicts of code and judge.
         unjudged: answers without a verdict of the judge.
-        searched: by stage.
-        unsought: gold triples without a query.
     """
 
     n: int
@@ -426,11 +415,8 @@ class Refusals:
     """Refusals of questions.
 
     Attributes:
-        n: questions.
         refused: share with nothing found, or with an unsupported answer.
-        not_found, unsupported: shares of the two.
         quoted: share with quotations only.
-        supported: share answered without a doubt.
     """
 
     n: int

@@ -62,9 +62,7 @@ class Rated:
 
     Attributes:
         entries: mean rating by entry and measure, in shares of 100.
-        pairs: every two entries, by measure.
         agreement: by measure, how often both orders give the same preference.
-        pairs_of_answers: to be rated.
         unrated: those without ratings in an order.
     """
 

@@ -254,12 +254,7 @@ def published_figure(one: Published) -> str:
 
 
 def differences(figures: Figures, *, choices: bool) -> list[Block]:
-    """Every two entries, and on claims each against a constant verdict.
-
-    Args:
-        figures: of the report.
-        choices: whether the questions have options.
-    """
+    """Every two entries, and on claims each against a constant verdict."""
     named = {one.name: _named(one) for one in figures.baselines}
     rows = [
         [

@@ -189,7 +189,6 @@ class Sources:
     Attributes:
         lacking: by question, titles of own documents missing from the corpus.
         asks_for_own: whether questions are asked of their own documents only.
-        gold_alone: as given.
         position: number of the current entry, from 0.
     """
 
