@@ -157,7 +157,7 @@ def _journal(path: Path) -> Journal[WrittenRow]:
 def _damaged(path: Path, number: int) -> WorkspaceError:
     return WorkspaceError(
         N_("{path}, line {n} is no answer to the question of its row."),
-        N_("Delete that line: the question is asked anew."),
+        N_("Delete that line: the question is asked again."),
         path=path,
         n=number,
     )
@@ -215,8 +215,8 @@ def forget(path: Path, places: Collection[int]) -> None:
 
 
 def _of_stages(result: Result, active: set[str]) -> Result:
-    # A stage that found nothing for any question took no part (no vectors, no reranker): its
-    # recall would read as if it had searched in vain.
+    # A stage without hits for any question was off (no vectors, no reranker); its recall would be
+    # misleading.
     recall = {stage: places for stage, places in result.recall.items() if stage in active}
     return replace(
         result, recall=recall, lengths={stage: result.lengths[stage] for stage in recall}
@@ -256,7 +256,7 @@ def _result(
     else:
         score, figures, verdicts = _measured(Answered.of(row), question, measure)
         if failure:
-            # Having failed is no refusal, even where there is nothing to answer.
+            # A failure is not a refusal, even of an unanswerable question.
             score, figures = 0.0, dict.fromkeys(figures, 0.0)
     stages = _stages(row)
     citations = row.citations if isinstance(row, AnsweredRow) else ()

@@ -109,7 +109,7 @@ def compare(first: Evaluation, second: Evaluation) -> Comparison:
         InputError: the results of an entry are incomplete.
     """
     _require_same_file(first, second)
-    # Both are complete as they are, before they are cut down to what both have.
+    # Check that both are complete before they are reduced to shared questions.
     entries = [{one.entry.name: one for one in answers_of(run)} for run in (first, second)]
     ids = {question.id for question in second.questions.questions}
     questions = tuple(one for one in first.questions.questions if one.id in ids)
@@ -203,7 +203,7 @@ def _compared(first: Answers, second: Answers) -> EntryComparison:
         first=scores[0],
         second=scores[1],
         difference=gap,
-        # The test was asked about the second against the first; it is shown the other way round.
+        # The test compares second with first; it is shown the other way round.
         mcnemar=test and McNemar(test.second, test.first, test.p),
         made_with={
             name: (before.get(name), after.get(name))
@@ -251,7 +251,7 @@ def markdown(comparison: Comparison) -> str:
         for entry in comparison.entries
         if entry.changed
     ]
-    # What has no section of its own stands at the end.
+    # Settings without a section come last.
     sections[-1] = replace(sections[-1], blocks=[*sections[-1].blocks, *_unchanged(comparison)])
     return as_markdown(sections)
 
@@ -262,20 +262,20 @@ def _head(comparison: Comparison) -> Iterator[Block]:
     # Answers in free text come in one order.
     if any(entry.measured for entry in comparison.entries):
         words = _(
-            "Dataset {dataset}, split {split}: {questions} that both have. Points are those of the "
-            "second run above the first, with a paired bootstrap interval; p is McNemar's exact "
-            "test, by the questions that one run alone has right."
+            "Dataset {dataset}, split {split}: {questions} in both runs. Points: second "
+            "run minus first, with a paired bootstrap interval. p: McNemar's exact test "
+            "over questions that only one run has right."
         )
     else:
         words = ngettext(
-            "Dataset {dataset}, split {split}: {questions} and {orders} order of the options that "
-            "both have. Points are those of the second run above the first, over all orders, with "
-            "a paired bootstrap interval; p is McNemar's exact test in the order of the dataset, "
-            "by the questions that one run alone has right.",
-            "Dataset {dataset}, split {split}: {questions} and {orders} orders of the options that "
-            "both have. Points are those of the second run above the first, over all orders, with "
-            "a paired bootstrap interval; p is McNemar's exact test in the order of the dataset, "
-            "by the questions that one run alone has right.",
+            "Dataset {dataset}, split {split}: {questions} and {orders} order of the "
+            "options in both runs. Points: second run minus first over all orders, with a "
+            "paired bootstrap interval. p: McNemar's exact test in the order of the "
+            "dataset, over questions that only one run has right.",
+            "Dataset {dataset}, split {split}: {questions} and {orders} orders of the "
+            "options in both runs. Points: second run minus first over all orders, with a "
+            "paired bootstrap interval. p: McNemar's exact test in the order of the "
+            "dataset, over questions that only one run has right.",
             comparison.orders,
         )
     yield ReportText(

@@ -370,7 +370,7 @@ def _journal(path: Path) -> Journal[Judgement]:
 def _damaged(path: Path, number: int) -> WorkspaceError:
     return WorkspaceError(
         N_("{path}, line {n} is no verdict."),
-        N_("Delete that line: the answer is judged anew."),
+        N_("Delete that line: the answer is judged again."),
         path=path,
         n=number,
     )

@@ -30,13 +30,13 @@ from localrag.workspace import CorpusPaths, Workspace
 ALL = "all"
 """Stands for every method that can be run."""
 
-# The rooms whose code makes answers; a change in any of them asks all questions anew.
+# Rooms with code for answers. After a change in one, all questions are asked again.
 _ROOMS = ("corpus", "methods", "question", "reading", "retrieval", "statutes")
-# A batch goes on with wider bounds, an evaluation compares answers made under the same ones.
+# A batch may continue with wider bounds; an evaluation needs equal ones.
 _BOUNDS = ("context", "max_tokens")
 _HERE = Path(__file__).parent
 _PROMPTS = Path(prompts.__file__).parent
-# What verdicts of a judge depend on, besides the model.
+# Settings that verdicts depend on, besides the model.
 _OF_JUDGES = ("temperature", "seed", "max_tokens", "context")
 
 
@@ -162,7 +162,7 @@ def plan(
         )
     if orders > 1 and not any(one.query.options for one in questions.questions):
         raise UsageError(
-            N_("The questions have no options that could stand in {orders} orders."),
+            N_("The questions have no options to show in {orders} orders."),
             Fact(FactKind.TO_LEAVE_ORDERS),
             orders=orders,
         )
@@ -193,7 +193,7 @@ def plan(
             questions,
             corpus,
             _settings(config, one, model, order),
-            # What tells the entries of a method apart.
+            # Distinguishes the entries of a method.
             _joined(
                 one.name,
                 order if one.staged and len(staged) > 1 else "",
@@ -293,7 +293,7 @@ def _hindrance(
             first=first.id,
             second=second.id,
         )
-    # That a corpus is lacking altogether is told of all methods together.
+    # A missing corpus is reported once for all methods.
     if place.store.exists():
         try:
             require_layers(place, one.layers)

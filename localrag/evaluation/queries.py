@@ -47,10 +47,10 @@ PROMPT = "collection_query"
 MAKING = Phase(N_("asking over the collection"), N_("questions"))
 
 _LONGEST = 300
-# Synthetic questions among which the nearest of other documents are looked for.
+# Nearest synthetic questions that are examined.
 _NEAR = 50
 _SEED = 0
-# What a question cannot speak of that is to be understood without the prompt.
+# Words of a question that refer to the prompt.
 _OF_PROMPT = re.compile(
     r"\b(?:the (?:list|material|text|questions?)|these|this collection|listed|mentioned|above)\b"
     "|資料|上記|挙げ|これら|文中|この(?:文書|集まり)",

@@ -207,7 +207,7 @@ def rated(model: ChatModel, settings: ChatConfig, pair: ShownPair) -> Rating:
             raise
         problem = error.cause
     else:
-        # An answer without a word is worth nothing, whatever a model makes of it.
+        # An empty answer scores 0, without asking the model.
         first, second = (
             given.model_dump() if text else dict.fromkeys(MEASURES, 0)
             for given, text in ((reply.first, pair.first), (reply.second, pair.second))
@@ -262,7 +262,7 @@ def _journal(path: Path) -> Journal[Rating]:
 def _damaged(path: Path, number: int) -> WorkspaceError:
     return WorkspaceError(
         N_("{path}, line {n} is no rating."),
-        N_("Delete that line: the answers are rated anew."),
+        N_("Delete that line: the answers are rated again."),
         path=path,
         n=number,
     )

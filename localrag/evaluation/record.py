@@ -254,7 +254,7 @@ def _taken(folder: Path, there: Run | None, asked: Run) -> UsageError:
 
 
 def _asked(run: Run) -> tuple[object, ...]:
-    # The paths of the answers hold the fingerprints of what they were made with.
+    # The paths of the answers contain the fingerprints of their settings.
     entries = tuple((entry.name, entry.answers) for entry in run.entries)
     return run.sha256, run.split, run.n, run.orders, entries, run.judge
 

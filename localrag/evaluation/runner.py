@@ -111,7 +111,7 @@ def evaluate(
         for setup in complete
         for order in range(plan.orders)
     }
-    # A report that nothing was asked for says when its answers were complete.
+    # If nothing was asked, the report keeps its date.
     date = recorded.finished or record.now()
     evaluation = Evaluation(
         id=folder.name,
@@ -222,7 +222,7 @@ class _Asking:
             config = plan.config.model_copy(update={"chat": chat})
             with MethodResources(plan.workspace, plan.corpus, config) as resources:
                 for setup, order in to_ask:
-                    # What needs no model goes with the first one: the corpus is opened once.
+                    # Methods without a model run with the first one, to open the corpus once.
                     if (setup.config.chat.model or models[0]) == model:
                         self._batch(setup, order, resources)
 
@@ -288,7 +288,7 @@ def table(questions: Iterable[Question], order: int) -> bytes:
 
 
 def _row(id_: str, query: Query) -> bytes:
-    # By their labels: what looks like one at the beginning of a text belongs to the text.
+    # With labels, so that a text beginning like a label stays a text.
     options = dict(labelled(query.options))
     row: dict[str, object] = {"id": id_, "question": query.text, "options": options}
     if query.filters.documents:

@@ -85,7 +85,7 @@ def searches(
 
 
 def _gold(step: Step, derivation: Sequence[Triple]) -> Triple | None:
-    # A query may be without a subject, or with another name of it than the triple found.
+    # A query may have no subject, or another name for it than the triple.
     for subject in (step.subject, step.triple.subject if step.triple else ""):
         about = [one for one in derivation if folded(one.subject) == folded(subject)]
         if about:
@@ -113,7 +113,7 @@ def _says(passage: Passage, title: str, gold: Triple) -> bool:
 
 
 def _names(text: str, name: str) -> bool:
-    # Articles have dates of birth in brackets, which `folded` takes for notes.
+    # `folded` removes dates of birth in brackets.
     return folded(name) in folded(text) or without_blanks(name) in without_blanks(text)
 
 

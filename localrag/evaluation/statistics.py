@@ -88,7 +88,7 @@ def score(questions: Sequence[Sequence[float]]) -> Estimate | None:
 def share(hits: int, n: int) -> Estimate:
     """A rate with its Wilson interval; `n` is at least 1."""
     interval = _stats().binomtest(hits, n).proportion_ci(LEVEL, method="wilson")
-    # Rounding may leave an end a hair inside the rate, where that is 0 or 1.
+    # By rounding, an end can lie inside the rate if that is 0 or 1.
     value = hits / n
     return Estimate(value, min(float(interval.low), value), max(float(interval.high), value), n)
 
@@ -133,7 +133,7 @@ def _mean(values: Sequence[float], least: float, most: float) -> Estimate:
     return Estimate(mean, max(least, mean - reach), min(most, mean + reach), n)
 
 
-# Sorted values give the same interval in whatever order the questions stand.
+# Values are sorted: the interval does not depend on the order of questions.
 @lru_cache(maxsize=4096)
 def _bootstrap(values: tuple[float, ...]) -> tuple[float, float]:
     import numpy as np

@@ -33,7 +33,7 @@ _LONGEST_QUESTION = 600
 _LONGEST_OPTION = 200
 # The instruction and its analysis, where a character takes more than one token.
 _TOKENS = 2_048
-# The same examples shall not bring the same proposal every time.
+# Equal examples should not always give the same proposal.
 _TEMPERATURE = 0.7
 _LAYOUT = dict.fromkeys(map(ord, "\t\n\r"))
 Example = Mapping[str, Any]
@@ -44,7 +44,7 @@ _UNPRINTABLE = ("Cc", "Cf", "Cs")
 
 
 def _printable(text: str) -> str:
-    # They tell a model nothing, and would reach terminals and files.
+    # Control characters would reach terminals and files.
     if any(
         unicodedata.category(character) in _UNPRINTABLE for character in text.translate(_LAYOUT)
     ):
@@ -133,7 +133,7 @@ class Reflection:
         try:
             text = toolkit.ask(messages, Instruction, f"proposal {number}").instruction.strip()
         except ModelUnusable as error:
-            # Another proposal may do better; whatever else it is would fail that as well.
+            # Another proposal may succeed; any other error would repeat.
             if error.kind != "ReplyInvalid":
                 raise
             problem = as_written(error)
@@ -149,7 +149,7 @@ class Reflection:
 COMPONENT = "instruction"
 """The one part of a candidate that GEPA rewrites."""
 
-# So many rounds without a call of a model: every choice left was tried before.
+# Rounds without a model call: every remaining choice was tried before.
 _IDLE_ROUNDS = 100
 
 
@@ -244,7 +244,7 @@ class QueryAdapter:
                 key, Proposal, lambda: self.reflection.propose(messages, number)
             )
         except Exception as error:
-            # GEPA would take it down in its log, and go on with the next proposal.
+            # GEPA would log it, and continue with the next proposal.
             raise Failed(error) from error
         return {COMPONENT: made.text} if self._admits(made) else {}
 

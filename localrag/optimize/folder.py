@@ -76,7 +76,7 @@ class RunFolder:
                 if self.prompt_is_foreign:
                     raise UsageError(
                         N_("The prompt {name!r} was edited by hand after this run had made it."),
-                        N_("Choose another --name, or begin anew in its place with --restart."),
+                        N_("Choose another --name, or replace it with --restart."),
                         name=self.name,
                     )
                 return
@@ -140,7 +140,7 @@ class RunFolder:
         if changes := changed(self.begun_with() or {}, now):
             raise UsageError(
                 N_("The run {name!r} was begun with something else: {changes}."),
-                N_("Choose another --name, or begin anew with --restart."),
+                N_("Choose another --name, or start again with --restart."),
                 name=self.name,
                 changes=changes,
             )
@@ -160,6 +160,6 @@ def _read(path: Path, kind: TypeAdapter[_Value]) -> _Value | None:
     except (OSError, ValueError) as error:
         raise WorkspaceError(
             N_("{path} cannot be read."),
-            N_("Restore it from a copy, or begin anew with --restart."),
+            N_("Restore it from a copy, or start again with --restart."),
             path=path,
         ) from error

@@ -44,7 +44,7 @@ _ACCENT = re.compile("[\u0300-\u036f]")
 # Latin only: Japanese between such brackets is wording.
 _TAG = re.compile(r"</?[a-z][a-z0-9 =\"'/-]{0,40}>")
 _HIRAGANA = {katakana: katakana - 0x60 for katakana in range(ord("ァ"), ord("ヶ") + 1)}
-# A letter that stands so often may be there to fill up copied wording.
+# A letter this frequent may have been inserted into copied wording.
 _OFTEN = 6
 
 
@@ -133,7 +133,7 @@ class LeakageGuard:
     def _between_names(self, prompt: str) -> Iterator[str]:
         start = 0
         for name in self._names.find_names(prompt):
-            # A short one carries nothing, and would only cut what stands around it.
+            # A short tag hides nothing, and would split the text around it.
             if name.end - name.start > LONGEST["ja"]:
                 yield prompt[start : name.start]
                 start = name.end
@@ -145,7 +145,7 @@ def _asked(question: Question) -> list[str]:
 
 
 def _common(questions: Iterable[Question], lengths: Mapping[Language, int]) -> set[str]:
-    # Counted in what is asked, not in the contexts: questions on one provision share these.
+    # Counted in questions, not in contexts: questions on one provision share these.
     asked = Counter(
         run for question in questions for run in set(_runs_of(_asked(question), lengths))
     )
@@ -188,7 +188,7 @@ def _letters(text: str) -> str:
     return _NO_LETTER.sub("", normalize(bare_letters).translate(_HIRAGANA))
 
 
-# Spellings of old, which no statute in force uses for its numbers.
+# Old spellings; no statute in force numbers with them.
 _OLD = str.maketrans({"廿": "二十", "卅": "三十", "卌": "四十", "條": "条"})
 _BLANK = r"[ \t]*"
 _NUMBER = rf"(?:[0-9]{{1,4}}|[{NUMERAL_CHARACTERS}]{{1,9}})"

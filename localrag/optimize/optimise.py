@@ -260,7 +260,7 @@ def optimise(
         try:
             run.go()
         finally:
-            # What was reached counts, however the run is left.
+            # Write the report, however the run ends.
             run.conclude()
         run.report()
     if run.outcome is None:
@@ -316,7 +316,7 @@ class _Run:
         """Run GEPA until the budget is spent or nothing is left to try."""
         from gepa.api import optimize
 
-        # Its protocol wants an attribute that holds a function; a method serves as well.
+        # The protocol wants an attribute with a function; a method works too.
         adapter: Any = self.adapter
         try:
             optimize(
@@ -340,7 +340,7 @@ class _Run:
         """Write the report, and save the best prompt."""
         adapter, plan = self.adapter, self.plan
         earlier = self.folder.outcome() if self._end == _STOPPED else None
-        # Stopped while it went over what was known, it has not come as far as before.
+        # A run stopped among known outcomes has reached less than before.
         if not adapter.candidates or (earlier and earlier.calls > self.spending.calls):
             return
         scores = [candidate.score for candidate in adapter.candidates]

@@ -86,7 +86,7 @@ class Outcomes:
     def _damaged(self, number: int) -> WorkspaceError:
         return WorkspaceError(
             N_("{path}, line {n} is no outcome of an optimisation."),
-            N_("Delete that line (it is asked again), or begin anew with --restart."),
+            N_("Delete that line (it is asked again), or start again with --restart."),
             path=self._path,
             n=number,
         )
@@ -154,7 +154,7 @@ class Spending:
 
         def make(key: str) -> None:
             made = wanted[key]()
-            # Those who share the time of a model share in the minutes.
+            # Parallel calls share the minutes.
             self._journal.put(key, replace(made, seconds=made.seconds / parallel))
 
         pool = ThreadPoolExecutor(parallel)

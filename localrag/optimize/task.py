@@ -148,7 +148,7 @@ class Shared:
     reading: RLock
     opened: MethodResources
     query_prompt: OptimisedPrompt | None = None
-    # The journal of the run keeps what was paid for.
+    # The journal keeps outcomes that were paid for.
     remembered: None = None
 
     @classmethod
@@ -202,7 +202,7 @@ class QueryTask:
         return replace(
             made,
             notes=tuple(dict.fromkeys(toolkit.trace.events)),
-            # One that was refused before it began counts too: else it would never end.
+            # A request refused before it began counts too; otherwise the run might not end.
             calls=max(1, len(toolkit.trace.calls)),
             seconds=perf_counter() - since,
         )
@@ -217,7 +217,7 @@ class QueryTask:
             else:
                 query = write_query(toolkit, question.query)
         except ModelUnusable as error:
-            # What the prompt itself brings about is its score, not the end of the run.
+            # A failure caused by the prompt is its score, not the end of the run.
             if not error.of_one_request:
                 raise
             toolkit.note(STAGE, [Fact(FactKind.MODEL_FAILED, cause=error.cause)])

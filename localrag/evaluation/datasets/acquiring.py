@@ -146,9 +146,9 @@ def take(shelf: Shelf, dataset: Dataset, split: Split, content: bytes, source: s
         split.sha256,
         dataset.name,
         UNDECLARED,
-        N_("Get the file anew from where the dataset is published."),
+        N_("Get the file again from the publisher of the dataset."),
     )
-    # The names of laws make no question unreadable.
+    # Names of laws are not needed to check the questions.
     read(dataset.reader, split.file, content, Sources())
     return shelf.land(split.file, content, source)
 

@@ -28,7 +28,7 @@ def _inside(path: str) -> str:
 
 
 def _unreserved(path: str) -> str:
-    # Some file systems take upper and lower case for one.
+    # Some file systems ignore case.
     plain = path.casefold()
     if PurePosixPath(plain).parts[0] in RESERVED or plain.endswith(PASSING):
         raise ValueError(
@@ -121,7 +121,7 @@ def _contradictions(read: _Declaration) -> list[str]:
     for what, values in (
         ("splits: the name", [split.name for split in read.splits]),
         ("splits: the file", [split.file for split in read.splits]),
-        # They are kept by it.
+        # Files are kept under this name.
         ("excerpts: the name", [PurePosixPath(path).stem for path in read.excerpts]),
     ):
         faults += [

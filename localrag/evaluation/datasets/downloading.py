@@ -82,7 +82,7 @@ def download(
             try:
                 take(shelf, dataset, split, content_of(part), split.url)
             finally:
-                # Whole, it is in its place; else it is not what was declared.
+                # A complete file is in its place; any other differs from the declaration.
                 part.unlink(missing_ok=True)
             new.append(split.name)
     without = [split.file for split in dataset.splits if not split.url]
@@ -170,7 +170,7 @@ def _require_https(dataset: Dataset, split: Split, request: "httpx.Request") -> 
     import httpx
 
     url, declared = request.url, httpx.URL(split.url)
-    # What was declared to come over https does not come from this machine.
+    # An https address must not lead to this machine.
     if url.scheme == "https" or (declared.scheme == "http" and url.host in _THIS_MACHINE):
         return
     if url == declared:
@@ -194,7 +194,7 @@ def _told(dataset: Dataset, split: Split) -> Iterator[None]:
 
     try:
         yield
-    # A proxy that the environment names can need a package that is not there.
+    # A proxy of the environment may need a missing package.
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError) as error:
         raise InputError(
             N_("{url} cannot be fetched ({problem})."),

@@ -101,7 +101,7 @@ class Shelf:
             make_folder(target.parent)
             with replacing(target, target.with_name(f"{target.name}{_PART}")) as writer:
                 writer.write(content)
-                # A file without an entry is taken for none; an entry without its file too.
+                # A file without a record counts as missing, and the reverse.
                 self._note(known | {file: entry})
         return True
 

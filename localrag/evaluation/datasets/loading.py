@@ -72,7 +72,7 @@ def damaged(workspace: Workspace) -> list[InputError]:
 
 def _own(workspace: Workspace) -> Iterator[Dataset | InputError]:
     for path in sorted(workspace.datasets.glob(f"*/{DECLARATION}")):
-        # A folder whose name no dataset can have (a copy made by hand) is none.
+        # Skip folders with an invalid name, such as copies made by hand.
         with suppress(UsageError):
             name = Shelf.of(workspace, path.parent.name).folder.name
             try:
@@ -183,8 +183,8 @@ def load(
     if lacking:
         raise NotFoundError(
             N_(
-                "The corpus {corpus!r} lacks {n:,} of the paragraphs that come with the questions, "
-                "such as one of {title!r}."
+                "The corpus {corpus!r} does not have {n:,} of the paragraphs of the "
+                "questions, such as one of {title!r}."
             ),
             N_(
                 "Add them: localrag add {file} --corpus {corpus}, then: localrag index --corpus "
@@ -228,7 +228,7 @@ def _with_variants(questions: Iterable[Question]) -> Iterator[Question]:
         if not supporting:
             raise UsageError(
                 N_("It is not told which paragraphs support the answer of {question!r}."),
-                N_("Name a split that tells it (--split), or leave out --unanswerable."),
+                N_("Name a split that shows it (--split), or leave out --unanswerable."),
                 question=question.id,
             )
         left = tuple(id_ for id_ in question.query.filters.documents if id_ not in supporting)
@@ -316,9 +316,8 @@ def _refuse_sheet(path: Path) -> None:
         raise InputError(
             N_("{path} cannot be read as questions: JSON Lines (.jsonl) or JSON (.json) only."),
             N_(
-                "Write an object for each question, with the fields id, question, "
-                "options (or choices) and answer, and, where they are known, "
-                "context, gold and groups."
+                "Write an object for each question, with the fields id, question, options "
+                "(or choices) and answer. Optional: context, gold and groups."
             ),
             path=path,
         )
@@ -339,7 +338,7 @@ def _undeclared(path: Path) -> Dataset:
 def _plain(stem: str) -> str:
     """A file name as the name of a dataset and its folders."""
     plain = re.sub(r"[^\w.-]+", "-", stem).strip("-.")[:_LONGEST_NAME].strip("-.")
-    # A file that is called like a dataset of localrag is not that dataset.
+    # A file with the name of a dataset of localrag is another dataset.
     return f"{plain}-file" if plain in declared() else plain or "questions"
 
 
@@ -399,7 +398,7 @@ def _stored(workspace: Workspace, corpus: str) -> Stored:
         for page in store.documents(STORE) if store else ():
             pages = found.setdefault(page.metadata[CLAIM_OF], {})
             url = page.metadata.get("url", "")
-            # A page without an address, or scraped twice, is a page of the claim all the same.
+            # Pages without an address, or scraped twice, belong to the claim too.
             pages[url if url and url not in pages else page.id] = page.id
     return found
 

@@ -6,8 +6,8 @@ from collections import Counter
 from localrag_indexes.analysis.normalize import normalize, without_blanks
 
 _BLANK = re.compile(r"\s+")
-# Where no bracket closes the line, the whole rest of it is matched, and kept: no later bracket of
-# the line can be closed either, and looking again from each would take quadratic time.
+# Without a closing bracket the rest of the line is matched and kept. Looking again from each later
+# bracket would take quadratic time.
 _BRACKETED = re.compile(r"\s*[(（].[^)）\n]*(?P<closed>[)）]\s*)?")
 _QUOTATION_MARKS = str.maketrans("", "", "『』「」")
 _YES_NO = {"はい": "YES", "いいえ": "NO"}
@@ -23,8 +23,8 @@ def normalised(text: str) -> str:
 
     Source: aiishii/JEMHopQA, evaluate.py, `normalize_answer`.
     """
-    # A run of blanks is one blank, so that no run is looked through more than once; a line break in
-    # it stays one, for brackets do not reach over it.
+    # Runs of blanks become one blank first, for linear time. Brackets end at a line break, so that
+    # stays.
     text = _BLANK.sub(lambda run: "\n" if "\n" in run[0] else " ", _YES_NO.get(text, text))
     text = _BRACKETED.sub(lambda found: found[0] if found["closed"] is None else "", text)
     return " ".join(text.translate(_QUOTATION_MARKS).split())

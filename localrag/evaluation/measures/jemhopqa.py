@@ -105,7 +105,7 @@ def _links(derivation: Sequence[Triple]) -> set[tuple[str, str]]:
     return {(folded(subject), folded(one)) for subject, _, one in singles(derivation)}
 
 
-# What of a triple is compared, and at which places it stands in (subject, predicate, object).
+# Compared parts of a triple, by position in (subject, predicate, object).
 _ASPECTS = {"entity": (0, 2), "relation": (1,), "full": (0, 1, 2)}
 
 Single = tuple[str, str, str]

@@ -25,12 +25,12 @@ EXTRA = "averitec"
 DEBIAN = Path("/usr/share/wordnet")
 """Where Debian's package wordnet-base has WordNet."""
 
-# Texts of which scores are kept: those of one claim are compared with each other again and again.
+# Scores in the cache: texts of one claim are compared repeatedly.
 _KEPT = 50_000
 # The names of NLTK for the splitter of sentences and for WordNet.
 _PUNKT, _WORDNET = "tokenizers/punkt_tab", "corpora/wordnet"
-# WordNet has so many files of its lexicographers; Debian leaves out the table of their names, which
-# synonyms do not need.
+# Number of WordNet's lexicographer files. Debian omits the table of their names, and synonyms do
+# not need it.
 _LEXNAMES = 45
 
 
@@ -116,7 +116,7 @@ def _wordnet() -> "WordNetCorpusReader | None":
             continue
     if not (DEBIAN / "data.noun").is_file():
         return None
-    # NLTK reads below its paths only.
+    # NLTK reads only below its paths.
     if str(DEBIAN) not in nltk.data.path:
         nltk.data.path.append(str(DEBIAN))
     return _opened(str(DEBIAN))
@@ -132,7 +132,7 @@ def _opened(root: Any) -> "WordNetCorpusReader":
             """Read a file at once; NLTK would keep it open."""
             if file == "lexnames":
                 return io.StringIO("".join(f"{n:02}\tnone\t0\n" for n in range(_LEXNAMES)))
-            # Places in it are counted in bytes.
+            # Its offsets are in bytes.
             with super().open(file) as stream:
                 return io.StringIO(stream.stream.read().decode("latin-1"))
 
@@ -140,6 +140,6 @@ def _opened(root: Any) -> "WordNetCorpusReader":
             """Skip the tables for other versions."""
 
     with warnings.catch_warnings():
-        # That there are no other languages.
+        # No other languages.
         warnings.simplefilter("ignore")
         return Senses(root, None)

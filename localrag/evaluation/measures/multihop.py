@@ -17,7 +17,7 @@ from localrag.evaluation.types import Measure, Question
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
-# Such an answer is right or wrong: one word of a longer one tells nothing.
+# Such an answer is right or wrong as a whole.
 _WHOLE = ("yes", "no", "noanswer")
 
 

@@ -74,7 +74,7 @@ def _read(path: Path) -> dict[str, frozenset[str]]:
 def _invalid(path: Path, why: str) -> InputError:
     return InputError(
         N_("{path} is no dictionary of synonyms ({why})."),
-        N_("Get it anew, in the text form of the Sudachi synonym dictionary (synonyms.txt)."),
+        N_("Get it again, in the text form of the Sudachi synonym dictionary (synonyms.txt)."),
         path=path,
         why=why,
     )
@@ -88,7 +88,7 @@ _DICTIONARIES = (OFFICIAL_DICTIONARY, "core")
 _PACKAGES = ("rapidfuzz", "scipy", "sudachipy")
 
 _PASSED_OVER = frozenset({"空白", "補助記号", "助詞", "助動詞"})
-# Sudachi takes 49,149 bytes at once, and a character is up to four.
+# Sudachi accepts 49,149 bytes at once, and a character has up to four.
 _LONGEST = 12_000
 _KEPT = 10_000
 
@@ -172,7 +172,7 @@ class Similarity:
         return Indel.normalized_similarity(*_labelled(self._words(predicted), self._words(gold)))
 
     def _cut(self, text: str) -> tuple[Word, ...]:
-        # Half a character is no text that Sudachi takes.
+        # Sudachi rejects lone surrogates.
         whole = text.encode(errors="replace").decode()
         pieces = (whole[start : start + _LONGEST] for start in range(0, len(whole), _LONGEST))
         return tuple(word for piece in pieces for word in self._of_piece(piece))

@@ -71,7 +71,7 @@ def write(evaluation: Evaluation, folder: Path) -> None:
         written = _report.dump_json(report, indent=1)
     except PydanticSerializationError as error:
         raise InputError(
-            N_("The evaluation holds what is no valid Unicode text ({problem})."),
+            N_("The evaluation holds text that is not valid Unicode ({problem})."),
             N_("Mend the questions, or the names in the settings."),
             problem=error,
         ) from error

@@ -113,7 +113,7 @@ def blocks(found: Mapping[str, Verdicts | None]) -> list[Block]:
             for right in Veracity
         ],
     )
-    return [labels, ReportText(_("Claims by the right verdict and by the one given:")), pairs]
+    return [labels, ReportText(_("Claims by the right and the given verdict:")), pairs]
 
 
 def _rows(name: str, found: Verdicts) -> list[list[str]]:

@@ -13,9 +13,9 @@ from localrag.evaluation.statistics import Estimate
 if TYPE_CHECKING:
     from jinja2 import Template
 
-# An underscore or tilde inside a word is no markup, and names are full of them.
+# An underscore or tilde inside a word is not markup, and common in names.
 _MARKUP = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")
-# Beside what `one_line` shows: XML forbids these.
+# XML forbids these too.
 _NO_XML = re.compile(r"[\ufffe\uffff]")
 
 DASH = "–"
@@ -86,7 +86,7 @@ def markdown(sections: Iterable[ReportSection]) -> str:
 def _template() -> "Template":
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    # Markdown has rules of its own for what is markup: `plain` is one of them.
+    # `plain` escapes by the rules of Markdown.
     environment = Environment(  # noqa: S701
         loader=PackageLoader("localrag.evaluation", "report"),
         undefined=StrictUndefined,

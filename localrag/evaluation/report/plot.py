@@ -18,7 +18,7 @@ from localrag.reading.wording import VERACITIES
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Two colours of Okabe and Ito (2008), told apart by all kinds of sight, and on paper by shape.
+# Two colours of Okabe and Ito (2008), safe for colour blindness; shapes differ too.
 _BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#6b6b6b"
 _STYLE: dict[str, Any] = {
     "svg.hashsalt": "localrag",
@@ -45,7 +45,7 @@ def plotted(figures: Figures) -> str:
     import matplotlib
     from matplotlib.figure import Figure
 
-    # What the answers could rest on; the stages before it stand in the table.
+    # The last stage; earlier ones are in the table.
     stages = [
         (f"{entry.name}: {stage}", found)
         for entry in figures.entries
@@ -107,7 +107,7 @@ def _verdicts(panel: "Axes", name: str, found: Verdicts) -> None:
         for place, count in enumerate(row):
             panel.text(place, at, str(count), ha="center", va="center")
     names = {one: _(words) for one, words in VERACITIES.items()} | {NONE: _("none")}
-    # Side by side the names are too long for one line.
+    # Names are too long to be side by side.
     panel.set_xticks(range(len(given)), ["\n".join(names[one].rsplit(" ", 1)) for one in given])
     panel.set_yticks(range(len(right)), [names[one] for one in right])
     panel.tick_params(length=0)

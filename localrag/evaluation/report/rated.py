@@ -24,12 +24,12 @@ from localrag.language import N_, _
 
 _FULL = 100
 _MEASURES = {
-    "recall": (N_("recall"), N_("how much an answer says of what is needed")),
-    "precision": (N_("precision"), N_("how far what it says bears on the question")),
+    "recall": (N_("recall"), N_("how much of the needed content an answer has")),
+    "precision": (N_("precision"), N_("how relevant its content is to the question")),
     "specificity": (N_("specificity"), N_("how far it names particulars, and no generalities")),
     "breadth": (N_("breadth"), N_("how many aspects of the question it takes up")),
-    "depth": (N_("depth"), N_("how thoroughly it treats those that it takes up")),
-    "relevancy": (N_("relevancy"), N_("how well it serves whoever has asked")),
+    "depth": (N_("depth"), N_("how thoroughly it treats its aspects")),
+    "relevancy": (N_("relevancy"), N_("how well it serves the person who asked")),
 }
 """The measures, and what the judge is told of each."""
 
@@ -157,8 +157,8 @@ def blocks(found: Rated | None, judge: Mapping[str, object]) -> list[Block]:
         ),
         ReportText(
             _(
-                "How often the judge says the same of two answers (the first better, the second, "
-                "or alike), whichever is shown first:"
+                "How often the judge has the same preference in both orders (first better, "
+                "second better, or equal):"
             )
         ),
         agreement,

@@ -40,7 +40,7 @@ def recall(answers: Answers) -> dict[str, Recall]:
 
 
 def _at(asked: Sequence[Sequence[Result]], stage: str, found: _Found) -> dict[int, Estimate]:
-    # Of reports from before lengths were written down it is not known.
+    # Older reports have no lengths.
     longest = max(r.lengths.get(stage, DEPTHS[-1]) for rs in asked for r in rs if stage in r.recall)
     return {
         depth: estimate

@@ -72,7 +72,7 @@ def test_answers_by_label_and_by_text(options: Any, answer: Any, label: str) -> 
         ({"options": {"a": "甲", "Ａ": "乙"}}, "same label"),
         ({"options": None}, "It has no options"),
         ({"choices": ["甲", "乙"]}, "both a field 'options'"),
-        ({"answer": "e"}, "none of the labels a, b"),
+        ({"answer": "e"}, "not one of the labels a, b"),
         ({"answer": "x" * 500}, "…"),
         ({"answer": True}, "'answer' is no text"),
         ({"options": ["b", "a"], "answer": "a"}, "can mean a or b"),

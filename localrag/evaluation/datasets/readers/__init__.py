@@ -57,7 +57,7 @@ def read(reader: str, name: str, content: bytes, known: Sources) -> tuple[Questi
             defects.append(f"{where}: {defect.cause}")
             continue
         if question.id in seen:
-            twice = _("{where}: The id {name!r} stands at {other} too.")
+            twice = _("{where}: The id {name!r} is also at {other}.")
             defects.append(twice.format(where=where, name=question.id, other=seen[question.id]))
         seen.setdefault(question.id, where)
         questions.append(question)

@@ -120,7 +120,7 @@ def answer_of(answer: str, options: Mapping[str, str]) -> str:
     meant = {*by_text, label} & options.keys()
     if not meant:
         raise InputError(
-            N_("The answer {shown!r} is none of the labels {names}."),
+            N_("The answer {shown!r} is not one of the labels {names}."),
             shown=shorten(answer, 60),
             names=", ".join(options),
         )
@@ -167,7 +167,7 @@ def _place(entry: Any) -> Gold:
     if not isinstance(entry, Mapping):
         raise InputError(N_("A gold place is neither a text nor an object."))
     document = text(entry, "law_id", "document")
-    # What is no statute is known by its title, and cited as a whole.
+    # Other documents go by their title, and are cited as a whole.
     return (
         Gold(document, text(entry, "article")) if document else Gold(required(entry, "law_title"))
     )

@@ -32,7 +32,7 @@ def entries(name: str, content: bytes) -> Iterator[tuple[str, Fields | InputErro
     """
     if not content.strip():
         raise InputError(N_("{name} is empty."), N_("Check how it was saved."), name=name)
-    # Its line breaks are of several bytes: cut at them, every line would be a defect.
+    # Its line breaks have several bytes, so every line would be a defect.
     if not (encoding := json.detect_encoding(content)).startswith("utf-8"):
         raise InputError(
             N_("{name} is not valid UTF-8: it looks like {encoding}."),

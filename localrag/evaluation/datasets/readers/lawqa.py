@@ -24,13 +24,13 @@ from localrag.statutes.citations import find_citations
 
 _NAME = re.compile(r"(?P<law>[^_]+)_(?P<chapter>.+)_選択式_(?P<kind>[^_]+)_問題番号\d+")
 _LAW_PAGE = re.compile(r"laws\.e-gov\.go\.jp/(?:law|document\?lawid=)/?([0-9A-Z]{15})")
-# What the id of a law of a kind looks like, and its title.
+# Ids and titles of laws, by kind.
 _KINDS = (
     (re.compile(r"\d{3}AC"), re.compile(r"法(?:律)?$")),
     (re.compile(r"\d{3}CO"), re.compile(r"(?<![府省])令$")),
     (re.compile(r"\d{3}M"), re.compile(r"(?:[府省]令|規則)$")),
 )
-# A label that begins a line: "a ～", "ａ．～", "(A) ～"; no word such as "abc".
+# A label at the start of a line: "a ～", "ａ．～", "(A) ～", but not "abc".
 _LABEL = re.compile(r"[ \t\u3000]*[（(]?([a-hA-Hａ-ｈＡ-Ｈ])(?![a-zA-Z])[ \t\u3000）).．:：、,]*")
 
 
@@ -98,7 +98,7 @@ def _normalised(fields: Fields, known: Sources) -> Question:
 
 
 def _groups(law: str, chapter: str, kind: str) -> dict[str, str]:
-    # Chapters of different laws have the same number.
+    # Chapters of different laws share numbers.
     named = f"{law} {chapter}".strip() if chapter else ""
     return {"law": law, "chapter": named, "kind": kind}
 
@@ -115,10 +115,10 @@ def _options(value: Any) -> dict[str, str]:
             options[list(options)[-1]].append(line)
             continue
         found = choices.label_of(label[1])
-        # Any other label can be the beginning of an option or a word of one.
+        # Any other label may be part of an option.
         if len(options) == len(LABELS) or found != LABELS[len(options)]:
             raise InputError(
-                N_("The label {found!r} stands out of order among the options."), found=found
+                N_("The label {found!r} is out of order among the options."), found=found
             )
         options[found] = [line[label.end() :]]
     return choices.options_of(
@@ -132,10 +132,10 @@ def _references(value: Any) -> Sequence[str]:
 
 
 _HEADING = re.compile(r"^[ \t]*(#{1,9})[ \t\u3000]*(\S.*?)[ \t\u3000#]*$", re.MULTILINE)
-# What ends like a law below the level of titles is one that stands a level too deep.
+# A heading below the level of titles that ends like a law is a law one level too deep.
 _TITLE = re.compile(r"(?:法律|政令|施行令|[府省]令|施行規則)$")
 _TITLE_LEVEL = 2
-# What may follow the number of an article: its caption.
+# A caption may follow the number of an article.
 _CAPTION = re.compile(r"[ \u3000]*(?:[（(【].*[）)】])?")
 
 

@@ -95,7 +95,7 @@ def _hotpotqa(fields: Fields, known: Sources) -> Question:
             "hops": str(len(triples)) if isinstance(triples, list) and triples else "",
         },
         paragraphs,
-        # Of the setting "fullwiki", the context may lack what answers.
+        # In the setting "fullwiki" supporting paragraphs may be missing.
         [(title, texts.get(title, "")) for title in titles],
         known,
     )
@@ -134,7 +134,7 @@ def _question(
     supporting: Iterable[Paragraph],
     known: Sources,
 ) -> Question:
-    # A paragraph without a text is no document.
+    # An empty paragraph is not a document.
     own = known.own_documents(id_, (one for one in map(_checked, paragraphs) if one[1]))
     query = Query(asked, filters=Filters(documents=own))
     check(query)
