@@ -106,7 +106,6 @@ RUNS = {
     ],
     "vector_index": ["--count=200", "--queries=5", "--dimension=8", "--only-ours"],
     "wikipedia": ["--articles=20", "--kills=1"],
-    "lexical_engines": ["--articles=20", "--limit=3"],
     "model_shapes": ["--shape=qwen3-8b", "--prompt=32", "--generate=2"],
     "tui": ["--home={home}", "--runs=1", "first"],
     "word_files": ["--random=6"],
