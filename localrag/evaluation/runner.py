@@ -17,8 +17,7 @@ from localrag.evaluation import places, rating, record, report, statistics
 from localrag.evaluation.answers import forget, results
 from localrag.evaluation.judging import judged, pending, with_verdicts
 from localrag.evaluation.planning import Plan, Setup
-from localrag.evaluation.searching import with_searches
-from localrag.evaluation.shown import with_sentences
+from localrag.evaluation.searching import with_searches, with_sentences
 from localrag.evaluation.types import (
     Asking,
     Entry,

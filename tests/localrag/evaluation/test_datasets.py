@@ -67,9 +67,10 @@ def test_every_published_figure_names_the_file_or_paper_that_it_is_from() -> Non
     ]
     assert figures
     for figure in figures:
-        address = figure.source.index("https://")
+        assert "https://" in figure.source
         assert re.search(r"commit [0-9a-f]{7}\), \S+|表\d", figure.source), figure.source
-        assert address >= 0 and figure.n and figure.conditions
+        assert figure.n
+        assert figure.conditions
 
 
 def test_a_declaration_by_path_has_its_files_beside_it(workspace: Workspace, mine: Path) -> None:

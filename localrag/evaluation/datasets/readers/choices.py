@@ -1,9 +1,12 @@
-"""Questions with options in a plain form, for datasets of users.
+"""Questions in localrag's own formats: with options, or over a collection.
 
-An entry has ``id``, ``question``, ``options`` (or ``choices``: a list of texts, or texts by
-label) and ``answer``. Optional are ``context`` (a text or a list), ``gold`` and ``groups`` (texts
-by name). For gold places alone, options and answer may be missing. A gold place is a text
+An entry with options has ``id``, ``question``, ``options`` (or ``choices``: a list of texts, or
+texts by label) and ``answer``. Optional are ``context`` (a text or a list), ``gold`` and ``groups``
+(texts by name). For gold places alone, options and answer may be missing. A gold place is a text
 (``323AC0000000025#27_36``), or an object with ``law_id`` (or ``document``) and ``article``.
+
+An entry of `localrag eval queries` has ``id``, ``question`` and at least one of ``aspects``, with
+``document`` (its id), ``text`` (its sentences about the aspect), ``question`` and ``answer``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +15,7 @@ from typing import Any
 from localrag.errors import InputError
 from localrag.evaluation.datasets.readers.entries import Fields, Sources, checked, required, text
 from localrag.evaluation.recall import place_of
-from localrag.evaluation.types import Gold, Question
+from localrag.evaluation.types import Gold, GoldSentence, Question
 from localrag.harmless import shorten
 from localrag.language import N_
 from localrag.methods.catalogue import LABELS
@@ -170,4 +173,35 @@ def _place(entry: Any) -> Gold:
     # Other documents go by their title, and are cited as a whole.
     return (
         Gold(document, text(entry, "article")) if document else Gold(required(entry, "law_title"))
+    )
+
+
+def read_collection(fields: Fields, known: Sources) -> Question:
+    """The question of an entry, without options.
+
+    Gold places are the documents of its aspects, gold sentences their texts. The answer is their
+    answers, one a line.
+
+    Raises:
+        InputError: a field is missing or has the wrong type.
+        UsageError: the question is not valid.
+    """
+    del known
+    aspects: Any = fields.get("aspects")
+    if not isinstance(aspects, list) or not aspects:
+        raise InputError(N_("The field 'aspects' is no list with an aspect in it."))
+    if not all(isinstance(one, Mapping) for one in aspects):
+        raise InputError(N_("An aspect is no object with document, text, question and answer."))
+    query = Query(required(fields, "question"))
+    check(query)
+    documents = [required(one, "document") for one in aspects]
+    texts = [required(one, "text") for one in aspects]
+    answers = [required(one, "answer") for one in aspects]
+    return Question(
+        required(fields, "id"),
+        query,
+        "\n".join(dict.fromkeys(answers)),
+        "\n".join(dict.fromkeys(texts)),
+        tuple(Gold(document) for document in dict.fromkeys(documents)),
+        sentences=tuple(dict.fromkeys(map(GoldSentence, documents, texts))),
     )

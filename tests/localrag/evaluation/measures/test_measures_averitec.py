@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from localrag.evaluation.measures import MEASURES, Measure, meteor
-from localrag.evaluation.measures.averitec import assigned
-from localrag.evaluation.measures.meteor import Meteor
+from localrag.evaluation.measures.averitec import Meteor, assigned
 from localrag.evaluation.types import GoldEvidence, Question
 from localrag.facts import FactKind
 from localrag.reading.types import CheckedEvidence, Citation, FactCheck, Veracity

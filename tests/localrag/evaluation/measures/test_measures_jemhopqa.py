@@ -95,7 +95,7 @@ def test_without_a_dictionary_similarities_are_left_out(monkeypatch: pytest.Monk
     def none(package: str) -> str:
         raise PackageNotFoundError(package)
 
-    monkeypatch.setattr("localrag.evaluation.measures.similarity.version", none)
+    monkeypatch.setattr("localrag.evaluation.measures.jemhopqa.version", none)
     assert "similarity" not in MEASURES["jemhopqa"]([]).figures("駅", (), asked("駅"))
 
 
