@@ -1,11 +1,10 @@
-"""Count what makes our English hard to read, and let the counts only fall.
+"""Count stilted phrases, relative words and long sentences, and let the counts only fall.
 
-Four kinds of text are read: docstrings and comments of the code, messages of the catalogues, and
-documents. Three things are counted for each 1,000 words: stilted phrases, relative words, and
-sentences of more than 20 words. ``scripts/prose.toml`` holds the limits.
+It reads docstrings and comments of the code, messages of the catalogues, and documents. Counts are
+for each 1,000 words; a sentence is long above 20 words. ``scripts/prose.toml`` holds the limits.
 
-``scripts/prose.py`` prints the counts, or with paths the worst places of these. ``--check`` fails
-where a count is above its limit. ``--lower`` writes lower limits where the counts have fallen.
+``scripts/prose.py`` prints the counts; with paths it prints the worst places in them. ``--check``
+fails if a count is above its limit. ``--lower`` writes lower limits after the counts have fallen.
 """
 
 import argparse
@@ -99,7 +98,7 @@ def main() -> None:
 
 
 def texts_of(repository: Path, paths: Collection[Path] = ()) -> dict[str, list[Text]]:
-    """All texts by kind, or those of the files and folders that are named."""
+    """All texts by kind, or those of the named files and folders."""
 
     def chosen(found: Iterable[Path]) -> list[Path]:
         return [

@@ -1,7 +1,6 @@
 """Write docs/results.md from the folders of finished evaluations.
 
-It says what was measured, from the folders of runs, and what was not, with the commands that
-measure it.
+It shows measured figures, and the commands for figures not measured.
 """
 
 import argparse
@@ -80,7 +79,7 @@ class _Counted:
     """An entry of a run that counts.
 
     Attributes:
-        differing: in what it was made differently from entries that are called alike.
+        differing: settings that differ from entries of the same name.
     """
 
     run: Evaluation
@@ -90,7 +89,7 @@ class _Counted:
 
     @property
     def made_with(self) -> Mapping[str, object]:
-        """What its answers depend on, and their verdicts where a model judged them."""
+        """Everything its answers and verdicts depend on."""
         return {**self.entry.made_with, **self.run.judge}
 
     @property
@@ -117,7 +116,7 @@ class _Counted:
 
     @property
     def called(self) -> str:
-        """What tells its row from others, before conditions do."""
+        """Identifies its row, before conditions do."""
         return f"{self.run.questions.dataset.name}: {self.method}, {self.model}, {self.asked}"
 
     @property
@@ -183,19 +182,18 @@ def write(runs: Sequence[Path], path: Path, others: Collection[str] = ()) -> tup
     """Write the document.
 
     Args:
-        runs: folders of reports; none is needed. Of entries made with the very same, asked in as
-            many orders, the newest stands for all.
+        runs: folders of reports; may be empty. The newest of equal entries counts.
         path: of the Markdown file.
-        others: open models that count although the catalogue lacks them, by their names.
+        others: open models that count although they are not in the catalogue.
 
     Returns:
-        A sentence for each entry or run that was left out, and why.
+        A sentence for each entry or run left out.
 
     Raises:
         NotFoundError: a folder holds no report.
         UsageError: a run is not finished.
         WorkspaceError, InputError: a report is damaged.
-        StorageError: the document cannot be written; the one before it stays.
+        StorageError: the document cannot be written. The earlier one is unchanged.
     """
     found, left_out = _measured([evaluation_of(folder) for folder in runs], {*catalogue(), *others})
     measured, replaced = _newest(found)
@@ -224,7 +222,7 @@ def write(runs: Sequence[Path], path: Path, others: Collection[str] = ()) -> tup
 
 
 def over_collections() -> ReportSection:
-    """What stands in the place of figures on questions over a collection, where there are none."""
+    """Text for missing figures on questions over a collection."""
     made, layers = "wiki.toml", f"{SYNTHETIC_QA},{MK_SUMMARIES}"
     methods = ",".join(("chunks", "chunks-augmented", "pr3-plain", "pr3", "pr3-localrag"))
     commands = [
@@ -277,7 +275,7 @@ def _newest(measured: Sequence[_Counted]) -> tuple[list[_Counted], list[str]]:
 
 
 def _told_apart(measured: Sequence[_Counted]) -> list[_Counted]:
-    """The same, each with the names of what it does not share with those that are called alike."""
+    """The same entries, each with the settings that differ from others of its name."""
     alike: dict[str, list[Mapping[str, object]]] = {}
     for one in measured:
         alike.setdefault(one.called, []).append(one.made_with)
@@ -353,7 +351,7 @@ def _sections(dataset: Dataset, measured: Sequence[_Counted]) -> Iterator[Report
 
 
 def _asked(dataset: Dataset) -> Iterator[str]:
-    """The methods that can answer the questions of a dataset that localrag declares."""
+    """Methods for the questions of a dataset of localrag."""
     derivations = MEASURES[dataset.measure](()).verdict is not None
     for name in NAMES:
         one = method(name)

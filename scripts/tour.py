@@ -41,7 +41,7 @@ def again(block: str, run: Callable[[str], str]) -> str:
 
 
 def output(home: Path, language: str, line: str) -> str:
-    """What one command line prints, with the folder of the reader in the place of `home`."""
+    """Output of one command line, with `home` replaced by the reader's folder."""
     finished = subprocess.run(
         [sys.executable, "-m", *shlex.split(line.removeprefix("$ "))],
         env={

@@ -1,9 +1,8 @@
-"""Small files that grow, and files that are made to be slow: refused, or read in little memory.
+"""Small files that grow, and slow files: refused, or read in little memory.
 
-Each is added by a process of its own together with a sound document. Printed are what was said of
-it, the peak of the memory of all processes, the seconds, those of the processor, and whether the
-sound document is there. A file passes that is read or refused within 512 MB and 30 s while the rest
-is added; on a busy machine, within 30 s of the processor.
+Each is added in its own process, together with a sound document. Printed are messages, peak memory
+of all processes, seconds by clock and processor, and whether the sound document was added. A file
+passes if it is read or refused within 512 MB and 30 s (on a busy machine, 30 s of the processor).
 """
 
 import argparse
@@ -126,7 +125,7 @@ def xz_of(unit: bytes, times: int) -> bytes:
 
 
 def lying(data: bytes, says: int) -> bytes:
-    """A zip of one member whose directory says that it has another size."""
+    """A zip of one member with a false size in its directory."""
     there = bytearray(data)
     at = there.rindex(b"PK\x01\x02")
     there[at + 24 : at + 28] = says.to_bytes(4, "little")

@@ -1,9 +1,8 @@
-"""Batches killed with -9 at random moments: every answer there once, in order, none asked twice.
+"""Batches killed with -9 at random moments: each answer once, in order, no question asked twice.
 
-Made-up questions over the sample corpus are answered once without a disturbance, then once more
-with kills. Every call for an answer is noted in a log of its own before it is made, so that calls
-are counted and not only lines. A question may be asked again only if its answer was not in
-the file when the process was killed. Without --model quotations answer, with it a chat model.
+Made-up questions over the sample corpus are answered undisturbed, then with kills. Every call is
+noted in a log before it is made. A question may be asked again only if its answer was not in the
+file at the kill. Without --model quotations answer, with it a chat model.
 """
 
 import argparse
@@ -61,7 +60,7 @@ class Counted:
         self.parallel = answerer.parallel
 
     def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
-        """Answer, once the question stands in the log."""
+        """Answer, after noting the question in the log."""
         self._note(query.text)
         return self._answerer.answer(query, watch)
 

@@ -36,17 +36,17 @@ def open_corpus(work: Path, name: str, paths: Sequence[Path], embedder: str = ""
 def make_searchable(
     work: Path, name: str, paths: Sequence[Path], embedder: str = ""
 ) -> tuple[Workspace, Config]:
-    """Add the files to a corpus of a workspace in `work`, and index it where needed.
+    """Add files to a corpus of a workspace in `work`, and index it if needed.
 
-    What is not entered is told (the second state of a law is refused); a failed index ends the
-    run, for figures without references would mislead.
+    Documents not entered are reported (the second state of a law is refused). A failed index ends
+    the
+    run, because figures without references would mislead.
 
     Args:
         work: holds the workspace, in ``home``.
         name: of the corpus.
         paths: files and folders.
-        embedder: a model installed there, or the file or folder of one, by which meaning is
-            searched, too; "" for words only.
+        embedder: an installed model, or its file or folder; "" searches by words only.
     """
     workspace = Workspace(work / "home")
     workspace.init()
@@ -82,7 +82,7 @@ def open_model(work: Path, embedder: str) -> Embedder:
 
 
 def open_laws(data: Path, work: Path) -> Retriever:
-    """The corpus of the 327 laws and the gold passages that they lack."""
+    """The corpus of the 327 laws, with their missing gold passages."""
     return open_corpus(work, LAWS, [data / "egov" / "xml", write_excerpts(data, work)])
 
 

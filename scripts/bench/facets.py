@@ -1,14 +1,12 @@
-"""Filters by metadata: every combination counted against SQL, and what a filter costs a search.
+"""Filters by metadata: every combination counted against SQL, and the cost of a filter.
 
-The laws are told apart by kind, ministry, era, year, field and heading. For every combination of
-kind, ministry, era and field, of kind and year, and of kind and frequent heading, the documents
-that the facets give are held against those that a query of the store's tables gives, which knows
-nothing of the code that derives facets.
+Facets are kind, ministry, era, year, field and heading. For combinations of kind, ministry, era and
+field, of kind and year, and of kind and frequent heading, their documents are compared with those
+of an SQL query on the store's tables.
 
-Then the questions of lawqa are searched, each without a filter and under several, in turn, so that
-a slow moment of the machine meets all alike; what is counted is the time of the processor, which
-other work disturbs least. The interval of the ratio of the 95th percentiles is that of a bootstrap
-over the questions.
+Then the questions of lawqa are searched in turn without a filter and with several. Counted is
+processor time, because other work disturbs it least. The interval of the ratio of 95th percentiles
+is a bootstrap over questions.
 """
 
 import argparse

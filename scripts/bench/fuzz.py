@@ -1,13 +1,12 @@
-"""What the parsers do with input that nobody would write: every one in a process of its own.
+"""Parsers on random input, each in its own process.
 
-Hypothesis changes sound files and texts at random places (bytes put in, taken out, doubled, moved,
-written again thousands of times) and makes some from nothing. A parser may read them or refuse them
-with an error that has a cause. Counted are exceptions that no parser should raise, inputs that take
-longer than a few seconds of the processor, and ends by a signal; of each the input is kept in
-``--keep``.
+Hypothesis changes sound files and texts at random places (bytes inserted, deleted, doubled, moved,
+repeated thousands of times), and makes some from nothing. A parser may read them, or refuse them
+with a cause. Counted are other exceptions, inputs that take more than a few seconds of the
+processor, and ends by a signal; ``--keep`` keeps these inputs.
 
-Then one unit is repeated 4 times as often as before, and once more: where it takes more than n log
-n allows, with a margin for a busy machine, the parser and the unit are named.
+Then one unit is repeated 4 times as often, twice. Parsers that take more than n log n, with a
+margin for a busy machine, are named with the unit.
 """
 
 import argparse
@@ -59,10 +58,10 @@ Unit = tuple[bytes, bytes, bytes]
 
 @dataclass(frozen=True)
 class Parser:
-    """A parser: how it is called, sound inputs, words that mean something to it, what is repeated.
+    """A parser: its call, sound inputs, meaningful words, repeated units.
 
     Attributes:
-        read: takes the input and a folder of its own; raises only what no parser should.
+        read: takes the input and its own folder; raises only forbidden exceptions.
     """
 
     read: Callable[[bytes, Path], None]
@@ -98,7 +97,7 @@ def main() -> None:
 
 
 def attempt(name: str, chosen: argparse.Namespace, folder: Path) -> None:
-    """Try a parser in processes that may die, and print what became of it."""
+    """Try a parser in processes that may die, and print the result."""
     seen, ends = Seen(), time.monotonic() + chosen.seconds
     number = chosen.seed
     while time.monotonic() < ends:
@@ -139,10 +138,10 @@ def child(folder: Path, work: Callable[[], dict[str, Any]]) -> Any:
 
 
 def begin(data: bytes, folder: Path) -> float:
-    """Note an input that a parser reads next, and have the process end where that takes too long.
+    """Note the next input, and end the process if it takes too long.
 
     Returns:
-        The seconds of the processor so far.
+        Seconds of the processor so far.
     """
     (folder / "input").write_bytes(data)
     signal.setitimer(signal.ITIMER_PROF, HANGS)
@@ -298,7 +297,7 @@ def read_file(name: str) -> Callable[[bytes, Path], None]:
 
 
 def read_gguf(data: bytes, folder: Path) -> None:
-    """Read the header of a model, and what is asked of it."""
+    """Read the header of a model, and its fields."""
     path = folder / "model.gguf"
     path.write_bytes(data)
     with suppress(ModelError):

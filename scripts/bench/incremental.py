@@ -1,12 +1,11 @@
-"""One law changed in an indexed corpus: how long until it is searchable, and if all is the same.
+"""One law changed in an indexed corpus: time until it is searchable, and equality of the rest.
 
 The laws of ``egov/all_laws.jsonl.xz``, a file each, are added and indexed from nothing. Then one
-article of one law is changed, and what `add` and `index` take for it is timed. References to and
-from every law, and definitions, are compared row by row with those found from nothing, and the
-first ten hits of questions with those of an index built from nothing.
+article changes, and `add` and `index` are timed. References and definitions are compared row by row
+with those of a new corpus, and the first ten hits of questions with those of a new index.
 
-With ``--kills`` a small corpus is updated again and again, killed (-9) at random moments: text,
-references and index must each be the old or the new ones, and the same command must complete.
+With ``--kills`` updates of a small corpus are killed (-9) at random moments. Text, references and
+index must each be old or new, and the same command must complete.
 """
 
 import argparse
@@ -73,7 +72,7 @@ def timed(chosen: argparse.Namespace, folder: Path) -> None:
 
 
 def kills(chosen: argparse.Namespace, folder: Path) -> None:
-    """Kill updates at random moments, and look at what is left."""
+    """Kill updates at random moments, and examine the result."""
     chance = random.Random(chosen.seed)
     base, files = folder / "base", folder / "laws"
     write(chosen.data, files, min(chosen.laws, 60))

@@ -125,7 +125,7 @@ class Adding(EachRound):
 
 
 def put(home: Path, files: Path, note: Note) -> None:
-    """Add and index, noting what is done."""
+    """Add and index, and note each step."""
 
     def tell(event: Event) -> None:
         if isinstance(event, DocumentsStored):
@@ -139,7 +139,7 @@ def put(home: Path, files: Path, note: Note) -> None:
 
 
 class Updating(EachRound):
-    """An archive lacks some laws of the corpus, has some with another word, and some new ones."""
+    """An archive without some laws of the corpus, with changed ones, and with new ones."""
 
     size = 30
 

@@ -136,7 +136,7 @@ class Embedding(EachRound):
         print(f"{self.asked:,} answers of the vectors in use, all right")
 
     def answering(self, home: Path) -> VectorIndex:
-        """Open the vectors in use, or those that took their place this very moment."""
+        """Open the vectors in use, or those that replace them at this moment."""
         place = Workspace.locate(home).corpus("main")
         while True:
             folder = current(place.vectors)
@@ -159,14 +159,14 @@ class Embedding(EachRound):
 
 
 def kept_windows(lines: list[Any]) -> list[str]:
-    """The windows told; none may be told twice."""
+    """The windows noted; none may be noted twice."""
     windows = [window for line in lines for window in line["kept"]]
     assert len(windows) == len(set(windows))
     return windows
 
 
 class Preparing(EachRound):
-    """The base has layers of half of the paragraphs, one of which has changed since."""
+    """The base has layers of half of the paragraphs, and one paragraph has changed."""
 
     size = 60
     texts = ("the first of them", "born in the city", "its music and film")
@@ -331,7 +331,7 @@ class Evaluating(OneRun):
 
 
 def planned(home: Path) -> Plan:
-    """What is asked."""
+    """The plan of the evaluation."""
     workspace = Workspace.locate(home)
     questions = workspace.home / "questions.jsonl"
     made = loading.load(workspace, "lawqa", file=questions, corpus="main")

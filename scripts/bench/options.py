@@ -10,10 +10,10 @@ REPOSITORY = Path(__file__).parents[2]
 def parser(
     description: str | None, *, work: bool = False, embedder: bool = False
 ) -> argparse.ArgumentParser:
-    """Make a parser that knows ``--data``, and where asked ``--work`` and ``--embedder``.
+    """Make a parser with ``--data``, and if requested ``--work`` and ``--embedder``.
 
     Args:
-        description: the docstring of the script, shown as it is written.
+        description: the docstring of the script, printed unchanged.
         work: whether the script keeps corpora between runs.
         embedder: whether it can search by meaning.
     """

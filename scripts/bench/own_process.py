@@ -86,7 +86,7 @@ def told(log: Path) -> list[Any]:
 
 
 def last_stage(lines: list[Any]) -> str:
-    """Where the work was, by the last line told that has a stage."""
+    """The last stage noted."""
     return next((line["at"] for line in reversed(lines) if "at" in line), "start")
 
 
@@ -101,12 +101,12 @@ def noting(log: Path) -> Note:
 
 
 def killed_once(ready: Callable[[], bool], seconds: float, work: Callable[[], object]) -> bool:
-    """Begin some work, and kill its process and all that it started once something is the case.
+    """Start some work, and kill its process group after a condition is met.
 
     Args:
-        ready: asked again and again, whether it is.
-        seconds: that it is killed after that.
-        work: done by a process of its own.
+        ready: the condition, polled.
+        seconds: to wait after it.
+        work: done in its own process.
 
     Returns:
         Whether it was killed; it may have ended before.
@@ -128,17 +128,17 @@ def killed_once(ready: Callable[[], bool], seconds: float, work: Callable[[], ob
 
 
 def processor_seconds() -> float:
-    """Seconds of the processor of the processes that this one has started and that have ended."""
+    """Processor seconds of all ended child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 class Case:
-    """Work on a workspace that is killed (`kill.py`).
+    """Work on a workspace to be killed (`kill.py`).
 
     Attributes:
         size: of the data, without ``--size``.
-        base: the workspace that is copied.
+        base: the workspace to copy.
     """
 
     size: ClassVar[int] = 0
@@ -153,7 +153,7 @@ class Case:
         raise NotImplementedError
 
     def work(self, home: Path, note: Note) -> None:
-        """Do the work, in a process of its own; `note` takes what is acknowledged."""
+        """Do the work in its own process; `note` takes acknowledged results."""
         raise NotImplementedError
 
     def copy(self, name: str) -> Path:
@@ -244,7 +244,7 @@ class OneRun(Case):
     """Seconds after a note within which it is killed."""
 
     def killed(self, home: Path, before: list[Any], since: list[Any]) -> None:
-        """Check what a kill has left, by what was told before this part of the run and in it."""
+        """Check the state after a kill, by notes before and since the last one."""
 
     def compare(self, whole: Path, broken: Path, lines: list[Any], kills: int) -> str:
         """Check that both runs end alike; returns a sentence."""

@@ -1,19 +1,19 @@
-"""PDF read as text: the share of sentences that are right, of characters, and pages a second.
+"""PDF read as text: share of right sentences and characters, pages a second.
 
-The files are made here, so every sentence in them is known: running text in one and two columns,
-vertical, turned, with running heads, tables, notes, hyphens, and every predefined CMap. A sentence
-is right where it is one of the sentences that localrag splits the text into, letter by letter.
-``--real`` takes PDF files that were printed from the same source as web pages: NAME.pdf beside
-NAME.html, or beside a folder NAME of .html files. The paragraphs of the web pages say what is in
-the PDF. Left out are titles, definitions, cells, and paragraphs with links, notes or pictures:
-print shows them otherwise. So are sentences that a block cuts off within brackets, and pages for
-searching. Quotation
-marks, dashes and ligatures count as the same, and soft hyphens, marks of items and numbers of notes
-as none: they are set by the program that makes the page.
-``--tools PYTHON`` takes 30 files that other programs make: reportlab, fpdf2, WeasyPrint, typst,
-matplotlib, xhtml2pdf and LibreOffice, those of them that an interpreter has. Give them a virtual
-environment of their own: pip install reportlab fpdf2 weasyprint typst matplotlib xhtml2pdf.
-``--all`` compares pypdf, pdfminer.six and the text of PDFium as it is, where they are installed.
+The files are made here, so every sentence is known: text in one and two columns, vertical, turned,
+with running heads, tables, notes, hyphens, and every predefined CMap. A sentence is right if
+localrag's sentences contain it, letter by letter.
+
+``--real`` takes PDF files printed from web pages: NAME.pdf beside NAME.html, or beside a folder
+NAME of .html files. The paragraphs of the pages are the truth. Left out are titles, definitions,
+cells, paragraphs with links, notes or pictures, sentences cut off in brackets, and search pages.
+Quotation marks, dashes and ligatures count as equal; soft hyphens, item marks and note numbers are
+ignored.
+
+``--tools PYTHON`` takes 30 files made by reportlab, fpdf2, WeasyPrint, typst, matplotlib, xhtml2pdf
+and LibreOffice, if the interpreter has them. Give them their own environment: pip install reportlab
+fpdf2 weasyprint typst matplotlib xhtml2pdf. ``--all`` compares pypdf, pdfminer.six and PDFium's
+text, if installed.
 """
 
 import argparse
@@ -138,11 +138,11 @@ def real(folder: Path) -> Iterator[Made]:
 
 
 def by_tools(python: str, count: int, seed: int) -> Iterator[Made]:
-    """PDF files that other programs make; those that are missing are named.
+    """PDF files made by other programs; missing programs are named.
 
     Args:
-        python: an interpreter that has their packages.
-        count: how many files.
+        python: an interpreter with their packages.
+        count: number of files.
         seed: of their sentences.
     """
     import pypdfium2
@@ -161,7 +161,7 @@ def by_tools(python: str, count: int, seed: int) -> Iterator[Made]:
 
 
 def _processor_seconds() -> float:
-    """Of this process and of the one in which localrag reads PDF."""
+    """Of this process, and of localrag's PDF process."""
     read = 0.0
     for child in psutil.Process().children():
         with suppress(psutil.Error):

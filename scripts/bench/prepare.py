@@ -1,14 +1,13 @@
 """Preparing thousands of passages: rows a second, memory, five kills, the forecast.
 
-The passages are the 6,119 of 2WikiMultiHopQA, after them those of the other multi-hop sets and of
-JSQuAD. A dry run tells how long a layer takes. Then it is made, by a process that is killed (-9)
-some times at random moments and started again, and by one that runs to the end. What the forecast
-is held against is the time that the rows took, those of the dry run left out.
+The passages are the 6,119 of 2WikiMultiHopQA, then those of the other multi-hop sets and JSQuAD. A
+dry run forecasts the time. Then a process makes the layer, killed (-9) at random moments and
+started again, until it ends. The forecast is compared with the time of the rows, without the dry
+run's.
 
-Without ``--model`` the model is a tiny one of random weights: its replies are malformed, and what
-is measured is what surrounds the model. A real small model is one of ``make lab``. ``scripted`` is
-one whose replies follow from the prompt, after a millisecond for each
-thousand characters: ten thousand documents take minutes.
+Without ``--model`` the model has random weights and malformed replies: the figures are of the code
+around it. `make lab` has a real small model. ``scripted`` replies follow from the prompt, after a
+millisecond for each thousand characters: ten thousand documents take minutes.
 """
 
 import argparse

@@ -1,7 +1,6 @@
-"""How fast a processor reads a prompt in batches of different sizes.
+"""Speed of reading a prompt in batches of different sizes.
 
-Seconds of the processor are counted, so that what else runs hardly matters; the sizes take turns,
-round after round.
+Processor seconds are counted, so other work hardly matters. The sizes take turns.
 """
 
 import argparse

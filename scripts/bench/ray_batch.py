@@ -1,9 +1,9 @@
-"""A batch on Ray: as alone, though workers and drivers are killed; what it costs, how it scales.
+"""A batch on Ray: equal results although workers and drivers are killed, cost, scaling.
 
-Made-up questions over the sample corpus are answered alone, then by workers on Ray while these and
-the process that gives them work are killed with -9 in turn, at random moments. Every call for an
-answer is noted in a log of its own before it is made. One worker is timed against none. At last
-many workers are simulated: the model of each sleeps. Needs the extra ray.
+Made-up questions over the sample corpus are answered alone, then by workers on Ray. Workers and
+driver are killed with -9 in turn, at random moments. Every call is noted in a log before it is
+made. One worker is timed against none. Last, many workers with a sleeping model are simulated.
+Needs the extra ray.
 """
 
 import argparse
@@ -163,7 +163,7 @@ def with_kills(
 
 
 def simulated(chosen: argparse.Namespace, folder: Path) -> None:
-    """Time a batch whose workers sleep in the place of writing."""
+    """Time a batch whose workers sleep instead of writing."""
     count = chosen.simulated * chosen.rounds
     made_up(folder / "questions.jsonl", count, random.Random(chosen.seed))
     many = taken(command(folder, "many", chosen.simulated, chosen.sleep))
@@ -177,10 +177,10 @@ def simulated(chosen: argparse.Namespace, folder: Path) -> None:
 def on_ray(
     home: Path, questions: Path, out: Path, log: Path, workers: int, sleep: float
 ) -> tuple[float, float]:
-    """Run the batch on Ray; gives the seconds of `Taken`.
+    """Run the batch on Ray; returns the seconds of `Taken`.
 
-    Each call is noted with the process that makes it. Of workers that sleep a process has ten, so
-    that it is the driver that is measured, and not how many processes a machine can hold.
+    Each call is noted with its process. A process has ten sleeping workers, so that the driver is
+    measured, and not the number of processes.
     """
     workspace = Workspace.locate(home)
     at_once = min(10, workers) if sleep else 1
@@ -203,7 +203,7 @@ def on_ray(
 
 
 def of_all_processes() -> float:
-    """Seconds that the processors have worked for this process and all that it started."""
+    """Processor seconds of this process and all its children."""
     own = psutil.Process()
     every = (each.cpu_times() for each in (own, *own.children(recursive=True)))
     return sum(times.user + times.system for times in every)

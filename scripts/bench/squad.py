@@ -1,4 +1,4 @@
-"""JSQuAD's questions, those that judge and others, and a search that a paragraph is kept from."""
+"""JSQuAD's questions that judge and others, and a search with a paragraph withheld."""
 
 import hashlib
 import json
@@ -54,12 +54,12 @@ def is_paragraph(text: str, context: str) -> bool:
 
 
 def kept_from(found: Retrieval, withheld: Callable[[Passage], bool], k: int) -> Retrieval:
-    """What would have been found without some passages: those of the same page still are.
+    """The hits without some passages; others of the same page stay.
 
     Args:
-        found: more than `k` hits, where passages are to be made up for.
-        withheld: whether a passage is kept from the search.
-        k: hits to give back.
+        found: more than `k` hits, to replace withheld ones.
+        withheld: whether a passage is withheld.
+        k: hits to return.
     """
 
     def rest(hits: tuple[Hit, ...]) -> tuple[Hit, ...]:

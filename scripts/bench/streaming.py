@@ -1,7 +1,7 @@
 """Cost of streaming: CPU seconds a token of LlamaCppChat beside llama-cpp-python's own ways.
 
-A tiny random model, so that what is measured is the work around the model. Its free text is mostly
-no valid UTF-8, which is the worst case for the library's own streaming.
+With a tiny random model, the work around the model is measured. Its text is mostly invalid UTF-8,
+the worst case for the library's streaming.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""Replies under a schema: how many of them parse and validate, and what the grammar costs a token.
+"""Replies under a schema: how many parse and validate, and the cost of the grammar.
 
-Random weights are the hardest writers there are: they put into every place whatever the grammar
-lets through. With ``--vocabulary`` a part is generated with the vocabulary of Qwen2.
+Random weights are the hardest writers: they write anything the grammar allows. ``--vocabulary``
+generates a part with the vocabulary of Qwen2.
 """
 
 import argparse

@@ -28,7 +28,7 @@ class Painted:
 
 
 def own_environment() -> dict[str, str]:
-    """The environment of this process, where Python may keep what it compiles, as installed."""
+    """The environment of this process, with Python's cache allowed, as installed."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
@@ -37,11 +37,11 @@ class Terminal:
 
     Args:
         command: the program and its arguments.
-        environment: added to that of this process.
-        columns, rows: its size.
+        environment: added to this process's.
+        columns, rows: size.
 
     Attributes:
-        started: when the program was.
+        started: time of the start.
     """
 
     def __init__(
@@ -77,9 +77,9 @@ class Terminal:
         return max(self.when(*texts, seconds=seconds))
 
     def when(self, *texts: str, seconds: float = 30) -> list[float]:
-        """When each of some texts was painted, from now on.
+        """Times at which each of some texts is painted, from now on.
 
-        Exits where that does not happen in the time allowed.
+        Exits if a text does not appear in time.
         """
         found: dict[str, float] = {}
         seen = b""
@@ -94,7 +94,7 @@ class Terminal:
         return [found[text] for text in texts]
 
     def settle(self, quiet: float = 0.15, most: float = 5) -> list[Painted]:
-        """What is painted until nothing comes for `quiet` seconds, which no blinking lasts."""
+        """Everything painted until nothing comes for `quiet` seconds, longer than any blinking."""
         parts: list[Painted] = []
         deadline = time.perf_counter() + most
         while time.perf_counter() < deadline and (painted := self._next(quiet)):

@@ -1,19 +1,17 @@
-"""The workbench as it is used: first paint, results as one types, a long law, a busy machine.
+"""The workbench in use: first paint, results while typing, a long law, a busy machine.
 
-Drives the real program, on a workspace given with ``--home`` whose corpus holds the real laws:
+Drives the real program on the workspace of ``--home``, whose corpus holds the real laws:
 
-first   from starting ``localrag tui`` to the bar of screens and the field of the question: in tmux,
-        and without it; ``floor`` is an application of Textual that shows one line
-search  typing on the Search screen: from a key to its character, and to the list of its hits
+first   from the start of ``localrag tui`` to its bar and question field, in tmux and without;
+        ``floor`` is a Textual application with one line
+search  typing on the Search screen: from a key to its character, and to the list of hits
 law     from Enter in the dialogue of Ctrl+G to the text of 金融商品取引法 (3.5 MB of XML)
-scroll  scrolling through it: from PageDown or Down to the rows it brings
+scroll  scrolling in it: from PageDown or Down to the new rows
 busy    typing a question while a tiny model streams an answer and an index is built
 
-All of it is measured in a pseudo-terminal of our own, in which tmux runs where it is named. A
-character counts as painted when the bytes that show it have been read; what a terminal needs to
-draw them is left out.
-The workspace is not written to: its folders are linked into one of the script's, and copied for
-``busy``.
+All is measured in our own pseudo-terminal, around tmux if named. A character counts as painted when
+its bytes were read; drawing is left out. The workspace is not changed: its folders are linked into
+one of the script's, and copied for ``busy``.
 """
 
 import argparse
@@ -74,7 +72,7 @@ COLUMNS, ROWS = 140, 40
 
 
 def main() -> None:
-    """Measure what is asked for."""
+    """Measure the named parts."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -161,7 +159,7 @@ def law(home: Path, arguments: argparse.Namespace) -> None:
 
 
 def scroll(home: Path, arguments: argparse.Namespace) -> None:
-    """Each key waits for the rows of the one before, as fast as they come."""
+    """Each key waits for the rows of the one before."""
     with workbench(home) as terminal:
         terminal.press(F3)
         terminal.settle(0.3)

@@ -1,11 +1,10 @@
-"""Wikipedia from a dump to the store: rate, memory, and what `kill -9` costs.
+"""Wikipedia from a dump to the store: rate, memory, and the cost of `kill -9`.
 
-The dump is made from a seed in the form of CirrusSearch: invented articles of 2 KB in the median
-with a long tail, each with its wikitext, half of them with a box, some with redirects. Prints
-articles a second, megabytes a second, and the memory of all processes when a tenth, a half and the
-whole is entered (flat, if it does not grow with the file). Then the same file is entered in several
-goes, each but the last killed at a random moment; the store must end up the same, and the articles
-parsed twice are counted: those between the last line noted and the kill.
+The dump is made from a seed in the form of CirrusSearch: invented articles, 2 KB in the median with
+a long tail, each with wikitext, half with a box, some with redirects. Printed are articles and
+megabytes a second, and memory of all processes at a tenth, a half and the end. Then the file is
+entered in several runs, each but the last killed at a random moment. The store must be equal;
+articles parsed twice, between the last note and the kill, are counted.
 """
 
 import argparse

@@ -44,12 +44,12 @@ QWEN3_8B = Shape(
 
 
 def write_q4_k_m(path: Path, shape: Shape, vocabulary: Path | None = None) -> None:
-    """Write a model whose tensors have the types that llama.cpp calls Q4_K_M.
+    """Write a model with the tensor types of llama.cpp's Q4_K_M.
 
     Args:
         path: the file to write; 5 GB for `QWEN3_8B`.
         shape: its sizes.
-        vocabulary: a GGUF file whose tokens it gets; None for bytes and made-up tokens.
+        vocabulary: a GGUF file with its tokens; None for bytes and made-up tokens.
     """
     import gguf
     import numpy as np

@@ -1,4 +1,4 @@
-"""A model hub on loopback, speaking the protocol of huggingface.co, and failing as it is told."""
+"""A model hub on loopback with the protocol of huggingface.co, and scripted failures."""
 
 import hashlib
 import json
@@ -31,14 +31,14 @@ class TinyHub:
 
     Attributes:
         repositories: content by path, by "owner/name".
-        commit: the revision all of them are at.
-        gated: names of those that need `token`.
-        token: what opens them.
-        drops: after how many bytes the next downloads break off, one each.
-        status: given instead of every answer.
-        announces: hashes to lie about, by path.
-        ranges: whether parts of files can be asked for.
-        asked: requests for content that have come.
+        commit: revision of all.
+        gated: names that need `token`.
+        token: for gated ones.
+        drops: bytes after which the next downloads break off, one each.
+        status: returned instead of every answer.
+        announces: false hashes, by path.
+        ranges: whether parts of files can be requested.
+        asked: requests for content.
     """
 
     repositories: dict[str, dict[str, bytes]]
