@@ -99,7 +99,7 @@ def _declared(value: object, field: str = "") -> Iterator[str]:
             for part in value:
                 yield from _declared(part, field)
         case str() if field in _DECLARED and " " in value:
-            # A paper or a file goes by the title and the address that it has.
+            # Titles and addresses of papers and files are not translated.
             if field != "source" or "://" not in value:
                 yield value
 

@@ -44,7 +44,7 @@ _MODEL = "qwen3-8b"
 _EMBEDDER = "multilingual-e5-small"
 _EMBEDDING = f"embedding.model={_EMBEDDER}"
 """The embedder of the commands, and the setting that names it."""
-# What is published on statutes was measured with vectors of all their words.
+# Published figures on statutes used vectors of whole provisions.
 _WHOLE = "embedding.provisions=whole"
 
 _TABLE_2 = "1,2,3,1-2,2-1,1-3,2-3,1-2-3"
@@ -202,7 +202,7 @@ def write(runs: Sequence[Path], path: Path, others: Collection[str] = ()) -> tup
     }
     for one in measured:
         dataset = one.run.questions.dataset
-        # Datasets of a user stand after those that are declared.
+        # Datasets of a user follow the declared ones.
         by_dataset.setdefault(dataset.name, (dataset, []))[1].append(one)
     words = [*_HEAD, how_to_read(searched=True)]
     sections = [ReportSection("Results", [ReportText(Markdown(one)) for one in words], level=1)]
@@ -368,7 +368,7 @@ def _rows(dataset: Dataset, name: str, measured: Sequence[_Counted]) -> Iterator
     for one in ours:
         score = estimate(one.figures.score)
         yield [one.method, one.model, one.asked, score, one.conditions or DASH, published]
-    # Of a dataset that others do not have, what was not measured tells nobody anything.
+    # Missing figures are of no use for a dataset that others do not have.
     if not ours and dataset.name in declared():
         commands = "<br>".join(f"`{command}`" for command in _commands(dataset, name))
         unmeasured = Markdown(f"**not measured here**: {commands}")

@@ -96,7 +96,7 @@ def child(home: Path, files: Path) -> None:
     said = f"{report.added - sound:,} documents"
     if causes:
         said += f", {report.failures:,} failures: {causes[-1]}"
-    # That of getrusage begins with what the parent had.
+    # getrusage would include the parent's memory.
     status = Path("/proc/self/status").read_text()
     peak = int(status.partition("VmHWM:")[2].split()[0]) / 1024
     print(json.dumps({"said": said, "sound": sound, "megabytes": peak}))

@@ -18,7 +18,7 @@ from localrag.methods.comparison.comparing import compare
 from localrag.methods.comparison.types import ComparisonKind, Side
 from localrag.methods.comparison.values import read
 
-# The first that fits tells what is asked; what fits none is left out.
+# The first match decides; questions without a match are left out.
 PATTERNS = (
     (ComparisonKind.OLDER, r"年上|年長|古い"),
     (ComparisonKind.YOUNGER, r"年下|若い|年齢が[下低]|新しい"),

@@ -49,7 +49,7 @@ _QUOTES = re.compile(
 _QUOTED = 300
 # What says nothing without the words before.
 _EMPTY = ("もの", "者", "場合", "とき", "事項", "額")
-# Where the words before 政令で定める begin, and what leads over to it.
+# Start of the words before 政令で定める, and the words leading to it.
 _BEGINS = re.compile("[、。（）「」\n　]")
 # What means nothing without its place.
 _RELATIVE = re.compile(r"[前次同][^、。]{0,2}[条項号]")

@@ -208,7 +208,7 @@ def prepare(home: Path, corpus: str, chosen: argparse.Namespace) -> Workspace:
     workspace.init()
     for room in ("corpora", "indexes"):
         (home / room / corpus).symlink_to(work / "home" / room / corpus)
-    # The name tells how the weights are packed: reading it from the header takes a second.
+    # The file name has the quantisation: reading it from the header takes a second.
     path = home / "random-F32.gguf"
     _write_model(path, home, chosen.context)
     ModelStore(workspace.models).add(path, name=_CHAT, kind="chat")

@@ -37,7 +37,7 @@ FILTERS: Mapping[str, Where] = {
 }
 _LONGEST_ERA = 99
 _DRAWS = 1000
-# Laws that a heading stands in, to be counted.
+# Laws with a heading, for it to be counted.
 _FREQUENT = 5
 
 
@@ -55,7 +55,7 @@ def main() -> None:
 def _opened(chosen: argparse.Namespace) -> Retriever:
     files = sorted((chosen.data / "egov" / "xml").glob("*.xml"))[: chosen.laws]
     name = f"facets-{len(files)}" if chosen.laws else LAWS
-    # With the gold passages that the laws lack it is the corpus of the other benches.
+    # With the missing gold passages it is the corpus of the other benches.
     others = [] if chosen.laws else [write_excerpts(chosen.data, chosen.work)]
     paths = files if chosen.laws else [chosen.data / "egov" / "xml"]
     if chosen.embedder and not chosen.laws:
@@ -105,7 +105,7 @@ def direct(store: CorpusStore, where: Sequence[Label]) -> frozenset[str]:
         condition, given = _condition(key, value)
         conditions.append(condition)
         values += given
-    # The connection that the store has open, which shows the states of its day.
+    # The store's own connection, for the states of its day.
     query = f"SELECT id FROM shown WHERE {' AND '.join(conditions)}"
     return frozenset(id_ for (id_,) in store._db.rows(query, tuple(values)))
 

@@ -102,12 +102,12 @@ def main() -> None:
     parts = chosen.parts or [name for name in PARTS if name != "vectors" or chosen.embedder]
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder) / "base"
-        # By a process of its own: threads of llama.cpp do not live on in what is forked.
+        # In its own process: threads of llama.cpp do not survive a fork.
         result_of(partial(prepare, base, chosen.embedder), lambda: True)
-        # Another folder, for what is kept in memory of it.
+        # Another folder, because the first one is cached in memory.
         shutil.copytree(base, trial := base.with_name("trial"), symlinks=True)
         for name in result_of(partial(imports, trial), lambda: True):
-            # What is imported here is not imported again by each of hundreds of processes.
+            # Imported once here, and not in hundreds of processes.
             with suppress(Exception):
                 import_module(name)
         whole = looked(base)
@@ -230,7 +230,7 @@ def conversation(home: Path) -> tuple[int, str, str]:
         return error.exit_code, "", str(error)
     except Exception as error:  # noqa: BLE001 - this is what is looked for
         return 1, "", f"{type(error).__name__}: {error}"
-    # What cannot be read is told in the place of the answer.
+    # An unreadable answer is replaced by its error.
     causes = [turn.cause for turn in turns if turn.cause]
     told += [f"{turn.query} {turn.answer and turn.answer.text}" for turn in turns]
     return (5 if causes else 0), "\n".join(told), " ".join(causes)

@@ -272,7 +272,7 @@ def read_citations(data: bytes, _folder: Path) -> None:
     """Read a text as a provision has it, and as somebody types it."""
     text, names = data.decode(errors="replace"), _names()
     find_citations(text, names)
-    # What is typed is one line, and no book.
+    # Typed input is one line.
     typed = text[:20_000]
     read_typed(typed, names)
     short_citations(typed, names)
@@ -384,7 +384,7 @@ def _gguf() -> list[bytes]:
 
     with tempfile.TemporaryDirectory() as folder:
         write_chat_gguf(path := Path(folder) / "a.gguf")
-        # Its header is what is read.
+        # Only its header is read.
         return [path.read_bytes()[:20_000], path.read_bytes()]
 
 

@@ -67,7 +67,7 @@ def repeat(source: Path, count: int, target: Path) -> None:
         for number in range(count - len(laws)):
             law = few[number % len(few)]
             again = f"（その{number // len(few) + 2}）"
-            # What kind of law it is stands in its id, between a year and a number.
+            # The id contains the kind of law, between year and number.
             its = {
                 "law_id": f"999{law['law_id'][3:5]}{number:010}",
                 "title": law["title"] + again,

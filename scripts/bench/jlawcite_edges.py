@@ -53,7 +53,7 @@ class Cost(NamedTuple):
     memory: int
 
 
-# By edge, where the first reference stands that makes it: its span, or their words for it.
+# By edge, its first reference: our span, or their words.
 Edges = Mapping[Edge, Sequence[int | str]]
 
 

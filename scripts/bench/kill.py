@@ -93,7 +93,7 @@ class Adding(EachRound):
             for outcome in read(path):
                 assert not isinstance(outcome, ReadFailure), outcome
                 self.truth[outcome.id] = as_rows(outcome).fingerprint
-        # Here, so that what it imports is imported once.
+        # In this process, so that modules are imported once.
         put(self.base, half, lambda _: None)
 
     @override
@@ -153,7 +153,7 @@ class Updating(EachRound):
         self.archive.mkdir()
         for path in some[third:]:
             shutil.copy2(path, laws)
-        # Of those in the corpus the archive has the first ones changed, and lacks the last one.
+        # The archive has the first laws of the corpus changed, and not the last one.
         for number, path in enumerate(some[:-1] if len(some) > 1 else some):
             text = path.read_text(encoding="utf-8")
             if third <= number < 2 * third:

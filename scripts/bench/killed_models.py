@@ -296,7 +296,7 @@ class Evaluating(OneRun):
 
     @override
     def run(self) -> None:
-        # What takes longest to import: once, not in each of the processes that are forked.
+        # Import the slowest modules once, before the forks.
         statistics.require()
         self.kept: dict[str, list[object]] = {}
         super().run()

@@ -46,7 +46,7 @@ ASKED = QUESTIONS.parent / "asked"
 SEEN = "seen"
 HITS = 10
 FIRST = 2
-# What can be left out: its name, where it is looked up, and what stands there instead.
+# Parts that can be left out: name, attribute, replacement.
 PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ("laws named", "localrag.retrieval.reading.scope_of", lambda *_: NO_LAWS),
     ("everyday words", "localrag.retrieval.reading.wordings", lambda *_: ()),

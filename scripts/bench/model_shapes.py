@@ -119,7 +119,7 @@ def _measure_embedder(start: Callable[[], Any], options: Options) -> list[str]:
 
 def peak() -> str:
     """GiB of memory this process had at most, weights included (Linux)."""
-    # Not of resource.getrusage, which counts what the process that started this one had.
+    # Not from resource.getrusage, which includes the parent's memory.
     lines = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     return f"{int(lines['VmHWM'].split()[0]) / 2**20:.2f}"
 

@@ -83,7 +83,7 @@ def main() -> None:
         print("the dry run has made all of them: nothing is left to be forecast")
         return
     took = sum(row.seconds for row in rows[sampled:])
-    # A run that nobody killed tells how long it took with all that surrounds the model.
+    # An undisturbed run also gives the time of the code around the model.
     whole = took if chosen.kills else report["seconds"]
     print(
         f"{chosen.layer}: {len(rows):,} rows in {took:,.0f} s of the model: "
@@ -197,7 +197,7 @@ def _ended(process: "subprocess.Popen[bytes]") -> tuple[dict[str, Any], int]:
 def _killed(process: "subprocess.Popen[bytes]", seconds: float) -> int:
     """Kill a process after some seconds; its highest memory in bytes."""
     time.sleep(seconds)
-    # By its number: `Popen.kill` would take what is told of a process that has ended.
+    # By its number: `Popen.kill` would reap the ended process.
     os.kill(process.pid, signal.SIGKILL)
     return _waited(process)
 
@@ -229,7 +229,7 @@ def reply_to(prompt: str) -> str:
     if items := _ITEM.findall(prompt):
         return json.dumps({"summary": items[0]})
     if first := _NUMBERED.search(prompt):
-        # In kana, so that no English word of the answer stands in the question, and no figure.
+        # In kana, to share no English word and no figure with the answer.
         number = str(sum(map(ord, first[1]))).translate(_KANA)
         pair = {"sentences": [1], "question": f"{number}のはじめは何か", "answer": first[2]}
         return json.dumps({"pairs": [pair]})

@@ -244,7 +244,7 @@ def _japanese(sentence: str, heading: str, chance: random.Random) -> str:
     clauses = claim.split("、")
     opens_without_subject = len(clauses) > 3 and len(clauses[0]) < 40 and clauses[1].endswith("は")
     if opens_without_subject and not clauses[0].endswith("は") and chance.random() < 0.4:
-        # The subject that comes second stays; what it hangs on goes.
+        # Keep the second subject, and drop its governing phrase.
         clauses = clauses[1:]
     claim = "、".join(clauses)
     for pattern, others in _REWORDINGS:
@@ -278,7 +278,7 @@ def _answered(question: str, answer: str, chance: random.Random) -> str:
     if len(asked) != 1:
         return ""
     before, after = plain[: asked[0].start()], plain[asked[0].end() :]
-    # 第何条: the answer has the words around the question word as well.
+    # 第何条: the answer also has the words around the question word.
     before = before.removesuffix("第") if answer.startswith("第") else before
     unit = re.match(r"[条項号%]|パーセント", after)
     after = after[unit.end() :] if unit and not answer[-1].isdigit() else after

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-# What moves the cursor or sets colours; what is left is read.
+# Cursor movements and colours; the rest is read.
 _CONTROL = re.compile(rb"\x1b(?:\[[0-9;?<>=:]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 _PIECE = 1 << 20
 

@@ -56,7 +56,7 @@ SEARCHES = (
     "保険契約",
 )
 LAW, OTHER = "金融商品取引法", "民法"
-# What stands at the beginning of each of the two.
+# The beginnings of the two.
 LAW_BEGINS, OTHER_BEGINS = "国民経済の健全な発展", "公共の福祉に適合"
 # The first of a thousand characters that no text on the screen holds.
 RARE = 0x3400

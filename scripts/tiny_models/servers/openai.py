@@ -126,7 +126,7 @@ class OpenAIDouble(Double):
         query = body.get("input_type") == "query"
         vectors = embedder.embed_queries(texts) if query else embedder.embed_passages(texts)
         listed = [{"index": n, "embedding": row} for n, row in enumerate(vectors.tolist())]
-        # Whoever does not look at the index has them the wrong way round.
+        # A client that ignores the index gets them in the wrong order.
         return Answer.json({"data": listed[::-1], "usage": {"prompt_tokens": 0}})
 
     def _likely(self, chat: ChatModel, body: Json) -> Iterator[bytes]:
@@ -155,7 +155,7 @@ def llama_cpp_server(
         *(sys.executable, "-m", "llama_cpp.server", "--model", str(model)),
         *("--model_alias", name, "--host", "127.0.0.1", "--port", str(port)),
         *("--n_ctx", str(context), "--n_threads", "1", "--n_threads_batch", "1"),
-        # Otherwise a request kills the one that is running.
+        # Otherwise a request would end the running one.
         *("--interrupt_requests", "false", "--verbose", "false"),
     ]
     if embeds:

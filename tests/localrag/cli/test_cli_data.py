@@ -131,7 +131,7 @@ def test_defects_are_lines(cli: Cli, workspace: Path, folder: Path) -> None:
     (folder / "q.jsonl").write_text(QUESTION * 2 + "[]", encoding="utf-8")
     refused = cli("data", "add", str(folder / "ferries.toml"), str(folder))
     assert refused.code == 4
-    assert "\n    line 2: The id 'q1' stands" in refused.err
+    assert "\n    line 2: The id 'q1' is also at line 1." in refused.err
     shown = cli("data", "show", str(folder / "ferries.toml"))
     assert "\n    line 3: It is no object" in shown.err
 

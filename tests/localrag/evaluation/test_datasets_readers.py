@@ -96,7 +96,7 @@ def test_every_defect_is_named() -> None:
     with pytest.raises(InputError) as caught:
         read("choices", "q.jsonl", content, Sources())
     for part in (
-        "line 2: The id 'q1' stands at line 1 too",
+        "line 2: The id 'q1' is also at line 1",
         "line 3: The answer 'z'",
         "line 4: It is no object",
         "line 5: It is not JSON",

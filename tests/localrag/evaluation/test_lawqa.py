@@ -149,11 +149,11 @@ def test_what_is_declared_of_the_excerpts_holds(shared_data: Path) -> None:
     lawqa = declared()["lawqa"]
     hint = lawqa.hints["lawqa/contexts_missing.jsonl"]
     laws = sum(row["law_id"] is not None for row in rows)
-    assert f"{len(rows)} passages" in hint
+    assert f"{len(rows)} cited passages" in hint
     assert f"{laws} provisions" in hint
     assert f"{len(rows) - laws} passages of guidelines" in hint
     assert f"{len(rows)} documents" in lawqa.caveats[0]
-    assert f"{sum(place(row) in gold for row in rows)} of them of the split" in lawqa.caveats[0]
+    assert f"{sum(place(row) in gold for row in rows)} of the split" in lawqa.caveats[0]
 
 
 def place(row: Mapping[str, Any]) -> tuple[str, str]:
