@@ -75,8 +75,7 @@ def test_what_was_measured_stands_there(
     text, _ = written(run)
     assert row(text, "statute-direct") == (
         "| statute-direct | qwen3-8b | train: 10 × 1 | 100.0 % [72.2, 100.0] "
-        "| no embedder: searched by words (BM25); some answers were cut "
-        PUBLISHED
+        f"| no embedder: searched by words (BM25); some answers were cut {PUBLISHED}"
     )
     assert "query prompt built in" in row(text, "statute-gepa")
     assert "**not measured here**" in row(text, "statute-lexical")
