@@ -12,7 +12,7 @@ end, and its result is compared with that of work nobody killed.
 | prepare | derived layers of HotpotQA | no row told is lost, none is made twice |
 | conversation | asking, writing down | each answer told is there with its citations |
 | backup, restore, bundle | these commands | the state before or after; the next run completes it |
-| evaluation, optimisation | one run, again and again | nothing is asked twice; results are equal |
+| batch, evaluation, optimisation | one run, repeatedly | nothing is asked twice; equal results |
 
 Models follow from their prompts or have random weights. They have no part in what is kept.
 """
@@ -24,7 +24,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from bench.killed_models import Embedding, Evaluating, Optimising, Preparing
+from bench.killed_models import Batching, Embedding, Evaluating, Optimising, Preparing, with_sample
 from bench.options import law_files, parser
 from bench.own_process import EachRound, Note, OneRun, last_stage
 from typing_extensions import override
@@ -63,6 +63,9 @@ def main() -> None:
     options.add_argument("cases", nargs="+", choices=CASES, metavar="CASE")
     options.add_argument("--rounds", type=int, default=100, metavar="N", help="kills (100)")
     options.add_argument("--size", type=int, metavar="N", help="law files, paragraphs or questions")
+    options.add_argument("--model", metavar="FILE", help="batch: a chat model, or tiny")
+    options.add_argument("--tokens", type=int, default=64, help="batch: of a reply (64)")
+    options.add_argument("-k", type=int, default=1, help="batch: passages for the model (1)")
     options.add_argument("--calls", type=int, default=260, help="of the optimisation (260)")
     options.add_argument("--graph-from", type=int, default=2000, metavar="N", help="vectors (2000)")
     options.add_argument("--layer", default="", choices=LAYERS, help="prepare: while it is made")
@@ -237,10 +240,7 @@ class Conversing(EachRound):
 
     @override
     def prepare(self) -> None:
-        workspace = Workspace.locate(self.base)
-        workspace.init()
-        add(workspace, "main", [sample.FOLDER])
-        index(workspace, "main")
+        with_sample(self.base)
 
     @override
     def work(self, home: Path, note: Note, most: int = 1_000) -> None:
@@ -298,10 +298,7 @@ class BackingUp(EachRound):
 
     @override
     def prepare(self) -> None:
-        workspace = Workspace.locate(self.base / "home")
-        workspace.init()
-        add(workspace, "main", [sample.FOLDER])
-        index(workspace, "main")
+        workspace = with_sample(self.base / "home")
         with Conversations.open(workspace) as kept:
             kept.new("as in the backup")
         back_up(workspace, self.base / "old.tar")
@@ -417,6 +414,7 @@ CASES: dict[str, type[EachRound | OneRun]] = {
     "backup": BackingUp,
     "restore": Restoring,
     "bundle": Entering,
+    "batch": Batching,
     "evaluation": Evaluating,
     "optimisation": Optimising,
 }

@@ -1,25 +1,29 @@
-"""Cases of `kill.py` whose work needs a model: vectors, layers, an evaluation, an optimisation."""
+"""Cases of `kill.py` with models: vectors, layers, a batch, an evaluation, an optimisation."""
 
+import argparse
 import json
+import random
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from importlib import import_module
+from operator import eq
 from pathlib import Path
 from typing import Any
 
 from bench.corpora import write_questions
 from bench.evaluation import essence, rows
 from bench.options import law_files
-from bench.own_process import EachRound, Note, OneRun, last_stage
+from bench.own_process import EachRound, Note, OneRun, last_stage, told
 from bench.prepare import CATEGORIES, reader
 from bench.rates import rate
 from tiny_models.chat import write_chat_gguf
 from tiny_models.hashing import HashingEmbedder
 from typing_extensions import override
 
-from localrag import sample
+from localrag import batch, sample
 from localrag.config import Config, load
 from localrag.corpus.store import CorpusStore
 from localrag.evaluation import runner, statistics
@@ -29,6 +33,7 @@ from localrag.ingest.add import add
 from localrag.ingest.events import EMBEDDING, Event
 from localrag.ingest.index import IndexState, index
 from localrag.ingest.state import vector_state
+from localrag.methods import answering
 from localrag.methods.answering import Answerer
 from localrag.optimize.folder import RunFolder
 from localrag.optimize.optimise import optimise
@@ -47,6 +52,25 @@ from localrag_indexes.manifest import current
 from localrag_indexes.vectors import Scored, VectorIndex, layout
 from localrag_models.store import ModelStore
 
+_SUBJECTS = (
+    "渡し舟",
+    "渡し守",
+    "灯籠",
+    "水位",
+    "風速",
+    "講習",
+    "届出",
+    "Fennimore",
+    "観測所",
+    "登録",
+)
+_ASKED = (
+    "{}の基準は何か。",
+    "{}の資格は何か。",
+    "{}はいつ行うか。",
+    "{}をしてはならないのはどのような場合か。",
+    "Who is responsible for {}?",
+)
 MODEL = "tiny-random"
 # Sampled: the likeliest tokens of random weights are the same for every question.
 SETTINGS = {
@@ -280,6 +304,94 @@ def without_time(some: Sequence[DerivedRow]) -> set[DerivedRow]:
     return {replace(row, seconds=0.0) for row in some}
 
 
+def with_sample(home: Path) -> Workspace:
+    """A workspace with the sample corpus, indexed."""
+    workspace = Workspace.locate(home)
+    workspace.init()
+    add(workspace, "main", [sample.FOLDER])
+    index(workspace, "main")
+    return workspace
+
+
+class Batching(OneRun):
+    """Made-up questions over the sample corpus are answered by a batch."""
+
+    size = 2_000
+    wait = 0.02
+
+    @override
+    def prepare(self) -> None:
+        prepare_batch(self.base, self.chosen)
+        made_up(self.base / "questions.jsonl", self.count, self.chance)
+
+    @override
+    def run(self) -> None:
+        self.kept: set[str] = set()
+        super().run()
+
+    @override
+    def work(self, home: Path, note: Note) -> None:
+        class Counted(Answerer):
+            """Answers as ever, after noting the question in a log that survives a kill."""
+
+            def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
+                note(query.text)
+                return super().answer(query, watch)
+
+        answering.Answerer = Counted  # type: ignore[misc]
+        workspace = Workspace.locate(home)
+        questions, answered = home / "questions.jsonl", home / "answers.jsonl"
+        batch.run(workspace, "main", load(workspace), questions, answered)
+
+    @override
+    def killed(self, home: Path, before: list[Any], since: list[Any]) -> None:
+        assert not set(since) & self.kept, "asked again though answered"
+        now = {row["question"] for row in told(home / "answers.jsonl")}
+        assert self.kept <= now, "lost"
+        self.kept = now
+
+    @override
+    def compare(self, whole: Path, broken: Path, lines: list[Any], kills: int) -> str:
+        truth, found = (told(home / "answers.jsonl") for home in (whole, broken))
+        assert [row["question"] for row in found] == [row["question"] for row in truth], "order"
+        same = sum(map(eq, map(essence_of_row, found), map(essence_of_row, truth)))
+        again = len(lines) - len(truth)
+        assert again <= kills
+        statuses = dict(Counter(row["status"] for row in truth))
+        return f"{statuses}; as undisturbed {rate(same, len(truth))}; {again} calls begun again"
+
+
+def made_up(path: Path, count: int, chance: random.Random) -> list[str]:
+    """Write so many different questions to a file, and return them."""
+    texts = [
+        _ASKED[number % 5].format(chance.choice(_SUBJECTS)) + f" ({number})"
+        for number in range(count)
+    ]
+    path.write_text("".join(json.dumps({"question": text}) + "\n" for text in texts))
+    return texts
+
+
+def prepare_batch(home: Path, chosen: argparse.Namespace) -> None:
+    """Make a workspace with the sample corpus, and with a model if one is named."""
+    workspace = with_sample(home)
+    if not chosen.model:
+        return
+    path = Path(chosen.model)
+    if chosen.model == "tiny":
+        path = home / "tiny.gguf"
+        write_chat_gguf(path, context=8192)
+    ModelStore(workspace.models).add(path, name=MODEL, kind="chat")
+    workspace.settings.write_text(
+        f'chat.model = "{MODEL}"\nchat.max_tokens = {chosen.tokens}\n'
+        f"retrieval.k = {chosen.k}\nruntime.threads = 1\n"
+    )
+
+
+def essence_of_row(row: dict[str, object]) -> list[object]:
+    """The part of a row that does not depend on time."""
+    return [row.get(key) for key in ("row", "question", "status", "answer", "citations")]
+
+
 class Evaluating(OneRun):
     """Made questions about the sample are answered by a method that needs no model."""
 
@@ -288,10 +400,7 @@ class Evaluating(OneRun):
 
     @override
     def prepare(self) -> None:
-        workspace = Workspace.locate(self.base)
-        workspace.init()
-        add(workspace, "main", [sample.FOLDER])
-        index(workspace, "main")
+        workspace = with_sample(self.base)
         write_questions(workspace, workspace.home / "questions.jsonl", self.count)
 
     @override

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from bench.batch import essence, made_up, prepare
+from bench.killed_models import essence_of_row, made_up, prepare_batch
 from bench.own_process import noting, told
 from bench.rates import rate
 
@@ -77,7 +77,7 @@ def bench(chosen: argparse.Namespace, folder: Path) -> None:
     chance = random.Random(chosen.seed)
     home, questions = folder / "home", folder / "questions.jsonl"
     made_up(questions, chosen.questions, chance)
-    prepare(home, chosen)
+    prepare_batch(home, chosen)
     workspace = Workspace.locate(home)
 
     before = alone(workspace, questions, folder / "alone.jsonl")
@@ -261,7 +261,7 @@ def command(folder: Path, name: str, workers: int, sleep: float = 0) -> list[str
 
 def same_as(one: dict[str, object], other: dict[str, object]) -> bool:
     """Whether two rows say the same."""
-    return essence(one) == essence(other)
+    return essence_of_row(one) == essence_of_row(other)
 
 
 if __name__ == "__main__":
