@@ -146,46 +146,18 @@ def plan(
 
     Raises:
         UsageError: a method is unknown or cannot run, a number is out of range, or stages or a
-            judge
-            have no use.
+            judge have no use.
         IndexUnusable: the index of a prepared layer is damaged.
         NotFoundError: the corpus or an optimised prompt is missing.
         StoreError, ModelUnusable: the corpus or a model cannot be used.
     """
-    if not 1 <= orders <= MOST or limit < 0:
-        raise UsageError(
-            N_("{orders} orders of {limit} questions cannot be asked."),
-            N_("Ask 1 to {most} orders; leave out the limit to ask all questions."),
-            orders=orders,
-            limit=limit,
-            most=MOST,
-        )
-    if orders > 1 and not any(one.query.options for one in questions.questions):
-        raise UsageError(
-            N_("The questions have no options to show in {orders} orders."),
-            Fact(FactKind.TO_LEAVE_ORDERS),
-            orders=orders,
-        )
-    if not methods:
-        raise UsageError(
-            N_("It is not said which methods to evaluate."),
-            N_("Name them with --method, or: --method all"),
-        )
+    _require_questions(questions, methods, orders, limit)
     _check_stages(stages)
     models = tuple(dict.fromkeys(models or (config.chat.model,)))
     chosen, left_out = _chosen(methods, questions, models, workspace.corpus(corpus))
     searching = any(one.searches for one in chosen)
     if searching and not workspace.corpus(corpus).store.exists():
-        raise NotFoundError(
-            N_("There is no corpus {corpus!r} for the methods to search."),
-            N_("Bring it in: localrag data add {corpus} FOLDER. Or name another one with --corpus.")
-            if corpus == corpus_name(questions.dataset) and parts_of_corpus(questions.dataset)
-            else N_(
-                "Add documents: localrag add PATH --corpus {corpus}. Or name another one with "
-                "--corpus."
-            ),
-            corpus=corpus,
-        )
+        raise _no_corpus(questions, corpus)
     staged = _stages(stages, chosen) or (config.method.stages,)
     setups = [
         _setup(
@@ -222,6 +194,42 @@ def plan(
         tuple(left_out),
         missing,
         _judge(workspace, config, judge, measure) if judge else None,
+    )
+
+
+def _require_questions(
+    questions: Questions, methods: Sequence[str], orders: int, limit: int
+) -> None:
+    if not 1 <= orders <= MOST or limit < 0:
+        raise UsageError(
+            N_("{orders} orders of {limit} questions cannot be asked."),
+            N_("Ask 1 to {most} orders; leave out the limit to ask all questions."),
+            orders=orders,
+            limit=limit,
+            most=MOST,
+        )
+    if orders > 1 and not any(one.query.options for one in questions.questions):
+        raise UsageError(
+            N_("The questions have no options to show in {orders} orders."),
+            Fact(FactKind.TO_LEAVE_ORDERS),
+            orders=orders,
+        )
+    if not methods:
+        raise UsageError(
+            N_("It is not said which methods to evaluate."),
+            N_("Name them with --method, or: --method all"),
+        )
+
+
+def _no_corpus(questions: Questions, corpus: str) -> NotFoundError:
+    return NotFoundError(
+        N_("There is no corpus {corpus!r} for the methods to search."),
+        N_("Bring it in: localrag data add {corpus} FOLDER. Or name another one with --corpus.")
+        if corpus == corpus_name(questions.dataset) and parts_of_corpus(questions.dataset)
+        else N_(
+            "Add documents: localrag add PATH --corpus {corpus}. Or name another one with --corpus."
+        ),
+        corpus=corpus,
     )
 
 
