@@ -103,8 +103,7 @@ def tune(
         corpus: its name.
         config: names the models; its settings of retrieval are ignored.
         questions: JSON Lines with ``question``, ``relevant`` (a list of citations or ids of
-            passages)
-            and optionally ``options`` (a list).
+            passages) and optionally ``options`` (a list).
         on_progress: receives searches done and to do.
 
     Raises:

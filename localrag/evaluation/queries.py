@@ -140,8 +140,7 @@ def make_queries(
     Raises:
         NotFoundError: the corpus does not exist.
         UsageError: the file has another suffix or corpus, synthetic questions are missing or too
-            few,
-            or no model is set.
+            few, or no model is set.
         ModelUnusable: the model fails. Earlier questions are kept.
         BusyError: another process writes the file.
         InputError: the file is damaged.

@@ -28,8 +28,7 @@ def place_of(passage_id: str) -> Gold:
     """The gold place of a passage.
 
     ``323AC0000000025#27_36.1`` and the excerpt ``323AC0000000025|27_36|5#1`` are both article 27_36
-    of
-    law 323AC0000000025, in any revision.
+    of law 323AC0000000025, in any revision.
     """
     document, _, path = passage_id.rpartition("#")
     article = _DIVISION.sub(r"\1/", path).partition(".")[0]

@@ -68,8 +68,7 @@ def score(questions: Sequence[Sequence[float]]) -> Estimate | None:
 
     The interval is Wilson's (1927) if each question is right or wrong as a whole. Otherwise it is a
     percentile bootstrap over questions (Efron and Tibshirani 1993, chapter 13). Below `FEW`
-    questions
-    it is Hoeffding's (1963, theorem 2).
+    questions it is Hoeffding's (1963, theorem 2).
 
     Args:
         questions: scores of each question's answers, 0 to 1, at least one.
@@ -97,8 +96,7 @@ def difference(first: Sequence[float], second: Sequence[float]) -> Estimate | No
     """Mean difference on the same questions, first minus second, with a paired bootstrap interval.
 
     Args are mean scores by question. Below `FEW` questions the interval is Hoeffding's. None
-    without
-    questions.
+    without questions.
     """
     gaps = sorted(a - b for a, b in zip(first, second, strict=True))
     return _mean(gaps, -1.0, 1.0) if gaps else None

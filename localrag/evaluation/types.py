@@ -70,8 +70,7 @@ class Question:
     Attributes:
         query: with options in the order of the dataset.
         answer: label of the right option ("c"), a text, or the verdict on a claim (`Veracity`); ""
-            if
-            the texts do not answer it.
+            if the texts do not answer it.
         context: texts that answer it, as in the dataset; may be "".
         groups: value by name ({"law": "金商法", "kind": "関連法令", "polarity": "deviates"}).
         derivation: triples behind the answer; may be empty.
@@ -183,11 +182,9 @@ class Questions:
 class Cause(StrEnum):
     """Cause of a wrong answer.
 
-    CORPUS: the corpus has no gold provision.
-    SEARCH: no gold provision was among the hits.
-    EVIDENCE: gold was found, but not shown to the model or not cited.
-    REPLY: the reply stayed malformed, or there is no answer.
-    REASONING: any other wrong answer.
+    CORPUS: the corpus has no gold provision. SEARCH: no gold provision was among the hits.
+    EVIDENCE: gold was found, but not shown to the model or not cited. REPLY: the reply stayed
+    malformed, or there is no answer. REASONING: any other wrong answer.
     """
 
     CORPUS = "corpus"

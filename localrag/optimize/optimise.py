@@ -166,8 +166,7 @@ def split(
     """Divide questions into two disjoint halves, for training and validation.
 
     Each group of questions (the first of `Question.groups`, such as the law) is halved. Equal
-    questions
-    and seed give equal halves.
+    questions and seed give equal halves.
 
     Args:
         questions: with unique ids.
@@ -204,8 +203,7 @@ def optimise(
     """Optimise the instruction for writing queries, and save the best one.
 
     A stopped run continues with the same candidates as an unbroken one. More calls or minutes
-    extend
-    a finished run. A prompt edited by hand is replaced only on a restart.
+    extend a finished run. A prompt edited by hand is replaced only on a restart.
 
     Args:
         workspace: keeps the run in ``runs/optimize/<name>`` and the prompt in ``prompts``.

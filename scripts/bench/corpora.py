@@ -39,8 +39,7 @@ def make_searchable(
     """Add files to a corpus of a workspace in `work`, and index it if needed.
 
     Documents not entered are reported (the second state of a law is refused). A failed index ends
-    the
-    run, because figures without references would mislead.
+    the run, because figures without references would mislead.
 
     Args:
         work: holds the workspace, in ``home``.

@@ -11,9 +11,8 @@ wrong         an answer differs without an error
 traceback     an unexpected error
 died          ended by a signal, or not within a minute
 
-`doctor` counts if it calls the part broken, of rounds with an effect; mended if
-``localrag index --rebuild`` restores every answer. Needs a system with ``fork``. Vectors only with
-``--embedder``.
+`doctor` counts if it calls the part broken, of rounds with an effect; mended if ``localrag index
+--rebuild`` restores every answer. Needs a system with ``fork``. Vectors only with ``--embedder``.
 """
 
 import argparse

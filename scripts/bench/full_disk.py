@@ -3,8 +3,7 @@
 A small disk in memory holds a workspace. Each round fills it except for a few bytes, and runs a
 command that writes: add, index, embed, prepare, batch, an evaluation, an optimisation, an update, a
 conversation. It must end with exit code 7 and a message about the disk, or complete if the space
-was
-enough. The store must be sound. After room is made, the command must complete.
+was enough. The store must be sound. After room is made, the command must complete.
 
 Needs the right to mount (root, or ``unshare --user --map-root-user --mount`` before the command).
 Vectors only with ``--embedder``. The optimisation uses a tiny model with random weights.

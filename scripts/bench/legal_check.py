@@ -4,8 +4,7 @@ Sixty paragraphs with 200 citations, quotations and statements are made from the
 laws (``--seed``). 80 are spoiled, each in one way: article, paragraph, branch number, era of the
 law's number, law, words of a quotation, figure, bound, or a deleted provision. A spoiled one is
 caught if the check objects to it; an objection to another is a false alarm; without any result it
-is
-unsaid. Seeds 1 and 3 to 7 were seen during development. Last, the time for a text of 100 pages.
+is unsaid. Seeds 1 and 3 to 7 were seen during development. Last, the time for a text of 100 pages.
 """
 
 import random

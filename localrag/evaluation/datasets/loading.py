@@ -137,8 +137,7 @@ def load(
         name_or_path: as in `find`.
         split: a name; by default the first split present.
         file: questions to read instead, in the format of the dataset. They are the user's own,
-            unless
-            the hash is that of a split.
+            unless the hash is that of a split.
         corpus: for ids of laws and documents in gold places; by default the one of the dataset.
         own_documents: ask each question of its own documents only.
         unanswerable: add to each question a variant without its supporting documents. Implies
@@ -149,8 +148,7 @@ def load(
     Raises:
         NotFoundError: the dataset, the file or documents of the questions are missing.
         InputError: the file differs from its declaration or record, or a question is unusable;
-            names
-            every defect.
+            names every defect.
         UsageError: the split does not exist, or the questions have no or no supporting documents.
         WorkspaceError: the record of received files is damaged.
     """

@@ -17,9 +17,8 @@ def normalised(text: str) -> str:
     """An answer or a part of a triple, normalised as by the script of JEMHopQA.
 
     A whole text はい or いいえ becomes YES or NO. Brackets （…） and (…) are removed with their
-    content, up to the first closing one on the line. Quotation marks 『』「」 are removed, their
-    content
-    stays. Blanks become one space and are stripped. Width and case stay.
+    content, up to the first closing one on the line. Quotation marks 『』「」 are removed, but not
+    their content. Blanks become one space and are stripped. Width and case stay.
 
     Source: aiishii/JEMHopQA, evaluate.py, `normalize_answer`.
     """

@@ -143,8 +143,7 @@ class Similarity:
     Source: aiishii/JEMHopQA, evaluate.py, `editdist`, after R4C (Inoue et al., 2020). A prediction
     ``Yes`` or ``No`` in this spelling is unlike any text, even YES, as in the script. The script
     allows 26 different words in two texts; here they are unlimited. Texts above 12,000 characters
-    are
-    segmented in pieces.
+    are segmented in pieces.
 
     Args:
         dictionary: from `installed_dictionary`.
@@ -277,11 +276,9 @@ def verdict(answer: str, derivation: Sequence[Triple], question: Question) -> Ve
     """Whether an answer and its derivation are right, by comparison.
 
     The answer is right if it is equal after `folded`; NA if nothing is left. The derivation is
-    right
-    if it has the subject and each object of every right triple after `folded`. Additional triples
-    are
-    allowed, predicates are ignored. Answers in more detail or another notation count as wrong, so
-    shares of right ones are lower bounds.
+    right if it has the subject and each object of every right triple after `folded`. Additional
+    triples are allowed, predicates are ignored. Answers in more detail or another notation count as
+    wrong, so shares of right ones are lower bounds.
 
     The rule is localrag's own.
     """
@@ -324,8 +321,7 @@ def agreement(
     any.
 
     Source: aiishii/JEMHopQA, evaluate.py, after R4C (Inoue et al., 2020, section 3), which finds
-    the
-    same optimum by a linear programme.
+    the same optimum by a linear programme.
 
     Args:
         predicted: in any order.

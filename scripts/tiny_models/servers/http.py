@@ -143,8 +143,7 @@ class CalledServer(ThreadingHTTPServer):
         """Accept a caller.
 
         A late caller, between two tests, is refused: the error of blocked sockets would end the
-        accepting
-        thread.
+        accepting thread.
         """
         try:
             return super().get_request()

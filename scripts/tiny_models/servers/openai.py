@@ -34,10 +34,9 @@ class OpenAIDouble(Double):
     Args:
         chat: replies.
         dialect: the server it imitates. ``llama-server`` has its context in ``/props``, counts
-            tokens
-            and applies templates; ``vllm`` has its context with the model and counts; ``lm-studio``
-            has its context in its own API and counts nothing; ``strict`` has neither and refuses
-            fields unknown to OpenAI.
+            tokens and applies templates; ``vllm`` has its context with the model and counts;
+            ``lm-studio`` has its context in its own API and counts nothing; ``strict`` has neither
+            and refuses fields unknown to OpenAI.
         binds: the only spelling of a schema that it obeys.
         context: its declared tokens.
         probabilities: whether it returns those of tokens; else it ignores the request.

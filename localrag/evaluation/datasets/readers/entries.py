@@ -24,8 +24,7 @@ def entries(name: str, content: bytes) -> Iterator[tuple[str, Fields | InputErro
     """Yield each entry with its place ("line 3"), or its defect.
 
     A ``.json`` file is a list of entries, or an object with one such list. Other files have one
-    entry
-    a line; blank lines are skipped.
+    entry a line; blank lines are skipped.
 
     Raises:
         InputError: the file is empty, not a list of entries, or in a wider encoding than UTF-8.
