@@ -32,8 +32,8 @@ _STILTED = re.compile(
     r"""\b(?:(?:is|are|be|was|were)\ told
     |tells\ (?:of|what|which|how|whether|the|a|its|one|them|it)
     |stands?|stood|standing|leans?\ on|anew|of\ wh(?:ich|om)|whoever|whatever|thereof|therein
-    |lacks?|lacking|(?:is|are)\ none|for\ that|as\ well(?=[.,;:)])|what\ is|by\ then
-    |in\ the\ place\ of|so\ that\b[^.]*\bnot|the\ one|has\ it\ that|be\ it|nought|bears?
+    |lacks?|lacking|(?<!there\ )(?:is|are)\ none|for\ that|as\ well(?=[.,;:)])|what\ is|by\ then
+    |in\ the\ place\ of|so\ that\b[^.]*\bnot|the\ one\b[^.]*\bthe\ other|has\ it\ that|be\ it|nought|bears?
     |(?:that|those)\ of|those\ that|such\ as\ are|is\ left\ to|comes\ to|goes\ (?:before|by)
     |(?-i:Who)\ (?:asks|reads|calls|wants|has|holds|writes))\b""",
     re.IGNORECASE | re.VERBOSE,
@@ -43,8 +43,8 @@ _RELATIVE = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 _END = re.compile(r"(?<=[.:!?])\s+|\n\s*\n|\n\s*[-*]\s|\|")
-# Code, and the values of a message.
-_NO_PROSE = re.compile(r"``[^`]*``|`[^`]*`|^\s*>>>.*|\{[^{}]*\}", re.MULTILINE)
+# Code, the values of a message, and the names in a list of arguments.
+_NO_PROSE = re.compile(r"``[^`]*``|`[^`]*`|^\s*>>>.*|\{[^{}]*\}|^ +[\w*, ]+:(?= )", re.MULTILINE)
 _FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 _APART = re.compile(r"\s*(?:$|[#|>]|[-*] |\d+\. )")
 

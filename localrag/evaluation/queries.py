@@ -1,8 +1,7 @@
 """A model writes questions that several documents of a collection answer together.
 
-Each is made from a few similar synthetic questions of different documents, its aspects. The
-method is the one of PR3's evaluation, with a prompt of localrag. `localrag eval` reads the file
-by its declaration.
+Each is made from a few similar synthetic questions of different documents, its aspects. The method
+is PR3's evaluation, with a prompt of localrag. `localrag eval` reads the file by its declaration.
 """
 
 import re

@@ -1,20 +1,22 @@
-"""Kill -9 at random moments: nothing that was acknowledged may be lost, and nothing done twice.
+"""Kill -9 at random moments: nothing acknowledged may be lost, and nothing done twice.
 
-In each round a process works in a copy of a prepared workspace, notes what is acknowledged, and is
-killed with all that it started. Then the case examines what is there. The same work runs to its
-end, and its result is compared with that of work nobody killed.
+In each round a process works in a copy of a prepared workspace and notes acknowledged results. It
+is
+killed with all its children, and the case examines the workspace. The same work then runs to its
+end. Its result must equal the one of undisturbed work.
 
 | case | killed | checked |
 |---|---|---|
-| add | `add` and `index` of real laws | each document told is in a sound store; the index answers |
+| add | `add` and `index` of real laws | each noted document is in a sound store; the index answers
+|
 | update, undo | `update` and `index`; undoing it | all texts are old, or all are new |
-| embedding | making vectors, while old ones are asked | no text told is embedded again |
-| prepare | derived layers of HotpotQA | no row told is lost, none is made twice |
-| conversation | asking, writing down | each answer told is there with its citations |
+| embedding | making vectors, while old ones are asked | no noted text is embedded again |
+| prepare | derived layers of HotpotQA | no noted row is lost, none is made twice |
+| conversation | asking, writing down | each noted answer is there with its citations |
 | backup, restore, bundle | these commands | the state before or after; the next run completes it |
 | batch, evaluation, optimisation | one run, repeatedly | nothing is asked twice; equal results |
 
-Models follow from their prompts or have random weights. They have no part in what is kept.
+Models follow from their prompts or have random weights. They do not affect the checks.
 """
 
 import json

@@ -57,7 +57,7 @@ def parts_of_corpus(dataset: Dataset) -> list[str]:
 
 
 def known(workspace: Workspace) -> list[Dataset]:
-    """Datasets by name: those of localrag, then those of the user.
+    """Datasets by name: first localrag's, then the user's.
 
     `damaged` reports invalid declarations.
     """
