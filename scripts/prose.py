@@ -33,7 +33,8 @@ _STILTED = re.compile(
     |tells\ (?:of|what|which|how|whether|the|a|its|one|them|it)
     |stands?|stood|standing|leans?\ on|anew|of\ wh(?:ich|om)|whoever|whatever|thereof|therein
     |lacks?|lacking|(?<!there\ )(?:is|are)\ none|for\ that|as\ well(?=[.,;:)])|what\ is|by\ then
-    |in\ the\ place\ of|so\ that\b[^.]*\bnot|the\ one\b[^.]*\bthe\ other|has\ it\ that|be\ it|nought|bears?
+    |in\ the\ place\ of|so\ that\b[^.]*\bnot|the\ one\b[^.]*\bthe\ other|has\ it\ that|be\ it
+    |nought|bears?
     |(?:that|those)\ of|those\ that|such\ as\ are|is\ left\ to|comes\ to|goes\ (?:before|by)
     |(?-i:Who)\ (?:asks|reads|calls|wants|has|holds|writes))\b""",
     re.IGNORECASE | re.VERBOSE,
