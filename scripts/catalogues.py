@@ -33,14 +33,14 @@ DIVIDED = ("localrag", "tui/localrag_tui")
 WHOLE = ("models/localrag_models", "indexes/localrag_indexes")
 """Packages that are one room each."""
 HELP = "localrag.cli.help"
-"""The room of what the command line explains, which no mark names: verbs, options, settings."""
+"""The room of the command line's help without marks: verbs, options, settings."""
 WRITTEN_IN = "en"
 
 _HELP = {"help", "short", "about", "description", "metavar"}
 """Arguments that are help texts."""
 
 _DECLARED = {"good_for", "caveats", "hints", "conditions", "source"}
-"""Fields of declarations (.toml) that are shown in the language in use, where they are words."""
+"""Fields of declarations (.toml) that are translated if they are words."""
 
 _FORMS = {"_": 1, "N_": 1, "ngettext": 2}
 """How many forms of a message follow a mark."""

@@ -353,7 +353,7 @@ MAKERS: dict[str, tuple[Callable[[Sheet], None], ...]] = {
     "xhtml2pdf": (xhtml2pdf_plain,),
     "soffice": (libreoffice_table, libreoffice_text, libreoffice_vertical),
 }
-"""By program what it is made to print; ``soffice`` is LibreOffice, the others are packages."""
+"""Functions by program; ``soffice`` is LibreOffice, the others are packages."""
 
 
 def _is_here(name: str) -> bool:

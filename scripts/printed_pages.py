@@ -17,7 +17,7 @@ CMAPS = {
     "EUC": "euc_jp",
     "": "iso2022_jp",
 }
-"""Predefined CMaps without their direction, and the encoding in which Python has their codes."""
+"""Predefined CMaps without their direction, and the Python encoding of their codes."""
 _WIDTHS = {
     "ijl'|": 0.222,
     " tfI.,:;/!\\": 0.278,

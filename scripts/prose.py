@@ -13,6 +13,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from inspect import cleandoc
 from pathlib import Path
 from typing import NamedTuple
 
@@ -200,11 +201,11 @@ def _written(limits: Mapping[str, Mapping[str, float]]) -> str:
 
 
 def _docstrings(path: Path) -> Iterator[Text]:
+    """Texts that are statements: docstrings, and what follows a constant."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        if words := ast.get_docstring(node):
-            yield Text(path, node.body[0].lineno, words)
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(words))):
+                yield Text(path, node.lineno, cleandoc(words))
 
 
 def _comments(path: Path) -> Iterator[Text]:

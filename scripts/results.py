@@ -54,7 +54,7 @@ _OVER_ALL = "collection"
 """The measure of questions over a collection."""
 
 _SAID = ("corpus", ".stamp", ".generation", "index.bm25.count", "embedding.model", ".query_prompt")
-"""Endings of the names of what every row says under its conditions, or follows from that."""
+"""Endings of settings that every row shows or implies."""
 
 _HEAD = (
     "This document is written by `scripts/results.py` from the folders of finished evaluations; "

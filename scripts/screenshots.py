@@ -70,7 +70,7 @@ async def searched(pilot: Pilot[None]) -> None:
 
 
 SCENES: dict[str, Scene] = {"ask": asked, "read": read, "search": searched}
-"""What is shown, by the name of the file without its language."""
+"""Screens by the name of the file without its language."""
 
 
 async def _type(pilot: Pilot[None], text: str, *keys: str) -> None:

@@ -15,7 +15,7 @@ TOURS = {
     "en": ("docs/tour.md", "README.md"),
     "ja": ("docs/ja/tour.md", "README.ja.md"),
 }
-"""By language the texts with a tour; of each language one after the other, in one workspace."""
+"""Texts with a tour by language, run in order in one workspace."""
 SHOWN_HOME = "/home/you/law"
 _CONSOLE = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)
 

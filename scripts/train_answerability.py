@@ -52,7 +52,7 @@ from localrag.retrieval.types import Query
 WEIGHTS = REPOSITORY / "localrag" / "reading" / "answerability.toml"
 HITS = 10
 DEEP = 100
-"""Hits from which those of a whole law are withheld."""
+"""Hits before those of a whole law are withheld."""
 JSQUAD, OFF_TOPIC = 800, 150
 """Questions of JSQuAD that are asked of their own corpus, and of the laws."""
 FOLDS = 10

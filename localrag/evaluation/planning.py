@@ -28,7 +28,7 @@ from localrag.retrieval.types import Query
 from localrag.workspace import CorpusPaths, Workspace
 
 ALL = "all"
-"""Stands for every method that can be run."""
+"""Every method that can run."""
 
 # Rooms with code for answers. After a change in one, all questions are asked again.
 _ROOMS = ("corpus", "methods", "question", "reading", "retrieval", "statutes")

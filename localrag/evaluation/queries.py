@@ -41,7 +41,7 @@ from localrag_models.chat import ChatModel, Message
 from localrag_models.errors import ReplyInvalid
 
 ASPECTS = 4
-"""Synthetic questions that one question is made of, where nothing else is said."""
+"""Synthetic questions for one question, by default."""
 PROMPT = "collection_query"
 MAKING = Phase(N_("asking over the collection"), N_("questions"))
 

@@ -14,11 +14,11 @@ from localrag_indexes.analysis.normalize import without_blanks
 
 LAW_ID = re.compile(r"\d{3}[A-Z][A-Z0-9]\d{10}", re.ASCII)
 JOINT = "|"
-"""Stands between the parts of an excerpt's id: law id or title, article, number."""
+"""Separates the parts of an excerpt's id: law id or title, article, number."""
 SUPPLEMENT = "suppl"
-"""Stands before the articles of supplementary provisions (附則): ``suppl/2``."""
+"""Precedes articles of supplementary provisions (附則): ``suppl/2``."""
 APPENDIX = "appendix"
-"""Stands for appendices (別表, 様式), which ids number in file order: ``appendix/``."""
+"""Precedes appendices (別表, 様式), numbered in file order: ``appendix/``."""
 
 _REVISION = re.compile(rf"({LAW_ID.pattern})_.*", re.ASCII)
 _DIVISION = re.compile(rf"({SUPPLEMENT}|{APPENDIX})\d*/", re.ASCII)

@@ -20,7 +20,7 @@ LEVEL = 0.95
 """How often such an interval covers the true score."""
 
 FEW = 10
-"""Questions below which a bootstrap says too little: it has too few values to draw from."""
+"""Below this number of questions a bootstrap has too few values to draw from."""
 
 _SEED = 0
 _NUMBERS_AT_ONCE = 4_000_000

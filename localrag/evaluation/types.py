@@ -25,7 +25,7 @@ CLAIMS = "averitec"
 
 
 ANSWERABLE = "answerable"
-"""The group that tells questions with an answer in their documents (yes) from those without."""
+"""The group of questions with (yes) and without (no) an answer in their documents."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ COMMON = 5
 """What the wording of so many questions has in common is of the trade, and may be used."""
 
 NUMBERS = 3
-"""Different numbers of gold articles that are no chance, though they stand alone."""
+"""Bare numbers of gold articles, this many of them, are not chance."""
 
 _RUN: dict[Language, int] = {language: longest + 1 for language, longest in LONGEST.items()}
 _NO_LETTER = re.compile(r"[\W_]+")

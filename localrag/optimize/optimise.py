@@ -185,7 +185,7 @@ def _group(question: Question) -> str:
 
 
 METHOD = "statute-gepa"
-"""The method whose query is optimised; others that write queries can follow the prompt as well."""
+"""The method of the optimised query; other methods can use the prompt too."""
 
 _STOPPED = "stopped"
 _log = logging.getLogger(__name__)

@@ -5,7 +5,6 @@ of all processes, seconds by clock and processor, and whether the sound document
 passes if it is read or refused within 512 MB and 30 s (on a busy machine, 30 s of the processor).
 """
 
-import argparse
 import bz2
 import gzip
 import io
@@ -20,6 +19,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from bench.options import parser
 from bench.own_process import processor_seconds
 from bench.rates import rate
 
@@ -40,7 +40,7 @@ def main() -> None:
     if sys.argv[1:2] == ["--child"]:
         child(*map(Path, sys.argv[2:]))
         return
-    options = argparse.ArgumentParser(description=__doc__)
+    options = parser(__doc__, data=False)
     options.add_argument("--only", nargs="*", metavar="CASE", help="these alone", choices=CASES)
     chosen = options.parse_args().only or list(CASES)
     print(f"{'file':<34}{'bytes':>12}{'MB':>7}{'s':>7}{'CPU s':>7}  outcome")

@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.options import parser
 from bench.own_process import processor_seconds
 
 NOBODY = "65534:65534"
@@ -33,14 +34,12 @@ ANSWERED = "answered from"
 
 def main() -> int:
     """Copy the bundle, install it, and print how long it took."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("bundle", type=Path, help="a bundle that is a folder")
-    parser.add_argument("--root", type=Path, metavar="FOLDER", help="a fresh system")
-    parser.add_argument("--rounds", type=int, default=1, metavar="N", help="installations (1)")
-    parser.add_argument("--kills", type=int, default=0, metavar="N", help="killed ones (0)")
-    arguments = parser.parse_args()
+    options = parser(__doc__, data=False)
+    options.add_argument("bundle", type=Path, help="a bundle that is a folder")
+    options.add_argument("--root", type=Path, metavar="FOLDER", help="a fresh system")
+    options.add_argument("--rounds", type=int, default=1, metavar="N", help="installations (1)")
+    options.add_argument("--kills", type=int, default=0, metavar="N", help="killed ones (0)")
+    arguments = options.parse_args()
     files = [path for path in arguments.bundle.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files)
     place = f"in {arguments.root}" if arguments.root else "in this system"

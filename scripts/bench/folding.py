@@ -137,7 +137,7 @@ def _compatible() -> Mapping[str, Sequence[str]]:
 
 
 _LOOKS_LIKE = {"⻑": "長", "⺠": "民", "⻘": "青", "⻄": "西", "⻝": "食", "⼾": "戸", "⿊": "黒"}
-"""Radicals without a compatibility mapping, or with one to a form that Japan does not print."""
+"""Radicals without a compatibility mapping, or with one to a form not printed in Japan."""
 
 
 def _by_plain_form(codes: Sequence[int] | range) -> Mapping[str, Sequence[str]]:

@@ -26,6 +26,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from bench.options import parser
 from bench.own_process import Died, result_of
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
@@ -45,15 +46,14 @@ from localrag_models.errors import ModelError
 from localrag_models.gguf import read_header
 
 SLOW, HANGS, WAITS = 5.0, 30.0, 600.0
-"""Seconds of the processor after which an input counts as slow, and after which its process is
-ended; seconds after which it is ended though it does nothing. On a busy machine they differ."""
+"""Processor seconds of a slow input, and of a hanging one; wall seconds of an idle process."""
 MARGIN = 2.0
 """How much longer than n log n counts as more."""
 _LEAST, _MOST = 4 << 10, 4 << 20
 _MEASURABLE, _CLEAR = 0.01, 0.1
-"""Seconds of the processor that can be compared at all, and for which nothing longer is tried."""
+"""Processor seconds long enough to compare, and to stop trying longer inputs."""
 Unit = tuple[bytes, bytes, bytes]
-"""What stands before, what is repeated, and what stands after."""
+"""The part before, the repeated unit, and the part after."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,7 @@ class Seen:
 
 def main() -> None:
     """Try every parser, and print a line for each."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = parser(__doc__, data=False)
     options.add_argument("--seconds", type=float, default=600, metavar="S", help="each (600)")
     options.add_argument("--parsers", nargs="+", choices=PARSERS, help="these alone")
     options.add_argument("--seed", type=int, default=1, metavar="N", help="of the changes (1)")

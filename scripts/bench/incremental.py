@@ -33,7 +33,7 @@ from localrag.ingest.state import IndexState, index_state
 from localrag.workspace import Workspace
 
 OLD, NEW = "。", "。特別標識灯具を掲げる。"
-"""What is changed; the words that come stand in no law."""
+"""The old and the new words; no law has the new ones."""
 
 
 def main() -> None:

@@ -5,7 +5,6 @@ command and indexed. Every visible sentence must be found, word for word. Everyt
 be named with its count.
 """
 
-import argparse
 import csv
 import io
 import json
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+from bench.options import parser
 from bench.rates import rate
 
 _THINGS = ("桟橋", "渡し舟", "灯台", "水門", "倉庫", "係留杭", "荷揚場", "見張所", "艇庫", "浮標")
@@ -464,7 +464,7 @@ def files(count: int, seed: int) -> Iterator[Made]:
 
 def main() -> int:
     """Make the files, add them, and count."""
-    options = argparse.ArgumentParser(description=__doc__)
+    options = parser(__doc__, data=False)
     options.add_argument("--files", type=int, default=100, metavar="N", help="files (100)")
     options.add_argument("--seed", type=int, default=36, metavar="N", help="of the files (36)")
     given = options.parse_args()

@@ -169,7 +169,7 @@ class EachRound(Case):
     """Work that is killed once in each round, in a new copy of the base."""
 
     seconds: float | None = None
-    """Within which it is killed; None for those that it takes undisturbed."""
+    """Time within which it is killed; None for the undisturbed time."""
 
     def undisturbed(self, home: Path, lines: list[Any]) -> None:
         """Keep the result of work that nobody killed."""

@@ -16,7 +16,6 @@ fpdf2 weasyprint typst matplotlib xhtml2pdf. ``--all`` compares pypdf, pdfminer.
 text, if installed.
 """
 
-import argparse
 import json
 import re
 import subprocess
@@ -33,6 +32,7 @@ from time import process_time
 
 import lxml.html
 import psutil
+from bench.options import parser
 from bench.rates import rate
 from printed_documents import Made, made
 
@@ -217,15 +217,15 @@ def judge(
 
 def main() -> None:
     """Print a row for each reader."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--files", type=int, help="how many (32; 30 of other programs)")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--all", action="store_true", help="compare other readers")
-    parser.add_argument("--misses", action="store_true", help="show sentences that are missing")
-    parser.add_argument("--write", type=Path, help="a folder for the files")
-    parser.add_argument("--real", type=Path, help="a folder of PDF files and their web pages")
-    parser.add_argument("--tools", metavar="PYTHON", help="which has the programs that make files")
-    options = parser.parse_args()
+    wanted = parser(__doc__, data=False)
+    wanted.add_argument("--files", type=int, help="how many (32; 30 of other programs)")
+    wanted.add_argument("--seed", type=int, default=1)
+    wanted.add_argument("--all", action="store_true", help="compare other readers")
+    wanted.add_argument("--misses", action="store_true", help="show sentences that are missing")
+    wanted.add_argument("--write", type=Path, help="a folder for the files")
+    wanted.add_argument("--real", type=Path, help="a folder of PDF files and their web pages")
+    wanted.add_argument("--tools", metavar="PYTHON", help="which has the programs that make files")
+    options = wanted.parse_args()
     if options.real:
         files = list(real(options.real))
     elif options.tools:

@@ -38,7 +38,7 @@ from localrag_models.store import ModelStore
 
 NAME = "wiki"
 SCRIPTED = "scripted"
-"""Stands in the place of a model for one whose replies follow from the prompt."""
+"""Names the model with replies that follow from the prompt."""
 _DOCUMENT = re.compile(r'name="(?:document|文書) (.*?)">')
 _SENTENCE = re.compile(r'name="(?:sentence|文)">\s*(.*?)\s*</', re.DOTALL)
 _REWRITTEN = re.compile(r'name="(?:rewritten sentence|書き直した文)">\s*(.*?)\s*</', re.DOTALL)

@@ -23,6 +23,7 @@ from typing import Any
 
 import psutil
 from bench.killed_models import essence_of_row, made_up, prepare_batch
+from bench.options import parser
 from bench.own_process import noting, told
 from bench.rates import rate
 
@@ -46,9 +47,7 @@ def main() -> None:
         paths = Path(home), Path(questions), Path(out), Path(log)
         print(json.dumps(on_ray(*paths, int(workers), float(sleep))))
         return
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = parser(__doc__, data=False)
     options.add_argument("--questions", type=int, default=1000, metavar="N", help="rows (1000)")
     options.add_argument("--kills", type=int, default=5, metavar="N", help="kills (5)")
     options.add_argument("--workers", type=int, default=2, metavar="N", help="on Ray (2)")

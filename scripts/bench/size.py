@@ -5,7 +5,6 @@ lines have no blanks, comments, docstrings or imports. A function's length is it
 last table lists the class names that several modules declare.
 """
 
-import argparse
 import ast
 import statistics
 from collections import Counter, defaultdict
@@ -13,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.options import REPOSITORY
+from bench.options import REPOSITORY, parser
 
 _DIVIDED = "localrag"
 _WHOLE = ("models", "indexes", "tui", "scripts")
@@ -38,9 +37,7 @@ class _Size(NamedTuple):
 
 def main() -> None:
     """Print the sizes of all rooms, their sum, and the type names declared more than once."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = parser(__doc__, data=False)
     options.add_argument("--repository", type=Path, default=REPOSITORY, metavar="FOLDER")
     options.add_argument("--names", type=int, default=20, help="how many type names to list")
     arguments = options.parse_args()

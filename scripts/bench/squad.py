@@ -11,7 +11,7 @@ from localrag.retrieval.reading import Retrieval
 from localrag.retrieval.types import Hit, Trace
 
 JUDGES = 200
-"""Questions that judge, those whose ids hash lowest: nothing is fitted or chosen on them."""
+"""Number of judging questions, with the lowest hashes of ids; nothing is fitted on them."""
 
 
 @dataclass(frozen=True)

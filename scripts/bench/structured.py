@@ -4,7 +4,6 @@ Random weights are the hardest writers: they write anything the grammar allows. 
 generates a part with the vocabulary of Qwen2.
 """
 
-import argparse
 import json
 import os
 import tempfile
@@ -15,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from bench.options import parser
 from bench.rates import rate
 from jsonschema import Draft202012Validator, ValidationError
 from tiny_models.chat import write_chat_gguf, write_chat_gguf_with_vocabulary
@@ -90,9 +90,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 
 def main() -> None:
     """Generate, count, and print one row per schema."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = parser(__doc__, data=False)
     options.add_argument("--replies", type=int, default=500, metavar="N", help="in all (500)")
     options.add_argument(
         "--vocabulary",

@@ -27,6 +27,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
+from bench.options import parser
 from bench.rates import latency
 from bench.streaming import WITHOUT_END
 from bench.terminal import Terminal
@@ -63,7 +64,7 @@ RARE = 0x3400
 FIRST_HIT = "  1 "
 """The rank of the first hit; a list is painted as a whole."""
 STREAMED = " written"
-"""Stands behind the number of tokens while an answer is written."""
+"""Follows the number of tokens while an answer is written."""
 QUESTION, CANCELLED = "登録の取消し", "cancelled"
 # Seconds that a reply is streamed at least.
 STREAMS = 2.0
@@ -73,18 +74,16 @@ COLUMNS, ROWS = 140, 40
 
 def main() -> None:
     """Measure the named parts."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--home", type=Path, required=True, metavar="FOLDER", help="workspace")
-    parser.add_argument("--runs", type=int, default=20, metavar="N", help="starts (20)")
-    parser.add_argument("--keys", type=int, default=200, metavar="N", help="keys of a kind (200)")
-    parser.add_argument(
+    options = parser(__doc__, data=False)
+    options.add_argument("--home", type=Path, required=True, metavar="FOLDER", help="workspace")
+    options.add_argument("--runs", type=int, default=20, metavar="N", help="starts (20)")
+    options.add_argument("--keys", type=int, default=200, metavar="N", help="keys of a kind (200)")
+    options.add_argument(
         "parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all without one"
     )
-    arguments = parser.parse_args()
+    arguments = options.parse_args()
     if unknown := set(arguments.parts) - set(PARTS):
-        parser.error(f"there is no part {', '.join(sorted(unknown))}")
+        options.error(f"there is no part {', '.join(sorted(unknown))}")
     print(f"{COLUMNS} x {ROWS}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"

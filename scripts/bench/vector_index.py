@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bench.options import parser
 from bench.rates import rate
 from numpy.typing import NDArray
 
@@ -39,9 +40,7 @@ def main() -> None:
         folder, engine, step, *extra = sys.argv[2:]
         print(json.dumps(STEPS[step](Path(folder), engine, *extra)))
         return
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = parser(__doc__, data=False)
     options.add_argument("--count", type=int, default=100_000, metavar="N", help="vectors (100000)")
     options.add_argument("--dimension", type=int, default=384, metavar="D", help="(384)")
     options.add_argument("--queries", type=int, default=500, metavar="N", help="queries (500)")

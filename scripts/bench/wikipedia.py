@@ -20,6 +20,7 @@ import time
 from hashlib import sha256
 from pathlib import Path
 
+from bench.options import parser
 from bench.peak_memory import PeakMemory
 
 from localrag.corpus.store import CorpusStore
@@ -45,9 +46,7 @@ def main() -> None:
     if sys.argv[1:2] == ["--child"]:
         child(Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]))
         return
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = parser(__doc__, data=False)
     options.add_argument(
         "--articles", type=int, default=100_000, metavar="N", help="of the dump (100000)"
     )

@@ -10,7 +10,6 @@ docx2python, pandoc and python-docx are compared; missing ones are named. Exits 
 misses a sentence, adds a word or leaves something unnamed.
 """
 
-import argparse
 import importlib
 import importlib.metadata
 import random
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.made_word import FEATURES, Made, of
+from bench.options import parser
 from bench.rates import rate
 
 from localrag.corpus.readers import ReadFailure, read
@@ -51,9 +51,7 @@ class Counts(NamedTuple):
 
 def main() -> int:
     """Read all files with every reader; return the exit code."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = parser(__doc__, data=False)
     options.add_argument("--random", type=int, default=60, metavar="N", help="files drawn")
     options.add_argument("--seed", type=int, default=36, help="by which they are drawn")
     chosen = options.parse_args()

@@ -40,7 +40,7 @@ QWEN3_8B = Shape(
     tokens=151_936,
     context=40_960,
 )
-"""Of Qwen/Qwen3-8B, as its config.json says; what comes in and what goes out is not tied."""
+"""Of Qwen/Qwen3-8B, by its config.json; input and output embeddings are not tied."""
 
 
 def write_q4_k_m(path: Path, shape: Shape, vocabulary: Path | None = None) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import httpx
 
 OnProgress = Callable[[str, int, int], None]
-"""Called with a file, the bytes of it that have come, and those it has; 0 where it is not said."""
+"""Called with a file, the bytes received, and its size (0 if unknown)."""
 
 _TIMEOUT = 30.0
 """Seconds without a sign of life of the server."""

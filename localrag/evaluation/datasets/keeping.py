@@ -31,9 +31,9 @@ _PART = ".part"
 DOWNLOAD = ".download"
 """The suffix of a file that is coming over the network."""
 RESERVED = (DECLARATION, EXCERPTS, _RECORD, _LOCK)
-"""What the folder itself holds, which no declared file can be called or lie under."""
+"""Names in the folder that no declared path may begin with."""
 PASSING = (_PART, DOWNLOAD)
-"""What the names of files end with that are not whole yet."""
+"""Endings of the names of partial files."""
 
 
 @dataclass(frozen=True, slots=True)

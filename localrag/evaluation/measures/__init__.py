@@ -22,4 +22,4 @@ MEASURES: Mapping[str, Callable[[Sequence[Path]], Measure]] = {
     "collection": collection.opened,
     CLAIMS: averitec.opened,
 }
-"""What opens each measure, given the dictionaries of synonyms that its dataset has at hand."""
+"""Opens a measure with the present files of synonyms."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
 EXTRA = "averitec"
-"""The extra that brings what METEOR is made with."""
+"""The extra with the packages of METEOR."""
 
 DEBIAN = Path("/usr/share/wordnet")
 """Where Debian's package wordnet-base has WordNet."""

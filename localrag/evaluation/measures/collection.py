@@ -14,7 +14,7 @@ from localrag.retrieval.query import analyzer
 from localrag_indexes.analysis.normalize import without_blanks
 
 SAME = 0.8
-"""The share of the terms of a statement that an earlier one has, from which it says nothing new."""
+"""A statement is new if earlier ones have less than this share of its terms."""
 
 _NONE = dict.fromkeys(("aspects", "documents", "new", "carried"), 0.0)
 

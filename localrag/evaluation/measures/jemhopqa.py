@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sudachipy import Tokenizer
 
 Synonyms = Mapping[str, frozenset[str]]
-"""By word, those that mean the same, itself included; none where it can mean several things."""
+"""Synonyms by word, itself included; empty if it has several meanings."""
 
 _GROUP, _EXPANSION, _WORD = 0, 2, 8
 _FIELDS = 9
@@ -86,7 +86,7 @@ def _invalid(path: Path, why: str) -> InputError:
 
 
 EXTRA = "jemhopqa"
-"""The extra that brings what similarity is made with."""
+"""The extra with the packages of the similarity."""
 
 OFFICIAL_DICTIONARY = "full"
 _DICTIONARIES = (OFFICIAL_DICTIONARY, "core")

@@ -17,7 +17,7 @@ from localrag.reading.types import Veracity
 from localrag.reading.wording import VERACITIES
 
 NONE = ""
-"""Stands for the verdict of a claim that was given none."""
+"""For a claim without a verdict."""
 
 
 @dataclass(frozen=True, slots=True)

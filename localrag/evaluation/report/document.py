@@ -19,7 +19,7 @@ _MARKUP = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")
 _NO_XML = re.compile(r"[\ufffe\uffff]")
 
 DASH = "–"
-"""In the place of a figure that there is none of."""
+"""Replaces a missing figure."""
 
 
 class Emphasised(str):

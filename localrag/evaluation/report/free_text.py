@@ -37,7 +37,7 @@ _MEANINGS = {
     "relation": N_("how like they are in the predicate"),
     "full": N_("how like they are in all three parts"),
 }
-"""What each figure of a measure is, for one answer; of derivations, what is compared."""
+"""Meaning of each figure for one answer; for derivations, the compared parts."""
 _AT_LEVEL = N_("the verdict is the right one, and Q+A is above {level}")
 
 _PARTS = (("precision", N_("precision")), ("recall", N_("recall")), ("f1", N_("F1")))

@@ -313,16 +313,16 @@ def _united(notes: Iterable[Note]) -> list[Note]:
 
 
 _Value = Callable[[Result], float | None]
-"""What is averaged; None where it is not known."""
+"""The averaged value; None if unknown."""
 
 _ANSWERED = (Status.SUPPORTED, Status.UNSUPPORTED)
-"""Statuses of answers that say something; quotations that come nearest promise no answer."""
+"""Statuses of answers; closest quotations are not answers."""
 
 _REFUSED = (Status.NOT_FOUND, Status.UNSUPPORTED)
 """Statuses of answers that nobody is to rely on."""
 
 APART = (ANSWERABLE, "type", "answer")
-"""The groups of questions that are measured apart, where a dataset has them."""
+"""Groups of questions that are measured separately."""
 
 
 @dataclass(frozen=True, slots=True)

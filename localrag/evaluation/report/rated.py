@@ -31,7 +31,7 @@ _MEASURES = {
     "depth": (N_("depth"), N_("how thoroughly it treats its aspects")),
     "relevancy": (N_("relevancy"), N_("how well it serves the person who asked")),
 }
-"""The measures, and what the judge is told of each."""
+"""The measures, with the explanation for the judge."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from tiny_models.servers.http import CalledServer
 
 LARGE = 1_000
-"""Files of this many bytes lie in large-file storage, on another host, and have a SHA-256."""
+"""From this size in bytes, files are in large-file storage on another host, with a SHA-256."""
 
 
 @dataclass(frozen=True)

@@ -167,12 +167,14 @@ def _is_object(value: Any) -> bool:
 
 
 Titled = Mapping[str, Sequence[tuple[str, str]]]
-"""By title, without blanks, width and case, the ids of the documents that bear it and their texts;
-where only one bears it, the text may be left out, unless own documents are asked for."""
+"""Ids and texts of documents by title, without blanks, width and case.
+
+The text of a unique title may be left out, unless own documents are requested.
+"""
 
 
 Stored = Mapping[str, Mapping[str, str]]
-"""By the number of a claim, the ids of the documents scraped for it, by their addresses."""
+"""By number of a claim, ids of its scraped documents by address."""
 
 
 class Sources:
