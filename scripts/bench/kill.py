@@ -10,6 +10,7 @@ end. Its result must equal the one of undisturbed work.
 | add | `add` and `index` of real laws | each noted document is in a sound store; the index answers
 |
 | update, undo | `update` and `index`; undoing it | all texts are old, or all are new |
+| law | adding a law with another word | texts, references and index are each old or new |
 | embedding | making vectors, while old ones are asked | no noted text is embedded again |
 | prepare | derived layers of HotpotQA | no noted row is lost, none is made twice |
 | conversation | asking, writing down | each noted answer is there with its citations |
@@ -26,6 +27,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from bench.incremental import NEW, change, links, write
+from bench.incremental import update as add_and_index
 from bench.killed_models import Batching, Embedding, Evaluating, Optimising, Preparing, with_sample
 from bench.options import law_files, parser
 from bench.own_process import EachRound, Note, OneRun, last_stage
@@ -234,6 +237,44 @@ def content(home: Path) -> dict[str, str]:
     return {id_: origin.fingerprint for id_, origin in origins.items() if origin}
 
 
+class ChangingLaw(EachRound):
+    """A word of one law changes; texts, references and index are each old or new."""
+
+    size = 60
+
+    @override
+    def prepare(self) -> None:
+        self.files = self.folder / "laws"
+        write(self.chosen.data, self.files, self.count)
+        add_and_index(self.base, self.files, 1)
+        self.old = links(self.base)
+        change(self.files, self.chance)
+
+    @override
+    def work(self, home: Path, note: Note) -> None:
+        add_and_index(home, self.files, 1)
+
+    @override
+    def undisturbed(self, home: Path, lines: list[Any]) -> None:
+        self.new = links(home)
+
+    @override
+    def left(self, home: Path, lines: list[Any]) -> str:
+        with CorpusStore.open(Workspace.locate(home).corpus("main").store) as store:
+            assert store.check() == []
+            changed = [law for law in store.laws() if NEW in store.text(law.law_id)]
+            assert len(changed) <= 1
+            unlinked = store.law_states(unlinked=True)
+        assert unlinked or links(home) in (self.old, self.new)
+        hits = open_workspace(home).corpus("main").search("特別標識灯具").hits
+        return "new" if any(NEW in hit.passage.text for hit in hits) else "old"
+
+    @override
+    def completed(self, home: Path, before: list[Any], after: list[Any]) -> None:
+        assert index_state(Workspace.locate(home), "main", deep=True) is IndexState.FRESH
+        assert links(home) == self.new
+
+
 class Conversing(EachRound):
     """One question after the other is asked of the sample corpus, and written down."""
 
@@ -410,6 +451,7 @@ CASES: dict[str, type[EachRound | OneRun]] = {
     "add": Adding,
     "update": Updating,
     "undo": Undoing,
+    "law": ChangingLaw,
     "embedding": Embedding,
     "prepare": Preparing,
     "conversation": Conversing,
