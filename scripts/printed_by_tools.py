@@ -27,14 +27,7 @@ _HEADS = ("区分", "金額", "期限")
 
 @dataclass
 class Sheet:
-    """A document to print.
-
-    Attributes:
-        text: makes and records its sentences.
-        rng: random numbers.
-        path: of the PDF.
-        font: file of a Japanese font.
-    """
+    """A document to print."""
 
     text: Text
     rng: random.Random

@@ -47,10 +47,7 @@ class Made:
     """A file and its content.
 
     Attributes:
-        kind: what it tests.
-        data: the file.
         sentences: in reading order, rows of tables with tabs between cells.
-        pages: their number.
     """
 
     kind: str

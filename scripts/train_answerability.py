@@ -77,10 +77,8 @@ class Example:
     """The best quotation for a question.
 
     Attributes:
-        source: of the question.
         group: page or law; never divided between training and test.
         answered: whether the answering text was found.
-        signs: of the quotation.
     """
 
     source: str

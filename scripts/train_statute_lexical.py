@@ -46,9 +46,7 @@ class Example:
         question: its row of the data set.
         group: what questions on the same provisions share; they are never parted into training
             and test.
-        provisions: the evidence.
         kind: one of `KINDS`.
-        signs: of each option.
     """
 
     question: Question
@@ -92,7 +90,6 @@ class Fit(NamedTuple):
     Attributes:
         weights: 0 for signs not chosen.
         signs: chosen ones by kind of question, in order.
-        penalties: by kind of question.
     """
 
     weights: SignWeights
@@ -106,7 +103,6 @@ class Validation(NamedTuple):
     Attributes:
         right: 1 if the chosen option is right; by kind of evidence, questions × repeats.
         share: probability of the chosen option; of the same shape.
-        fits: of all folds and repeats.
     """
 
     right: Mapping[str, np.ndarray]

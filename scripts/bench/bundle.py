@@ -61,9 +61,6 @@ class Installation:
 
     Attributes:
         folder: holds both, by its name here.
-        prefix: runs a command there.
-        inside: name of the folder there.
-        python: runs the installer there.
     """
 
     folder: Path

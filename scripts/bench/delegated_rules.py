@@ -72,11 +72,7 @@ class Pair(NamedTuple):
     """A point that a provision leaves to an order, and the order's provision.
 
     Attributes:
-        act, place: the delegating provision.
-        before: its words before 政令で定める.
         left: the point as quoted by the order: 政令で定める額.
-        instrument, point: its parts: 政令, 額.
-        order, filling: the implementing paragraph.
         is_only_one: whether the act has `before` and `left` only once.
     """
 

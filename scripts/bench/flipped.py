@@ -186,12 +186,7 @@ def flip(part: Path, chance: random.Random) -> Path:
 
 
 def looked(home: Path, first: Sequence[str] = ()) -> Said | None:
-    """Output of a process on a workspace; None if it died.
-
-    Args:
-        home: the workspace.
-        first: a verb to run before.
-    """
+    """Output of a process on a workspace, after the verb `first`; None if it died."""
     until = time.monotonic() + _PATIENCE
     try:
         said = result_of(partial(look, home, first), lambda: time.monotonic() < until)

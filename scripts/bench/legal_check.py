@@ -74,14 +74,7 @@ _WORDS = (
 
 @dataclass(frozen=True)
 class Provision:
-    """A paragraph or an article with one of its sentences.
-
-    Attributes:
-        law: its name.
-        place: in the law.
-        sentence: one whole sentence.
-        caption: of its article.
-    """
+    """A paragraph or an article with one of its sentences."""
 
     law_id: str
     law: str
@@ -95,7 +88,6 @@ class Item:
     """A statement of a paragraph about a law.
 
     Attributes:
-        text: a sentence.
         spoiled: how; "" if it is true.
     """
 
@@ -193,12 +185,7 @@ def _rate(some: Sequence[Judged]) -> str:
 
 
 class _Maker:
-    """Makes items of the laws of a corpus.
-
-    Args:
-        store: the corpus.
-        draw: chance.
-    """
+    """Makes items of the laws of a corpus."""
 
     def __init__(self, store: CorpusStore, draw: random.Random) -> None:
         self._store = store

@@ -76,8 +76,6 @@ class Made:
     """A Word file in the making, and its content.
 
     Attributes:
-        rng: draws everything.
-        body: the main part.
         sentences: expected in this order, with numbers made by Word.
         absent: hidden by Word; no reader may return it.
         named: by word of its name, how much must be reported as not read.

@@ -42,12 +42,9 @@ class Made:
     """A file, and its known content.
 
     Attributes:
-        name: of the file.
-        content: its bytes.
         sentences: to be found and quoted in this form.
         shown: numbers and dates as they must appear in the text.
         named: parts not read, with their counts.
-        passed_over: attachments without a reader.
     """
 
     name: str

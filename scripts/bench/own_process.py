@@ -101,12 +101,7 @@ def noting(log: Path) -> Note:
 
 
 def killed_once(ready: Callable[[], bool], seconds: float, work: Callable[[], object]) -> bool:
-    """Start some work, and kill its process group after a condition is met.
-
-    Args:
-        ready: the condition, polled.
-        seconds: to wait after it.
-        work: done in its own process.
+    """Start some work, and kill its process group so many seconds after `ready` says so.
 
     Returns:
         Whether it was killed; it may have ended before.
@@ -138,7 +133,6 @@ class Case:
 
     Attributes:
         size: of the data, without ``--size``.
-        base: the workspace to copy.
     """
 
     size: ClassVar[int] = 0

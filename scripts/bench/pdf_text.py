@@ -138,13 +138,7 @@ def real(folder: Path) -> Iterator[Made]:
 
 
 def by_tools(python: str, count: int, seed: int) -> Iterator[Made]:
-    """PDF files made by other programs; missing programs are named.
-
-    Args:
-        python: an interpreter with their packages.
-        count: number of files.
-        seed: of their sentences.
-    """
+    """PDF files made by other programs; missing programs are named."""
     import pypdfium2
 
     script = Path(__file__).parents[1] / "printed_by_tools.py"

@@ -23,8 +23,6 @@ class _Size(NamedTuple):
     """Of one module.
 
     Attributes:
-        code: its lines of code.
-        docstrings: its lines of docstrings.
         classes: their names, private and nested ones too.
         functions: code lines of each function and method.
     """

@@ -35,7 +35,6 @@ class Case:
     """A claim with its citations.
 
     Attributes:
-        source: of the claim.
         answer: the gold answer in it; may be "".
         spoiled: the change; "" for a true claim.
     """

@@ -20,8 +20,6 @@ class Asked:
 
     Attributes:
         page: title of the page that its paragraph is of.
-        context: the paragraph.
-        answers: each of them is right.
     """
 
     id: str

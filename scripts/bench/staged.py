@@ -33,9 +33,7 @@ class Outcome(NamedTuple):
 
     Attributes:
         answer: None if the model failed.
-        failure: its kind.
         calls: of the model, failed ones included.
-        seconds: wall time.
     """
 
     answer: Answer | None

@@ -33,16 +33,7 @@ def own_environment() -> dict[str, str]:
 
 
 class Terminal:
-    """A pseudo-terminal with a program in it.
-
-    Args:
-        command: the program and its arguments.
-        environment: added to this process's.
-        columns, rows: size.
-
-    Attributes:
-        started: time of the start.
-    """
+    """A pseudo-terminal with a program in it."""
 
     def __init__(
         self,

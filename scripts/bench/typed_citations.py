@@ -34,8 +34,6 @@ class Cited(NamedTuple):
     """A provision to cite.
 
     Attributes:
-        target: the provision.
-        title: of its law.
         short: abbreviation of the law before a number; "" if it has none.
         next: the next provision at its level; None after the last.
     """

@@ -52,8 +52,6 @@ class Packed:
     """The model as the package has it.
 
     Attributes:
-        width, layers, heads, feed_forward: of the encoder.
-        epsilon: of its layer norms.
         pieces: the vocabulary, each with its score, by number.
         floats: tensors by the names of transformers, in float32.
         blocks: matrices by the names of transformers: rows of Q4_0, shape (rows, bytes).

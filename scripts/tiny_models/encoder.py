@@ -50,9 +50,7 @@ class TinyEncoder:
 
     Attributes:
         sentence_transformers: folder of an embedder: mean pooling, normalised, prompts of E5.
-        gguf: the same weights for llama.cpp.
         cross_encoder: folder of a reranker with one label.
-        reranker_gguf: the same weights for llama.cpp.
     """
 
     sentence_transformers: Path

@@ -21,9 +21,6 @@ class HashingEmbedder:
         dimension: numbers in a vector.
         window: characters of a text in one window.
         fail_after: texts before it fails like a dead server; None: never.
-
-    Attributes:
-        embedded: every embedded text, in order.
     """
 
     def __init__(

@@ -36,10 +36,6 @@ class ScriptedChat:
     """Replies with the given texts in turn, in pieces of three characters.
 
     A mapping among them gives probabilities of the options offered.
-
-    Attributes:
-        requests: received.
-        offered: questions with options.
     """
 
     id = "scripted"

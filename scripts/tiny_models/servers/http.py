@@ -29,9 +29,6 @@ class Answer:
 
     Attributes:
         content: the body, sent chunk by chunk.
-        status: of HTTP.
-        end: how it ends.
-        headers: besides those every answer has.
     """
 
     content: Iterable[bytes] = ()
@@ -56,7 +53,6 @@ class Double:
     Attributes:
         address: ``http://127.0.0.1:PORT``.
         requests: path and body of each request, in order.
-        headers: of each request.
         abandoned: requests whose client disconnected before the end.
     """
 

@@ -31,14 +31,9 @@ class TinyHub:
 
     Attributes:
         repositories: content by path, by "owner/name".
-        commit: revision of all.
         gated: names that need `token`.
-        token: for gated ones.
         drops: bytes after which the next downloads break off, one each.
-        status: returned instead of every answer.
-        announces: false hashes, by path.
         ranges: whether parts of files can be requested.
-        asked: requests for content.
     """
 
     repositories: dict[str, dict[str, bytes]]
