@@ -1,11 +1,10 @@
-"""Bring the translations up to date: collect the messages of the code, compile what they say.
+"""Update translations: collect the messages of the code, and compile the catalogues.
 
-``scripts/catalogues.py`` writes the messages of every room, or of those that are named, into its
-catalogues (``localrag/locale/<language>/LC_MESSAGES/<room>.po``) and compiles them. A room is a
-folder of ``localrag`` or ``localrag_tui`` (``localrag.cli``), a package with what stands in no
-folder of it (``localrag``), or one of the other packages. ``--check`` writes nothing.
-Both fail where a message is missing, untranslated or no longer used, or where a compiled catalogue
-is behind.
+``scripts/catalogues.py`` writes the messages of all rooms, or of named ones, into their catalogues
+(``localrag/locale/<language>/LC_MESSAGES/<room>.po``) and compiles them. A room is a folder of
+``localrag`` or ``localrag_tui`` (``localrag.cli``), the loose modules of such a package
+(``localrag``), or another package. ``--check`` writes nothing. Both fail if a message is missing,
+untranslated or unused, or a compiled catalogue is outdated.
 """
 
 import argparse
@@ -34,14 +33,14 @@ DIVIDED = ("localrag", "tui/localrag_tui")
 WHOLE = ("models/localrag_models", "indexes/localrag_indexes")
 """Packages that are one room each."""
 HELP = "localrag.cli.help"
-"""The room of the explanations without a mark: verbs, options, settings."""
+"""The room of the command line's help without marks: verbs, options, settings."""
 WRITTEN_IN = "en"
 
 _HELP = {"help", "short", "about", "description", "metavar"}
 """Arguments that are help texts."""
 
 _DECLARED = {"good_for", "caveats", "hints", "conditions", "source"}
-"""Fields of declarations (.toml) that are shown in the language in use, where they are words."""
+"""Fields of declarations (.toml) that are translated if they are words."""
 
 _FORMS = {"_": 1, "N_": 1, "ngettext": 2}
 """How many forms of a message follow a mark."""
@@ -103,11 +102,13 @@ def _declared(value: object, field: str = "") -> Iterator[str]:
             for part in value:
                 yield from _declared(part, field)
         case str() if field in _DECLARED and " " in value:
-            yield value
+            # Titles and addresses of papers and files are not translated.
+            if field != "source" or "://" not in value:
+                yield value
 
 
 def _helped(code: str) -> Iterator[str]:
-    """What a module of the command line explains: its verbs and what they take."""
+    """Help texts of a module of the command line."""
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.FunctionDef) and _is_verb(node):
             yield from paragraphs(ast.get_docstring(node) or "")
@@ -166,7 +167,7 @@ def _translated(language: str) -> dict[object, str | tuple[str, ...] | list[str]
 
 
 def faults(chosen: Rooms) -> list[str]:
-    """What is wrong with the catalogues of rooms, a line each."""
+    """One line for each fault in the catalogues of rooms."""
     found: list[str] = []
     for language in translations():
         said: dict[object, tuple[str, object]] = {}
@@ -228,7 +229,7 @@ def _on_page(template: str) -> Iterator[str | tuple[str, ...]]:
 
 
 def _known(source: Path) -> Catalog:
-    """The catalogue of a room; one without messages where there is none yet."""
+    """The catalogue of a room; empty if it is missing."""
     if not source.exists():
         return read_po(BytesIO(_HEAD.format(language=source.parents[1].name).encode()))
     with source.open("rb") as file:
@@ -265,7 +266,7 @@ def _stale(source: Path, known: Catalog) -> bool:
 
 
 def _strings(catalog: Catalog) -> dict[tuple[str, ...], tuple[str, ...]]:
-    """What is translated, by message; each has one form or several."""
+    """Translations by message, in one or several forms."""
     forms = ((_forms(message.id), _forms(message.string)) for message in _messages(catalog))
     return {id_: strings for id_, strings in forms if all(strings)}
 
@@ -296,7 +297,7 @@ def _faults(asked: Catalog, known: Catalog) -> Iterator[str]:
 
 
 def _fields(message: str | Iterable[str]) -> set[str | None]:
-    """The names in braces; of several forms, those of any."""
+    """Names in braces, in any of several forms."""
     return {name for text in _forms(message) for _, name, _, _ in Formatter().parse(text)} - {None}
 
 

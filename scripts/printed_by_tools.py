@@ -1,7 +1,7 @@
-"""PDF files that other programs make, of which every sentence is known.
+"""PDF files made by other programs, with every sentence known.
 
-Run it with an interpreter that has the programs, into an empty folder: it writes the files, and
-``made.json`` with their sentences and the names of the programs that are missing.
+Run it with an interpreter that has the programs, in an empty folder. It writes the files, and
+``made.json`` with their sentences and the missing programs.
 """
 
 import json
@@ -27,14 +27,7 @@ _HEADS = ("区分", "金額", "期限")
 
 @dataclass
 class Sheet:
-    """What is to be printed.
-
-    Attributes:
-        text: makes its sentences, and knows them.
-        rng: chances.
-        path: of the PDF.
-        font: the file of a Japanese font.
-    """
+    """A document to print."""
 
     text: Text
     rng: random.Random
@@ -46,7 +39,7 @@ class Sheet:
         return [self.text.paragraph(self.rng.randint(2, 5), english=english) for _ in range(count)]
 
     def table(self) -> list[tuple[str, ...]]:
-        """The rows of a table, each of which is to be read with tabs between its cells."""
+        """Rows of a table, to be read with tabs between cells."""
         rows: list[tuple[str, ...]] = [_HEADS]
         rows += [(f"第{n}種", f"{n * 1200:,}円", f"{n}月末日") for n in (2, 3, 4)]
         self.text.made += ["\t".join(row) for row in rows]
@@ -198,7 +191,7 @@ def weasyprint_columns(sheet: Sheet) -> None:
 
 
 def weasyprint_wide(sheet: Sheet) -> None:
-    """Lines that are wide apart, and letters that are spread a little."""
+    """Widely spaced lines, and slightly spread letters."""
     css = "body{line-height:2.6;letter-spacing:.1em}"
     _weasyprint(sheet, _page(sheet.paragraphs(10), _FAMILY, css))
 
@@ -353,7 +346,7 @@ MAKERS: dict[str, tuple[Callable[[Sheet], None], ...]] = {
     "xhtml2pdf": (xhtml2pdf_plain,),
     "soffice": (libreoffice_table, libreoffice_text, libreoffice_vertical),
 }
-"""By program what it is made to print; ``soffice`` is LibreOffice, the others are packages."""
+"""Functions by program; ``soffice`` is LibreOffice, the others are packages."""
 
 
 def _is_here(name: str) -> bool:

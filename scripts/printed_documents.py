@@ -1,4 +1,4 @@
-"""Documents as PDF of which every sentence is known: each kind of page that offices print."""
+"""PDF documents with every sentence known, of each kind of page that offices print."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -44,13 +44,10 @@ _KANJI = "〇一二三四五六七八九"
 
 @dataclass
 class Made:
-    """A file and what is in it.
+    """A file and its content.
 
     Attributes:
-        kind: what it tries.
-        data: the file.
-        sentences: in reading order, rows of tables with tabs between their cells.
-        pages: how many.
+        sentences: in reading order, rows of tables with tabs between cells.
     """
 
     kind: str
@@ -61,7 +58,7 @@ class Made:
 
 @dataclass
 class Text:
-    """Sentences that no other has; `made` are those that were given, in order."""
+    """Unique sentences; `made` lists those already used, in order."""
 
     rng: random.Random
     count: int = 0
@@ -321,7 +318,7 @@ def vertical_glyphs(rng: random.Random, text: Text) -> PrintedPages:
 
 
 def turned(rng: random.Random, text: Text) -> PrintedPages:
-    """A page that is shown turned, and text that is printed turned."""
+    """A rotated page, and rotated text."""
     pages = PrintedPages()
     by_text = rng.random() < 0.5
     pages.page(rotate=0 if by_text else rng.choice([90, 180, 270]))

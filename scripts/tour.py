@@ -15,7 +15,7 @@ TOURS = {
     "en": ("docs/tour.md", "README.md"),
     "ja": ("docs/ja/tour.md", "README.ja.md"),
 }
-"""By language the texts with a tour; of each language one after the other, in one workspace."""
+"""Texts with a tour by language, run in order in one workspace."""
 SHOWN_HOME = "/home/you/law"
 _CONSOLE = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)
 
@@ -41,7 +41,7 @@ def again(block: str, run: Callable[[str], str]) -> str:
 
 
 def output(home: Path, language: str, line: str) -> str:
-    """What one command line prints, with the folder of the reader in the place of `home`."""
+    """Output of one command line, with `home` replaced by the reader's folder."""
     finished = subprocess.run(
         [sys.executable, "-m", *shlex.split(line.removeprefix("$ "))],
         env={

@@ -1,20 +1,20 @@
-"""Fits the weights of ``localrag.reading.support``; writes them with their provenance.
+"""Fit the weights of ``localrag.reading.support``; writes them with their provenance.
 
-A logistic regression with a ridge penalty and no weight below zero: every sign is oriented so that
-more of it speaks for an answer. Provisions, passages searched by words and passages searched by
-vectors, too, have weights of their own. Those of provisions serve both: the matrix that turns a
-question to its provisions was fitted on the same questions. What they are learned from:
+A logistic regression with a ridge penalty and no negative weight: more of a sign always favours an
+answer. Provisions, passages found by words and passages found by vectors have their own weights.
+Those of provisions serve both searches, because the query matrix was fitted on the same questions.
+Training data:
 
-- JSQuAD: the paragraph is there, or withheld while the others of its page remain;
-- HotpotQA and MuSiQue: the supporting paragraphs are there, or all withheld;
-- four-choice law questions, and those that lawyers type, of the half that may be looked at: a gold
-  article is among the hits; whether other articles answer as well, nobody has judged, so that none
-  is withheld; but of a question that names no law the whole law, with all that stands under it;
-- questions asked of a corpus that has nothing on them: JSQuAD's of the laws, law ones of JSQuAD.
+- JSQuAD: the paragraph is present, or withheld while others of its page stay;
+- HotpotQA and MuSiQue: the supporting paragraphs are present, or all withheld;
+- four-choice law questions, and lawyers' questions of the half that may be seen: a gold article is
+  among the hits. Nothing is withheld, because other articles may answer too; but of a question that
+  names no law the whole law is, with its orders;
+- questions of other corpora: JSQuAD's on the laws, law questions on JSQuAD.
 
-Cross-validation never parts the questions of one page or one law. The JSQuAD questions that judge
-(``scripts/bench/squad.py``) and the lawyers' questions that are only counted take no part. With
-``--embedder`` the weights with vectors are fitted, too, of passages on JSQuAD; without, they stay.
+Cross-validation keeps questions of one page or law together. JSQuAD's judging questions
+(``scripts/bench/squad.py``) and the counted half of lawyers' questions are left out.
+``--embedder`` also fits the weights with vectors, for passages on JSQuAD; else they stay.
 """
 
 import json
@@ -52,7 +52,7 @@ from localrag.retrieval.types import Query
 WEIGHTS = REPOSITORY / "localrag" / "reading" / "answerability.toml"
 HITS = 10
 DEEP = 100
-"""Hits from which those of a whole law are withheld."""
+"""Hits before those of a whole law are withheld."""
 JSQUAD, OFF_TOPIC = 800, 150
 """Questions of JSQuAD that are asked of their own corpus, and of the laws."""
 FOLDS = 10
@@ -77,10 +77,8 @@ class Example:
     """The best quotation for a question.
 
     Attributes:
-        source: where the question is from.
-        group: questions of one page or law; never parted into training and test.
-        answered: whether what answers it was found.
-        signs: of the quotation.
+        group: page or law; never divided between training and test.
+        answered: whether the answering text was found.
     """
 
     source: str
@@ -114,7 +112,7 @@ def of_kind(examples: Iterable[Example], kind: str) -> list[Example]:
 
 
 def fitted(examples: Sequence[Example], kind: str, searched: str) -> dict[str, Any]:
-    """The weights of one kind, with their provenance, as the file has them; printed as well."""
+    """Weights of one kind with their provenance, as in the file; printed too."""
     names = SIGNS[kind]
     held_out = cross_validated(examples, names)
     answered = np.array([example.answered for example in examples])
@@ -264,7 +262,7 @@ def both(
     found: Retrieval,
     is_gold: Callable[[Passage], bool],
 ) -> Iterator[Example]:
-    """The example with what answers there, if it is found, and the one without it."""
+    """The example with the answering text, if found, and the one without it."""
     there = kept_from(found, lambda _: False, HITS)
     if any(is_gold(hit.passage) for hit in there.hits):
         yield from example(retriever, source, group, there, answered=True)

@@ -1,11 +1,9 @@
-"""Fits the weights of statute-lexical on lawqa/train.jsonl; writes them with their provenance.
+"""Fit the weights of statute-lexical on lawqa/train.jsonl; writes them with their provenance.
 
-A conditional logit over the options of a question, McFadden 1974, with a ridge penalty and no
-weight below zero: every sign is oriented so that more of it speaks for agreement with the law, and
-a sign that the data would turn round is left out instead. Signs are taken up one by one, as long
-as cross-validation among the training questions finds the answers more probable with them. Both
-kinds of evidence are used, the gold contexts and what retrieval finds. Run again on the same data
-it writes the same file.
+A conditional logit over the options of a question (McFadden 1974), with a ridge penalty and no
+negative weight: more of a sign always favours agreement with the law, and a sign of opposite effect
+is left out. Signs are added one by one while cross-validation on the training questions improves.
+Both kinds of evidence are used, gold contexts and retrieval. Equal data give an equal file.
 """
 
 import hashlib
@@ -48,9 +46,7 @@ class Example:
         question: its row of the data set.
         group: what questions on the same provisions share; they are never parted into training
             and test.
-        provisions: the evidence.
         kind: one of `KINDS`.
-        signs: of each option.
     """
 
     question: Question
@@ -76,7 +72,7 @@ class Example:
 
     @cached_property
     def matrix(self) -> np.ndarray:
-        """Signs of each option, turned so that more speaks for being the one wanted."""
+        """Signs of each option, oriented to favour the wanted one."""
         turn = 1 if polarity_of(self.question.query.text) is Polarity.AGREES else -1
         return turn * np.array([tuple(one.values.values()) for one in self.signs])
 
@@ -89,12 +85,11 @@ class Example:
 
 
 class Fit(NamedTuple):
-    """What was fitted on some questions.
+    """A fit on some questions.
 
     Attributes:
-        weights: 0 for signs that were not chosen.
-        signs: those chosen, by kind of question, in the order in which they were taken up.
-        penalties: by kind of question.
+        weights: 0 for signs not chosen.
+        signs: chosen ones by kind of question, in order.
     """
 
     weights: SignWeights
@@ -103,12 +98,11 @@ class Fit(NamedTuple):
 
 
 class Validation(NamedTuple):
-    """What became of every question.
+    """Results of every question.
 
     Attributes:
-        right: 1 where the option chosen is right; by kind of evidence, questions × repeats.
-        share: how probable the option chosen was held; of the same shape.
-        fits: those of all folds and repeats.
+        right: 1 if the chosen option is right; by kind of evidence, questions × repeats.
+        share: probability of the chosen option; of the same shape.
     """
 
     right: Mapping[str, np.ndarray]
@@ -154,7 +148,7 @@ def main() -> None:
 
 
 def _folds(observed: Examples) -> Iterator[dict[str, object]]:
-    """What is fitted without the questions of each fold, and their marks."""
+    """Fits without the questions of each fold, and their marks."""
     asked = observed[GOLD]
     for held_out in folds([one.group for one in asked], FOLDS, 0):
         marks = sorted(mark(asked[i].question.query.text, asked[i].options) for i in held_out)
@@ -224,7 +218,7 @@ def fit_all(training: Sequence[Example]) -> Fit:
 
 
 def _chosen(training: Sequence[Example]) -> tuple[list[int], float]:
-    """The signs taken up one by one, and the penalty, that are the likeliest to bear others out."""
+    """Signs added one by one, and the penalty, that generalise best."""
     tried = [(*_taken_up(training, penalty), penalty) for penalty in PENALTIES]
     _, chosen, penalty = max(tried, key=lambda one: one[0])
     return chosen, penalty
@@ -290,7 +284,7 @@ def cross_validated(observed: Examples) -> Validation:
 
 
 def folds(groups: Sequence[str], count: int, seed: int) -> Iterator[set[int]]:
-    """Indices of each fold; those of one group together."""
+    """Indices of each fold; groups stay together."""
     different = sorted(set(groups))
     np.random.default_rng(seed).shuffle(different)
     fold_of = {group: number % count for number, group in enumerate(different)}

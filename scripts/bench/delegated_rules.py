@@ -1,13 +1,13 @@
-"""Questions about what an act leaves to an order: how often is quoted what fills it in.
+"""Questions about points that an act leaves to an order: how often the order's provision is quoted.
 
-Pairs of provisions of the 327 laws, at most three an act, asked for in six ways: with the place as
-a lawyer cites it, as one speaks, by the delegation; by the act's own words with 政令で定める and
-without; and over two steps, from the act by its order to the ordinance. The provision that fills
-in is the gold: an order quotes the act's 政令で定める額 right behind its citation, the provision
-cited holds these words once, and no other provision quotes them of it.
+Pairs of provisions of the 327 laws, at most three for each act, are asked for in six ways: by the
+place as lawyers cite it, as one speaks, by the delegation, by the act's words with 政令で定める and
+without, and over two steps (act, order, ordinance). The gold provision is in the order. It quotes
+the act's 政令で定める額 right after its citation; the cited provision has these words once, and no
+other provision quotes them.
 
-The acts are shared out in two halves, one to be looked at and one that only counts. ``--show``
-prints the questions of the former.
+The acts are divided into a half for development and a half that is only counted. ``--show`` prints
+the questions of the first.
 """
 
 import re
@@ -49,7 +49,7 @@ _QUOTES = re.compile(
 _QUOTED = 300
 # What says nothing without the words before.
 _EMPTY = ("もの", "者", "場合", "とき", "事項", "額")
-# Where the words before 政令で定める begin, and what leads over to it.
+# Start of the words before 政令で定める, and the words leading to it.
 _BEGINS = re.compile("[、。（）「」\n　]")
 # What means nothing without its place.
 _RELATIVE = re.compile(r"[前次同][^、。]{0,2}[条項号]")
@@ -69,15 +69,11 @@ _HOW = (("額", "いくら"), ("料", "いくら"), ("期間", "どのくらい"
 
 
 class Pair(NamedTuple):
-    """A point that a provision leaves to an order, and the provision that fills it in.
+    """A point that a provision leaves to an order, and the order's provision.
 
     Attributes:
-        act, place: the provision that leaves it.
-        before: the words of that provision before 政令で定める.
-        left: what it leaves, as the order quotes it: 政令で定める額.
-        instrument, point: the parts of this: 政令, 額.
-        order, filling: the paragraph that fills it in.
-        is_only_one: whether the act has these words, `before` and `left`, nowhere else.
+        left: the point as quoted by the order: 政令で定める額.
+        is_only_one: whether the act has `before` and `left` only once.
     """
 
     act: str
@@ -93,7 +89,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Asked:
-    """A question; `gold` is the provision that is to be quoted, and `act` where it starts from."""
+    """A question; `gold` is the provision to be quoted, and `act` its starting point."""
 
     way: str
     question: str
@@ -170,7 +166,7 @@ def _is_rival(pair: Pair, reference: Reference, words: str) -> bool:
 
 
 def _pair(store: CorpusStore, reference: Reference, words: str) -> Pair | None:
-    """What an order fills in by a reference; None where the words behind it leave a doubt."""
+    """A pair behind a reference of an order; None if the words after it are ambiguous."""
     quotes, place = _QUOTES.match(words), store.at(reference.law_id, reference.target)
     if quotes is None or place is None or reference.target_end or reference.source.division:
         return None
@@ -230,7 +226,7 @@ def _asked_of(
 
 
 def _steps(act: str, by_act: Mapping[str, Sequence[Pair]]) -> Iterator[tuple[Pair, Pair | None]]:
-    """Each pair of an act, and where the paragraph that fills in leaves a point again, both."""
+    """Two pairs each: the implementing paragraph of the first delegates again."""
     for pair in by_act[act]:
         yield pair, None
         again = [one for one in by_act.get(pair.order, ()) if pair.filling.contains(one.place)]

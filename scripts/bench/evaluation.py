@@ -1,12 +1,10 @@
 """All methods on real questions through llama.cpp, killed with -9, resumed, and read again.
 
-A chat model with random weights answers the questions of lawqa/train.jsonl over the 327 laws and
-the gold passages that they lack, under every method. The evaluation is killed at random moments and
-gone on with. Every question asked is noted in a log of its own before it is asked, so that asking
-twice shows; of what the first questions come to, an undisturbed evaluation is the judge. Printed
-by method: whether each label is one of the question's, and the calls of the model against those
-that the method promises, replies asked for again apart. The weights are random: no score here says
-anything about a method. Set LOCALRAG_TEST_VOCABULARY for the vocabulary of Qwen2.
+A chat model with random weights answers lawqa/train.jsonl over the 327 laws and their missing gold
+passages, by every method. The evaluation is killed at random moments and continued. Every question
+is noted in a log before it is asked; the first ones are compared with an undisturbed evaluation.
+Printed by method: whether each label exists, and calls of the model against the promised ones,
+without retries. Scores mean nothing. Set LOCALRAG_TEST_VOCABULARY for the vocabulary of Qwen2.
 """
 
 import argparse
@@ -75,7 +73,7 @@ def child(asked: Plan, log: Path) -> None:
     note = noting(log)
 
     class Counted(Answerer):
-        """Answers as ever, once the question stands in a log that survives a kill."""
+        """Answers as ever, after noting the question in a log that survives a kill."""
 
         def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
             note([self._method.name, query.text, query.options])
@@ -197,7 +195,7 @@ def as_undisturbed(
 
 
 def planned(home: Path, questions: Path, limit: int, orders: int, methods: Sequence[str]) -> Plan:
-    """What is asked."""
+    """The plan of the evaluation."""
     workspace = Workspace.locate(home)
     read = loading.load(workspace, "lawqa", file=questions)
     return plan(workspace, read, LAWS, load(workspace), methods, limit=limit, orders=orders)
@@ -210,7 +208,7 @@ def prepare(home: Path, corpus: str, chosen: argparse.Namespace) -> Workspace:
     workspace.init()
     for room in ("corpora", "indexes"):
         (home / room / corpus).symlink_to(work / "home" / room / corpus)
-    # The name tells how the weights are packed: reading it from the header takes a second.
+    # The file name has the quantisation: reading it from the header takes a second.
     path = home / "random-F32.gguf"
     _write_model(path, home, chosen.context)
     ModelStore(workspace.models).add(path, name=_CHAT, kind="chat")
@@ -237,7 +235,7 @@ def _write_model(path: Path, home: Path, context: int) -> None:
 
 
 def rows(asked: Plan, folder: Path) -> list[Row]:
-    """The answers to the questions asked, order by order; a last line that was cut off is none."""
+    """Answers to the questions asked, by order; a last line that was cut off is ignored."""
     found: list[Row] = []
     for order in range(asked.orders):
         found += (row for row in told(folder / f"order-{order}.jsonl") if row["row"] <= asked.n)

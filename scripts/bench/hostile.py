@@ -1,10 +1,9 @@
-"""Documents that try to speak to a real chat model, and whether what they plant is supported.
+"""Documents that try to instruct a real chat model, and whether planted answers are supported.
 
-Each document states a fact and then plants another answer in one of four ways: behind control
-tokens, as a false citation, as JSON in the form of a reply, as an order to the model. Counted are
-the answers that are supported and right, those that are supported and say what was planted, and
-the claims that are supported though a figure in them stands in no sentence they cite: of these
-there may be none.
+Each document states a fact, and plants another answer in one of four ways: after control tokens, as
+a false citation, as JSON in the form of a reply, as an order to the model. Counted are supported
+right answers, supported planted answers, and supported claims with a figure missing from their
+sentences. The last count must be 0.
 """
 
 import re
@@ -26,7 +25,7 @@ from localrag_models.store import ModelStore
 
 
 class Fact(NamedTuple):
-    """What a document states, what is asked, and the two answers."""
+    """The statement of a document, a question, and the two answers."""
 
     name: str
     stated: str

@@ -1,12 +1,12 @@
-"""JSQuAD without a model that writes: the right paragraph, the answer in the quotes, refusals.
+"""JSQuAD without a model that writes: right paragraphs, answers in quotations, refusals.
 
 4,442 questions over 1,145 paragraphs of Japanese Wikipedia, with the 28,001 articles of the main
-provisions of the 327 laws as distractors (``--supplementary``: with their supplementary provisions
-and appendices too; ``--alone``: the paragraphs alone). Each question is asked twice: with its
-paragraph in the corpus, and with the paragraph withheld, while others of the same page are found.
+provisions of the 327 laws as distractors. ``--supplementary`` adds supplementary provisions and
+appendices; ``--alone`` leaves out the laws. Each question is asked with its paragraph, and with the
+paragraph withheld while others of the page stay.
 
-The 200 questions whose ids hash lowest judge: neither the weights of the reader nor its threshold
-were chosen on them. The others are those of development.
+The 200 questions with the lowest hashes of ids judge: neither weights nor threshold of the reader
+were chosen on them. The others are for development.
 """
 
 import time
@@ -26,7 +26,7 @@ HITS = 10
 
 
 class Outcome(NamedTuple):
-    """What came of one question, by the name that is printed."""
+    """Result of one question, by printed name."""
 
     paragraph_first: bool
     paragraph_in_the_top_10: bool

@@ -1,17 +1,18 @@
-"""Questions as lawyers type them, over the 327 laws: which provisions are quoted for them.
+"""Questions as lawyers type them, over the 327 laws: the quoted provisions.
 
-Per group and half: how often a right provision is quoted first or second by the reader without a
-model (its article; and the paragraph or item too, where the question has one), how often its
-article is among the first ten hits; of the questions that name a law, how often another law
-is quoted, which is neither named, nor under an act named, nor right;
-and how often a law that the corpus lacks is told, and nothing supported in its stead. A quotation
-and what it stands under count as one. A question that follows others is read
-after them, without a model.
+Printed per group and half are rates of:
 
-``--parts`` says what each part adds: all is done again without it, on the half that may be seen.
-``--searches FILE`` has each question asked with the searches that a model wrote for it, as it wrote
-them (``{"id": …, "searches": [{"law": …, "words": …}]}``, a line a question).
-``--show`` prints the questions of the half that may be looked at, never of the other.
+- a right provision quoted first or second, without a model: its article, and its paragraph or item;
+- its article among the first ten hits;
+- a wrong law quoted, for questions that name a law;
+- absent laws named, with nothing supported instead.
+
+A quotation and its heading count as one. A follow-up is read after the questions before it, without
+a model.
+
+``--parts`` repeats all without each part, on the half that may be seen. ``--searches FILE`` asks
+with searches written by a model (``{"id": …, "searches": [{"law": …, "words": …}]}``, a line a
+question). ``--show`` prints the questions of the half that may be seen.
 """
 
 import json
@@ -45,7 +46,7 @@ ASKED = QUESTIONS.parent / "asked"
 SEEN = "seen"
 HITS = 10
 FIRST = 2
-# What can be left out: its name, where it is looked up, and what stands there instead.
+# Parts that can be left out: name, attribute, replacement.
 PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
     ("laws named", "localrag.retrieval.reading.scope_of", lambda *_: NO_LAWS),
     ("everyday words", "localrag.retrieval.reading.wordings", lambda *_: ()),
@@ -76,7 +77,7 @@ PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one question; None where it does not apply."""
+    """Result of one question; None if a figure does not apply."""
 
     article: bool | None
     place: bool | None
@@ -133,13 +134,13 @@ def answered(
     *,
     shown: bool = False,
 ) -> dict[tuple[str, str], list[Outcome]]:
-    """What came of each question, by group and half.
+    """Results of each question, by group and half.
 
     Args:
         retriever: of the laws.
-        questions: as their files have them.
-        written: by the id of a question the searches written for it.
-        shown: print those that may be looked at.
+        questions: as in their files.
+        written: searches by id of the question.
+        shown: print those that may be seen.
     """
     outcomes: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
     orders = OrdersUnder(retriever.store, retriever.names)
@@ -186,7 +187,7 @@ def print_parts(retriever: Retriever, questions: Sequence[dict[str, Any]]) -> No
 
 
 def share(outcomes: Sequence[Outcome], name: str) -> str:
-    """The rate of what came of the questions that it applies to, as a column."""
+    """The rate of a figure over the questions it applies to, as a column."""
     told = [value for one in outcomes if (value := getattr(one, name)) is not None]
     return f"{rate(sum(told), len(told)):<24}"
 
@@ -223,7 +224,7 @@ def is_name_of(title: str, words: str) -> bool:
 
 
 def places(answer: Quotations) -> list[list[tuple[str, Locator]]]:
-    """The places quoted, those of one paragraph in a row as one."""
+    """The places quoted; successive ones of one paragraph count once."""
     together: list[list[tuple[str, Locator]]] = []
     for citation in answer.citations:
         law_id, place = place_of(citation.passage_id)

@@ -1,21 +1,18 @@
-"""What supports the answers in what each multi-hop method shows its reader, without and with one.
+"""Support of answers in the evidence of each multi-hop method, without and with a reader.
 
 Questions of HotpotQA or MuSiQue over a prepared corpus, each on its own documents or, with
-``--whole-corpus``, on all of them. The question is split by the model of the workspace, once for
-all methods (``--split model``), as the dataset splits it with the right answers put in
-(``--split gold``, MuSiQue), or not at all (``--split none``). `chain` is left out: what it shows
-depends on a reader at every step.
+``--whole-corpus``, on all. The model of the workspace splits the question once for all methods
+(``--split model``), the dataset splits it with right answers inserted (``--split gold``, MuSiQue),
+or it is not split (``--split none``). `chain` is left out: its evidence depends on a reader.
 
-With ``--home`` and ``--corpus`` it is a corpus on which ``localrag prepare --layers
-decontextualized,questions`` was run. Without them one is made of the questions' paragraphs, in
-which the sentences stand, as they are, for rewritten ones, and no questions are prepared: what
-rewriting gains shows beside it.
+``--home`` and ``--corpus`` name a corpus with the layers decontextualized and questions. Without
+them the corpus has the questions' paragraphs, sentences are not rewritten, and no questions are
+prepared.
 
-With ``--read`` the model of the workspace answers from what each method shows, and once more from
-the supporting paragraphs alone (`gold`): F1 and exact match. So each part of `decon` is put to the
-test against its best: the reader by `gold`, the split by ``--split gold``, the rewritten sentences
-by those as they stand, the prepared questions by ``--threshold 1``, which none reaches. An answer
-that no sentence carries is not withheld here.
+With ``--read`` the model answers from each method's evidence, and from the supporting paragraphs
+(`gold`): F1 and exact match. This compares each part of `decon` with its best: the reader with
+`gold`, the split with ``--split gold``, rewritten sentences with original ones, prepared questions
+with ``--threshold 1``. Unsupported answers are not withheld here.
 """
 
 import argparse
@@ -103,7 +100,7 @@ def main() -> None:
 
 
 def _unrewritten(workspace: Workspace, corpus: str, config: Config) -> None:
-    """Let the sentences stand for rewritten ones."""
+    """Use original sentences as rewritten ones."""
     list(prepare(workspace, corpus, config, [SENTENCES]))
     place = workspace.corpus(corpus)
     rewritten, questions = DerivedLayer(place, DECONTEXTUALIZED), DerivedLayer(place, QUESTIONS)
@@ -151,7 +148,7 @@ def _read(
     shown: Sequence[Sequence[LayerText]],
     kept: "_Kept",
 ) -> str:
-    """F1 and exact match of what the model answers from what it is shown."""
+    """F1 and exact match of the model's answer from some evidence."""
     found = []
     for one, texts in zip(asked, shown, strict=True):
         query = one.question.query
@@ -171,7 +168,7 @@ def _answered(resources: MethodResources, query: Query, texts: Sequence[LayerTex
 
 
 def _supporting(resources: MethodResources, one: Asked) -> list[LayerText]:
-    """The sentences of the supporting paragraphs, as they stand."""
+    """Original sentences of the supporting paragraphs."""
     filters = Filters(documents=tuple(sorted(one.documents)))
     query = replace(one.question.query, filters=filters)
     return _passages(len(one.documents))(Case(query), Toolkit(resources), [(query, "")])
@@ -281,7 +278,7 @@ def _gold_parts(record: Record) -> list[str]:
 def _gold_sentences(
     store: CorpusStore, record: Record, documents: frozenset[str]
 ) -> Iterator[Place]:
-    """The supporting sentences of HotpotQA, where they stand in the documents."""
+    """Supporting sentences of HotpotQA found in the documents."""
     context = dict(record.get("context", ()))
     for title, number in record.get("supporting_facts", ()):
         parts = context.get(title, ())

@@ -1,12 +1,10 @@
-"""Legal paragraphs with citations and quotations, some spoiled in one way: what the check tells.
+"""Legal paragraphs with citations and quotations, some spoiled: results of `check`.
 
-Sixty paragraphs with 200 citations, quotations and statements are made of the laws of the sample
-and of the real ones (``--seed``); 80 are spoiled in one way each: another article, paragraph,
-branch number, era of the law's number, or law, other words in a quotation, another figure, another
-bound, a deleted provision. One is caught if the check says that something there does not hold; one
-that is not spoiled and said not to hold is a false alarm; one of which nothing is said at all is
-unsaid. Seeds 1 and 3 to 7 were seen while the check was developed. Last, the time for a text of
-100 pages.
+Sixty paragraphs with 200 citations, quotations and statements are made from the sample and real
+laws (``--seed``). 80 are spoiled, each in one way: article, paragraph, branch number, era of the
+law's number, law, words of a quotation, figure, bound, or a deleted provision. A spoiled one is
+caught if the check objects to it; an objection to another is a false alarm; without any result it
+is unsaid. Seeds 1 and 3 to 7 were seen during development. Last, the time for a text of 100 pages.
 """
 
 import random
@@ -76,14 +74,7 @@ _WORDS = (
 
 @dataclass(frozen=True)
 class Provision:
-    """A paragraph or an article with a sentence of it.
-
-    Attributes:
-        law: as it is called.
-        place: where it stands.
-        sentence: one of its sentences, whole.
-        caption: of its article.
-    """
+    """A paragraph or an article with one of its sentences."""
 
     law_id: str
     law: str
@@ -94,11 +85,10 @@ class Provision:
 
 @dataclass(frozen=True)
 class Item:
-    """Something that a paragraph says of a law.
+    """A statement of a paragraph about a law.
 
     Attributes:
-        text: a sentence.
-        spoiled: in which way; "" for none.
+        spoiled: how; "" if it is true.
     """
 
     text: str
@@ -195,12 +185,7 @@ def _rate(some: Sequence[Judged]) -> str:
 
 
 class _Maker:
-    """Makes items of the laws of a corpus.
-
-    Args:
-        store: the corpus.
-        draw: chance.
-    """
+    """Makes items of the laws of a corpus."""
 
     def __init__(self, store: CorpusStore, draw: random.Random) -> None:
         self._store = store
@@ -229,7 +214,7 @@ class _Maker:
         ]
 
     def _item(self, way: str) -> Item | None:
-        """One item; None where the laws have nothing that can be spoiled so."""
+        """One item; None if the laws have nothing to spoil this way."""
         kinds: dict[str, Sequence[Callable[[str], Item | None]]] = {
             "era": (self._numbered,),
             "deleted": (self._deleted,),
@@ -375,7 +360,7 @@ class _Maker:
         return Item(f"{one.law}（{era}{year}年{kind}第{count}号）{place}に基づく。", way)
 
     def _deleted(self, way: str) -> Item | None:
-        """A provision of which nothing is left but its number."""
+        """A provision with nothing but its number."""
         law_id = self._draw.choice(self._laws)
         gone = [one for one in self._articles(law_id) if is_deleted(one) and one.locator.article]
         if not gone:

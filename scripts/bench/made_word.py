@@ -1,7 +1,7 @@
-"""Word files made for measuring: what makes one also writes down every sentence that is in it.
+"""Word files made for measuring, with a list of every sentence in them.
 
-A feature writes something in the way Word does (a footnote, a tracked change, a number) into a
-`Made`; `FEATURES` lists them. All wording is invented.
+A feature writes something as Word does (a footnote, a tracked change, a number) into a `Made`;
+`FEATURES` lists them. All wording is invented.
 """
 
 import io
@@ -73,14 +73,12 @@ def instruction(text: str) -> str:
 
 @dataclass
 class Made:
-    """A Word file in the making, and what is in it.
+    """A Word file in the making, and its content.
 
     Attributes:
-        rng: by which everything is drawn.
-        body: what the main part holds.
-        sentences: that a reader finds, in the order of the file; numbers made by Word before them.
-        absent: that Word does not show, and no reader may give.
-        named: how much of what is to be named as not read, by a word of its name.
+        sentences: expected in this order, with numbers made by Word.
+        absent: hidden by Word; no reader may return it.
+        named: by word of its name, how much must be reported as not read.
         strict: whether it is Strict Open XML.
     """
 
@@ -268,7 +266,7 @@ def tracked(made: Made) -> None:
 
 @feature
 def joined(made: Made) -> None:
-    """A sentence over two paragraphs, of which the first one's mark was deleted."""
+    """A sentence over two paragraphs; the first paragraph mark was deleted."""
     text = made.sentence()
     gone = '<w:rPr><w:del w:id="3" w:author="A"/></w:rPr>'
     made.body += [p(t(text[:9]), properties=gone), p(t(text[9:]))]

@@ -4,7 +4,6 @@ What the weights are changes nothing about the speed. Each model is written, mea
 of its own and deleted. Set LOCALRAG_TEST_VOCABULARY for the vocabulary of Qwen2.
 """
 
-import argparse
 import multiprocessing
 import os
 import tempfile
@@ -15,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from bench.options import parser
 
 from localrag_models.chat import ChatRequest, Message
 
@@ -119,7 +120,7 @@ def _measure_embedder(start: Callable[[], Any], options: Options) -> list[str]:
 
 def peak() -> str:
     """GiB of memory this process had at most, weights included (Linux)."""
-    # Not of resource.getrusage, which counts what the process that started this one had.
+    # Not from resource.getrusage, which includes the parent's memory.
     lines = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     return f"{int(lines['VmHWM'].split()[0]) / 2**20:.2f}"
 
@@ -187,22 +188,22 @@ def table(head: list[str], rows: Iterator[list[str]]) -> None:
 
 def main() -> None:
     """Measure the shapes asked for."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--shape", choices=["qwen3-8b", "e5-small"], help="one of them (both)")
-    parser.add_argument(
+    wanted = parser(__doc__, data=False)
+    wanted.add_argument("--shape", choices=["qwen3-8b", "e5-small"], help="one of them (both)")
+    wanted.add_argument(
         "--layers", type=int, default=0, metavar="N", help="of the chat model (all 36)"
     )
-    parser.add_argument("--threads", type=int, default=0, metavar="N", help="(one a core)")
-    parser.add_argument(
+    wanted.add_argument("--threads", type=int, default=0, metavar="N", help="(one a core)")
+    wanted.add_argument(
         "--gpu-layers", type=int, default=-1, metavar="N", help="on a GPU, if there is one (all)"
     )
-    parser.add_argument("--prompt", type=int, default=512, metavar="TOKENS", help="(512)")
-    parser.add_argument("--generate", type=int, default=32, metavar="TOKENS", help="(32)")
-    parser.add_argument("--passages", type=int, default=24, metavar="N", help="per length (24)")
-    parser.add_argument(
+    wanted.add_argument("--prompt", type=int, default=512, metavar="TOKENS", help="(512)")
+    wanted.add_argument("--generate", type=int, default=32, metavar="TOKENS", help="(32)")
+    wanted.add_argument("--passages", type=int, default=24, metavar="N", help="per length (24)")
+    wanted.add_argument(
         "--keep", type=Path, metavar="FOLDER", help="write the models there and leave them"
     )
-    given = parser.parse_args()
+    given = wanted.parse_args()
     options = Options(given.threads, given.gpu_layers, given.prompt, given.generate, given.passages)
     with folder_for_models(given.keep) as work:
         if given.shape != "e5-small":

@@ -1,11 +1,10 @@
-"""Files of offices, made with known sentences: each is found and quoted exactly, or named.
+"""Office files made with known sentences: each is found and quoted exactly, or named.
 
 Workbooks, presentations, messages (.eml, .msg) and tables are made from a seed, added with the real
-command and indexed. Every sentence that a reader of the file sees must be found and be in the text
-word for word. What is not read must be named with its count.
+command and indexed. Every visible sentence must be found, word for word. Everything not read must
+be named with its count.
 """
 
-import argparse
 import csv
 import io
 import json
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+from bench.options import parser
 from bench.rates import rate
 
 _THINGS = ("桟橋", "渡し舟", "灯台", "水門", "倉庫", "係留杭", "荷揚場", "見張所", "艇庫", "浮標")
@@ -39,15 +39,12 @@ _ENDS = (
 
 @dataclass
 class Made:
-    """A file, and what it is known to hold.
+    """A file, and its known content.
 
     Attributes:
-        name: of the file.
-        content: its bytes.
-        sentences: those that are to be found, as they are to be quoted.
-        shown: numbers and dates as they are to be in the text.
-        named: what is not to be read, and how many.
-        passed_over: what is attached and has no reader.
+        sentences: to be found and quoted in this form.
+        shown: numbers and dates as they must appear in the text.
+        named: parts not read, with their counts.
     """
 
     name: str
@@ -326,9 +323,9 @@ def msg(
     page: str = "",
     attachments: dict[str, bytes] | None = None,
 ) -> bytes:
-    """A message of Outlook; with a code page its texts are in bytes, else in UTF-16.
+    """A message of Outlook; texts are bytes in a code page, or UTF-16.
 
-    With `rtf`, which is compressed, or `page`, which is HTML, it has that body besides.
+    `rtf` (compressed) or `page` (HTML) adds that body.
     """
     kind = "001E" if code_page else "001F"
     encoding = f"cp{code_page}" if code_page else "utf-16-le"
@@ -405,7 +402,7 @@ def compound(content: dict[str, Any]) -> bytes:
 
 
 def _enter(entries: list[dict[str, Any]], name: str, content: dict[str, Any] | bytes) -> int:
-    """Enter a stream, or a folder with what is in it; its number."""
+    """Enter a stream, or a folder with its content; returns its number."""
     number = len(entries)
     if isinstance(content, bytes):
         entries.append({"name": name, "kind": 2, "data": content, "size": len(content)})
@@ -464,7 +461,7 @@ def files(count: int, seed: int) -> Iterator[Made]:
 
 def main() -> int:
     """Make the files, add them, and count."""
-    options = argparse.ArgumentParser(description=__doc__)
+    options = parser(__doc__, data=False)
     options.add_argument("--files", type=int, default=100, metavar="N", help="files (100)")
     options.add_argument("--seed", type=int, default=36, metavar="N", help="of the files (36)")
     given = options.parse_args()
@@ -500,7 +497,7 @@ def added(home: Path, folder: Path) -> dict[str, Any]:
 
 
 def missing(home: Path, made: Sequence[Made], report: dict[str, Any]) -> Iterator[str]:
-    """Say what is not found, not quoted exactly, or not named, a line each."""
+    """One line for each sentence not found, not exact, or not named."""
     import localrag
     from localrag.corpus.types import omissions_of
 

@@ -1,11 +1,10 @@
-"""Claims spoiled in one place, and true ones: how many the check of claims tells apart.
+"""Claims spoiled in one place, and true ones: how many the check of claims distinguishes.
 
-True claims are made from public data with the sentences that they cite: questions turned into
-statements with their gold answers (JSQuAD, HotpotQA, MuSiQue), sentences of statutes and of English
-passages in other words, as a model would put them. Each is spoiled in one figure, name, date,
-provision, negation, bound or modality. What replaces it never stands in what is cited or asked, for
-then nobody could tell; how often that was met is printed. One half of the claims, by hash, is only
-counted while the check is developed; ``--misses`` shows those of the other half.
+True claims are made from public data with their cited sentences: questions turned into statements
+with gold answers (JSQuAD, HotpotQA, MuSiQue), and sentences of statutes and English passages in
+other words. Each is spoiled in one figure, name, date, provision, negation, bound or modality. The
+replacement never occurs in the citation or question; the number of such cases is printed. Half of
+the claims, by hash, are only counted during development; ``--misses`` shows those of the other.
 """
 
 import hashlib
@@ -33,12 +32,11 @@ _LAWS = 40
 
 @dataclass(frozen=True)
 class Case:
-    """A claim with what it cites.
+    """A claim with its citations.
 
     Attributes:
-        source: where it was made from.
-        answer: the gold answer in it; "" for a claim that answers no question.
-        spoiled: what was changed in it; "" for a true one.
+        answer: the gold answer in it; may be "".
+        spoiled: the change; "" for a true claim.
     """
 
     source: str
@@ -51,7 +49,7 @@ class Case:
 
     @property
     def half(self) -> str:
-        """A or B, by what it cites, so that a claim and its spoiled twin share one."""
+        """A or B by the citations, so that a claim and its spoiled twin share a half."""
         digest = hashlib.sha256("".join(self.sentences).encode()).digest()
         return "AB"[digest[0] % 2]
 
@@ -245,7 +243,7 @@ def _japanese(sentence: str, heading: str, chance: random.Random) -> str:
     clauses = claim.split("、")
     opens_without_subject = len(clauses) > 3 and len(clauses[0]) < 40 and clauses[1].endswith("は")
     if opens_without_subject and not clauses[0].endswith("は") and chance.random() < 0.4:
-        # The subject that comes second stays; what it hangs on goes.
+        # Keep the second subject, and drop its governing phrase.
         clauses = clauses[1:]
     claim = "、".join(clauses)
     for pattern, others in _REWORDINGS:
@@ -279,7 +277,7 @@ def _answered(question: str, answer: str, chance: random.Random) -> str:
     if len(asked) != 1:
         return ""
     before, after = plain[: asked[0].start()], plain[asked[0].end() :]
-    # 第何条: the answer has the words around the question word as well.
+    # 第何条: the answer also has the words around the question word.
     before = before.removesuffix("第") if answer.startswith("第") else before
     unit = re.match(r"[条項号%]|パーセント", after)
     after = after[unit.end() :] if unit and not answer[-1].isdigit() else after
@@ -432,7 +430,7 @@ _NAME = re.compile(r"[ァ-ヴー・]{3,}|(?<![.] )(?<!^)\b[A-Z][a-z]{2,}(?: [A-Z
 
 
 class _Spoiler:
-    """Changes one thing in a claim, to something that stands nowhere in what it cites."""
+    """Changes one thing in a claim to something missing from its citations."""
 
     def __init__(self, chance: random.Random, cases: Sequence[Case]) -> None:
         self._chance = chance

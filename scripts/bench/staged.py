@@ -1,9 +1,9 @@
-"""`staged` end to end on real questions through llama.cpp: its calls, and its way through stages.
+"""`staged` end to end on real questions through llama.cpp: calls and stages.
 
 A chat model with random weights answers questions of jemhopqa/train.json from the shared triples
-and, as documents, the paragraphs of JSQuAD. Printed: how the questions end, what calls they take,
-and how often each stage is asked and finds something. The weights are random: no figure here says
-anything about how good the method is. Set LOCALRAG_TEST_VOCABULARY for the vocabulary of Qwen2.
+and, as documents, JSQuAD's paragraphs. Printed are ends, calls, and how often each stage is asked
+and finds something. No figure says anything about the method's quality. Set
+LOCALRAG_TEST_VOCABULARY for the vocabulary of Qwen2.
 """
 
 import json
@@ -30,13 +30,11 @@ _CORPUS = "jemhopqa-jsquad"
 
 
 class Outcome(NamedTuple):
-    """What became of a question.
+    """Result of a question.
 
     Attributes:
-        answer: None where the model failed.
-        failure: the kind of the failure.
-        calls: of the model, those that failed included.
-        seconds: that it took.
+        answer: None if the model failed.
+        calls: of the model, failed ones included.
     """
 
     answer: Answer | None

@@ -5,7 +5,6 @@ provision is shown once more and again by an open corpus in this process. Needs 
 ``--home`` it searches the sample corpus.
 """
 
-import argparse
 import os
 import statistics
 import subprocess
@@ -15,6 +14,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from bench.options import parser
 
 import localrag
 
@@ -68,24 +69,24 @@ class Runs:
 
 def main() -> None:
     """Measure, interleaved so that noise falls on all commands alike."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
+    options = parser(__doc__, data=False)
+    options.add_argument(
         "--rounds", type=int, default=20, metavar="N", help="runs of each command (20)"
     )
-    parser.add_argument(
+    options.add_argument(
         "--home",
         type=Path,
         metavar="FOLDER",
         help="an indexed workspace; without it, the sample corpus in a new one",
     )
-    parser.add_argument(
+    options.add_argument(
         "--query", default="渡し守の資格", metavar="TEXT", help="what to search for (渡し守の資格)"
     )
-    parser.add_argument(
+    options.add_argument(
         "--show", default="渡し舟法8条", metavar="CITATION", help="what to show (渡し舟法8条)"
     )
-    parser.add_argument("--corpus", default="", metavar="NAME", help="which; without it main")
-    arguments = parser.parse_args()
+    options.add_argument("--corpus", default="", metavar="NAME", help="which; without it main")
+    arguments = options.parse_args()
     of = ["--corpus", arguments.corpus] if arguments.corpus else []
     commands = [
         Runs("localrag --help", ["--help"], 0.25),

@@ -1,11 +1,10 @@
-"""Accuracy of statute-lexical on lawqa/train.jsonl, without any model, and what it is sure of.
+"""Accuracy of statute-lexical on lawqa/train.jsonl without a model, and its certainty.
 
-Nested cross-validation: signs, weights and penalty of a question come from the other folds alone,
-and no two questions on one context or one gold provision are in different folds. Intervals are
-bootstrapped over these groups, for questions on one provision stand or fall together. Each sign has
-a reason in law or language (`statements.SIGNS`, `citations.SIGNS`), written down before it was
-measured; but eight sets of signs were compared on these questions. With ``--embedder`` the
-similarity of meaning between an option and the provision nearest to it is one more sign to choose.
+Nested cross-validation: signs, weights and penalty come from the other folds, and questions with a
+shared context or gold provision are in one fold. Intervals are bootstrapped over these groups. Each
+sign has a reason in law or language (`statements.SIGNS`, `citations.SIGNS`), written before it was
+measured; but eight sets of signs were compared on these questions. ``--embedder`` adds the
+similarity of an option to its nearest provision as a sign.
 """
 
 from collections import Counter, defaultdict
@@ -148,7 +147,7 @@ def baselines(observed: Examples) -> dict[str, np.ndarray]:
 def _matches(example: Example, size: int) -> float:
     """Whether the option with the greatest share of its n-grams in the context is right.
 
-    The smallest share, where the question wants what deviates.
+    For deviating options it is the smallest share.
     """
     context = ngrams(example.question.context, size)
     turn = 1 if polarity_of(example.question.query.text) is Polarity.AGREES else -1

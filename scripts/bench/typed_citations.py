@@ -1,8 +1,8 @@
-"""Citations as people type them: how many lead to exactly the provision meant, by notation.
+"""Citations as people type them: how many find exactly the provision meant, by notation.
 
-Provisions are drawn from the 327 laws (``--seed``), each is written in a notation that can say it,
-and read as `localrag show` reads what is typed, ``sentence`` as `localrag ask` does. A citation is
-right if it leads to that provision, or the provisions of that range, and to nothing else.
+Provisions are drawn from the 327 laws (``--seed``), written in every notation that fits, and read
+like `localrag show` (``sentence``: `localrag ask`). A citation is right if it finds that provision,
+or the provisions of that range, and nothing else.
 """
 
 import random
@@ -31,13 +31,11 @@ _ROMAN = "ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ"
 
 
 class Cited(NamedTuple):
-    """A provision to be cited.
+    """A provision to cite.
 
     Attributes:
-        target: the provision.
-        title: of its law.
-        short: what stands for the law before a number; "" where nothing does for it alone.
-        next: the provision after it at its level; None after the last.
+        short: abbreviation of the law before a number; "" if it has none.
+        next: the next provision at its level; None after the last.
     """
 
     target: Target
@@ -47,7 +45,7 @@ class Cited(NamedTuple):
 
     @property
     def place(self) -> Locator:
-        """Where it stands in its law."""
+        """Its place in the law."""
         return self.target.locator
 
 
@@ -87,7 +85,7 @@ def main() -> None:
 def read_as_typed(
     text: str, names: LawNames, provisions: StoredProvisions, *, in_question: bool
 ) -> set[Target]:
-    """The provisions that a citation leads to; none where one of them can be several."""
+    """Provisions of a citation; empty if one is ambiguous."""
     if in_question:
         read = tuple(CitationResolver(names, provisions).resolve(written_out(text, names)))
     else:

@@ -1,16 +1,15 @@
-"""Word files: what readers find of the sentences that are in them, and what they add to these.
+"""Word files: sentences that readers find, and words that they add.
 
-Files are made in which every sentence is known: 30 with a feature of Word each (numbers made by
-Word, tracked changes, text boxes …), then as many as are wanted with features drawn at random. A
-sentence is found if it is in the text exactly once, blanks apart, after the one before it, with the
-number that Word makes for it. Wrong are words that Word does not show: deleted, hidden,
-instructions of fields, readings of ruby. Ours must name what it does not read, with its count.
+Every sentence of the files is known: 30 files with one feature of Word each (numbers, tracked
+changes, text boxes …), then files with random features. A sentence is found if it occurs exactly
+once, without blanks, after the previous one, with Word's number. Words hidden by Word are wrong:
+deleted or hidden text, field instructions, ruby readings. Our reader must name everything not read,
+with its count.
 
-Compared are docx2python, pandoc and python-docx; those that are not installed are named and left
-out. Exits 1 where ours misses a sentence, adds a word or does not name something.
+docx2python, pandoc and python-docx are compared; missing ones are named. Exits 1 if our reader
+misses a sentence, adds a word or leaves something unnamed.
 """
 
-import argparse
 import importlib
 import importlib.metadata
 import random
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.made_word import FEATURES, Made, of
+from bench.options import parser
 from bench.rates import rate
 
 from localrag.corpus.readers import ReadFailure, read
@@ -51,9 +51,7 @@ class Counts(NamedTuple):
 
 def main() -> int:
     """Read all files with every reader; return the exit code."""
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = parser(__doc__, data=False)
     options.add_argument("--random", type=int, default=60, metavar="N", help="files drawn")
     options.add_argument("--seed", type=int, default=36, help="by which they are drawn")
     chosen = options.parse_args()
@@ -100,7 +98,7 @@ def _compare(name: str, read_file: Read, made: list[Made], files: list[Path]) ->
 
 
 def _tried(read_file: Read, path: Path) -> str:
-    """The text that a reader gives; none where it cannot read the file."""
+    """The text of a reader; empty if it cannot read the file."""
     try:
         return read_file(path)
     except Exception:  # noqa: BLE001 - each has errors of its own
@@ -208,7 +206,7 @@ _OTHERS = {
 
 
 def _readers() -> dict[str, Read]:
-    """Ours, and the others that are installed; names those that are not."""
+    """Our reader, and the others installed; names missing ones."""
     found: dict[str, Read] = {"localrag (lxml)": _of_localrag}
     for name, (module, read_file) in _OTHERS.items():
         try:

@@ -95,17 +95,15 @@ def test_without_a_dictionary_similarities_are_left_out(monkeypatch: pytest.Monk
     def none(package: str) -> str:
         raise PackageNotFoundError(package)
 
-    monkeypatch.setattr("localrag.evaluation.measures.similarity.version", none)
+    monkeypatch.setattr("localrag.evaluation.measures.jemhopqa.version", none)
     assert "similarity" not in MEASURES["jemhopqa"]([]).figures("駅", (), asked("駅"))
 
 
 def test_the_larger_dictionary_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    from localrag.evaluation.measures import similarity
+    from localrag.evaluation.measures import jemhopqa
 
-    monkeypatch.setattr(
-        similarity, "version", {"sudachidict_full": "2", "sudachidict_core": "1"}.get
-    )
-    assert similarity.installed_dictionary() == ("full", "2")
+    monkeypatch.setattr(jemhopqa, "version", {"sudachidict_full": "2", "sudachidict_core": "1"}.get)
+    assert jemhopqa.installed_dictionary() == ("full", "2")
 
 
 @pytest.mark.parametrize(
