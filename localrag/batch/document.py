@@ -12,16 +12,16 @@ from pathlib import Path
 from localrag.batch.ledger import AnswerFile
 from localrag.batch.options import as_called
 from localrag.batch.rows import AnsweredRow, FailedRow, TraceSummary, WrittenRow
-from localrag.citing import places
 from localrag.durable import replace_text
 from localrag.errors import StorageError, UsageError
+from localrag.export.answer import Place, answer_blocks
 from localrag.export.blocks import Block, Heading, Quotation, Strong, items, paragraph
 from localrag.export.files import CSV, EXCEL, TEXTS, into, opened, require_package
+from localrag.export.provision import places
 from localrag.export.sheets import Cell, Column, write_csv, write_xlsx
 from localrag.harmless import one_line
 from localrag.language import N_, _
 from localrag.reading import wording
-from localrag.reading.printed import Place, answer_blocks
 from localrag.reading.types import Answer, Status
 from localrag.retrieval.types import StageRecord, Trace
 from localrag.workspace import Workspace

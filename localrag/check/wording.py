@@ -1,28 +1,15 @@
-"""The words for what a check has found, for the terminal and for reports; all of it as blocks."""
-
-from collections.abc import Iterator
+"""The words for the findings of a check, on the terminal and in reports."""
 
 from localrag.check.types import (
     NO_DIFFERENCE,
     PARTS,
     VERDICTS,
     CheckReport,
-    DiffPart,
     Finding,
     Place,
     Verdict,
 )
 from localrag.corpus.types import omission_notes
-from localrag.export.blocks import (
-    Block,
-    Heading,
-    Inline,
-    Quotation,
-    Strong,
-    Struck,
-    items,
-    paragraph,
-)
 from localrag.language import _, ngettext
 from localrag.reading.wording import read_by_ocr
 
@@ -100,49 +87,3 @@ def notes(report: CheckReport) -> list[str]:
             )
         )
     return told
-
-
-def blocks(report: CheckReport) -> Iterator[Block]:
-    """Yield the findings, those that do not hold first."""
-    yield Heading(1, title(report))
-    yield paragraph(counts(report))
-    for note in notes(report):
-        yield paragraph(Strong(note))
-    for kind in WORST_FIRST:
-        found = [finding for finding in report.findings if finding.verdict is kind]
-        # Sentences without a difference come under a heading of their own.
-        for words in dict.fromkeys(map(status, found)):
-            yield Heading(2, words)
-            alike = [finding for finding in found if status(finding) == words]
-            if kind is Verdict.HOLDS:
-                yield items(_in_short(finding, report) for finding in alike)
-                continue
-            for finding in alike:
-                yield from _in_full(finding, report)
-
-
-def _in_short(finding: Finding, report: CheckReport) -> str:
-    return f"{place(finding.place, report.kind)}: {finding.said} – {compared(finding)}"
-
-
-def _in_full(finding: Finding, report: CheckReport) -> Iterator[Block]:
-    where = place(finding.place, report.kind)
-    yield paragraph(Strong(where), f" · {verdict(finding)}")
-    yield Quotation(finding.said)
-    if finding.diff:
-        yield paragraph(*(inline for part in finding.diff for inline in _marked(part)))
-    if finding.provision:
-        yield paragraph(compared(finding))
-    if finding.evidence:
-        yield Quotation(finding.evidence)
-
-
-def _marked(part: DiffPart) -> Iterator[Inline]:
-    """A stretch of a quotation: what the law has in bold, what the text has instead struck out."""
-    if part.same:
-        yield part.law
-        return
-    if part.law.strip():
-        yield Strong(part.law)
-    if part.said.strip():
-        yield Struck(part.said)

@@ -91,9 +91,9 @@ def check(
     """
     from localrag.as_json.checks import check_as_json
     from localrag.check import named_files
-    from localrag.check.report import known_suffix, write_report
     from localrag.check.wording import title
     from localrag.cli.terminal import Meter
+    from localrag.export.report import known_suffix, write_report
 
     text = " ".join(words)
     paths = named_files(words)

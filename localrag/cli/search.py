@@ -220,8 +220,8 @@ def show(
         else:
             found = opened.look_up(cited, None if everything else MOST)
         if out is not None:
-            from localrag.citing import looked_up_blocks
             from localrag.export.files import write_blocks
+            from localrag.export.provision import looked_up_blocks
 
             write_blocks(out, looked_up_blocks(opened.store, found))
             tell(_("written: {path}").format(path=out))

@@ -6,15 +6,15 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from localrag.citing import Places, places
 from localrag.conversations.store import Conversations
 from localrag.conversations.types import Conversation, Turn, TurnState
+from localrag.export.answer import answer_blocks, nearest_blocks
 from localrag.export.blocks import Block, Heading, Quotation, Strong, items, paragraph
 from localrag.export.files import write_blocks
+from localrag.export.provision import Places, places
 from localrag.harmless import one_line
 from localrag.language import N_, _
 from localrag.methods.catalogue import labelled
-from localrag.reading.printed import answer_blocks, nearest_blocks
 from localrag.reading.types import Status
 from localrag.workspace import Workspace
 

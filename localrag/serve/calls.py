@@ -45,14 +45,14 @@ from localrag.as_json.statutes import (
     looked_up_as_json,
     resolution_as_json,
 )
-from localrag.citing import place
 from localrag.errors import LocalragError, ModelUnusable
+from localrag.export.answer import answer_blocks
 from localrag.export.markdown import markdown
+from localrag.export.provision import place
 from localrag.finding import filters_of, resolve
 from localrag.methods.answering import answering_method
 from localrag.provision import LookedUp
 from localrag.reading import wording
-from localrag.reading.printed import answer_blocks
 from localrag.reading.types import UNWATCHED, Watch
 from localrag.retrieval.query import MAX_CHARACTERS
 from localrag.retrieval.types import Query

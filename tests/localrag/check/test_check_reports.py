@@ -10,8 +10,8 @@ import pytest
 from lxml import html as lxml_html
 
 import localrag
-from localrag.check.report import write_report
 from localrag.errors import UsageError
+from localrag.export.report import write_report
 
 TEXT = (
     "# 渡し舟のメモ\n\n渡し舟法第4条第3項は「第一項の登録の有効期間は、十年とする」と定める。"

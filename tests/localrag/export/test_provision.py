@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 import localrag
-from localrag.citing import cited, looked_up_blocks, places
 from localrag.errors import FileExistsAlready, UsageError
 from localrag.export.blocks import (
     Block,
@@ -28,6 +27,7 @@ from localrag.export.blocks import (
 )
 from localrag.export.files import write_blocks
 from localrag.export.markdown import markdown
+from localrag.export.provision import cited, looked_up_blocks, places
 from localrag.reading.types import Citation
 from localrag.workspace import Workspace
 

@@ -7,11 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from localrag import language
-from localrag.check import word_file, wording
-from localrag.check.types import CheckReport, Finding
+from localrag.check import wording
+from localrag.check.types import CheckReport, DiffPart, Finding, Verdict
 from localrag.check.wording import WORST_FIRST
 from localrag.corpus.readers.word import WORD_SUFFIXES
 from localrag.errors import UsageError
+from localrag.export.blocks import (
+    Block,
+    Heading,
+    Inline,
+    Quotation,
+    Strong,
+    Struck,
+    items,
+    paragraph,
+)
+from localrag.export.comments import commented
 from localrag.export.files import opened
 from localrag.export.markdown import markdown
 from localrag.harmless import harmless
@@ -71,12 +82,60 @@ def write_report(
                 N_("Name it {own}, or .html or .md."),
                 own=own,
             )
-        content = word_file.commented(report, original)
+        content = commented(report, original)
     else:
-        written = markdown(wording.blocks(report)) if suffix == ".md" else html(report)
+        written = markdown(blocks(report)) if suffix == ".md" else html(report)
         content = written.encode()
     with opened(path, replace=replace) as file:
         file.write(content)
+
+
+def blocks(report: CheckReport) -> Iterator[Block]:
+    """Yield the findings, those that do not hold first."""
+    yield Heading(1, wording.title(report))
+    yield paragraph(wording.counts(report))
+    for note in wording.notes(report):
+        yield paragraph(Strong(note))
+    for kind in WORST_FIRST:
+        found = [finding for finding in report.findings if finding.verdict is kind]
+        # Sentences without a difference come under a heading of their own.
+        for words in dict.fromkeys(map(wording.status, found)):
+            yield Heading(2, words)
+            alike = [finding for finding in found if wording.status(finding) == words]
+            if kind is Verdict.HOLDS:
+                yield items(_in_short(finding, report) for finding in alike)
+                continue
+            for finding in alike:
+                yield from _in_full(finding, report)
+
+
+def _in_short(finding: Finding, report: CheckReport) -> str:
+    return (
+        f"{wording.place(finding.place, report.kind)}: {finding.said} – {wording.compared(finding)}"
+    )
+
+
+def _in_full(finding: Finding, report: CheckReport) -> Iterator[Block]:
+    where = wording.place(finding.place, report.kind)
+    yield paragraph(Strong(where), f" · {wording.verdict(finding)}")
+    yield Quotation(finding.said)
+    if finding.diff:
+        yield paragraph(*(inline for part in finding.diff for inline in _marked(part)))
+    if finding.provision:
+        yield paragraph(wording.compared(finding))
+    if finding.evidence:
+        yield Quotation(finding.evidence)
+
+
+def _marked(part: DiffPart) -> Iterator[Inline]:
+    """A stretch of a quotation: what the law has in bold, what the text has instead struck out."""
+    if part.same:
+        yield part.law
+        return
+    if part.law.strip():
+        yield Strong(part.law)
+    if part.said.strip():
+        yield Struck(part.said)
 
 
 class _Piece(NamedTuple):
@@ -150,7 +209,7 @@ def _template() -> "Template":
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("localrag", "check"),
+        loader=PackageLoader("localrag", "export"),
         undefined=StrictUndefined,
         autoescape=True,
         finalize=lambda value: harmless(value) if type(value) is str else value,
