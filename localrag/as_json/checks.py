@@ -1,9 +1,9 @@
-"""What a check of a text has found, as JSON."""
+"""The report of a check as JSON."""
 
 from collections.abc import Sequence
 from typing import NotRequired, cast
 
-# Before Python 3.12 Pydantic makes schemas of this one alone.
+# Pydantic needs this one before Python 3.12.
 from typing_extensions import TypedDict
 
 from localrag.as_json.statutes import FactJson, OmissionJson, omissions_as_json
@@ -12,10 +12,10 @@ from localrag.check.wording import WORST_FIRST
 
 
 class PlaceInTextJson(TypedDict):
-    """Where something is in the text that was checked.
+    """The place of a finding in the checked text.
 
-    `page` is 0 where pages are unknown; `note` is there in the notes of a Word file (注1).
-    `confidence` is how sure OCR is of that page, null where the file itself has the text.
+    `page` is 0 without pages; `note` exists only in notes of a Word file (注1). `confidence` rates
+    OCR of the page; null if the file has the text itself.
     """
 
     start: int
@@ -27,7 +27,7 @@ class PlaceInTextJson(TypedDict):
 
 
 class DiffPartJson(TypedDict):
-    """A stretch of a quotation beside the provision, each as written."""
+    """A stretch of a quotation beside the provision, as written."""
 
     same: bool
     said: str
@@ -35,7 +35,7 @@ class DiffPartJson(TypedDict):
 
 
 class FindingJson(TypedDict):
-    """What was found about one thing that a text says of laws."""
+    """The result for one citation, quotation or sentence of the text."""
 
     part: str
     place: PlaceInTextJson
@@ -50,9 +50,9 @@ class FindingJson(TypedDict):
 
 
 class CheckJson(TypedDict):
-    """A text and what was found in it: the JSON of ``localrag check``.
+    """A text and its findings: the JSON of ``localrag check``.
 
-    `counts` counts every finding; `left_out` counts those that `findings` does not list.
+    `counts` includes every finding; `left_out` counts those missing from `findings`.
     """
 
     name: str
@@ -68,16 +68,16 @@ class CheckJson(TypedDict):
 
 MOST_LISTED = 1_000
 """Findings that a server lists of one text, at most."""
-# Characters of them in all: words of the text, and of the provisions.
+# Characters of all listed findings together.
 _MOST_CHARACTERS = 400_000
 
 
 def check_as_json(report: CheckReport, most: int | None = None) -> CheckJson:
-    """Give the JSON of ``localrag check``.
+    """Return the JSON of ``localrag check``.
 
     Args:
-        report: what was found.
-        most: findings that are listed at most, the worst first; None for all of them.
+        report: the findings.
+        most: list at most this many, the worst first; None lists all.
     """
     listed = report.findings if most is None else _worst(report.findings, most)
     return {
@@ -101,7 +101,6 @@ def _place(place: Place) -> PlaceInTextJson:
 
 
 def _worst(findings: Sequence[Finding], most: int) -> list[Finding]:
-    """The findings that matter most, in the order of the text, up to so many characters."""
     ranked = sorted(range(len(findings)), key=lambda at: WORST_FIRST.index(findings[at].verdict))
     left = _MOST_CHARACTERS
     chosen: list[int] = []

@@ -1,10 +1,10 @@
-"""Corpora, what a search finds in them, and answers, as JSON."""
+"""Corpora, hits and answers as JSON."""
 
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic_core import to_jsonable_python
 
-# Before Python 3.12 Pydantic makes schemas of this one alone.
+# Pydantic needs this one before Python 3.12.
 from typing_extensions import TypedDict
 
 from localrag.corpus.store import CorpusStore
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class PassageJson(TypedDict):
-    """A passage; `locator` is the statute place, `start` and `end` its span in its document.
+    """A passage; `locator` is the statute place, `start` and `end` its span in the document.
 
-    `confidence` is how sure OCR is of its characters, null where the file itself has the text.
+    `confidence` rates the OCR of its text; null if the file has the text itself.
     """
 
     id: str
@@ -44,7 +44,7 @@ class PassageJson(TypedDict):
 
 
 class FiltersJson(TypedDict):
-    """Which passages may be found; an empty list allows all."""
+    """The filters of a search; an empty list allows all."""
 
     documents: list[str]
     kinds: list[str]
@@ -56,7 +56,7 @@ class FiltersJson(TypedDict):
 
 
 class QueryJson(TypedDict):
-    """What was asked."""
+    """The question."""
 
     text: str
     options: list[str]
@@ -64,7 +64,7 @@ class QueryJson(TypedDict):
 
 
 class SnippetJson(TypedDict):
-    """The part of a text that matches, and the spans in it that do."""
+    """The matching part of a text, and the matching spans in it."""
 
     start: int
     end: int
@@ -72,7 +72,7 @@ class SnippetJson(TypedDict):
 
 
 class HitJson(TypedDict):
-    """A passage that a search has found."""
+    """A passage found by a search."""
 
     rank: int
     score: float
@@ -87,7 +87,7 @@ class HitJson(TypedDict):
 
 
 class LawNamedJson(TypedDict):
-    """A law as a question names it; without ids where the corpus lacks it."""
+    """A law named by a question; no ids if the corpus does not have it."""
 
     words: str
     start: int
@@ -96,7 +96,7 @@ class LawNamedJson(TypedDict):
 
 
 class StageHitJson(TypedDict):
-    """A hit as a stage had it."""
+    """A hit of one stage."""
 
     rank: int
     score: float
@@ -105,16 +105,16 @@ class StageHitJson(TypedDict):
 
 
 class WordingJson(TypedDict):
-    """An everyday word, and what was searched for besides."""
+    """An everyday word, and the phrases searched for besides."""
 
     said: str
     phrases: list[str]
 
 
 class EventJson(TypedDict):
-    """What a stage left out or switched off.
+    """Something a stage left out or switched off.
 
-    `kind` is a code that never changes, `fields` are the values that the words name.
+    `kind` is a stable code; `fields` are the values named by the words.
     """
 
     kind: str
@@ -123,7 +123,7 @@ class EventJson(TypedDict):
 
 
 class StageJson(TypedDict):
-    """What one stage of the retrieval did."""
+    """One stage of the search."""
 
     stage: str
     subject: str
@@ -135,7 +135,7 @@ class StageJson(TypedDict):
 
 
 class RetrievalJson(TypedDict):
-    """What a search has found: the JSON of ``localrag search``."""
+    """The result of a search: the JSON of ``localrag search``."""
 
     query: QueryJson
     laws: list[LawNamedJson]
@@ -145,7 +145,7 @@ class RetrievalJson(TypedDict):
 
 
 def retrieval_as_json(query: Query, retrieval: "Retrieval") -> RetrievalJson:
-    """Give the JSON of ``localrag search``."""
+    """Return the JSON of ``localrag search``."""
     return {
         "query": _query(query),
         "laws": to_jsonable_python(retrieval.laws),
@@ -156,7 +156,7 @@ def retrieval_as_json(query: Query, retrieval: "Retrieval") -> RetrievalJson:
 
 
 def passage_as_json(passage: Passage) -> PassageJson:
-    """Give a passage as JSON."""
+    """Return a passage as JSON."""
     return {
         "id": passage.id,
         "document_id": passage.document_id,
@@ -225,14 +225,14 @@ def _trace(trace: Trace) -> list[StageJson]:
 
 
 class MismatchJson(TypedDict):
-    """Something that a claim says and its sentences do not."""
+    """A part of a claim missing from its sentences."""
 
     kind: str
     written: str
 
 
 class ClaimJson(TypedDict):
-    """A statement of an answer; `citations` are numbers, from 1, of those of the answer."""
+    """A statement of an answer; `citations` are numbers of the answer's citations, from 1."""
 
     text: str
     citations: list[int]
@@ -243,7 +243,7 @@ class ClaimJson(TypedDict):
 class CitationJson(TypedDict):
     """A verbatim quotation and its place.
 
-    `state` is the day of this wording of the law. `page` and `last_page` are 0 without pages.
+    `state` is the date of this text of the law. `page` and `last_page` are 0 without pages.
     """
 
     passage_id: str
@@ -265,7 +265,7 @@ class CitationJson(TypedDict):
 
 
 class CheckedEvidenceJson(TypedDict):
-    """A sentence that was found for a claim that was asked about, and how it stands to it."""
+    """A sentence found for a claim, and its stance."""
 
     question: str
     citation: CitationJson
@@ -276,7 +276,7 @@ class CheckedEvidenceJson(TypedDict):
 
 
 class FactCheckJson(TypedDict):
-    """What became of a claim that was asked about."""
+    """The verdict on a claim, with its evidence."""
 
     veracity: str
     questions: list[str]
@@ -284,7 +284,7 @@ class FactCheckJson(TypedDict):
 
 
 class CallJson(TypedDict):
-    """What one call of a model cost."""
+    """The cost of one call of a model."""
 
     model: str
     prompt: int
@@ -296,7 +296,7 @@ class CallJson(TypedDict):
 
 
 class NearestJson(TypedDict):
-    """A passage that the search found and the answer does not quote; it may not answer."""
+    """A passage near the question; the answer does not quote it."""
 
     passage_id: str
     label: str
@@ -304,9 +304,9 @@ class NearestJson(TypedDict):
 
 
 class AnswerJson(TypedDict):
-    """An answer with what it rests on: the JSON of ``localrag ask``.
+    """An answer and its evidence: the JSON of ``localrag ask``.
 
-    `quotations` are what answers without a model, where a model wrote what code could not support.
+    `quotations` answer without a model if code could not support the model's claims.
     """
 
     query: QueryJson
@@ -327,7 +327,7 @@ class AnswerJson(TypedDict):
 
 
 def answer_as_json(query: Query, answer: Answer) -> AnswerJson:
-    """Give the JSON of ``localrag ask``."""
+    """Return the JSON of ``localrag ask``."""
     return {
         "query": _query(query),
         "read_as": answer.read_as or None,
@@ -366,7 +366,7 @@ def _worded(value: Citation | ModelCall) -> Any:
 
 
 class CorpusJson(TypedDict):
-    """A corpus with what it holds and how its indexes are: the JSON of ``localrag list``."""
+    """A corpus, its size and the state of its indexes: the JSON of ``localrag list``."""
 
     corpus: str
     documents: int
@@ -377,7 +377,7 @@ class CorpusJson(TypedDict):
 
 
 def corpus_as_json(place: CorpusPaths) -> CorpusJson:
-    """Give the JSON of ``localrag list`` for one corpus.
+    """Return the JSON of ``localrag list`` for one corpus.
 
     Raises:
         NotFoundError: there is no such corpus.

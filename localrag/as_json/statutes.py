@@ -1,11 +1,11 @@
-"""Provisions, what a citation means, and the states of laws, as JSON."""
+"""Provisions, citations and states of laws as JSON."""
 
 from collections.abc import Iterable
 from typing import Any, cast
 
 from pydantic_core import to_jsonable_python
 
-# Before Python 3.12 Pydantic makes schemas of this one alone.
+# Pydantic needs this one before Python 3.12.
 from typing_extensions import TypedDict
 
 from localrag.as_json.found import PassageJson, passage_as_json
@@ -26,7 +26,7 @@ from localrag.statutes.applied import ReadText
 
 
 class OmissionJson(TypedDict):
-    """What of a file is not in its text, or is (`in_text`) and needs a word; `what` is English."""
+    """A part of a file not in its text, or in it with a caution (`in_text`); `what` is English."""
 
     what: str
     count: int
@@ -35,7 +35,7 @@ class OmissionJson(TypedDict):
 
 
 class DocumentJson(TypedDict):
-    """A document, of a law in one of its states; the day of that is ``metadata.date``."""
+    """A document; of a law, one state, with its date in ``metadata.date``."""
 
     id: str
     title: str
@@ -50,7 +50,7 @@ class DocumentJson(TypedDict):
 
 
 class LinkJson(TypedDict):
-    """A reference seen from one of its ends; the id is empty for a law outside the corpus."""
+    """A reference seen from one end; the id is empty for a law outside the corpus."""
 
     kind: str
     document_id: str
@@ -62,7 +62,7 @@ class LinkJson(TypedDict):
 
 
 class DelegationJson(TypedDict):
-    """What a provision leaves to an order, and where that is filled in."""
+    """A matter left to an order, and the provisions of the order."""
 
     locator: str
     start: int
@@ -74,7 +74,7 @@ class DelegationJson(TypedDict):
 
 
 class ReadWordsJson(TypedDict):
-    """Words that are read in the place of others (読替え)."""
+    """Words read instead of others (読替え)."""
 
     replaced: str
     replacing: str
@@ -82,7 +82,7 @@ class ReadWordsJson(TypedDict):
 
 
 class ReadingsJson(LinkJson):
-    """A provision that has words which are read otherwise, and the words."""
+    """A provision with words read otherwise, and the words."""
 
     told: bool
     part: str
@@ -90,7 +90,7 @@ class ReadingsJson(LinkJson):
 
 
 class PieceJson(TypedDict):
-    """A piece of a text as it is read; `replaced` is what stands there in the law."""
+    """A piece of a text as read; `replaced` is the text of the law."""
 
     text: str
     replaced: str
@@ -106,7 +106,7 @@ class AsReadJson(TypedDict):
 
 
 class TermJson(TypedDict):
-    """A defined term, and the provision that defines it."""
+    """A defined term, and the provision with its definition."""
 
     term: str
     scope: str
@@ -114,14 +114,14 @@ class TermJson(TypedDict):
 
 
 class KnownJson(TypedDict):
-    """A triple and the passage that says it."""
+    """A triple and its passage."""
 
     passage_id: str
     triple: dict[str, Any]
 
 
 class ProvisionJson(TypedDict):
-    """A passage and what is tied to it: the JSON of ``localrag show``."""
+    """A passage and its links: the JSON of ``localrag show``."""
 
     passage: PassageJson
     document: DocumentJson
@@ -140,14 +140,14 @@ class ProvisionJson(TypedDict):
 
 
 class ProvisionsJson(TypedDict):
-    """The provisions of a list or a range, and how many more it names."""
+    """The provisions of a list or a range, and the number left out."""
 
     provisions: list[ProvisionJson]
     left_out: int
 
 
 class PartJson(TypedDict):
-    """A heading of a law and what stands under it, or an article."""
+    """A heading of a law with its parts, or an article."""
 
     title: str
     passage_id: str | None
@@ -157,7 +157,7 @@ class PartJson(TypedDict):
 
 
 class ContentsJson(TypedDict):
-    """What a law, or a part of it, holds."""
+    """The contents of a law or of a part of it."""
 
     document: DocumentJson
     place: list[str]
@@ -169,7 +169,7 @@ LookedUpJson = ProvisionJson | ProvisionsJson | ContentsJson
 
 
 def looked_up_as_json(found: LookedUp) -> LookedUpJson:
-    """Give the JSON of ``localrag show``: that of a provision, of several, or of contents."""
+    """Return the JSON of ``localrag show``: a provision, several, or contents."""
     if found.contents is not None:
         return _contents(found.contents)
     if len(found.provisions) == 1 and not found.left_out:
@@ -179,7 +179,7 @@ def looked_up_as_json(found: LookedUp) -> LookedUpJson:
 
 
 def provision_as_json(view: Provision) -> ProvisionJson:
-    """Give a provision with what is tied to it as JSON."""
+    """Return a provision with its links as JSON."""
     return {
         "passage": passage_as_json(view.passage),
         "document": _document(view.document),
@@ -238,7 +238,7 @@ def _document(document: DocumentInfo) -> DocumentJson:
 
 
 def omissions_as_json(omissions: Iterable[Omission]) -> list[OmissionJson]:
-    """Give what of a file is not in its text, or needs a word, in the language in use, too."""
+    """Return the omissions of a file as JSON, also in the language in use."""
     return [
         {
             "what": one.what,
@@ -278,7 +278,7 @@ def _as_read(text: ReadText) -> AsReadJson:
 
 
 class PlaceJson(TypedDict):
-    """A provision, or a law as a whole, which has neither a passage nor a locator."""
+    """A provision, or a whole law without passage and locator."""
 
     document_id: str
     locator: str
@@ -288,10 +288,10 @@ class PlaceJson(TypedDict):
 
 
 class ResolvedJson(TypedDict):
-    """A citation as it was written, and the provisions or laws that it can mean.
+    """A citation as written, and its candidates.
 
-    With one candidate it is certain, with several ambiguous; without any, `problem` says why, and
-    `nearest` what is there instead.
+    One candidate is certain, several are ambiguous. Without any, `problem` gives the reason and
+    `nearest` the closest provisions.
     """
 
     cited: str
@@ -303,13 +303,13 @@ class ResolvedJson(TypedDict):
 
 
 class ResolutionJson(TypedDict):
-    """The citations that were read, in their order."""
+    """The citations in their order."""
 
     citations: list[ResolvedJson]
 
 
 def resolution_as_json(citations: tuple[ResolvedCitation, ...]) -> ResolutionJson:
-    """Give what citations mean as JSON."""
+    """Return resolved citations as JSON."""
     return {
         "citations": [
             {
@@ -329,7 +329,7 @@ def resolution_as_json(citations: tuple[ResolvedCitation, ...]) -> ResolutionJso
 
 
 class StateJson(TypedDict):
-    """A state of a law: the day from which it is in force, and what made it so."""
+    """A state of a law: its first day in force, and the amending law."""
 
     id: str
     date: str
@@ -339,14 +339,14 @@ class StateJson(TypedDict):
 
 
 class LineJson(TypedDict):
-    """A line of an article, and the place that it is of."""
+    """A line of an article, and its place."""
 
     place: str
     text: str
 
 
 class DifferenceJson(TypedDict):
-    """A line that an article has in another wording, or at another place."""
+    """A line changed or moved."""
 
     kind: str
     before: LineJson | None
@@ -354,7 +354,7 @@ class DifferenceJson(TypedDict):
 
 
 class ChangeJson(TypedDict):
-    """What became of one article."""
+    """The change of one article."""
 
     kind: str
     before: PassageJson | None
@@ -363,7 +363,7 @@ class ChangeJson(TypedDict):
 
 
 class VersionJson(TypedDict):
-    """A provision in one state of its law, and what changed against the state before."""
+    """A provision in one state, and its change since the state before."""
 
     state: StateJson
     passage: PassageJson | None
@@ -379,7 +379,7 @@ class HistoryJson(TypedDict):
 
 
 class FactJson(TypedDict):
-    """Something told: its kind, its fields, and its words."""
+    """A note: its kind, its fields, and its words."""
 
     kind: str
     fields: dict[str, Any]
@@ -387,7 +387,7 @@ class FactJson(TypedDict):
 
 
 class ComparisonJson(TypedDict):
-    """Two states of a law, and what changed: the JSON of ``localrag diff``."""
+    """Two states of a law and their differences: the JSON of ``localrag diff``."""
 
     before: StateJson
     after: StateJson
@@ -397,7 +397,7 @@ class ComparisonJson(TypedDict):
 
 
 def history_as_json(found: History) -> HistoryJson:
-    """Give the JSON of ``localrag history``."""
+    """Return the JSON of ``localrag history``."""
     return {
         "title": found.title,
         "versions": [
@@ -413,7 +413,7 @@ def history_as_json(found: History) -> HistoryJson:
 
 
 def comparison_as_json(found: Comparison) -> ComparisonJson:
-    """Give the JSON of ``localrag diff``."""
+    """Return the JSON of ``localrag diff``."""
     return {
         "before": _state(found.before),
         "after": _state(found.after),

@@ -1,7 +1,7 @@
-"""Offline batches: a file of questions in, a file of answers out, resumable after any kill.
+"""Answers files of questions offline; a killed batch resumes.
 
-``run`` is the Python twin of ``localrag batch``, ``estimate`` that of its ``--dry-run``; ``known``
-lists the batches that were begun in a workspace, ``forget`` removes one from that list.
+``run`` does the work of ``localrag batch``, ``estimate`` of its ``--dry-run``. ``known`` lists the
+batches of a workspace, ``forget`` removes one from the list.
 """
 
 from localrag.batch.estimating import BatchEstimate, estimate

@@ -1,4 +1,4 @@
-"""What a batch would take: all rows are checked, a few of them answered, nothing is written."""
+"""Estimates a batch: checks all rows, answers a few, writes nothing."""
 
 import random
 from collections.abc import Callable, Iterable, Iterator
@@ -35,22 +35,21 @@ _PATIENCE = 30.0
 
 @dataclass(frozen=True, slots=True)
 class BatchEstimate:
-    """What a batch would take, judged by rows that were answered for it.
+    """The estimated cost of a batch, from a sample of answered rows.
 
-    The time is that of the sample times the rows to ask, so it holds for this machine, this model
-    and as many questions at a time as would be asked; the first answer, which also loads the
-    model, is not counted in it.
+    The time is the sample's time multiplied by the rows to ask. It is valid for this machine, this
+    model and this number of parallel questions. The first answer also loads the model and is not
+    counted.
 
     Attributes:
         rows: of the table.
-        unreadable: of them cannot be asked.
-        left: of them are still to be asked; what cannot be asked or answered is not among them.
-        sampled: rows that were answered to judge by.
-        failed: of them failed.
+        unreadable: rows impossible to ask.
+        left: rows still to ask, without unreadable and unanswerable ones.
+        sampled: rows answered for the estimate.
+        failed: of these.
         seconds: estimated wall time.
-        prompt, completion: estimated tokens of the model; 0 without one.
-        unanswerable: of the rows to ask have no options, or too many, for a method that chooses
-            between them; each will fail at once.
+        prompt, completion: estimated tokens; 0 without a model.
+        unanswerable: rows with no options, or too many, for a method of choice; each fails at once.
     """
 
     rows: int
@@ -77,10 +76,10 @@ def estimate(
     on_event: Listener = ignore,
     opener: Opener = open_answers,
 ) -> BatchEstimate:
-    """Check every row and estimate what `run` would take; arguments and errors are its own.
+    """Check every row and estimate the cost of `run`, with its arguments and errors.
 
-    Each row that cannot be asked is told, before any question is answered. With `out`, rows that
-    have an answer there already are not counted.
+    Unreadable rows are reported before any question is asked. Rows already answered in `out` are
+    not counted.
     """
     config = with_concurrency(config, concurrency)
     with (
@@ -123,7 +122,7 @@ def _takes(config: Config) -> Callable[[Query], bool]:
 def _open(
     rows: Iterable[Row], ledger: Ledger, on_event: Listener, *, retry_failed: bool
 ) -> Iterator[QuestionRow]:
-    """The questions still to be asked; of what cannot be asked it is told why."""
+    """Yield the questions still to ask, and report unreadable rows."""
     for row in rows:
         if not ledger.open(row.row, retry_failed=retry_failed):
             continue
@@ -136,7 +135,7 @@ def _open(
 def _sample(
     rows: Iterable[QuestionRow], takes: Callable[[Query], bool]
 ) -> tuple[list[QuestionRow], int, int]:
-    """Some of the rows, each as likely as any other; how many there are, and how many are none.
+    """Return a random sample of the rows, the number to ask, and the number unanswerable.
 
     Source: J. S. Vitter, Random Sampling with a Reservoir, ACM TOMS 11 (1985), algorithm R.
     """
@@ -163,7 +162,7 @@ class _Measured:
     seconds: float = 0.0
 
     def progress(self, total: int) -> Progress:
-        """How far the sample is, of `total` rows."""
+        """Return the progress through `total` rows."""
         return Progress(
             ANSWERING,
             self.spent.asked,
@@ -177,7 +176,7 @@ class _Measured:
 def _measure(
     sample: list[QuestionRow], answers: AnswerSource, concurrency: int, on_event: Listener
 ) -> _Measured:
-    """Answer one question to get going, then others as long as that takes a reasonable time."""
+    """Answer one question to warm up, then others for a limited time."""
     list(settled(outcomes(sample[:1], answers, 1)))
     measured = _Measured(BatchCost())
     others = sample[1:] or sample

@@ -1,4 +1,4 @@
-"""What became of each row, in ten bytes a row, and the file that says so."""
+"""Records the outcome of each row in ten bytes, and in the file of answers."""
 
 from array import array
 from collections import Counter
@@ -19,11 +19,11 @@ _ANSWERED = frozenset(Status)
 
 
 class Ledger:
-    """Knows for each row its newest line in the file of answers, and what that says.
+    """The newest line of each row in the file of answers, and its outcome.
 
     Attributes:
         tally: rows by outcome: a status, or the type of an error.
-        in_order: whether the lines stand in the order of the rows, none of them superseded.
+        in_order: whether the lines are in row order, without repeated rows.
     """
 
     def __init__(self, rows: int) -> None:
@@ -39,16 +39,16 @@ class Ledger:
 
     @property
     def done(self) -> int:
-        """Rows that have an outcome."""
+        """The number of rows with an outcome."""
         return self.tally.total()
 
     @property
     def failed(self) -> int:
-        """Rows whose outcome is an error."""
+        """The number of rows with an error."""
         return self.done - sum(self.tally[status] for status in _ANSWERED)
 
     def note(self, row: int, offset: int, outcome: str) -> None:
-        """Note what became of a row, and where in the file it is written."""
+        """Record the outcome of a row and its offset in the file."""
         if before := self.outcome(row):
             self.tally[before] -= 1
         self.tally[outcome] += 1
@@ -60,7 +60,7 @@ class Ledger:
         self._last = row
 
     def outcome(self, row: int) -> str:
-        """What became of a row; empty where nothing has yet."""
+        """Return the outcome of a row; "" before it."""
         return self._outcomes[self._codes[row - 1]]
 
     def open(self, row: int, *, retry_failed: bool) -> bool:
@@ -69,28 +69,28 @@ class Ledger:
         return not outcome or (retry_failed and outcome not in _ANSWERED)
 
     def offsets(self) -> Iterator[int]:
-        """Where the newest line of each row begins, in the order of the rows."""
+        """Yield the offset of the newest line of each row, in row order."""
         return (offset for offset in self._offsets if offset >= 0)
 
 
 class AnswerFile:
-    """The file of answers while a batch writes it: a journal, and a ledger of what is in it.
+    """The file of answers during a batch: a journal and its ledger.
 
-    The newest line of a row counts, so that a row can be asked again.
+    The newest line of a row counts, so a row can be asked again.
 
     Attributes:
-        ledger: what became of each row.
+        ledger: the outcome of each row.
     """
 
     def __init__(self, path: Path, checked: CheckedTable) -> None:
-        """Read what is there, without changing anything.
+        """Read the existing lines.
 
         Args:
-            path: of the file, which need not exist.
+            path: of the file; it need not exist.
             checked: the questions.
 
         Raises:
-            UsageError: it holds answers to other questions, or something else than answers.
+            UsageError: it holds answers to other questions, or other content.
             StorageError: it cannot be read.
         """
         self.ledger = Ledger(len(checked))
@@ -109,12 +109,12 @@ class AnswerFile:
 
     @property
     def torn(self) -> bool:
-        """Whether the last line was cut off by a kill."""
+        """Whether a kill cut off the last line."""
         return self._journal.torn
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Open it to be added to; what a kill left unfinished is dropped.
+        """Open the file for appending; an unfinished line is dropped.
 
         Raises:
             StorageError: it cannot be written.
@@ -123,21 +123,21 @@ class AnswerFile:
             yield
 
     def append(self, outcome: RowOutcome) -> None:
-        """Write down what became of a row; when this returns, no kill can lose it.
+        """Write an outcome; after the return no kill can lose it.
 
         Raises:
-            StorageError: the disk is full; what was written before is kept.
+            StorageError: the disk is full; earlier lines are kept.
         """
         offset = self._journal.end
         try:
             self._journal.append(written(outcome))
         finally:
-            # Whoever is interrupted while the disk works counts the line, for it stands there.
+            # After an interruption during writing, the line is there and counts.
             if self._journal.end > offset:
                 self.ledger.note(outcome.row.row, offset, outcome.name)
 
     def rows(self) -> Iterator[WrittenRow]:
-        """The rows as they stand in the file; once they are in order, one for each question.
+        """Yield the rows of the file; after sorting, one for each question.
 
         Raises:
             StorageError: it cannot be read.
@@ -145,13 +145,13 @@ class AnswerFile:
         return (line.row for line in self._journal.lines())
 
     def put_in_order(self, aside: Path) -> None:
-        """Put the newest line of each row in the order of the rows, all at once.
+        """Sort the newest lines by row, in one step.
 
         Args:
-            aside: a free path on the same disk, where the new file is written first.
+            aside: a free path on the same disk for the new file.
 
         Raises:
-            StorageError: the disk is full; the rows stay as they are.
+            StorageError: the disk is full; the file is unchanged.
         """
         if self.torn or not self.ledger.in_order:
             self._journal.keep(self.ledger.offsets(), aside)

@@ -1,4 +1,4 @@
-"""A row of the file of answers: how it is written, and how it is read again."""
+"""Writes and reads the rows of a file of answers."""
 
 import json
 import re
@@ -25,7 +25,7 @@ FAILED: Literal["failed"] = "failed"
 
 @dataclass(frozen=True, slots=True)
 class StageSummary:
-    """What a stage of the retrieval found; as `StageRecord`, its hits by number and id."""
+    """A stage of the search; as `StageRecord`, with ids of its hits."""
 
     stage: str
     subject: str
@@ -38,7 +38,7 @@ class StageSummary:
 
 @dataclass(frozen=True, slots=True)
 class TraceSummary:
-    """What was done for a row; as `Trace`."""
+    """The summary of a `Trace`."""
 
     stages: tuple[StageSummary, ...]
     calls: tuple[ModelCall, ...]
@@ -46,7 +46,7 @@ class TraceSummary:
 
     @classmethod
     def of(cls, trace: Trace) -> "TraceSummary":
-        """Sum a trace up."""
+        """Summarize a trace."""
         stages = (
             StageSummary(
                 one.stage,
@@ -64,11 +64,11 @@ class TraceSummary:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a row has no answer.
+    """The error of a row.
 
     Attributes:
-        type: the name of the error.
-        transient: whether the same question can succeed a little later.
+        type: its name.
+        transient: whether the question may succeed later.
     """
 
     type: str
@@ -79,11 +79,11 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredRow:
-    """A row with its answer, as it is written; as `QuestionRow` and `Answer`.
+    """A written row with an answer; fields as in `QuestionRow` and `Answer`.
 
     Attributes:
-        labels: as for `QuestionRow`.
-        choice: the label of the option chosen among them; `label` is a, b, c … all the same.
+        labels: as in `QuestionRow`.
+        choice: the chosen one of these labels; `label` stays a, b, c ….
     """
 
     row: Annotated[int, Field(ge=1, strict=True)]
@@ -111,19 +111,19 @@ class AnsweredRow:
 
     @property
     def outcome(self) -> str:
-        """What the row is counted under."""
+        """The key for counting."""
         return self.status.value
 
     @property
     def digest(self) -> int:
-        """What stands for the question that was answered."""
+        """The digest of the question."""
         filters = Filters(documents=self.documents, where=self.where)
         return digest(self.id or "", Query(self.question, self.options, filters))
 
 
 @dataclass(frozen=True, slots=True)
 class FailedRow:
-    """A row with the error in the place of its answer; it may be one that cannot be asked."""
+    """A written row with an error, also for an unreadable row."""
 
     row: Annotated[int, Field(ge=1, strict=True)]
     line: int
@@ -138,12 +138,12 @@ class FailedRow:
 
     @property
     def outcome(self) -> str:
-        """What the row is counted under."""
+        """The key for counting."""
         return self.error.type
 
     @property
     def digest(self) -> int:
-        """Stands for any question: one that was mended since is asked again all the same."""
+        """0 for any question: a mended row is asked again."""
         return 0
 
 
@@ -153,7 +153,7 @@ ROWS: TypeAdapter[WrittenRow] = TypeAdapter(WrittenRow)
 
 
 def written(outcome: RowOutcome) -> WrittenRow:
-    """What is written of an outcome."""
+    """Make the row for an outcome."""
     row, answer, error = outcome.row, outcome.answer, outcome.error
     query, labels = (row.query, row.labels) if isinstance(row, QuestionRow) else (None, ())
     question = row.query.text if isinstance(row, QuestionRow) else row.question
@@ -199,8 +199,8 @@ def written(outcome: RowOutcome) -> WrittenRow:
     )
 
 
-# The beginning of a row as `ROWS` writes it. A quotation mark inside a text is escaped, so
-# nothing in a question looks like a field. Parsing a whole line takes ten times as long.
+# The beginning of a row as `ROWS` writes it. Inner quotation marks are escaped, so no text looks
+# like a field. Parsing a whole line takes ten times as long.
 _HEAD = re.compile(
     rb'\{"row": (\d{1,15}), .*?"status": "(\w{1,99})"(?:, "error": \{"type": "(\w{1,99})")?'
 )
@@ -209,21 +209,20 @@ _HEAD = re.compile(
 class WrittenRows:
     """The rows of a file of answers: found in one pass, read one by one.
 
-    The newest line of a row counts. A line whose end is not written yet, and one that no batch
-    wrote, is passed over. Several threads may use it.
+    The newest line of a row counts. Unfinished and foreign lines are skipped. It is thread-safe.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        # Two that read on from the same place would count every line twice.
+        # Two threads reading on would count lines twice.
         self._lock = Lock()
         self._forget()
 
     def refresh(self) -> bool:
-        """Read what is new in the file; tells whether there was something.
+        """Read new lines; return whether there were any.
 
         Raises:
-            OSError: it cannot be read; one that is not there is empty.
+            OSError: it cannot be read; a missing file counts as empty.
         """
         try:
             with self._lock, self._path.open("rb") as file:
@@ -235,25 +234,25 @@ class WrittenRows:
                 return there
 
     def tally(self, up_to: int | None = None) -> Counter[str]:
-        """Rows by outcome, a status or the type of an error; arguments as for `numbers`."""
+        """Count rows by outcome; `up_to` as in `numbers`."""
         with self._lock:
             return Counter(
                 outcome for row, outcome in self._outcomes.items() if up_to is None or row <= up_to
             )
 
     def numbers(self, *, failed: bool = False, up_to: int | None = None) -> list[int]:
-        """The numbers of the rows that are there, in order.
+        """Return the row numbers in the file, in order.
 
         Args:
-            failed: only those with an error.
-            up_to: only so many of the table, from the first.
+            failed: only rows with an error.
+            up_to: only rows up to this number.
         """
         with self._lock:
             rows = self._failed if failed else self._places
             return sorted(row for row in rows if up_to is None or row <= up_to)
 
     def row(self, number: int) -> dict[str, Any]:
-        """A row, as `ROWS` writes it.
+        """Return a row as `ROWS` writes it.
 
         Raises:
             OSError: the file cannot be read.
@@ -275,7 +274,7 @@ class WrittenRows:
 
     def _follow(self, file: IO[bytes]) -> bool:
         stat = fstat(file.fileno())
-        # Another file took its place (the rows were put in order), or a part was cut off.
+        # The file was replaced (rows were sorted) or truncated.
         if self._file != (stat.st_dev, stat.st_ino) or stat.st_size < self._end:
             self._forget()
             self._file = stat.st_dev, stat.st_ino

@@ -1,4 +1,4 @@
-"""Running a batch: every row that has no answer yet is asked, and its answer written down."""
+"""Runs a batch: asks every open row and writes the answer."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
@@ -40,12 +40,12 @@ from localrag.workspace import Workspace
 
 @dataclass(slots=True)
 class BatchCost:
-    """What the rows asked in one run cost.
+    """The cost of one run.
 
     Attributes:
         asked: rows.
-        noted: rows whose trace says that something was left out or switched off.
-        prompt, cached, completion: tokens; of a question that failed, as far as they are known.
+        noted: rows with an omission in their trace.
+        prompt, cached, completion: tokens, also of failed questions if known.
     """
 
     asked: int = 0
@@ -55,7 +55,7 @@ class BatchCost:
     completion: int = 0
 
     def add(self, outcome: RowOutcome) -> None:
-        """Take one more row into account."""
+        """Add a row."""
         self.asked += 1
         trace = outcome.trace
         if trace is None:
@@ -69,16 +69,16 @@ class BatchCost:
 
 @dataclass(frozen=True, slots=True)
 class BatchReport:
-    """What a batch did.
+    """The result of a batch.
 
     Attributes:
         rows: of the table.
-        statuses: answered rows by status, those of earlier runs included.
-        failed: rows without an answer by the type of their error, those of earlier runs included.
-        earlier: rows that an earlier run had finished and this one left alone.
-        spent: what the rows of this run cost.
+        statuses: answered rows by status, including earlier runs.
+        failed: failed rows by error, including earlier runs.
+        earlier: rows finished by earlier runs.
+        spent: the cost of this run.
         seconds: wall time of this run.
-        asking: seconds of it from the first question to the last answer.
+        asking: seconds from its first question to its last answer.
     """
 
     rows: int
@@ -91,19 +91,19 @@ class BatchReport:
 
     @property
     def answered(self) -> int:
-        """Rows that have an answer."""
+        """The number of answered rows."""
         return sum(self.statuses.values())
 
     @property
     def per_minute(self) -> float:
-        """Questions of this run a minute; 0 where none was asked."""
+        """Questions a minute in this run; 0 without any."""
         return 60 * self.spent.asked / self.asking if self.asking else 0.0
 
     @classmethod
     def of(
         cls, ledger: Ledger, earlier: int, spent: BatchCost, seconds: float, asking: float
     ) -> "BatchReport":
-        """Put a report together from what is written."""
+        """Make a report from the ledger."""
         return cls(
             rows=len(ledger),
             statuses={status: ledger.tally[status] for status in Status},
@@ -130,35 +130,33 @@ def run(
     opener: Opener = open_answers,
     note: bool = True,
 ) -> BatchReport:
-    """Answer every question of a table, and write the answers to a file.
+    """Answer every question of a table and write the answers to a file.
 
-    Whatever ends a run, a kill included, the next one goes on where it stopped, and asks no row
-    again that has its line in the file.
+    After any end, even a kill, the next run continues and repeats no written row.
 
     Args:
-        workspace: where the corpus lies.
-        corpus: its name.
+        workspace: the workspace.
+        corpus: name of the corpus.
         config: settings.
         questions: the table (see `QuestionTable`), a file or a stream of bytes.
-        out: the file of answers; it may hold those of an earlier run. It is JSON Lines, unless
-            its name ends as the file of an office program does: that is made when all is done, of
-            the JSON Lines beside it.
-        limit: ask only so many rows, from the beginning; 0 for all.
-        concurrency: questions at the same time; 0 for as many as the settings say. A model in
-            this process takes one at a time.
-        retry_failed: ask the rows again that failed in an earlier run.
-        restart: drop the answers of an earlier run.
+        out: the file of answers, new or from an earlier run: JSON Lines, or an Office file made at
+            the end from JSON Lines beside it.
+        limit: ask only the first rows, this many; 0 for all.
+        concurrency: parallel questions; 0 for the settings. A model in this process takes one.
+        retry_failed: ask the failed rows of earlier runs again.
+        restart: delete the answers of earlier runs.
         on_event: called in this thread.
-        opener: opens what answers, in the place of what `localrag ask` uses.
-        note: whether `known` is to tell of this batch.
+        opener: opens the answering method; by default that of `localrag ask`.
+        note: whether `known` lists this batch.
 
     Raises:
-        InputError: the table cannot be read as one, or an id occurs twice.
-        UsageError: the file holds answers to other questions, or made with other settings; or the
-            documents are not told apart by what ``retrieval.where`` names.
+        InputError: the table is unreadable, or an id occurs twice.
+        UsageError: the file has answers to other questions or from other settings, or
+            ``retrieval.where`` names an unknown facet.
         BusyError: another process writes the same file.
-        StorageError: the disk is full; what was answered is kept.
-        NotFoundError, WorkspaceError, ModelUnusable: no row can be answered; what was is kept.
+        StorageError: the disk is full; written answers are kept.
+        NotFoundError, WorkspaceError, ModelUnusable: no row can be answered; written answers are
+            kept.
     """
     started = perf_counter()
     folder = BatchFolder.of(out, questions)
@@ -196,7 +194,7 @@ def run(
 def first_pass(
     table: QuestionTable, refused: Callable[[Row], Row], on_event: Listener
 ) -> CheckedTable:
-    """Check the whole table before anything is asked; see `QuestionTable.check` for the errors."""
+    """Check the whole table before the first question; raises as `QuestionTable.check`."""
     checked = table.check(refused)
     for fact in sorted(table.told, key=lambda fact: fact.kind.code):
         on_event(fact)
@@ -207,13 +205,13 @@ def first_pass(
 
 
 def tell_if_behind(workspace: Workspace, corpus: str, config: Config, on_event: Listener) -> None:
-    """Tell `INDEX_BEHIND` where that is so and matters; see `index_state` for the errors."""
+    """Report `INDEX_BEHIND` if the method searches; raises as `index_state`."""
     if searches(config) and index_state(workspace, corpus) is IndexState.BEHIND:
         on_event(Fact(FactKind.INDEX_BEHIND, corpus=corpus))
 
 
 def with_concurrency(config: Config, concurrency: int) -> Config:
-    """The settings with so many requests at a time; 0 leaves them as they are."""
+    """Set the number of parallel requests; 0 changes nothing."""
     if not concurrency:
         return config
     chat = config.chat.model_copy(update={"parallel": concurrency})
@@ -222,10 +220,10 @@ def with_concurrency(config: Config, concurrency: int) -> Config:
 
 @contextmanager
 def refusing(workspace: Workspace, corpus: str, config: Config) -> Iterator[Callable[[Row], Row]]:
-    """Gives what refuses a row that wants documents the corpus lacks: it would find nothing.
+    """Give a function to refuse rows with documents missing from the corpus.
 
     Raises:
-        UsageError, NotFoundError: the setting ``retrieval.where`` wants such for every row.
+        UsageError, NotFoundError: the setting ``retrieval.where`` matches nothing.
     """
     if not searches(config):
         yield lambda row: row
@@ -247,7 +245,7 @@ def refusing(workspace: Workspace, corpus: str, config: Config) -> Iterator[Call
                 try:
                     store.facets.canonical(where)
                 except (UsageError, NotFoundError) as error:
-                    # Of this row alone: another one may ask for what is there.
+                    # Only this row fails; others may use other filters.
                     problem = InputError(
                         N_("{cause}"), N_("{cure}"), cause=error.cause, cure=error.cure
                     )
@@ -289,8 +287,6 @@ def _described(
 
 
 class _Work:
-    """The rows of one run that are still to be asked."""
-
     def __init__(
         self,
         checked: CheckedTable,
@@ -315,11 +311,11 @@ class _Work:
 
     @property
     def left(self) -> int:
-        """How many rows there are to ask."""
+        """The number of rows to ask."""
         return self._total - self._earlier
 
     def ask(self, answers: AnswerSource, concurrency: int, refused: Callable[[Row], Row]) -> None:
-        """Ask them as `refused` gives them back; see `settled` for what ends it early."""
+        """Ask the rows after `refused`; raises as `settled`."""
         started = perf_counter()
         threads = at_once(answers, concurrency)
         with closing(outcomes(map(refused, self._rows()), answers, threads)) as found:
@@ -329,16 +325,16 @@ class _Work:
                 self._tell(self._progress())
 
     def stopped(self) -> Fact:
-        """How far it is where it ends early."""
+        """Return the progress at an early end."""
         done = sum(bool(self._ledger.outcome(row)) for row in range(1, self._total + 1))
         return Fact(FactKind.STOPPED, done=done, total=self._total)
 
     def report(self, seconds: float) -> BatchReport:
-        """What has come of it."""
+        """Return the report."""
         return BatchReport.of(self._ledger, self._earlier, self._spent, seconds, self._asking)
 
     def _rows(self) -> Iterator[Row]:
-        # A table that grows while it is read again would be endless work: it is refused instead.
+        # Stop at the checked length: a table growing during the run would never end.
         for row in self._checked.rows():
             if row.row > self._total:
                 return

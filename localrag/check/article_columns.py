@@ -1,7 +1,7 @@
-"""Tables with a law and the number of its article in two columns: 民法, 724.
+"""Reads tables with a law in one column and an article number in the next: 民法, 724.
 
-The heads of the columns say what the two are. Then both are one citation, which is written out in
-the second cell; a bare number means nothing else.
+The headers of the columns identify them. Such a pair is one citation, written out in the second
+cell.
 """
 
 import re
@@ -25,7 +25,7 @@ _CELL = re.compile(r"[^\t|\n]+")
 
 
 class _Value(NamedTuple):
-    """A cell without blanks and the head before it: its span, its words, that head."""
+    """A cell without blanks: its span, its words, and its header."""
 
     start: int
     end: int
@@ -34,11 +34,11 @@ class _Value(NamedTuple):
 
 
 def articles_in_columns(text: str, names: LawNames) -> list[tuple[int, int, str]]:
-    """The cells with the number of an article beside its law, and the citation that each is.
+    """Return the cells with article numbers, and the citation of each.
 
     Args:
-        text: with a row a line; cells end with a tab or a bar.
-        names: of laws.
+        text: one row a line; cells end with a tab or a bar.
+        names: the laws.
     """
     found: list[tuple[int, int, str]] = []
     columns: tuple[int, int] | None = None
@@ -77,7 +77,7 @@ def _values(line: str, offset: int) -> Iterator[_Value]:
 
 
 def _columns(heads: list[str]) -> tuple[int, int] | None:
-    """The columns of the laws and of the articles, side by side; None where no head says so."""
+    """Return the columns of laws and articles; None without such headers."""
     for at, (first, second) in enumerate(pairwise(heads)):
         if _IS_LAW_HEAD.fullmatch(first) and _IS_ARTICLE_HEAD.fullmatch(second):
             return at, at + 1

@@ -1,4 +1,4 @@
-"""The check of a whole text: everything that it cites, quotes and says of laws, in its order."""
+"""Checks a whole text: every citation, quotation and statement, in order."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -34,17 +34,16 @@ def check(
     on_event: Callable[[Progress], None] = ignore,
     judge: Judge | None = None,
 ) -> CheckReport:
-    """Check what a text says of laws against those of a corpus.
+    """Check a text against the laws of a corpus.
 
     Args:
-        store: the corpus, on the day whose law is meant.
+        store: the corpus, on the day of the law.
         source: the text (`localrag.check.source`).
-        on_event: told how far the check is.
-        judge: checks the sentences that cite no law, each as a claim; without it they are passed
-            over, and no model takes part.
+        on_event: receives progress.
+        judge: checks sentences without a citation as claims; None skips them and uses no model.
 
     Raises:
-        ModelUnusable: its model cannot be used.
+        ModelUnusable: the model of `judge` cannot be used.
     """
     texts = LawTexts(store)
     flow = Flow(source, texts.names)
@@ -66,7 +65,7 @@ def check(
 
 
 def _agreeing(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """The findings in order; no sentence holds in which a citation does not."""
+    """Yield the findings in order; a sentence with a wrong citation counts as unchecked."""
     wrong = [
         finding.place.start
         for finding in findings
@@ -84,9 +83,9 @@ def _agreeing(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _on_day(cited: Cited, texts: LawTexts) -> Cited:
-    """The citation; where the corpus lacks the state that is meant, as one of another day.
+    """Mark a citation if the corpus does not have the state it means.
 
-    旧民法 is not the law of today; it may be that of an earlier day that somebody chose.
+    旧民法 is not the law of today; it may be the law of an earlier day given by the user.
     """
     is_other = cited.basis.is_other_state and texts.is_of_today
     if not is_other and not any(texts.document(law).before_first for law in cited.laws):
@@ -95,7 +94,7 @@ def _on_day(cited: Cited, texts: LawTexts) -> Cited:
 
 
 def _outside(cited: Sequence[Cited], quoted: Sequence[Quoted]) -> list[Cited]:
-    """Leave out what quotations cite: words of the law, which are checked as such."""
+    """Leave out citations within quotations: the quotation itself is compared."""
     starts = [one.start for one in quoted]
     return [
         one
@@ -107,7 +106,7 @@ def _outside(cited: Sequence[Cited], quoted: Sequence[Quoted]) -> list[Cited]:
 def _places(
     flow: Flow, laws: WrittenLaws, texts: LawTexts, judge: Judge | None
 ) -> Iterator[Callable[[], Finding | None]]:
-    """What a text cites, quotes and says of provisions, each to be checked by a call."""
+    """Yield a call for each citation, quotation and statement to check."""
     everything = [
         _on_day(with_every_reading(one, flow, texts), texts)
         for one in citations_of(flow.text, laws, texts.resolver)
@@ -133,7 +132,7 @@ def _places(
 def _checked(
     check_place: Callable[[], Finding | None], cited: Sequence[Cited], texts: LawTexts
 ) -> Finding | None:
-    """What is found; nothing is wrong that is said of a state of which the day is not told."""
+    """Check a place; a difference from another state of the law counts as unchecked."""
     finding = check_place()
     other = [law for one in cited if one.basis.is_other_state for law in one.laws]
     if finding is None or not other or finding.verdict is Verdict.HOLDS:

@@ -1,7 +1,7 @@
-"""Sentences that cite no law, each checked as a claim by a method that reads the whole corpus.
+"""Checks sentences without a citation as claims, by a method over the whole corpus.
 
-What such a method says with a model is told and no more: a sentence holds, or does not, only where
-code has found what it says, or something else in its place, in a sentence of the corpus.
+A model's opinion alone is only reported. A sentence holds or fails only if code finds its content,
+or a contradiction, in a sentence of the corpus.
 """
 
 import re
@@ -18,7 +18,7 @@ Judge = Callable[[str], Answer]
 """Checks one claim: `Answerer.answer` with a method that checks claims."""
 
 _SHORTEST, _LONGEST = 12, 600
-# A heading, a row of a table or a label states nothing; a question and a request claim nothing.
+# Headings, rows, labels, questions and requests claim nothing.
 _STATES = re.compile(r"(?:。|[a-z0-9)\"”]\.)[」』”\"）)]*$")
 _ASKS = re.compile(r"(?:か|ください|下さい|ませんか|でしょうか)。?$|[?？]$")
 _SET_OFF = (">", "#", "|")
@@ -31,7 +31,7 @@ _UNCHECKED = {
 
 
 def claims_of(text: str, cited: Sequence[Cited], laws: WrittenLaws) -> Iterator[tuple[int, int]]:
-    """Find the spans of the sentences of a flowing text that state something and name no law."""
+    """Return the spans of sentences with a statement and without a law."""
     named = [name.start for name in laws.named]
     for start, end in split_sentences(text):
         sentence = text[start:end]
@@ -48,10 +48,10 @@ def claims_of(text: str, cited: Sequence[Cited], laws: WrittenLaws) -> Iterator[
 
 
 def check_claim(start: int, end: int, flow: Flow, judge: Judge) -> Finding:
-    """Check one sentence by a method that checks claims.
+    """Check one sentence as a claim.
 
     Raises:
-        Unanswered: the model cannot be used for any of them.
+        Unanswered: the model cannot be used at all.
     """
     place = flow.place(start, end)
     said = flow.written(place)

@@ -1,4 +1,4 @@
-"""How a text calls laws: by their number, by a title they had, by one that no law has."""
+"""Checks the names of laws: their numbers, former titles, and unknown names."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,19 +12,18 @@ from localrag.facts import Fact, FactKind
 from localrag.question.laws import LawNamed, is_known_title
 
 _BRACKETS = re.compile(r"[」』]?[ 　]?[（(](?=明治|大正|昭和|平成|令和)")
-# A law of its own, not the one that amends or that is amended by another.
+# A law itself, not an amending or amended one.
 _GOES_ON = re.compile(r"[）)。、，,]|[ 　]?以下|$")
 _FORMER = re.compile("(?:旧|当時の|かつての|改称前の)$")
 _NOW_CALLED = re.compile(r"[^。\n]{0,30}(?:改称|名称|題名|現行|現在|旧)")
-# A name that differs from a title by so little is that title misspelt; where it has the number of
-# that law, by a little more.
+# A name this similar to a title is misspelt; with the law's number, a little less will do.
 _SHORTEST, _ALIKE, _NEAR = 7, 0.86, 0.7
 
 
 def check_names(laws: WrittenLaws, flow: Flow, texts: LawTexts) -> Iterator[Finding]:
-    """Check the laws that a text names: their numbers, and those that the corpus lacks.
+    """Check the laws named in a text: their numbers, and those missing from the corpus.
 
-    A law without a number that the corpus has needs no check; one that it lacks is told once.
+    A missing law is reported once. A law in the corpus without a number needs no check.
     """
     told: set[str] = set()
     numbered = 0
@@ -41,7 +40,7 @@ def check_names(laws: WrittenLaws, flow: Flow, texts: LawTexts) -> Iterator[Find
 
 
 def _numbered(name: LawNamed, flow: Flow, texts: LawTexts) -> Finding | None:
-    """Check the number in the brackets behind the name of a law; None without one."""
+    """Check the number in brackets after a law; None without one."""
     opening = _BRACKETS.match(flow.text, name.end)
     if opening is None:
         return None
@@ -66,7 +65,7 @@ def _numbered(name: LawNamed, flow: Flow, texts: LawTexts) -> Finding | None:
     elif by_number:
         title = texts.names.title(by_number[0])
         problem = Fact(FactKind.LAW_CALLED, title=title)
-        # What people call a law (フリーランス法) need not be its title.
+        # A popular name (フリーランス法) need not be a title.
         if _alike(title, name.words) >= _NEAR and not _is_former(name, flow):
             verdict = Verdict.FAILS
     title = texts.names.title(law_id) if law_id else ""
@@ -77,7 +76,7 @@ def _numbered(name: LawNamed, flow: Flow, texts: LawTexts) -> Finding | None:
 def _lacking(
     name: LawNamed, former: Mapping[str, Sequence[str]], flow: Flow, texts: LawTexts
 ) -> Finding:
-    """What is told of a law that the corpus lacks under this name."""
+    """Explain a name of no law in the corpus."""
     place = flow.place(name.start, name.end)
     verdict, title = Verdict.UNCHECKED, ""
     problem = Fact(FactKind.NO_SUCH_LAW, name=name.words)
@@ -93,20 +92,19 @@ def _lacking(
 
 
 def _is_former(name: LawNamed, flow: Flow) -> bool:
-    """Whether the text itself says that the law was called so."""
+    """Whether the text itself marks a title as former."""
     before = _FORMER.search(flow.text, max(0, name.start - 8), name.start)
     return bool(before or _NOW_CALLED.match(flow.text, name.end))
 
 
 def _alike(title: str, name: str) -> float:
-    """How much a title and a name have in common, 0 to 1."""
     return SequenceMatcher(None, title, name, autojunk=False).ratio()
 
 
 def _nearest_title(name: str, texts: LawTexts) -> str:
-    """The title that a name is a misspelling of; "" where it may be another law.
+    """Return the title a name misspells; "" if it may be another law.
 
-    Titles of laws that are known to exist are none, whatever they look like.
+    Titles of other existing laws are no misspellings.
     """
     if len(name) < _SHORTEST or is_known_title(name):
         return ""

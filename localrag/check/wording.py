@@ -1,4 +1,4 @@
-"""The words for the findings of a check, on the terminal and in reports."""
+"""The words for findings, on the terminal and in reports."""
 
 from localrag.check.types import (
     NO_DIFFERENCE,
@@ -18,7 +18,7 @@ WORST_FIRST = (Verdict.FAILS, Verdict.UNCHECKED, Verdict.HOLDS)
 
 
 def counts(report: CheckReport) -> str:
-    """How many findings there are of each verdict, those that do not hold first."""
+    """Return the number of findings of each verdict, failures first."""
     found = report.counts
     alike = report.without_difference
     numbers = {_(VERDICTS[kind]): found[kind] for kind in WORST_FIRST}
@@ -38,7 +38,7 @@ def counts(report: CheckReport) -> str:
 
 
 def place(found: Place, kind: str) -> str:
-    """Where something is in a text of a kind: page 2, paragraph 4; 注1, paragraph 8."""
+    """Return a place in words: page 2, paragraph 4; 注1, paragraph 8."""
     if found.note:
         return _("{note}, paragraph {n:,}").format(note=found.note, n=found.line)
     if kind == "docx":
@@ -53,31 +53,31 @@ def place(found: Place, kind: str) -> str:
 
 
 def status(finding: Finding) -> str:
-    """The word for what came of it: a sentence is not said to hold as a quotation does."""
+    """Return the word for a verdict; sentences have "no difference found", not "holds"."""
     return _(NO_DIFFERENCE) if finding.is_sentence_that_holds else _(VERDICTS[finding.verdict])
 
 
 def verdict(finding: Finding) -> str:
-    """What was looked at, what came of it, and why."""
+    """Return the kind of a finding, its verdict and the reason."""
     words = f"{_(PARTS[finding.part])} – {status(finding)}"
     return f"{words}: {finding.problem}" if finding.problem else words
 
 
 def compared(finding: Finding) -> str:
-    """The provision that something was compared with, and its state; "" for nothing."""
+    """Return the compared provision and its state; "" for none."""
     if not finding.provision or not finding.state:
         return finding.provision
     return _("{provision}, as of {day}").format(provision=finding.provision, day=finding.state)
 
 
 def title(report: CheckReport) -> str:
-    """What a report is of."""
+    """Return the title of a report."""
     name = report.name or _("text")
     return _("Check of {name} against the law as of {day}").format(name=name, day=report.as_of)
 
 
 def notes(report: CheckReport) -> list[str]:
-    """What of the file was not read or not compared, or needs a word, in sentences."""
+    """Return sentences on parts of the file not read or not compared."""
     told = omission_notes(report.omissions)
     if report.without_difference:
         told.append(

@@ -1,4 +1,4 @@
-"""What a check has found as a file: HTML, Markdown, or Word with comments."""
+"""Writes the report of a check: HTML, Markdown, or Word with comments."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -35,10 +35,10 @@ _SUFFIXES = (".html", ".htm", ".md", *WORD_SUFFIXES)
 
 
 def known_suffix(path: Path) -> str:
-    """The suffix by which the form of a report is told.
+    """Return the suffix of a report.
 
     Raises:
-        UsageError: there is no such form.
+        UsageError: no report has this suffix.
     """
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
@@ -53,20 +53,20 @@ def known_suffix(path: Path) -> str:
 def write_report(
     report: CheckReport, path: Path, original: Path | None = None, *, replace: bool = True
 ) -> None:
-    """Write a report in the form that the suffix of its file tells.
+    """Write a report in the format of its suffix.
 
     Args:
-        report: what was found.
+        report: the findings.
         path: the file.
-        original: the file that was checked; comments go into a copy of it where it is of Word.
-        replace: write over a file that is there.
+        original: the checked file; a Word file is copied and gets comments.
+        replace: overwrite an existing file.
 
     Raises:
-        FileExistsAlready: there is such a file, and it may not be replaced.
-        UsageError: there is no such form, it is not that of the original, a folder is in its
-            place, or it is the text itself.
+        FileExistsAlready: the file exists and `replace` is off.
+        UsageError: the suffix is unknown or not the original's, or the path is a folder or the
+            original.
         InputError: python-docx is missing.
-        StorageError: the file cannot be written.
+        StorageError: writing failed.
     """
     suffix = known_suffix(path)
     if original is not None and path.exists() and path.samefile(original):
@@ -74,7 +74,7 @@ def write_report(
             N_("{path} is the text itself."), N_("Name another file for the report."), path=path
         )
     if suffix in WORD_SUFFIXES:
-        # Word opens no file whose name tells another form than the one it has.
+        # Word refuses a file with the suffix of another format.
         own = original.suffix.lower() if original and report.kind == "docx" else ".docx"
         if suffix != own:
             raise UsageError(
@@ -91,14 +91,14 @@ def write_report(
 
 
 def blocks(report: CheckReport) -> Iterator[Block]:
-    """Yield the findings, those that do not hold first."""
+    """Yield the findings, failures first."""
     yield Heading(1, wording.title(report))
     yield paragraph(wording.counts(report))
     for note in wording.notes(report):
         yield paragraph(Strong(note))
     for kind in WORST_FIRST:
         found = [finding for finding in report.findings if finding.verdict is kind]
-        # Sentences without a difference come under a heading of their own.
+        # Sentences without a difference have their own heading.
         for words in dict.fromkeys(map(wording.status, found)):
             yield Heading(2, words)
             alike = [finding for finding in found if wording.status(finding) == words]
@@ -128,7 +128,7 @@ def _in_full(finding: Finding, report: CheckReport) -> Iterator[Block]:
 
 
 def _marked(part: DiffPart) -> Iterator[Inline]:
-    """A stretch of a quotation: what the law has in bold, what the text has instead struck out."""
+    """Mark a difference: the law's words bold, the text's words struck out."""
     if part.same:
         yield part.law
         return
@@ -139,10 +139,10 @@ def _marked(part: DiffPart) -> Iterator[Inline]:
 
 
 class _Piece(NamedTuple):
-    """A stretch of the text with the worst of its findings.
+    """A stretch of the text with its worst verdict.
 
     Attributes:
-        anchor: the number of the finding that begins here, from 1; 0 for none.
+        anchor: number of the first finding here, from 1; 0 for none.
     """
 
     text: str
@@ -151,7 +151,7 @@ class _Piece(NamedTuple):
 
 
 def html(report: CheckReport) -> str:
-    """The text with all findings as one page that loads nothing and runs nothing."""
+    """Write the text and its findings as one page without scripts or links to other servers."""
     pieces = list(_pieces(report))
     anchors = _anchors(report)
     findings = [
@@ -181,7 +181,7 @@ def html(report: CheckReport) -> str:
 
 
 def _anchors(report: CheckReport) -> list[int]:
-    """For each finding the number of the first one that begins at its place."""
+    """Return for each finding the number of the first one at its place."""
     first: dict[int, int] = {}
     return [
         first.setdefault(finding.place.start, number)
