@@ -30,7 +30,6 @@ class PreparedLayer:
     """The size of a derived layer.
 
     Attributes:
-        name: of the layer.
         rows: sentences, documents, parts or summaries processed.
         texts: texts made; 0 for the layer of metadata.
         refused: texts of a model refused by code.
@@ -84,14 +83,7 @@ class Overview:
 def overview(
     workspace: Workspace, corpus: str, config: "Config", store: CorpusStore, n: int = STARTING
 ) -> Overview:
-    """Summarize a corpus without loading a model.
-
-    Args:
-        workspace: the workspace.
-        corpus: name of the corpus.
-        config: names the embedder of the vectors.
-        store: of the corpus.
-        n: number of starting questions.
+    """Summarize a corpus without loading a model, with `n` starting questions.
 
     Raises:
         StoreError: a layer is damaged.
@@ -125,15 +117,10 @@ def overview(
 def starting_questions(
     place: CorpusPaths, store: CorpusStore, n: int = STARTING
 ) -> tuple[str, ...]:
-    """Return some questions the corpus can answer, from many documents.
+    """Return up to `n` questions the corpus can answer, from many documents.
 
     Synthetic questions come first, else the meaning of defined terms. The choice changes only with
     the documents or the questions.
-
-    Args:
-        place: of the corpus.
-        store: of the corpus.
-        n: at most this many.
 
     Raises:
         StorageError, StoreError: the layer cannot be read.

@@ -1,17 +1,17 @@
 """The report of a check as JSON."""
 
 from collections.abc import Sequence
-from typing import NotRequired, cast
+from typing import Annotated
 
-# Pydantic needs this one before Python 3.12.
-from typing_extensions import TypedDict
+from pydantic import Field
 
-from localrag.as_json.statutes import FactJson, OmissionJson, omissions_as_json
-from localrag.check import CheckReport, Finding, Place
+from localrag.as_json import Json, Number, Stored, filled
+from localrag.as_json.statutes import OmissionsJson
+from localrag.check import CheckReport, Finding
 from localrag.check.wording import WORST_FIRST
 
 
-class PlaceInTextJson(TypedDict):
+class PlaceInTextJson(Json):
     """The place of a finding in the checked text.
 
     `page` is 0 without pages; `note` exists only in notes of a Word file (注1). `confidence` rates
@@ -22,11 +22,11 @@ class PlaceInTextJson(TypedDict):
     end: int
     line: int
     page: int
-    confidence: float | None
-    note: NotRequired[str]
+    note: Annotated[str, Field(default="", exclude_if=lambda note: not note)]
+    confidence: Number | None
 
 
-class DiffPartJson(TypedDict):
+class DiffPartJson(Json):
     """A stretch of a quotation beside the provision, as written."""
 
     same: bool
@@ -34,14 +34,14 @@ class DiffPartJson(TypedDict):
     law: str
 
 
-class FindingJson(TypedDict):
+class FindingJson(Json):
     """The result for one citation, quotation or sentence of the text."""
 
     part: str
     place: PlaceInTextJson
     said: str
     verdict: str
-    problem: FactJson | None
+    problem: Stored | None
     provision: str
     passage_id: str
     state: str
@@ -49,7 +49,7 @@ class FindingJson(TypedDict):
     diff: list[DiffPartJson]
 
 
-class CheckJson(TypedDict):
+class CheckJson(Json):
     """A text and its findings: the JSON of ``localrag check``.
 
     `counts` includes every finding; `left_out` counts those missing from `findings`.
@@ -60,9 +60,9 @@ class CheckJson(TypedDict):
     as_of: str
     holds: bool
     counts: dict[str, int]
-    omissions: list[OmissionJson]
+    read_by_ocr: list[Number]
+    omissions: OmissionsJson
     findings: list[FindingJson]
-    read_by_ocr: list[float]
     left_out: int
 
 
@@ -73,31 +73,20 @@ _MOST_CHARACTERS = 400_000
 
 
 def check_as_json(report: CheckReport, most: int | None = None) -> CheckJson:
-    """Return the JSON of ``localrag check``.
-
-    Args:
-        report: the findings.
-        most: list at most this many, the worst first; None lists all.
-    """
+    """Return the JSON of ``localrag check``, with at most `most` findings, the worst first."""
     listed = report.findings if most is None else _worst(report.findings, most)
-    return {
+    given = {
         "name": report.name,
         "kind": report.kind,
         "as_of": report.as_of,
         "holds": report.holds,
-        "counts": {verdict.value: count for verdict, count in report.counts.items()},
-        "read_by_ocr": list(report.confidences),
-        "omissions": omissions_as_json(report.omissions),
-        "findings": [_finding(finding) for finding in listed],
+        "counts": report.counts,
+        "read_by_ocr": report.confidences,
+        "omissions": report.omissions,
+        "findings": listed,
         "left_out": len(report.findings) - len(listed),
     }
-
-
-def _place(place: Place) -> PlaceInTextJson:
-    found = place._asdict()
-    if not place.note:
-        del found["note"]
-    return cast(PlaceInTextJson, found)
+    return filled(CheckJson, given)
 
 
 def _worst(findings: Sequence[Finding], most: int) -> list[Finding]:
@@ -115,18 +104,3 @@ def _worst(findings: Sequence[Finding], most: int) -> list[Finding]:
 def _size(finding: Finding) -> int:
     diff = sum(len(part.said) + len(part.law) for part in finding.diff)
     return len(finding.said) + len(finding.evidence) + len(finding.provision) + diff
-
-
-def _finding(finding: Finding) -> FindingJson:
-    return {
-        "part": finding.part.value,
-        "place": _place(finding.place),
-        "said": finding.said,
-        "verdict": finding.verdict.value,
-        "problem": cast(FactJson, finding.problem.stored()) if finding.problem else None,
-        "provision": finding.provision,
-        "passage_id": finding.passage_id,
-        "state": finding.state,
-        "evidence": finding.evidence,
-        "diff": [cast(DiffPartJson, part._asdict()) for part in finding.diff],
-    }

@@ -122,10 +122,7 @@ class Header:
         )
 
     def labelled(self, names: Sequence[str]) -> "Header | None":
-        """Add the labels of a second header row; None if the row is none.
-
-        Below a merged cell 選択肢 there may be ア, イ …, one in each column.
-        """
+        """Add labels from a second header row, ア, イ … below a merged 選択肢, or return None."""
         labels = [name.strip() for name in names]
         given = [label for label in labels if label]
         of_options = all(
@@ -144,9 +141,6 @@ class Header:
 
         Questionnaires also have 1 to 5 beside questions, above counts or marks. Options are
         different words in at least half of the rows.
-
-        Args:
-            rows: some rows; empty columns leave the decision to the header.
         """
         places = [n for n, field in enumerate(self.fields) if field == _OPTION]
         cells = ([row[n] for n in places if n < len(row) and row[n].strip()] for row in rows)
@@ -175,10 +169,7 @@ class Header:
         return max(n for n, field in enumerate(self.fields, 1) if field in _READ)
 
     def record(self, cells: Sequence[str]) -> dict[str, Any]:
-        """Return the non-empty fields of a row by name.
-
-        A list in one cell has one entry a line; a single line of options stays a text.
-        """
+        """Return the non-empty fields of a row by name; a list in one cell has one entry a line."""
         record: dict[str, Any] = {}
         options = []
         labels = []
@@ -226,10 +217,7 @@ def _label(name: str) -> str:
 
 
 def _headed_by_labels(names: Sequence[str], question: int) -> list[int]:
-    """Return the columns after the question headed by ア, イ … only; [] if unsure.
-
-    All such columns must be options: 1 to 12 are months, a single A is anything.
-    """
+    """Return the columns headed by ア, イ … only; [] if unsure: 1 to 12 are months."""
     plain = ["".join(plain_label(name).split()) for name in names]
     places = [n for n, name in enumerate(plain) if name.isdecimal() or _is_label(name)]
     labels = [plain[n] for n in places]
@@ -245,7 +233,6 @@ def _is_label(name: str) -> bool:
 
 
 def _are_options(cells: Sequence[str]) -> bool:
-    """Whether the cells of a row are different texts with words."""
     of_words = {cell.strip() for cell in cells if any(map(str.isalpha, cell))}
     return len(of_words) > 1
 
@@ -282,7 +269,7 @@ def _decoded(line: bytes, encoding: str) -> str | None:
 
 
 def find_header(rows: Iterable[tuple[int, Sequence[str]]]) -> tuple[int, Header] | None:
-    """Return the header among the first rows, with its row number; a title 質問 may be above.
+    """Return the header among the first rows, with its row number.
 
     Raises:
         InputError: a field has two columns.
@@ -311,13 +298,7 @@ def find_header(rows: Iterable[tuple[int, Sequence[str]]]) -> tuple[int, Header]
 
 
 class CsvLayout(NamedTuple):
-    """The layout of a CSV file.
-
-    Attributes:
-        encoding: from `csv_encoding`.
-        separator: one of `SEPARATORS`.
-        line: the last line of the header, from 1.
-    """
+    """The layout of a CSV file; `line` is the last line of its header, from 1."""
 
     encoding: str
     separator: str
@@ -326,15 +307,7 @@ class CsvLayout(NamedTuple):
 
 
 def csv_layout(stream: IO[bytes], name: str) -> CsvLayout:
-    """Detect the layout of CSV: it needs a question column and most known columns.
-
-    Args:
-        stream: the file; it is rewound.
-        name: for messages.
-
-    Raises:
-        InputError: no header is found, or the text is unreadable.
-    """
+    """Detect the layout of CSV; raises `InputError` without a header."""
     encoding = csv_encoding(stream)
     found: CsvLayout | None = None
     for separator in SEPARATORS:
@@ -368,7 +341,6 @@ def csv_layout(stream: IO[bytes], name: str) -> CsvLayout:
 
 
 def _readable(reader: "_csv.Reader") -> Iterator[tuple[int, list[str]]]:
-    """Yield the readable rows, each with its last line."""
     while True:
         try:
             row = next(reader)
@@ -380,11 +352,7 @@ def _readable(reader: "_csv.Reader") -> Iterator[tuple[int, list[str]]]:
 
 
 def csv_records(stream: IO[bytes], layout: CsvLayout) -> Iterator[Record]:
-    """Yield the rows below the header.
-
-    Raises:
-        InputError: an unclosed quotation mark swallows all following rows.
-    """
+    """Yield the rows below the header; raises `InputError` for an unclosed quotation mark."""
     header = layout.header
     lines = islice(_text_lines(stream, layout.encoding), layout.line, None)
     reader = csv.reader(lines, strict=True, delimiter=layout.separator)

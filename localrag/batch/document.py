@@ -32,19 +32,10 @@ _NOTE = ".digest"
 
 
 class AnswerDocument:
-    """An Office file of answers.
-
-    Attributes:
-        path: absolute.
-    """
+    """An Office file of answers."""
 
     def __init__(self, path: Path, folder: Path) -> None:
-        """Store the paths.
-
-        Args:
-            path: of the file; it need not exist.
-            folder: keeps the digest of the written file.
-        """
+        """Store the path, and the folder for the digest of the written file."""
         self.path = path
         self._note = folder / f"{path.name}{_NOTE}"
 
@@ -78,12 +69,7 @@ class AnswerDocument:
         )
 
     def write(self, answers: AnswerFile, workspace: Workspace, corpus: str) -> None:
-        """Write the newest line of each row, in order, in the language in use.
-
-        Raises:
-            UsageError: as `require_own`.
-            StorageError: the disk is full; an existing file stays.
-        """
+        """Write the newest line of each row, in order; raises as `require_own`."""
         self.require_own()
         ending = self.path.suffix.lower()
         with opened(self.path, replace=True) as file, places(workspace) as locate:
@@ -130,7 +116,6 @@ def _columns() -> Sequence[Column]:
 
 
 def _cells(rows: Iterable[WrittenRow], place: Place) -> Iterator[Sequence[Cell]]:
-    """Yield the cells of each row."""
     for row in rows:
         asked: list[Cell] = [row.row, row.id or "", row.question or "", _options(row)]
         if isinstance(row, FailedRow):
@@ -213,7 +198,6 @@ def _blocks(rows: Iterable[WrittenRow], place: Place) -> Iterator[Block]:
 
 
 def _shown(row: AnsweredRow) -> int:
-    """Return the number of passages shown to the model."""
     return row.trace.stages[-1].hits if row.trace and row.trace.stages else 0
 
 

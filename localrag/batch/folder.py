@@ -19,12 +19,7 @@ from localrag.language import N_
 
 @dataclass(frozen=True, slots=True)
 class BatchFolder:
-    """The paths of one batch.
-
-    Attributes:
-        out: the file of rows, absolute, links resolved.
-        document: the Office file made from it, or None.
-    """
+    """The paths of one batch: the file of rows, and the Office file made from it."""
 
     out: Path
     document: AnswerDocument | None = None
@@ -110,12 +105,7 @@ class BatchFolder:
         return is_locked(self._lock)
 
     def held(self) -> AbstractContextManager[None]:
-        """Hold the lock on the answers; the system frees it when the process ends.
-
-        Raises:
-            BusyError: another process holds it.
-            StorageError: the folder cannot be written.
-        """
+        """Hold the lock on the answers; raises `BusyError` or `StorageError`."""
         busy = BusyError(
             N_("Another process is writing {path}."),
             N_("Wait until it has finished."),
@@ -141,11 +131,7 @@ class BatchFolder:
             flush_folder(self.out.parent)
 
     def require_same(self, origin: Origin) -> None:
-        """Require that existing answers were made with `origin`.
-
-        Raises:
-            UsageError: they were not, or this is unknown.
-        """
+        """Require that existing answers were made with `origin`; raises `UsageError`."""
         origins.require_same(self._known_origin(), origin, self.out)
 
     @property

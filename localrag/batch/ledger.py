@@ -74,20 +74,10 @@ class Ledger:
 
 
 class AnswerFile:
-    """The file of answers during a batch: a journal and its ledger.
-
-    The newest line of a row counts, so a row can be asked again.
-
-    Attributes:
-        ledger: the outcome of each row.
-    """
+    """The file of answers during a batch; the newest line of a row counts."""
 
     def __init__(self, path: Path, checked: CheckedTable) -> None:
         """Read the existing lines.
-
-        Args:
-            path: of the file; it need not exist.
-            checked: the questions.
 
         Raises:
             UsageError: it holds answers to other questions, or other content.
@@ -114,20 +104,12 @@ class AnswerFile:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Open the file for appending; an unfinished line is dropped.
-
-        Raises:
-            StorageError: it cannot be written.
-        """
+        """Open the file for appending without an unfinished line; raises `StorageError`."""
         with self._journal:
             yield
 
     def append(self, outcome: RowOutcome) -> None:
-        """Write an outcome; after the return no kill can lose it.
-
-        Raises:
-            StorageError: the disk is full; earlier lines are kept.
-        """
+        """Write an outcome so that no kill can lose it; raises `StorageError`."""
         offset = self._journal.end
         try:
             self._journal.append(written(outcome))
@@ -137,22 +119,11 @@ class AnswerFile:
                 self.ledger.note(outcome.row.row, offset, outcome.name)
 
     def rows(self) -> Iterator[WrittenRow]:
-        """Yield the rows of the file; after sorting, one for each question.
-
-        Raises:
-            StorageError: it cannot be read.
-        """
+        """Yield the rows of the file; raises `StorageError`."""
         return (line.row for line in self._journal.lines())
 
     def put_in_order(self, aside: Path) -> None:
-        """Sort the newest lines by row, in one step.
-
-        Args:
-            aside: a free path on the same disk for the new file.
-
-        Raises:
-            StorageError: the disk is full; the file is unchanged.
-        """
+        """Sort the newest lines by row, in one step, through the free path `aside`."""
         if self.torn or not self.ledger.in_order:
             self._journal.keep(self.ledger.offsets(), aside)
 

@@ -32,23 +32,14 @@ _LED = re.compile(
 
 
 class Options(NamedTuple):
-    """The options of a question.
-
-    Attributes:
-        texts: without labels.
-        labels: as written, one for each text; () for a, b, c … or none.
-    """
+    """The options of a question, and their labels as written; () for a, b, c … or none."""
 
     texts: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
 
 
 def read_options(options: object) -> Options:
-    """Read a list of texts, or an object of texts by label.
-
-    Raises:
-        InputError: it is neither.
-    """
+    """Read a list of texts, or an object of texts by label; raises `InputError`."""
     if options is None:
         return Options()
     labels: Sequence[object] = ()

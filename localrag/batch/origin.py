@@ -120,10 +120,7 @@ def writes(config: Config) -> bool:
 
 
 def weights(workspace: Workspace, config: Config, section: str) -> dict[str, object]:
-    """Describe the model of a section, as ``chat.weights`` and so on.
-
-    Returns:
-        Nothing for a model behind a server, or without a model.
+    """Describe the model of a section, as ``chat.weights``; nothing for one behind a server.
 
     Raises:
         ModelUnusable: the model is not installed.
@@ -149,11 +146,7 @@ def prompts_digest() -> str:
 
 
 def require_same(then: Origin, now: Origin, out: Path) -> None:
-    """Require equal origins.
-
-    Raises:
-        UsageError: they differ; the message names the differences.
-    """
+    """Require equal origins; raises `UsageError` with the differences."""
     if changes := changed(then, now):
         raise UsageError(
             N_("The answers in {out} were made with something else: {changes}."),
@@ -185,11 +178,7 @@ def read(path: Path) -> Origin | None:
 
 
 def write(path: Path, origin: Origin) -> None:
-    """Write an origin to the disk, all or nothing.
-
-    Raises:
-        StorageError: the disk is full or the folder cannot be written.
-    """
+    """Write an origin to the disk, all or nothing; raises `StorageError`."""
     with storing(path, N_("Free some space, or choose another folder with --out.")):
         replace_text(path, json.dumps(origin, ensure_ascii=False, indent=1), private=True)
 
@@ -219,7 +208,6 @@ def _corpus(place: CorpusPaths) -> dict[str, object]:
 
 
 def _indexes(place: CorpusPaths) -> dict[str, object]:
-    """Describe each index; opening will refuse a damaged one."""
     found: dict[str, object] = {}
     for root in sorted(place.indexes.glob("*/")):
         folder = current(root)

@@ -59,14 +59,9 @@ _adapter = TypeAdapter(KnownBatch)
 
 @contextmanager
 def noted(workspace: Workspace, batch: KnownBatch, *, anew: bool) -> Iterator[None]:
-    """Note a batch during its run, and its end.
+    """Note a batch during its run, and its end; if this fails, the log says so.
 
-    If the note cannot be written, the log says so and the batch continues.
-
-    Args:
-        workspace: the workspace.
-        batch: the batch.
-        anew: whether it replaces an earlier batch with the same file.
+    `anew` replaces an earlier batch with the same file.
     """
     before = _read(_note(workspace, batch.out))
     if before is not None and not anew:
@@ -82,11 +77,7 @@ def noted(workspace: Workspace, batch: KnownBatch, *, anew: bool) -> Iterator[No
 
 
 def known(workspace: Workspace) -> list[KnownBatch]:
-    """Return the batches, the newest first; see `damaged` for unreadable notes.
-
-    Raises:
-        StorageError: the notes of a shared workspace are closed to this user.
-    """
+    """Return the batches, the newest first; raises `StorageError` if the folder is closed."""
     found = (_read(path) for path in _notes(workspace))
     return sorted(filter(None, found), key=lambda batch: batch.started, reverse=True)
 
@@ -97,11 +88,7 @@ def damaged(workspace: Workspace) -> list[Path]:
 
 
 def forget(workspace: Workspace, batch: KnownBatch) -> None:
-    """Remove the note of a batch; questions and answers stay.
-
-    Raises:
-        StorageError: it cannot be removed.
-    """
+    """Remove the note of a batch; questions and answers stay. Raises `StorageError`."""
     path = _note(workspace, batch.out)
     try:
         path.unlink(missing_ok=True)

@@ -64,12 +64,7 @@ class TraceSummary:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The error of a row.
-
-    Attributes:
-        type: its name.
-        transient: whether the question may succeed later.
-    """
+    """The error of a row; a `transient` one may succeed later."""
 
     type: str
     cause: str = ""
@@ -81,9 +76,7 @@ class Failure:
 class AnsweredRow:
     """A written row with an answer; fields as in `QuestionRow` and `Answer`.
 
-    Attributes:
-        labels: as in `QuestionRow`.
-        choice: the chosen one of these labels; `label` stays a, b, c ….
+    `choice` is the chosen label of the file; `label` stays a, b, c ….
     """
 
     row: Annotated[int, Field(ge=1, strict=True)]
@@ -219,11 +212,7 @@ class WrittenRows:
         self._forget()
 
     def refresh(self) -> bool:
-        """Read new lines; return whether there were any.
-
-        Raises:
-            OSError: it cannot be read; a missing file counts as empty.
-        """
+        """Read new lines; return whether there were any. Raises `OSError`."""
         try:
             with self._lock, self._path.open("rb") as file:
                 return self._follow(file)
@@ -241,12 +230,7 @@ class WrittenRows:
             )
 
     def numbers(self, *, failed: bool = False, up_to: int | None = None) -> list[int]:
-        """Return the row numbers in the file, in order.
-
-        Args:
-            failed: only rows with an error.
-            up_to: only rows up to this number.
-        """
+        """Return the row numbers in the file, in order, up to `up_to`."""
         with self._lock:
             rows = self._failed if failed else self._places
             return sorted(row for row in rows if up_to is None or row <= up_to)

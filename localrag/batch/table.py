@@ -79,11 +79,7 @@ class QuestionTable:
     _layout: CsvLayout | None = None
 
     def rows(self) -> Iterator[Row]:
-        """Yield every row from the beginning; unreadable ones as `UnreadableRow`.
-
-        Raises:
-            InputError: this is no table of questions.
-        """
+        """Yield every row from the beginning, unreadable ones too; raises `InputError`."""
         for number, (line, record, wrong) in enumerate(self._records(), 1):
             try:
                 if wrong:
@@ -155,10 +151,7 @@ class QuestionTable:
         )
 
     def check(self, refused: Callable[[Row], Row] = lambda row: row) -> "CheckedTable":
-        """Read the table once, keeping 16 bytes a row.
-
-        Args:
-            refused: returns a row, or an unreadable one instead.
+        """Read the table once, keeping 16 bytes a row; `refused` may return a row as unreadable.
 
         Raises:
             InputError: it is no table, no row can be asked, or an id occurs twice.
@@ -198,11 +191,7 @@ class QuestionTable:
         return CheckedTable(self, digests, unreadable + refusals)
 
     def _duplicates(self, suspects: Set[int]) -> str:
-        """Return the first repeated ids, each with its lines.
-
-        Args:
-            suspects: digests of possibly repeated ids.
-        """
+        """Return the first repeated ids, each with its lines."""
         lines: dict[str, list[int]] = {}
         for row in self.rows() if suspects else ():
             if row.id and _short(row.id) in suspects:
@@ -216,11 +205,7 @@ class QuestionTable:
 
 @contextmanager
 def open_table(source: Path | IO[bytes], aside: Path | None = None) -> Iterator[QuestionTable]:
-    """Open a table of questions.
-
-    Args:
-        source: a file or a stream of bytes; a stream is copied to an unnamed file if necessary.
-        aside: folder of temporary files; None for the system's, open to other users.
+    """Open a table of questions; a stream is copied to an unnamed file in `aside` if necessary.
 
     Raises:
         NotFoundError: there is no such file, or it cannot be read.
@@ -248,7 +233,6 @@ class CheckedTable:
     """A checked table; it must stay the same when read again.
 
     Attributes:
-        table: the questions.
         digests: a number for the content of each row; 0 if unreadable.
         unreadable: rows impossible to ask.
     """
@@ -266,11 +250,7 @@ class CheckedTable:
         return row <= len(self) and (not digest or self.digests[row - 1] == digest)
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows again.
-
-        Raises:
-            InputError: they have changed.
-        """
+        """Yield the rows again; raises `InputError` if they have changed."""
         number = 0
         for row in self.table.rows():
             number = row.row
@@ -296,7 +276,6 @@ def digest(id_: str, query: Query) -> int:
 
 
 def _short(text: str) -> int:
-    """Return a number of 8 bytes for a text, even for invalid Unicode."""
     return int.from_bytes(
         blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest(), "big"
     )
@@ -310,12 +289,6 @@ def _digest_of(row: Row) -> int:
 
 def _question(row: int, line: int, record: Mapping[str, Any], heading: str) -> QuestionRow:
     """Make the question of a row.
-
-    Args:
-        row: its number.
-        line: its first line.
-        record: its fields by name.
-        heading: of the question column; "" without columns.
 
     Raises:
         InputError: a field is missing, of the wrong kind, or not Unicode.

@@ -38,11 +38,7 @@ class QuestionRow:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableRow:
-    """A row impossible to ask; `row`, `line` and `id` as in `QuestionRow`.
-
-    Attributes:
-        question: as written; "" if unreadable.
-    """
+    """A row impossible to ask; fields as in `QuestionRow`."""
 
     row: int
     line: int
@@ -56,11 +52,7 @@ Row = QuestionRow | UnreadableRow
 
 @dataclass(frozen=True, slots=True)
 class RowOutcome:
-    """An answer to a row, or an error.
-
-    Attributes:
-        seconds: wall time of the answer.
-    """
+    """An answer to a row, or an error, and the seconds it took."""
 
     row: Row
     seconds: float
@@ -95,12 +87,7 @@ class AnswerSource(Protocol):
         ...
 
     def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
-        """Answer one question.
-
-        Args:
-            query: the question.
-            watch: may cancel the call, with `Cancelled`.
-        """
+        """Answer one question; `watch` may cancel the call."""
         ...
 
 
@@ -119,13 +106,7 @@ class RowAnswered:
 
 @dataclass(frozen=True, slots=True)
 class RowFailed:
-    """The error of a row is stored.
-
-    Attributes:
-        row: its number, without blank lines.
-        line: its first line in the table.
-        type: the name of the error.
-    """
+    """The error of a row is stored; `line` is its first line in the table."""
 
     row: int
     line: int

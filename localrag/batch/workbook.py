@@ -62,14 +62,7 @@ class Sheet:
 
 
 def unpack(stream: IO[bytes], name: str, aside: Path | None = None) -> Sheet:
-    """Find the sheet with questions and write its rows to a temporary file.
-
-    It is the only visible sheet with a question column among its first rows.
-
-    Args:
-        stream: the workbook; it is rewound.
-        name: for messages.
-        aside: folder of the temporary file; None for the system's.
+    """Find the one visible sheet with questions and write its rows to a temporary file.
 
     Raises:
         InputError: openpyxl is missing; the file is encrypted, damaged or too large; no sheet has
@@ -117,7 +110,6 @@ def _unpacked(values: Any, formulas: Any, name: str, aside: Path | None) -> Shee
 
 
 def _header(sheet: Any) -> tuple[int, Header] | None:
-    """Return the header of a sheet with its row; raises as `find_header`."""
     first = enumerate(sheet.iter_rows(max_row=ABOVE, max_col=_WIDE), 1)
     return find_header((number, list(map(_text, cells))) for number, cells in first)
 
@@ -131,9 +123,6 @@ def _rows(
     """Yield number, fields and problem of each row below the header, without empty ones.
 
     Cells with dates as ids are added to `dates`: Excel changes 1-1 to a date.
-
-    Raises:
-        InputError: too many empty rows follow each other.
     """
     id_ = header.fields.index("id") if "id" in header.fields else None
     columns = {"min_row": above + 1, "max_col": _WIDE}

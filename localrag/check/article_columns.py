@@ -34,12 +34,7 @@ class _Value(NamedTuple):
 
 
 def articles_in_columns(text: str, names: LawNames) -> list[tuple[int, int, str]]:
-    """Return the cells with article numbers, and the citation of each.
-
-    Args:
-        text: one row a line; cells end with a tab or a bar.
-        names: the laws.
-    """
+    """Return the cells with article numbers, and the citation of each."""
     found: list[tuple[int, int, str]] = []
     columns: tuple[int, int] | None = None
     start = 0
@@ -77,7 +72,6 @@ def _values(line: str, offset: int) -> Iterator[_Value]:
 
 
 def _columns(heads: list[str]) -> tuple[int, int] | None:
-    """Return the columns of laws and articles; None without such headers."""
     for at, (first, second) in enumerate(pairwise(heads)):
         if _IS_LAW_HEAD.fullmatch(first) and _IS_ARTICLE_HEAD.fullmatch(second):
             return at, at + 1

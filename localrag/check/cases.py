@@ -71,15 +71,7 @@ class _Placed(NamedTuple):
 
 
 def figure_of_another_case(said: str, provisions: Sequence[str]) -> str:
-    """Return a figure the provisions give for another case.
-
-    Args:
-        said: a sentence.
-        provisions: texts with its words and all its figures.
-
-    Returns:
-        The figure as in the sentence; "" if every figure fits its case.
-    """
+    """Return a figure of a sentence the provisions give for another case, else ""."""
     folded = fold(said)
     told = list(_placed(folded, said))
     there = [
@@ -103,11 +95,6 @@ def other_bound(written: str, said: str, provisions: Sequence[str]) -> Instead |
     """Return a figure with another bound in the provisions, or None.
 
     "Up to three years are allowed" agrees with "more than three years are forbidden".
-
-    Args:
-        written: the figure in the text, with its bound if any.
-        said: the text.
-        provisions: texts with this figure.
     """
     folded = fold(said)
     there = [one for text in provisions for one in _placed(fold(text), text)]
@@ -123,16 +110,7 @@ def other_bound(written: str, said: str, provisions: Sequence[str]) -> Instead |
 
 
 def other_figures(written: str, said: str, provisions: Sequence[str]) -> tuple[str, ...]:
-    """Return the provisions' figures nearest in words to a wrong figure.
-
-    Args:
-        written: the figure in the text.
-        said: the text.
-        provisions: texts without it.
-
-    Returns:
-        The figures as written, with bounds; several if equally near.
-    """
+    """Return the provisions' figures nearest in words to a wrong figure, with bounds."""
     folded = fold(said)
     told = [one for one in _placed(folded, said) if _is_written(one.figure, folded, written)]
     there = [
@@ -154,7 +132,6 @@ def _is_written(figure: Figure, folded: Folded, written: str) -> bool:
 
 
 def _is_rival(one: Figure, other: Figure) -> bool:
-    """Whether another figure counts the same and differs."""
     return are_of_one_kind(one, other) and not same_figure(one, other)
 
 
@@ -175,10 +152,6 @@ def is_reckoned(written: str, provisions: Sequence[str]) -> bool:
     """Whether provisions give a figure by a table or a sum, so no text contains it.
 
     False if the provisions have only one figure of its kind.
-
-    Args:
-        written: the figure in the text.
-        provisions: texts without it.
     """
     own = figures_of([written])
     rivals = [
@@ -189,10 +162,7 @@ def is_reckoned(written: str, provisions: Sequence[str]) -> bool:
 
 
 def other_penalty(said: str, sentences: Sequence[str]) -> Instead | None:
-    """Return the penalty in a text if the provisions have others of its kind, else None.
-
-    Its own words identify a penalty (十年以下の拘禁刑), however the offence is called.
-    """
+    """Return the penalty in a text if the provisions have others of its kind, else None."""
     there = [one for sentence in sentences for one in _penalties(sentence)]
     for is_prison, figure, words in _penalties(said):
         alike = [(other, its) for its_prison, other, its in there if its_prison is is_prison]
@@ -256,5 +226,4 @@ def _nearness(one: _Placed, other: _Placed, plain: str) -> tuple[float, int]:
 
 
 def _shared(one: str, other: str) -> int:
-    """Count the equal letters at the beginning of two texts."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

@@ -45,11 +45,7 @@ class Cell(NamedTuple):
 
 
 class Cells:
-    """The cells of all tables in a flowing text.
-
-    Args:
-        text: the flowing text.
-    """
+    """The cells of all tables in a flowing text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -86,10 +82,7 @@ class Cells:
         return first[1] is second[1] and first[0] != second[0]
 
     def begin(self, position: int, cited: Sequence[Cited]) -> int:
-        """Return the beginning of the row if a cell of it only names provisions.
-
-        Other positions are returned unchanged.
-        """
+        """Return the beginning of a row with a cell of citations only, else the position."""
         found = self._found(position)
         if found is None:
             return position
@@ -124,7 +117,6 @@ class Cells:
 
 
 def _cells(text: str, start: int, end: int, border: re.Pattern[str]) -> Iterator[Cell]:
-    """The cells of a row, without empty ones."""
     ends = [*(match.start() for match in border.finditer(text, start, end)), end]
     for finish in ends:
         words = text[start:finish]
@@ -137,12 +129,9 @@ def _cells(text: str, start: int, end: int, border: re.Pattern[str]) -> Iterator
 
 
 def said_besides(text: str) -> str:
-    """Return the words beyond names of provisions and their subjects; "" for none.
+    """Return the words beyond names of provisions and their subjects.
 
     （五年以上の懲役） has a figure and so says something of the provision.
-
-    Args:
-        text: with blanks for the provisions.
     """
     plain = _GLOSS.sub(lambda gloss: gloss[0] if _measures(gloss[0]) else "", text)
     return _NAMING.sub("", plain)

@@ -36,11 +36,7 @@ def check(
 ) -> CheckReport:
     """Check a text against the laws of a corpus.
 
-    Args:
-        store: the corpus, on the day of the law.
-        source: the text (`localrag.check.source`).
-        on_event: receives progress.
-        judge: checks sentences without a citation as claims; None skips them and uses no model.
+    `judge` checks sentences without a citation as claims; without it no model is used.
 
     Raises:
         ModelUnusable: the model of `judge` cannot be used.
@@ -83,10 +79,7 @@ def _agreeing(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _on_day(cited: Cited, texts: LawTexts) -> Cited:
-    """Mark a citation if the corpus does not have the state it means.
-
-    旧民法 is not the law of today; it may be the law of an earlier day given by the user.
-    """
+    """Mark a citation of a state missing from the corpus, as 旧民法 on today's law."""
     is_other = cited.basis.is_other_state and texts.is_of_today
     if not is_other and not any(texts.document(law).before_first for law in cited.laws):
         return cited

@@ -169,16 +169,7 @@ def _cut_apart(place: Locator, run: str, level: str) -> Iterator[Locator]:
 def without_echoes(
     flow: Flow, cited: Sequence[Cited], texts: LawTexts, cells: Cells
 ) -> list[Cited]:
-    """Leave out repeated citations within a sentence, such as 前条.
-
-    A row of a table with a naming cell counts as one sentence.
-
-    Args:
-        flow: the text.
-        cited: its citations, in order.
-        texts: the laws.
-        cells: of its tables.
-    """
+    """Leave out repeated citations within a sentence or table row, such as 前条."""
     starts = sorted({cells.begin(start, cited) for start, _ in split_sentences(flow.text)})
     by_sentence = groupby(cited, lambda one: bisect_right(starts, one.start))
     kept: list[Cited] = []
@@ -213,7 +204,6 @@ def _echoes(one: Cited, other: Cited, flow: Flow, texts: LawTexts) -> bool:
 def _missing(
     cited: Cited, one: Resolution, flow: Flow, texts: LawTexts, said: str
 ) -> tuple[Verdict, Fact]:
-    """Explain a missing provision."""
     problem = one.problem
     assert problem is not None
     if problem.kind is FactKind.CITED_LAW_LACKING:
@@ -332,7 +322,6 @@ def _deleted(target: Target, texts: LawTexts) -> Fact:
 
 
 def _of_another_state(stood: Stood, texts: LawTexts) -> Fact:
-    """Explain a provision found in another state."""
     day = stood.state.metadata.get("date", "")
     if stood.now is None:
         return Fact(FactKind.PROVISION_GONE, day=day)

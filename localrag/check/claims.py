@@ -48,11 +48,7 @@ def claims_of(text: str, cited: Sequence[Cited], laws: WrittenLaws) -> Iterator[
 
 
 def check_claim(start: int, end: int, flow: Flow, judge: Judge) -> Finding:
-    """Check one sentence as a claim.
-
-    Raises:
-        Unanswered: the model cannot be used at all.
-    """
+    """Check one sentence as a claim; raises `Unanswered` if the model cannot be used at all."""
     place = flow.place(start, end)
     said = flow.written(place)
     try:

@@ -43,13 +43,7 @@ class Difference(StrEnum):
 
 
 def differences(said: str, law: str, diff: Sequence[DiffPart]) -> set[Difference]:
-    """Return the kinds of difference between a quotation and its provision.
-
-    Args:
-        said: the words of the quotation.
-        law: the words of the provision.
-        diff: both side by side.
-    """
+    """Return the kinds of difference between a quotation and its provision."""
     if not is_of_other_penalties(said, law):
         return set(_differences(diff))
     beside = likeness(canon(renamed(said)), canon(renamed(law)))

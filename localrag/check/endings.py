@@ -42,15 +42,7 @@ def without_naming(said: str) -> str:
 
 
 def turned_round(said: str, sentences: Sequence[str]) -> Instead | None:
-    """Return the ending of a sentence if the provision has the opposite one.
-
-    Args:
-        said: the sentence, with blanks for its citations.
-        sentences: the provisions.
-
-    Returns:
-        The verb with its ending (予告をしてはならない) in both; None if nothing is opposite.
-    """
+    """Return the ending of a sentence and the provision's opposite one, or None."""
     own = _closing(without_naming(said.strip()))
     if own is None:
         return None
@@ -73,7 +65,6 @@ class _Closing(NamedTuple):
         letters: all before the verb, without kana.
         kana: between them and the ending (をし of をしなければならない).
         force: the meaning of the ending.
-        written: verb and ending as written.
     """
 
     letters: str
@@ -84,7 +75,6 @@ class _Closing(NamedTuple):
 
 @lru_cache(maxsize=512)
 def _closing(sentence: str) -> _Closing | None:
-    """Return the end of a sentence; None for a short one."""
     normal = normalize(sentence).strip(" 。()")
     start, force = closing_force(normal)
     before = normal[:start].rstrip()

@@ -24,13 +24,7 @@ _ARTICLES_ADDED, _INNER_ADDED = 30, 10
 
 
 class Stood(NamedTuple):
-    """A provision found in another state of its law.
-
-    Attributes:
-        state: date of that state.
-        passage: the provision there.
-        now: its place in the state of the day; None if it is gone.
-    """
+    """A provision in another state of its law, and its place now; None if it is gone."""
 
     state: DocumentInfo
     passage: Passage
@@ -38,11 +32,7 @@ class Stood(NamedTuple):
 
 
 class LawTexts:
-    """Cached look-ups in a corpus.
-
-    Args:
-        store: the corpus, on the day of the check.
-    """
+    """Cached look-ups in a corpus, on the day of the check."""
 
     def __init__(self, store: CorpusStore) -> None:
         self.store = store
@@ -78,10 +68,7 @@ class LawTexts:
         return self.document(law_id).metadata.get("date", "")
 
     def may_be_later(self, target: Target) -> str:
-        """Return the date of an old text if a later one may have a missing provision, else "".
-
-        Amendments add provisions near existing ones: no later text has 第九千条.
-        """
+        """Return the date of an old text if a later one may have a missing provision, else ""."""
         day = self.state(target.law_id)
         if not day or self.document(target.law_id).followed or not self._is_in_reach(target):
             return ""
@@ -90,11 +77,7 @@ class LawTexts:
         return day if is_past else ""
 
     def last_within(self, outer: Target) -> Locator | None:
-        """Return the last provision directly within another, a law or a supplement.
-
-        Args:
-            outer: an article, a paragraph or an item; without an article the law or supplement.
-        """
+        """Return the last provision directly within another, a law or a supplement."""
         place = outer.locator
         if place.article:
             inside = self._provisions.children(outer.law_id, place)
@@ -104,7 +87,7 @@ class LawTexts:
         return inside[-1] if inside else None
 
     def _is_in_reach(self, target: Target) -> bool:
-        """Whether an amendment may add a provision, judged by the existing numbers."""
+        """Whether an amendment may add a provision: no later text has 第九千条."""
         law_id, place = target.law_id, target.locator
         articles = self._provisions.articles(law_id, place.division)
         if place.article and place.article not in articles:
@@ -201,7 +184,6 @@ class LawTexts:
         return [state for state in reversed(self.store.states(law_id)) if state.key != shown]
 
     def _stood(self, target: Target) -> Stood | None:
-        """Find an article in another state of the law."""
         outer = self.article(target)
         for state, passage in self.other_states(outer):
             if is_deleted(passage):

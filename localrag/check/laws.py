@@ -136,12 +136,7 @@ class _Spoken(NamedTuple):
 
 
 class _Heard:
-    """The laws named in a text up to a place; ask for places in order.
-
-    Args:
-        named: the laws named, in order.
-        lines: beginnings of lines, in order.
-    """
+    """The laws named in a text up to a place; ask for places in order."""
 
     # Laws remembered in all and in a paragraph, as a reader would.
     _MOST, _MOST_OF_LINE = 200, 20
@@ -171,11 +166,7 @@ class _Heard:
         return self._recent.get(law)
 
     def in_line(self, position: int) -> tuple[Sequence[Law], bool]:
-        """Return the laws named in the line before a place, the latest first.
-
-        Returns:
-            The laws, and whether one of them is certain.
-        """
+        """Return the laws named in the line before a place, and whether one is certain."""
         self._go_to(position)
         return list(reversed(self._here)), self._is_certain_here
 
@@ -199,7 +190,6 @@ class _Heard:
             self._line, self._here, self._is_certain_here = line, {}, False
 
     def _take(self, position: int) -> _Spoken | None:
-        """Return the next law named before a place."""
         named = self._named[self._next] if self._next < len(self._named) else None
         cited = self._cited[0] if self._cited else None
         if cited is not None and cited.end <= position and (named is None or cited.end < named.end):
@@ -211,13 +201,7 @@ class _Heard:
 
 
 class WrittenLaws(SpokenLaws):
-    """The laws of a text, read in the order of its citations.
-
-    Args:
-        text: the flowing text.
-        names: the laws of the corpus.
-        former: their former titles.
-    """
+    """The laws of a text, read in the order of its citations."""
 
     def __init__(self, text: str, names: LawNames, former: Collection[str] = ()) -> None:
         super().__init__("", names, None, {})
@@ -306,10 +290,6 @@ class WrittenLaws(SpokenLaws):
 
         民法第709条及び第3条 in a contract with a 第3条: lists run upwards, so the latter is of the
         contract. So is an article missing from the law.
-
-        Args:
-            listed: candidates for the next of the list.
-            before: the one before it.
         """
         number, last = _article_of(listed), _article_of(before.resolutions)
         is_missing = any(one.problem for one in listed)
@@ -388,7 +368,6 @@ class WrittenLaws(SpokenLaws):
         return law, len(here) == 1 and is_certain, False
 
     def _is_english(self, start: int, end: int) -> bool:
-        """Whether a word is part of an English sentence, and no name."""
         return _IN_A_SENTENCE.fullmatch(self._text, start, end) is not None
 
     def _spoken_of(self, position: int) -> Law:
@@ -443,7 +422,6 @@ class WrittenLaws(SpokenLaws):
 
 
 def _article_of(resolutions: Sequence[Resolution]) -> str:
-    """Return the first cited article number; "" without one, or with a branch."""
     targets = (target for one in resolutions for target in (*one.candidates, *one.cited))
     number = next((target.locator.article for target in targets), "")
     return number if number.isdecimal() else ""
@@ -501,10 +479,7 @@ def _named(text: str, names: LawNames) -> Iterator[LawNamed]:
 def _with_former(
     named: Iterable[LawNamed], text: str, former: Collection[str]
 ) -> Iterator[LawNamed]:
-    """Add laws named by a whole former title, if only its end was recognized.
-
-    外国為替及び外国貿易管理法: spelling gives the end of a name, titles give its beginning.
-    """
+    """Add laws named by a whole former title: 外国為替及び外国貿易管理法."""
     for name in named:
         longest = max(
             (

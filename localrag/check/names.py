@@ -21,10 +21,7 @@ _SHORTEST, _ALIKE, _NEAR = 7, 0.86, 0.7
 
 
 def check_names(laws: WrittenLaws, flow: Flow, texts: LawTexts) -> Iterator[Finding]:
-    """Check the laws named in a text: their numbers, and those missing from the corpus.
-
-    A missing law is reported once. A law in the corpus without a number needs no check.
-    """
+    """Check the laws named in a text: their numbers, and those missing from the corpus."""
     told: set[str] = set()
     numbered = 0
     former = texts.former_titles
@@ -92,7 +89,6 @@ def _lacking(
 
 
 def _is_former(name: LawNamed, flow: Flow) -> bool:
-    """Whether the text itself marks a title as former."""
     before = _FORMER.search(flow.text, max(0, name.start - 8), name.start)
     return bool(before or _NOW_CALLED.match(flow.text, name.end))
 
@@ -102,10 +98,7 @@ def _alike(title: str, name: str) -> float:
 
 
 def _nearest_title(name: str, texts: LawTexts) -> str:
-    """Return the title a name misspells; "" if it may be another law.
-
-    Titles of other existing laws are no misspellings.
-    """
+    """Return the title a name misspells; "" if it may be another law."""
     if len(name) < _SHORTEST or is_known_title(name):
         return ""
     alike: list[tuple[float, str]] = []

@@ -41,19 +41,13 @@ _LONGEST_ATTACHED = 40
 
 
 class _Article(NamedTuple):
-    """An article of the text: number, start, end."""
-
     number: str
     start: int
     end: int
 
 
 class OwnArticles:
-    """The articles of a flowing text.
-
-    Args:
-        text: the flowing text.
-    """
+    """The articles of a flowing text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -69,12 +63,7 @@ class OwnArticles:
         return _ATTACHED.search(self._text, floor, start) is not None
 
     def place(self, citation: ProvisionCitation, last: Locator | None) -> Locator | None:
-        """Return the own article meant by a citation; None if unclear.
-
-        Args:
-            citation: without a law.
-            last: the own article cited before.
-        """
+        """Return the own article meant by a citation, given the last one; None if unclear."""
         written, word = citation.locator, citation.article_word
         if citation.item_word or citation.paragraph_word.startswith(("前", "次", "この")):
             return None

@@ -78,11 +78,10 @@ _LONGEST_REMARK, _LEAST_BESIDE, _BY_CHANCE = 200, 6, 4
 
 
 class Quoted(NamedTuple):
-    """A quotation attributed to provisions.
+    """A quotation attributed to provisions, the likeliest last.
 
     Attributes:
         start, end: span of its words in the flowing text, without quotation marks.
-        cited: the provisions, the likeliest last.
         is_said: whether the text claims these very words.
     """
 
@@ -119,7 +118,6 @@ class _Sentences:
 def _marked(
     text: str, cited: Sequence[Cited], sentences: _Sentences, cells: Cells
 ) -> Iterator[Quoted]:
-    """Yield quotations in quotation marks."""
     for straight in _STRAIGHT.finditer(text):
         # Only the citation after them shows the opening mark.
         if of := _behind(text, straight.end("words"), cited):
@@ -136,10 +134,7 @@ def _marked(
 
 
 def _spans(text: str, cells: Cells) -> Iterator[tuple[int, int]]:
-    """Yield the outermost quotations, without marks.
-
-    An empty line ends them. An unclosed one ends at the next mark.
-    """
+    """Yield the outermost quotations, without marks; an empty line ends them."""
     opened: list[tuple[str, int]] = []
     for mark in _MARK.finditer(text):
         sign = mark[0]
@@ -356,20 +351,11 @@ def _parts(text: str) -> list[str]:
 
 
 def _has(passage: Passage, parts: Sequence[str]) -> bool:
-    """Whether a provision has the parts in order."""
     return any(_in_order(letters(text), parts) for text in (bare(passage.text), passage.text))
 
 
 def _is_parted_by_page(passage: Passage, said: str, ends: Sequence[int]) -> bool:
-    """Whether only words at the ends of pages differ.
-
-    They may be a header or footer left in the text by the reader.
-
-    Args:
-        passage: the provision.
-        said: the quotation as written.
-        ends: positions of page ends in it.
-    """
+    """Whether only a header or footer at the ends of pages differs."""
     for end in ends:
         before, behind = letters(said[:end]), letters(said[end:])
         for text in (letters(bare(passage.text)), letters(passage.text)):

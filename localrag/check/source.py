@@ -132,12 +132,7 @@ class Source:
 
 
 def given(text: str) -> Source:
-    """Take a given text.
-
-    Raises:
-        UsageError: it is empty.
-        InputError: it is too long.
-    """
+    """Take a given text; raises `UsageError` if empty, `InputError` if too long."""
     if not text.strip():
         raise UsageError(
             N_("There is no text to check."), N_("Name a file, or give the text itself.")
@@ -146,11 +141,7 @@ def given(text: str) -> Source:
 
 
 def named_file(text: str) -> Path | None:
-    """Return the file named by a text; None if the words are the text itself.
-
-    Words with the look of a file name count as one, even if the file is missing or its folder is
-    closed.
-    """
+    """Return the file named by a text, even a missing one; None for the text itself."""
     if not text.strip() or "\n" in text or len(text) > _LONGEST_NAME:
         return None
     path = Path(text)
@@ -166,8 +157,6 @@ def named_file(text: str) -> Path | None:
 
 def named_files(words: Sequence[str]) -> list[Path]:
     """Return the files named by words; [] if the words are the text itself.
-
-    A name with unquoted blanks is one file.
 
     Raises:
         UsageError: only some of the words are files.
@@ -199,11 +188,7 @@ def _mode(path: Path) -> int:
 def opened(path: Path, limits: Limits | None = None) -> Source:
     """Read a file: text, Markdown, HTML, PDF, Office, mail, or a scan.
 
-    Of a file with attachments only its own text is read; the omissions count the others, with the
-    reason.
-
-    Raises:
-        InputError: it cannot be read, or has another format.
+    The omissions count its attachments, which are not read. Raises `InputError`.
     """
     if S_ISDIR(_mode(path)):
         raise InputError(
@@ -276,14 +261,7 @@ def _bounded(source: Source) -> Source:
 
 
 class Flow:
-    """A text as read: plain characters, spread letters closed, lines joined.
-
-    Citations are spelled as in statutes.
-
-    Attributes:
-        text: the flowing text; a line break ends a sentence.
-        source: the original.
-    """
+    """A text as read: letters closed, lines joined, citations spelled as in statutes."""
 
     def __init__(self, source: Source, names: LawNames) -> None:
         self.source = source
@@ -331,10 +309,7 @@ class Flow:
 
 
 def _bare_numbers(text: str) -> list[tuple[int, int, str]]:
-    """Find 七〇九条 or 二項 without 第, and yield the text to insert.
-
-    Each span has one character; its replacement has 第 before it.
-    """
+    """Find 七〇九条 or 二項 without 第, and yield the character before which it belongs."""
     starts = [match.start() for match in _BARE.finditer(text)]
     starts += [match.end() - 1 for match in RUN_TOGETHER.finditer(text)]
     return [(at, at + 1, f"第{text[at]}") for at in sorted(starts)]
@@ -390,10 +365,7 @@ def _joined(text: str, names: LawNames) -> Callable[[re.Match[str]], str]:
 
 
 def _stands_alone(line: str, following: str) -> bool:
-    """Whether a line is a heading or a label: its column has room left.
-
-    設立 before a line 刑法第199条は、人を殺した者について定める。
-    """
+    """Whether a line is a heading or a label: its column has room left."""
     room = cell_len(following.rstrip()) * _ROOM_LEFT - cell_len(line.strip())
     is_label = _ENDS_A_LABEL.search(line) and not _OPEN.search(line)
     return bool(room > 0 and is_label and not _CONTINUES.match(following))
@@ -410,10 +382,7 @@ def _is_known(name: LawNamed) -> bool:
 
 
 def _are_listed(line: str, following: str, names: LawNames) -> bool:
-    """Whether a law or citation ends a line and another law begins the next.
-
-    法 and 人税法 on the next line are one name.
-    """
+    """Whether a law ends a line and another begins the next; 法 and 人税法 are one."""
     if _SHORT_ENDS.search(line) and _SHORT_BEGINS.match(following):
         return any(not start for start, _, _ in short_citations(following, names))
     if not (_CITED.search(line) or _LAW.fullmatch(line.strip()) or names.lookup(line.strip())):

@@ -41,7 +41,6 @@ class _Row(NamedTuple):
 
     Attributes:
         letters: the first may end a word, the last may begin one.
-        blanks: the span between each letter and the next.
         before, after: the adjacent characters; "" for a blank.
     """
 
@@ -57,12 +56,7 @@ class _Row(NamedTuple):
 
 
 def spread_letters(text: str, names: LawNames) -> list[tuple[int, int, str]]:
-    """Return the blanks between spread letters, and their replacements, in order.
-
-    Args:
-        text: in plain characters; a row ends with its line.
-        names: the laws; a name shows the beginning of a row.
-    """
+    """Return the blanks between spread letters, and their replacements, in order."""
     return [edit for row in _rows(text) for edit in _closed(row, text, names)]
 
 

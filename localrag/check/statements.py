@@ -158,10 +158,7 @@ class Statement:
 def statements_of(
     text: str, cited: Sequence[Cited], quoted: Sequence[Quoted], cells: Cells
 ) -> Iterator[Statement]:
-    """Return the sentences with a statement about cited provisions.
-
-    Headings, lists of citations and bare quotations have none.
-    """
+    """Return the sentences with a statement about cited provisions."""
     quotes = [one.start for one in quoted]
     beside = _named_beside(cells, cited, quotes)
     yield from _listed(text, cited, quotes)
@@ -208,10 +205,7 @@ def _listed(text: str, cited: Sequence[Cited], quotes: Sequence[int]) -> Iterato
 def _named_beside(
     cells: Cells, cited: Sequence[Cited], quotes: Sequence[int]
 ) -> Mapping[Cell | None, Sequence[Cited]]:
-    """Yield the cells next to a cell of citations; none between two such cells.
-
-    If one of them quotes the provisions, the other has a different purpose.
-    """
+    """Yield the cells next to a cell of citations; none between two such cells."""
     found: dict[Cell | None, Sequence[Cited]] = {}
     for cell in (one for row in cells.rows for one in row):
         named, others = cells.naming(cell, cited), cells.beside(cell)
@@ -230,7 +224,6 @@ def _cases(sentence: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_set_off(text: str, start: int) -> bool:
-    """Whether a sentence is in a heading or a block quotation."""
     return text[text.rfind("\n", 0, start) + 1 : start + 1].lstrip().startswith((">", "#"))
 
 
@@ -336,9 +329,9 @@ def _otherwise(instead: Instead) -> Fact:
 
 
 def _elsewhere(said: str, share: float, cited: Sequence[Cited], law: str, texts: LawTexts) -> str:
-    """Return the other article with these words, as cited; "" for none.
+    """Return the other article with these words, as cited, or "".
 
-    "" also if the cited provision treats the subject or refers to another (準用).
+    It is "" also if the cited article refers to another (準用).
     """
     words = without_naming(letters(said)).strip("。()")
     laws = dict.fromkeys(law_id for one in cited for law_id in one.laws)
@@ -371,7 +364,6 @@ def _lacking(said: str, there: Sequence[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=512)
 def _words_of(text: str) -> frozenset[str]:
-    """Return the keys of the content words of a text."""
     folded = fold(text[:LONGEST_LAW])
     return frozenset(key_of(word) for word in folded.words if is_content(word))
 
@@ -386,10 +378,7 @@ _MOST = 5
 
 
 def _is_each_of_its_own(statement: Statement, texts: LawTexts) -> bool:
-    """Whether each figure is in the provision cited next to it.
-
-    A citation precedes its figures (刑法235条は…) or follows them (…（刑法235条）).
-    """
+    """Whether each figure is in the provision cited next to it: 刑法235条は…, …（刑法235条）."""
     if statement.is_beside:
         return True
     groups = [[statement.cited[0]]]
@@ -418,10 +407,7 @@ def _is_each_of_its_own(statement: Statement, texts: LawTexts) -> bool:
 
 
 def _is_said_alike(said: str, sentences: Sequence[str]) -> bool:
-    """Whether a text with the words of provisions also has their meaning.
-
-    許される and 許さない have the same words.
-    """
+    """Whether a text with the words of provisions also means them: 許される is not 許さない."""
     there = "".join(sentences)
     force = _closing_force(said)
     if force in (Force.FORBIDDEN, Force.EXEMPTED) and not any(
@@ -443,10 +429,7 @@ def _closing_force(sentence: str) -> Force:
 
 
 def _is_in_order(said: str, sentences: Sequence[str]) -> bool:
-    """Whether figures are in the same order in a provision.
-
-    Exchanging 五年 and 十年 of two cases makes another rule.
-    """
+    """Whether figures are in the same order in a provision."""
     told = figures_of([said])
     there = iter(figures_of(sentences))
     return len(told) <= 1 or all(any(same_figure(one, other) for other in there) for one in told)
@@ -467,7 +450,6 @@ def _sentences_of(cited: Sequence[Cited], texts: LawTexts) -> list[str]:
 
 
 def _is_of_proviso(cited: Cited) -> bool:
-    """Whether only a ただし書 is cited."""
     return bool(cited.parts) and all(part.startswith(("ただし", "但")) for part in cited.parts)
 
 
@@ -476,12 +458,7 @@ def _shown(
 ) -> Instead | None:
     """Return the provisions' words against a mismatch; None without a contradiction.
 
-    Args:
-        mismatch: the mismatch.
-        share: share of the sentence's subjects found in the provisions.
-        said: the sentence.
-        sentences: the provisions.
-        of_proviso: whether only provisos are cited.
+    `share` is the share of the sentence's subjects found in the provisions.
     """
     written = mismatch.written
     if mismatch.kind is MismatchKind.BOUND:

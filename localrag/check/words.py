@@ -41,13 +41,7 @@ _CONJUNCTION = re.compile("|".join(_IN_KANJI))
 
 @dataclass(frozen=True)
 class Canon:
-    """A text reduced for comparison.
-
-    Attributes:
-        text: the letters compared.
-        offsets: index in the original for each letter, and the end.
-        original: as written.
-    """
+    """A text reduced to the letters compared, with their offsets in the original."""
 
     text: str
     offsets: Sequence[int]

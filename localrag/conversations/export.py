@@ -30,13 +30,7 @@ _UNREADABLE = N_("The answer cannot be read.")
 def conversation_blocks(
     conversation: Conversation, turns: Sequence[Turn], locate: Places
 ) -> Iterator[Block]:
-    """Yield the blocks of a conversation, in the language in use.
-
-    Args:
-        conversation: gives title and date.
-        turns: its questions, in order.
-        locate: cites the citations.
-    """
+    """Yield the blocks of a conversation, in the language in use."""
     yield Heading(1, conversation.title or _("Conversation"))
     yield paragraph(_date(conversation.created))
     if not turns:
@@ -93,13 +87,6 @@ def export(
     replace: bool = False,
 ) -> None:
     """Write a conversation as Word or Markdown, in the language in use.
-
-    Args:
-        conversations: the store of conversations.
-        workspace: its corpora give the places of citations.
-        conversation_id: the conversation.
-        path: the file; its ending chooses the format (see `write_blocks`).
-        replace: overwrite an existing file.
 
     Raises:
         NotFoundError: there is no such conversation.

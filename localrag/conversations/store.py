@@ -56,11 +56,7 @@ def answer_as_kept(answer: Answer) -> str:
 
 
 def kept_answer(text: str) -> Answer:
-    """Read an answer.
-
-    Raises:
-        StoreError: it is damaged, or from a newer localrag.
-    """
+    """Read an answer; raises `StoreError` if it is damaged or from a newer localrag."""
     with _damage(N_("answer")):
         version = _Version.model_validate_json(text).version
         if version > _VERSION:
@@ -80,11 +76,7 @@ def query_as_kept(query: Query) -> str:
 
 
 def kept_query(text: str) -> Query:
-    """Read a question.
-
-    Raises:
-        StoreError: it is damaged.
-    """
+    """Read a question; raises `StoreError` if it is damaged."""
     with _damage(N_("question")):
         return _QUERY.validate_json(text)
 
@@ -95,11 +87,7 @@ def draft_as_kept(claims: Sequence[str]) -> str:
 
 
 def kept_draft(text: str) -> tuple[str, ...]:
-    """Read the claims of an unfinished answer.
-
-    Raises:
-        StoreError: they are damaged.
-    """
+    """Read the claims of an unfinished answer; raises `StoreError` if they are damaged."""
     with _damage(N_("draft")):
         return _DRAFT.validate_json(text)
 
@@ -127,19 +115,12 @@ def _damaged(what: str) -> StoreError:
 
 
 def _sealed(text: str) -> str:
-    """Append a digest to JSON.
-
-    SQLite's checksums do not cover pages in the log.
-    """
+    """Append a digest to JSON; SQLite's checksums do not cover pages in the log."""
     return f"{text}\n{_digest(text)}"
 
 
 def _unsealed(text: str, what: str) -> str:
-    """Remove the digest; earlier versions wrote none.
-
-    Raises:
-        StoreError: the text does not match the digest.
-    """
+    """Remove the digest, if there is one; raises `StoreError` if it does not match."""
     if not isinstance(text, str):
         raise _damaged(what)
     body, sealed, digest = text.partition("\n")
@@ -167,11 +148,7 @@ def _without_texts(trace: Trace) -> Trace:
 
 
 class Owner:
-    """One process using the conversations; it holds a lock while it answers.
-
-    Args:
-        folder: of the locks, made with the first lock.
-    """
+    """One process using the conversations; it holds a lock while it answers."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -180,11 +157,7 @@ class Owner:
         self._ended: set[str] = set()
 
     def mark(self) -> str:
-        """The mark of this owner, valid from the first call until `release`.
-
-        Raises:
-            StorageError: the folder cannot be written.
-        """
+        """The mark of this owner, valid until `release`; raises `StorageError`."""
         if not self._mark:
             mark = uuid4().hex
             self._held.enter_context(locked(self._lock(mark), BusyError(mark)))
@@ -265,12 +238,7 @@ class Conversations:
 
     @classmethod
     def open(cls, workspace: Workspace, *, read_only: bool = False) -> Self:
-        """Open the conversations of a workspace.
-
-        Args:
-            workspace: the workspace.
-            read_only: change nothing; otherwise a missing file is made.
-        """
+        """Open the conversations of a workspace; a missing file is made unless `read_only`."""
         path = workspace.conversations
         owner = Owner(path.with_suffix(".locks"))
         if not read_only:
@@ -296,8 +264,6 @@ class Conversations:
     @classmethod
     def mend(cls, workspace: Workspace) -> None:
         """Renew the checksums of all pages, if every question and answer is intact.
-
-        Titles, dates and models have no digest.
 
         Raises:
             StoreError: something is damaged, or the file is from an earlier version; nothing
@@ -346,11 +312,7 @@ class Conversations:
         return [self._conversation(row) for row in rows]
 
     def get(self, conversation_id: int) -> Conversation:
-        """Find a conversation.
-
-        Raises:
-            NotFoundError: the id is unknown; so raises every method with an id.
-        """
+        """Find a conversation; raises `NotFoundError`, as every method with an id."""
         row = self._db.row(f"{_CONVERSATION} WHERE id = ?", (conversation_id,))
         if row is None:
             raise _no_conversation(conversation_id)
@@ -419,15 +381,7 @@ class Conversations:
     def begin(
         self, conversation_id: int, query: Query, corpus: str, method: str, model: str
     ) -> Turn:
-        """Store a question before this process answers it.
-
-        Args:
-            conversation_id: the conversation.
-            query: the question; invalid characters are replaced.
-            corpus: as in `Turn`.
-            method: as in `Turn`.
-            model: as in `Turn`.
-        """
+        """Store a question before this process answers it; invalid characters are replaced."""
         text = _encodable(query.text)
         query = replace(query, text=text, options=tuple(map(_encodable, query.options)))
         now, words = _now(), _folded("\n".join((text, *query.options)))
@@ -446,11 +400,7 @@ class Conversations:
         return Turn(turn, conversation_id, query, corpus, method, model, now)
 
     def draft(self, turn_id: int, claims: Sequence[str]) -> None:
-        """Store the claims written so far.
-
-        Raises:
-            NotFoundError: the turn was deleted; so raises every method with a turn.
-        """
+        """Store the claims written so far; raises `NotFoundError`, as every method with a turn."""
         self._write(turn_id, "UPDATE turns SET draft = ? WHERE id = ?", draft_as_kept(claims))
 
     def finish(self, turn_id: int, answer: Answer, seconds: float) -> None:

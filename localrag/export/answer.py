@@ -28,10 +28,7 @@ Place = Callable[[Citation], str]
 def answer_blocks(answer: Answer, place: Place, shown: int | None = None) -> Iterator[Block]:
     """Yield the blocks of an answer: verdict, text, claims, citations.
 
-    Args:
-        answer: the answer.
-        place: gives the place of a citation.
-        shown: as in `wording.verdict`.
+    `place` cites a citation; `shown` is as in `wording.verdict`.
     """
     if answer.absent:
         absent = "、".join(answer.absent)

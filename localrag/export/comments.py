@@ -45,10 +45,6 @@ class _Stretch(NamedTuple):
 def commented(report: CheckReport, original: Path | None = None) -> bytes:
     """Write a Word file with a comment on each finding that fails or is unchecked.
 
-    Args:
-        report: the findings.
-        original: the checked file; None for a text.
-
     Raises:
         InputError: python-docx is missing, or the original has changed.
     """
@@ -97,11 +93,7 @@ def _of_copy(root: etree._Element, report: CheckReport) -> Iterator[_Stretch]:
 
 
 def _of_word(package: Package, root: etree._Element, report: CheckReport) -> Iterator[_Stretch]:
-    """Yield the stretches of the original as its reader sees them.
-
-    Raises:
-        InputError: the original has changed since the check.
-    """
+    """Yield the stretches of the original; raises `InputError` if it has changed."""
     lines = words_of(package, root).lines
     if "".join(line.text + "\n" for line in lines) != report.text:
         raise InputError(

@@ -24,11 +24,7 @@ _PACKAGES = {WORD: ("docx", "python-docx"), EXCEL: ("openpyxl", "openpyxl")}
 
 
 def require_ending(path: Path, endings: Sequence[str]) -> None:
-    """Require one of these endings.
-
-    Raises:
-        UsageError: the name has another ending.
-    """
+    """Require one of these endings; raises `UsageError`."""
     if path.suffix.lower() not in endings:
         raise UsageError(
             N_("{path} has an ending that says no format known here."),
@@ -39,11 +35,7 @@ def require_ending(path: Path, endings: Sequence[str]) -> None:
 
 
 def require_package(path: Path) -> None:
-    """Require the package for files of this name.
-
-    Raises:
-        UsageError: the package is not installed.
-    """
+    """Require the package for files of this name; raises `UsageError`."""
     module, package = _PACKAGES.get(path.suffix.lower(), ("", ""))
     if module and find_spec(module) is None:
         raise UsageError(
@@ -57,11 +49,6 @@ def require_package(path: Path) -> None:
 def write_blocks(path: Path, blocks: Iterable[Block], *, replace: bool = False) -> None:
     """Write blocks to a file: Word for ``.docx``, else Markdown.
 
-    Args:
-        path: the file.
-        blocks: its content.
-        replace: overwrite an existing file.
-
     Raises:
         FileExistsAlready: the file exists and `replace` is off.
         UsageError: the path is a folder, or a package is missing.
@@ -73,11 +60,7 @@ def write_blocks(path: Path, blocks: Iterable[Block], *, replace: bool = False) 
 
 
 def into(file: IO[bytes], path: Path, blocks: Iterable[Block]) -> None:
-    """Write blocks to an open file in the format of `path`.
-
-    Raises:
-        OSError: writing failed.
-    """
+    """Write blocks to an open file in the format of `path`; raises `OSError`."""
     if path.suffix.lower() == WORD:
         write_word(blocks, file)
     else:

@@ -33,7 +33,7 @@ Places = Callable[[str, Citation], str]
 def places(workspace: Workspace) -> Iterator[Places]:
     """Give a function to cite in legal style: 民法第709条（明治二十九年法律第八十九号）.
 
-    If the corpus or the passage is gone, the function returns the stored label.
+    Without the corpus or the passage it returns the stored label.
     """
     opened: dict[str, CorpusStore] = {}
     with ExitStack() as held:

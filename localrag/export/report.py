@@ -35,11 +35,7 @@ _SUFFIXES = (".html", ".htm", ".md", *WORD_SUFFIXES)
 
 
 def known_suffix(path: Path) -> str:
-    """Return the suffix of a report.
-
-    Raises:
-        UsageError: no report has this suffix.
-    """
+    """Return the suffix of a report; raises `UsageError` for an unknown one."""
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
         raise UsageError(
@@ -53,13 +49,7 @@ def known_suffix(path: Path) -> str:
 def write_report(
     report: CheckReport, path: Path, original: Path | None = None, *, replace: bool = True
 ) -> None:
-    """Write a report in the format of its suffix.
-
-    Args:
-        report: the findings.
-        path: the file.
-        original: the checked file; a Word file is copied and gets comments.
-        replace: overwrite an existing file.
+    """Write a report in the format of its suffix; comments go into a copy of a Word file.
 
     Raises:
         FileExistsAlready: the file exists and `replace` is off.
@@ -139,11 +129,7 @@ def _marked(part: DiffPart) -> Iterator[Inline]:
 
 
 class _Piece(NamedTuple):
-    """A stretch of the text with its worst verdict.
-
-    Attributes:
-        anchor: number of the first finding here, from 1; 0 for none.
-    """
+    """A stretch of the text, its worst verdict, and the number of its first finding or 0."""
 
     text: str
     verdict: str

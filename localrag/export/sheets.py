@@ -28,11 +28,7 @@ Cell = str | int | float
 
 
 def write_csv(columns: Sequence[Column], rows: Iterable[Sequence[Cell]], file: IO[bytes]) -> None:
-    """Write CSV for Excel: UTF-8 with a byte order mark, an apostrophe before formulas.
-
-    Raises:
-        OSError: writing failed.
-    """
+    """Write CSV for Excel: UTF-8 with a byte order mark, an apostrophe before formulas."""
     text = TextIOWrapper(file, "utf-8-sig", newline="", write_through=True)
     try:
         writer = csv.writer(text)
@@ -52,17 +48,7 @@ def _plain(cell: Cell) -> Cell:
 def write_xlsx(
     title: str, columns: Sequence[Column], rows: Iterable[Sequence[Cell]], file: IO[bytes]
 ) -> None:
-    """Write a workbook with one sheet, row by row.
-
-    Args:
-        title: of the sheet.
-        columns: their headers stay visible.
-        rows: texts too long for a cell are cut, with a note.
-        file: the open file.
-
-    Raises:
-        OSError: writing failed.
-    """
+    """Write a workbook with one sheet; texts too long for a cell are cut, with a note."""
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Alignment, Font

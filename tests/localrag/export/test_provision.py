@@ -31,7 +31,7 @@ from localrag.export.provision import cited, looked_up_blocks, places
 from localrag.reading.types import Citation
 from localrag.workspace import Workspace
 
-from ..patience import PATIENCE
+from ...patience import PATIENCE
 
 LAW = "渡し舟の安全及び活用に関する法律"
 NUMBER = "令和九十九年法律第一号"
