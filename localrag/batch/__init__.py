@@ -4,9 +4,8 @@
 batches of a workspace, ``forget`` removes one from the list.
 """
 
-from localrag.batch.estimating import BatchEstimate, estimate
 from localrag.batch.registry import KnownBatch, forget, known
-from localrag.batch.running import BatchReport, run
+from localrag.batch.running import BatchEstimate, BatchReport, estimate, run
 from localrag.batch.types import Opener
 
 __all__ = [

@@ -9,9 +9,8 @@ from functools import partial
 from hashlib import file_digest
 from pathlib import Path
 
-from localrag.batch.ledger import AnswerFile
 from localrag.batch.options import as_called
-from localrag.batch.rows import AnsweredRow, FailedRow, TraceSummary, WrittenRow
+from localrag.batch.rows import AnsweredRow, AnswerFile, FailedRow, TraceSummary, WrittenRow
 from localrag.durable import replace_text
 from localrag.errors import StorageError, UsageError
 from localrag.export.answer import Place, answer_blocks

@@ -1,6 +1,7 @@
 """Runs a batch: asks every open row and writes the answer."""
 
-from collections.abc import Callable, Iterator, Mapping
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,9 +10,9 @@ from typing import IO
 
 from localrag.batch.asking import at_once, outcomes, settled
 from localrag.batch.folder import BatchFolder
-from localrag.batch.ledger import AnswerFile, Ledger
 from localrag.batch.origin import origin_of, searches
 from localrag.batch.registry import KnownBatch, noted, now
+from localrag.batch.rows import AnswerFile, Ledger
 from localrag.batch.table import CheckedTable, QuestionTable, open_table
 from localrag.batch.types import (
     ANSWERING,
@@ -32,9 +33,10 @@ from localrag.errors import InputError, NotFoundError, UsageError
 from localrag.facts import Fact, FactKind
 from localrag.ingest.state import IndexState, index_state
 from localrag.language import N_
-from localrag.methods.answering import open_answers
+from localrag.methods.answering import answering_method, open_answers
 from localrag.progress import Progress, ignore
 from localrag.reading.types import Status
+from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 
 
@@ -99,21 +101,6 @@ class BatchReport:
         """Questions a minute in this run; 0 without any."""
         return 60 * self.spent.asked / self.asking if self.asking else 0.0
 
-    @classmethod
-    def of(
-        cls, ledger: Ledger, earlier: int, spent: BatchCost, seconds: float, asking: float
-    ) -> "BatchReport":
-        """Make a report from the ledger."""
-        return cls(
-            rows=len(ledger),
-            statuses={status: ledger.tally[status] for status in Status},
-            failed={name: n for name, n in ledger.tally.items() if n and name not in set(Status)},
-            earlier=earlier,
-            spent=spent,
-            seconds=seconds,
-            asking=asking,
-        )
-
 
 def run(
     workspace: Workspace,
@@ -160,13 +147,13 @@ def run(
     """
     started = perf_counter()
     folder = BatchFolder.of(out, questions)
-    config = with_concurrency(config, concurrency)
+    config = _with_concurrency(config, concurrency)
     with (
         open_table(questions, workspace.home) as table,
-        refusing(workspace, corpus, config) as refused,
+        _refusing(workspace, corpus, config) as refused,
     ):
-        checked = first_pass(table, refused, on_event)
-        tell_if_behind(workspace, corpus, config, on_event)
+        checked = _first_pass(table, refused, on_event)
+        _tell_if_behind(workspace, corpus, config, on_event)
         origin = origin_of(workspace, corpus, config)
         with folder.held():
             anew = restart or not folder.begun
@@ -191,7 +178,7 @@ def run(
     return work.report(perf_counter() - started)
 
 
-def first_pass(
+def _first_pass(
     table: QuestionTable, refused: Callable[[Row], Row], on_event: Listener
 ) -> CheckedTable:
     """Check the whole table before the first question; raises as `QuestionTable.check`."""
@@ -204,13 +191,13 @@ def first_pass(
     return checked
 
 
-def tell_if_behind(workspace: Workspace, corpus: str, config: Config, on_event: Listener) -> None:
+def _tell_if_behind(workspace: Workspace, corpus: str, config: Config, on_event: Listener) -> None:
     """Report `INDEX_BEHIND` if the method searches; raises as `index_state`."""
     if searches(config) and index_state(workspace, corpus) is IndexState.BEHIND:
         on_event(Fact(FactKind.INDEX_BEHIND, corpus=corpus))
 
 
-def with_concurrency(config: Config, concurrency: int) -> Config:
+def _with_concurrency(config: Config, concurrency: int) -> Config:
     """Set the number of parallel requests; 0 changes nothing."""
     if not concurrency:
         return config
@@ -219,7 +206,7 @@ def with_concurrency(config: Config, concurrency: int) -> Config:
 
 
 @contextmanager
-def refusing(workspace: Workspace, corpus: str, config: Config) -> Iterator[Callable[[Row], Row]]:
+def _refusing(workspace: Workspace, corpus: str, config: Config) -> Iterator[Callable[[Row], Row]]:
     """Give a function to refuse rows with documents missing from the corpus.
 
     Raises:
@@ -331,7 +318,16 @@ class _Work:
 
     def report(self, seconds: float) -> BatchReport:
         """Return the report."""
-        return BatchReport.of(self._ledger, self._earlier, self._spent, seconds, self._asking)
+        tally = self._ledger.tally
+        return BatchReport(
+            rows=len(self._ledger),
+            statuses={status: tally[status] for status in Status},
+            failed={name: n for name, n in tally.items() if n and name not in set(Status)},
+            earlier=self._earlier,
+            spent=self._spent,
+            seconds=seconds,
+            asking=self._asking,
+        )
 
     def _rows(self) -> Iterator[Row]:
         # Stop at the checked length: a table growing during the run would never end.
@@ -362,3 +358,161 @@ class _Work:
             earlier=self._earlier,
             failed=self._ledger.failed,
         )
+
+
+_SAMPLE = 20
+_PATIENCE = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class BatchEstimate:
+    """The estimated cost of a batch, from a sample of answered rows.
+
+    The time is the sample's time multiplied by the rows to ask. It is valid for this machine, this
+    model and this number of parallel questions. The first answer also loads the model and is not
+    counted.
+
+    Attributes:
+        rows: of the table.
+        unreadable: rows impossible to ask.
+        left: rows still to ask, without unreadable and unanswerable ones.
+        sampled: rows answered for the estimate.
+        failed: of these.
+        seconds: estimated wall time.
+        prompt, completion: estimated tokens; 0 without a model.
+        unanswerable: rows with no options, or too many, for a method of choice; each fails at once.
+    """
+
+    rows: int
+    unreadable: int
+    left: int
+    sampled: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    prompt: int = 0
+    completion: int = 0
+    unanswerable: int = 0
+
+
+def estimate(
+    workspace: Workspace,
+    corpus: str,
+    config: Config,
+    questions: Path | IO[bytes],
+    out: Path | None = None,
+    *,
+    concurrency: int = 0,
+    retry_failed: bool = False,
+    restart: bool = False,
+    on_event: Listener = ignore,
+    opener: Opener = open_answers,
+) -> BatchEstimate:
+    """Check every row and estimate the cost of `run`, with its arguments and errors.
+
+    Unreadable rows are reported before any question is asked. Rows already answered in `out` are
+    not counted.
+    """
+    config = _with_concurrency(config, concurrency)
+    with (
+        open_table(questions, workspace.home) as table,
+        _refusing(workspace, corpus, config) as refused,
+    ):
+        checked = _first_pass(table, refused, on_event)
+        _tell_if_behind(workspace, corpus, config, on_event)
+        ledger = Ledger(len(checked))
+        folder = BatchFolder.of(out, questions) if out is not None and not restart else None
+        if folder is not None and folder.begun:
+            folder.require_same(origin_of(workspace, corpus, config))
+            ledger = AnswerFile(folder.out, checked).ledger
+        rows = map(refused, checked.rows())
+        open_rows = _open(rows, ledger, on_event, retry_failed=retry_failed)
+        sample, left, unanswerable = _sample(open_rows, answering_method(config).takes)
+        if not sample:
+            return BatchEstimate(len(checked), checked.unreadable, left, unanswerable=unanswerable)
+        with opener(workspace, corpus, config) as answers:
+            measured = _measure(sample, answers, concurrency, on_event)
+    times = left / measured.spent.asked
+    return BatchEstimate(
+        len(checked),
+        checked.unreadable,
+        left,
+        sampled=measured.spent.asked,
+        failed=measured.failed,
+        seconds=measured.seconds * times,
+        prompt=round(measured.spent.prompt * times),
+        completion=round(measured.spent.completion * times),
+        unanswerable=unanswerable,
+    )
+
+
+def _open(
+    rows: Iterable[Row], ledger: Ledger, on_event: Listener, *, retry_failed: bool
+) -> Iterator[QuestionRow]:
+    """Yield the questions still to ask, and report unreadable rows."""
+    for row in rows:
+        if not ledger.open(row.row, retry_failed=retry_failed):
+            continue
+        if isinstance(row, QuestionRow):
+            yield row
+        else:
+            on_event(RowFailed.of(row, row.problem))
+
+
+def _sample(
+    rows: Iterable[QuestionRow], takes: Callable[[Query], bool]
+) -> tuple[list[QuestionRow], int, int]:
+    """Return a random sample of the rows, the number to ask, and the number unanswerable.
+
+    Source: J. S. Vitter, Random Sampling with a Reservoir, ACM TOMS 11 (1985), algorithm R.
+    """
+    chance = random.Random(0)  # noqa: S311 - the same sample every time
+    sample: list[QuestionRow] = []
+    askable = unanswerable = 0
+    for row in rows:
+        if not takes(row.query):
+            unanswerable += 1
+            continue
+        askable += 1
+        place = chance.randrange(askable)
+        if len(sample) < _SAMPLE:
+            sample.append(row)
+        elif place < _SAMPLE:
+            sample[place] = row
+    return sample, askable, unanswerable
+
+
+@dataclass(slots=True)
+class _Measured:
+    spent: BatchCost
+    failed: int = 0
+    seconds: float = 0.0
+
+    def progress(self, total: int) -> Progress:
+        """Return the progress through `total` rows."""
+        return Progress(
+            ANSWERING,
+            self.spent.asked,
+            total,
+            self.seconds,
+            failed=self.failed,
+            limit=_PATIENCE,
+        )
+
+
+def _measure(
+    sample: list[QuestionRow], answers: AnswerSource, concurrency: int, on_event: Listener
+) -> _Measured:
+    """Answer one question to warm up, then others for a limited time."""
+    list(settled(outcomes(sample[:1], answers, 1)))
+    measured = _Measured(BatchCost())
+    others = sample[1:] or sample
+    started = perf_counter()
+    with closing(outcomes(others, answers, at_once(answers, concurrency))) as found:
+        for outcome in settled(found):
+            measured.spent.add(outcome)
+            measured.failed += outcome.error is not None
+            measured.seconds = perf_counter() - started
+            on_event(measured.progress(len(others)))
+            if measured.seconds > _PATIENCE:
+                break
+    return measured

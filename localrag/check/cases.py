@@ -74,9 +74,7 @@ def figure_of_another_case(said: str, provisions: Sequence[str]) -> str:
     """Return a figure of a sentence the provisions give for another case, else ""."""
     folded = fold(said)
     told = list(_placed(folded, said))
-    there = [
-        one for text in provisions for unit in _units(text) for one in _placed(fold(unit), unit)
-    ]
+    there = _placed_in(provisions)
     spans = [(one.figure.start, one.figure.end) for one in told]
     plain = with_blanks(folded.text, spans)
     for one in told:
@@ -112,10 +110,12 @@ def other_bound(written: str, said: str, provisions: Sequence[str]) -> Instead |
 def other_figures(written: str, said: str, provisions: Sequence[str]) -> tuple[str, ...]:
     """Return the provisions' figures nearest in words to a wrong figure, with bounds."""
     folded = fold(said)
-    told = [one for one in _placed(folded, said) if _is_written(one.figure, folded, written)]
-    there = [
-        one for text in provisions for unit in _units(text) for one in _placed(fold(unit), unit)
+    told = [
+        one
+        for one in _placed(folded, said)
+        if folded.written(one.figure.start, one.figure.end) == written
     ]
+    there = _placed_in(provisions)
     for one in told:
         rivals = [other for other in there if _is_rival(one.figure, other.figure)]
         near = [_nearness(one, other, _plain(folded.text)) for other in rivals]
@@ -125,10 +125,6 @@ def other_figures(written: str, said: str, provisions: Sequence[str]) -> tuple[s
         if words := tuple(dict.fromkeys(nearest)):
             return words[:_FEW]
     return ()
-
-
-def _is_written(figure: Figure, folded: Folded, written: str) -> bool:
-    return folded.written(figure.start, figure.end) == written
 
 
 def _is_rival(one: Figure, other: Figure) -> bool:
@@ -203,6 +199,11 @@ def _units(provision: str) -> Iterator[str]:
         for sentence in sentences:
             yield sentence if _LISTS.search(sentence) or not stem else f"{stem}{sentence}"
         stem = next((one for one in sentences if _LISTS.search(one)), stem)
+
+
+def _placed_in(provisions: Sequence[str]) -> list[_Placed]:
+    units = (unit for text in provisions for unit in _units(text))
+    return [one for unit in units for one in _placed(fold(unit), unit)]
 
 
 def _placed(folded: Folded, unit: str) -> Iterator[_Placed]:
