@@ -379,10 +379,10 @@ def csv_records(stream: IO[bytes], layout: CsvLayout) -> Iterator[Record]:
                 begin,
                 {},
                 InputError(
-                    N_("The row that ends in line {line} is not CSV ({problem})."),
+                    N_("The row ending in line {line} is not CSV ({problem})."),
                     N_(
-                        "Put a text with commas (or what separates the columns) or quotation marks "
-                        "between quotation marks."
+                        "Put a text with commas (or other separators) or quotation marks between "
+                        "quotation marks."
                     ),
                     line=layout.line + reader.line_num,
                     problem=error,
@@ -400,7 +400,7 @@ def _too_many(header: Header, fields: list[str]) -> InputError | None:
         return None
     return InputError(
         N_("The row has {fields} fields, the header {header}."),
-        N_("Put a text with commas (or what separates the columns) between quotation marks."),
+        N_("Put a text with commas (or other separators) between quotation marks."),
         fields=len(fields),
         header=len(header.fields),
     )

@@ -62,7 +62,7 @@ class AnswerDocument:
         raise UsageError(
             N_("{path} was changed since the batch wrote it.")
             if noted
-            else N_("{path} is there already, and nothing says that a batch wrote it."),
+            else N_("{path} already exists, and no batch is known to have written it."),
             N_("Name another file with --out, or remove this one."),
             path=self.path,
         )

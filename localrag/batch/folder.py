@@ -38,7 +38,7 @@ class BatchFolder:
             path = rows_beside(named)
             if link := next((one for one in (named, path) if one.is_symlink()), None):
                 raise UsageError(
-                    N_("{out} is a link, and answers follow none."),
+                    N_("{out} is a link; answers are not written through links."),
                     N_("Name the file itself with --out."),
                     out=link,
                 )
@@ -47,7 +47,7 @@ class BatchFolder:
             asked = questions.expanduser().resolve() if isinstance(questions, Path) else None
             if asked in (named, path):
                 raise UsageError(
-                    N_("The answers would take the place of the questions."),
+                    N_("The answers would overwrite the questions."),
                     Fact(FactKind.TO_NAME_OUT),
                 )
             if not path.parent.is_dir():
@@ -155,7 +155,7 @@ class BatchFolder:
         origin = origins.read(self.origin)
         if origin is None:
             raise UsageError(
-                N_("{path} is there already, and nothing says that a batch wrote it."),
+                N_("{path} already exists, and no batch is known to have written it."),
                 N_("Name another file with --out, or remove this one."),
                 path=self.out,
             )

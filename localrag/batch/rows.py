@@ -405,7 +405,7 @@ class AnswerFile:
 def _no_row(path: Path, line: int) -> UsageError:
     return UsageError(
         N_("{path}, line {line}: It is no row of a file of answers."),
-        N_("Delete that line, name another file with --out, or begin anew with --restart."),
+        N_("Delete that line, name another file with --out, or start again with --restart."),
         path=path,
         line=line,
     )

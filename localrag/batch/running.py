@@ -249,7 +249,7 @@ def _unasked(row: QuestionRow, problem: InputError) -> UnreadableRow:
 def _lacking(corpus: str, document: str) -> InputError:
     return InputError(
         N_("The corpus {corpus!r} holds no document {document!r}."),
-        N_("See what it holds: localrag list {corpus}"),
+        N_("List its documents: localrag list {corpus}"),
         corpus=corpus,
         document=document,
     )

@@ -364,7 +364,7 @@ def _where(record: Mapping[str, Any]) -> tuple[Label, ...]:
         if all(some and all(isinstance(one, str) for one in some) for some in values):
             return labels(where)
     raise InputError(
-        N_("What the documents to search are told apart by cannot be read."),
+        N_('The field "where" cannot be read.'),
         N_('Write "where": {"kind": "Act"} or "kind=Act; chapter=罰則", or leave the field out.'),
     )
 

@@ -141,7 +141,7 @@ def cause_and_cure(error: Exception) -> tuple[str, str]:
         _("An error nobody foresaw: {name}: {error}").format(
             name=type(error).__name__, error=error
         ),
-        _("See where it comes from: LOCALRAG_DEBUG=1 localrag ask QUESTION"),
+        _("Find the cause: LOCALRAG_DEBUG=1 localrag ask QUESTION"),
     )
 
 

@@ -124,7 +124,7 @@ def _further(finding: Finding) -> Iterator[str]:
             else (f"[{part.law}]" if part.law else "") + (f"({part.said})" if part.said else "")
             for part in finding.diff
         )
-        yield _("In [ ] what the provision has, in ( ) what the text has.")
+        yield _("[ ]: words of the provision; ( ): words of the text.")
     if finding.provision:
         yield wording.compared(finding)
     if finding.evidence and finding.verdict is Verdict.FAILS:

@@ -27,7 +27,7 @@ def require_ending(path: Path, endings: Sequence[str]) -> None:
     """Require one of these endings; raises `UsageError`."""
     if path.suffix.lower() not in endings:
         raise UsageError(
-            N_("{path} has an ending that says no format known here."),
+            N_("{path} has an ending of no known format."),
             N_("Give it one of these: {endings}"),
             path=path,
             endings=", ".join(endings),

@@ -187,7 +187,7 @@ def test_no_work_of_others_is_lost(bench: Any, scripted: Any) -> None:
     bench.ask("a?")
     path = to(bench, "answers.csv")
     path.write_text("precious")
-    with pytest.raises(UsageError, match="nothing says that a batch wrote it"):
+    with pytest.raises(UsageError, match="no batch is known to have written it"):
         bench.run(scripted())
     assert path.read_text() == "precious"
     path.unlink()

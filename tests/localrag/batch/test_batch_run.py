@@ -244,7 +244,7 @@ def test_a_file_that_no_batch_wrote_is_left_alone(bench: Any, scripted: Any) -> 
     bench.ask(*TEXTS[:3])
     bench.out.write_text("my notes\n")
     for restart in (False, True):
-        with pytest.raises(UsageError, match="nothing says that a batch wrote it"):
+        with pytest.raises(UsageError, match="no batch is known to have written it"):
             bench.run(scripted(), restart=restart)
     assert bench.out.read_text() == "my notes\n"
     assert not list(bench.out.parent.glob("*.run"))
