@@ -21,7 +21,7 @@ from localrag.conversations.store import (
     query_as_kept,
 )
 from localrag.conversations.types import TurnState
-from localrag.database import connect
+from localrag.database import Database, connect
 from localrag.errors import BusyError, NotFoundError, StorageError, StoreError
 from localrag.facts import Fact, FactKind, told
 from localrag.reading.types import Answer, Status
@@ -105,10 +105,13 @@ def test_two_workbenches_write_into_one_file(
 
 
 def test_a_file_that_is_locked_for_long(
-    conversations: Conversations, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    file: Database,
+    conversations: Conversations,
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(database, "_PATIENCE", 50)
-    with conversations._db.transaction(), Conversations.open(workspace) as other:
+    with file.transaction(), Conversations.open(workspace) as other:
         assert other.list() == []
         with pytest.raises(BusyError, match="Another process"):
             other.new()
@@ -116,7 +119,7 @@ def test_a_file_that_is_locked_for_long(
 
 @pytest.mark.parametrize(("table", "column"), [("answers", "body"), ("turns", "query")])
 def test_what_another_program_wrote(
-    conversations: Conversations, answer: MakeAnswer, table: str, column: str
+    file: Database, conversations: Conversations, answer: MakeAnswer, table: str, column: str
 ) -> None:
     """What is left is valid JSON, and would be shown as what was asked or answered."""
     talk = conversations.new()
@@ -124,7 +127,7 @@ def test_what_another_program_wrote(
         turn = conversations.begin(talk.id, Query(text), "main", "", "")
         conversations.finish(turn.id, answer(text="水位は二メートル"), 1)
     key = "turn" if table == "answers" else "id"
-    conversations._db.write(
+    file.write(
         f"UPDATE {table} SET {column} = replace({column}, '水', '氷') WHERE {key} = ?", (turn.id,)
     )
     first, second = conversations.turns(talk.id)
@@ -250,13 +253,13 @@ def test_a_file_of_the_first_version_is_lifted(workspace: Workspace, answer: Mak
     ],
 )
 def test_an_answer_that_cannot_be_read_hides_no_other(
-    conversations: Conversations, answer: MakeAnswer, body: str, cause: str
+    file: Database, conversations: Conversations, answer: MakeAnswer, body: str, cause: str
 ) -> None:
     talk = conversations.new()
     for text in ("甲", "乙"):
         turn = conversations.begin(talk.id, Query(text), "main", "", "")
         conversations.finish(turn.id, answer(), 1)
-    conversations._db.write("UPDATE answers SET body = ? WHERE turn = ?", (body, turn.id))
+    file.write("UPDATE answers SET body = ? WHERE turn = ?", (body, turn.id))
     first, second = conversations.turns(talk.id)
     assert first.answer is not None
     assert (second.state, second.answer) == (TurnState.ANSWERED, None)
@@ -296,10 +299,12 @@ def test_the_words_that_the_second_version_stored_are_told(answer: MakeAnswer) -
     assert told(read.trace.events) == "left out"
 
 
-def test_a_question_that_cannot_be_read_is_told(conversations: Conversations) -> None:
+def test_a_question_that_cannot_be_read_is_told(
+    file: Database, conversations: Conversations
+) -> None:
     talk = conversations.new()
     conversations.begin(talk.id, Query("甲"), "main", "", "")
-    conversations._db.write("UPDATE turns SET query = '{', draft = '[1'")
+    file.write("UPDATE turns SET query = '{', draft = '[1'")
     [turn] = conversations.turns(talk.id)
     assert (turn.query, turn.cause) == (Query(""), "This question is damaged.")
 
@@ -321,13 +326,13 @@ def test_a_damaged_file_is_told_and_stays(workspace: Workspace) -> None:
 
 
 def test_a_full_disk_loses_nothing_that_was_written(
-    conversations: Conversations, answer: MakeAnswer
+    file: Database, conversations: Conversations, answer: MakeAnswer
 ) -> None:
     talk = conversations.new()
     turn = conversations.begin(talk.id, Query("甲"), "main", "", "")
     conversations.draft(turn.id, ["書きかけ"])
-    pages = conversations._db.rows("PRAGMA page_count")[0][0]
-    conversations._db.rows(f"PRAGMA max_page_count = {pages}")
+    pages = file.rows("PRAGMA page_count")[0][0]
+    file.rows(f"PRAGMA max_page_count = {pages}")
     long = answer(text="長" * 50_000)
     with pytest.raises(StorageError, match="is full"):
         conversations.finish(turn.id, long, 1)
@@ -335,7 +340,7 @@ def test_a_full_disk_loses_nothing_that_was_written(
         conversations.begin(talk.id, Query("問" * 50_000), "main", "", "")
     [read] = conversations.turns(talk.id)
     assert (read.state, read.draft) == (TurnState.ANSWERING, ("書きかけ",))
-    conversations._db.rows("PRAGMA max_page_count = 1000000")
+    file.rows("PRAGMA max_page_count = 1000000")
     conversations.finish(turn.id, long, 1)
     assert conversations.turns(talk.id)[0].answer is not None
 
@@ -353,11 +358,12 @@ def test_a_place_that_cannot_be_written(workspace: Workspace, tmp_path: Path) ->
         assert conversations.turns(talk.id) == []
 
 
-def test_a_file_that_cannot_be_written_can_be_read(workspace: Workspace) -> None:
-    with Conversations.open(workspace) as conversations:
-        talk = conversations.new("題")
-        conversations.begin(talk.id, Query("甲"), "main", "", "")
-        conversations._db.rows("PRAGMA query_only = 1")
-        with pytest.raises(StorageError, match="readonly"):
-            conversations.rename(talk.id, "別の題")
-        assert [found.title for found in conversations.list("甲")] == ["題"]
+def test_a_file_that_cannot_be_written_can_be_read(
+    file: Database, conversations: Conversations
+) -> None:
+    talk = conversations.new("題")
+    conversations.begin(talk.id, Query("甲"), "main", "", "")
+    file.rows("PRAGMA query_only = 1")
+    with pytest.raises(StorageError, match="readonly"):
+        conversations.rename(talk.id, "別の題")
+    assert [found.title for found in conversations.list("甲")] == ["題"]
