@@ -1,4 +1,4 @@
-"""Answers for Excel and Word: made of the rows, made again on request, never over other work."""
+"""Answers for Excel and Word: made from the rows, again on request, never over other files."""
 
 import csv
 import json
@@ -197,7 +197,7 @@ def test_no_work_of_others_is_lost(bench: Any, scripted: Any) -> None:
         bench.run(scripted(), restart=True)
     assert path.read_text().endswith("my own notes")
     bench.questions = path
-    with pytest.raises(UsageError, match="place of the questions"):
+    with pytest.raises(UsageError, match="overwrite the questions"):
         bench.run(scripted())
 
 

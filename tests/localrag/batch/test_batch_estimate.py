@@ -1,4 +1,4 @@
-"""What a batch would take: sampled, never written."""
+"""Estimates of batches: sampled, never written."""
 
 import json
 from typing import Any

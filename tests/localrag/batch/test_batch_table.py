@@ -1,4 +1,4 @@
-"""Tables of questions: what is read from them, what is isolated, what is refused."""
+"""Tables of questions: rows read, isolated and refused."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Reports of a check, and the verb: every text in them is shown, and never acts."""
+"""Reports of a check, and the verb: texts are shown and never executed."""
 
 import zipfile
 from collections.abc import Callable
@@ -27,7 +27,7 @@ def memo(tmp_path: Path) -> Path:
 
 
 def comments(path: Path) -> list[tuple[str, str]]:
-    """Each comment of a Word file: what it stands at, and its first line."""
+    """Each comment of a Word file: its text, and its first line."""
     document = docx.Document(str(path))
     found = []
     for comment in document.comments:

@@ -1,4 +1,4 @@
-"""Word files that are checked: what is in a note, what is not read, comments in a copy."""
+"""Checks of Word files: notes, unread parts, comments in a copy."""
 
 import zipfile
 from collections.abc import Callable

@@ -37,7 +37,7 @@ def conversations(file: Database, workspace: Workspace) -> Iterator[Conversation
 
 @pytest.fixture
 def answer() -> Callable[..., Answer]:
-    """Makes an answer with everything an answer can have; arguments replace parts of it."""
+    """Makes an answer with all possible parts; arguments replace some."""
 
     def make(**parts: Any) -> Answer:
         known = Stage.KNOWLEDGE

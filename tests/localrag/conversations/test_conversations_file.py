@@ -1,4 +1,4 @@
-"""The file of conversations: processes that are killed, others beside, damage, full disks."""
+"""The file of conversations: killed processes, other processes, damage, full disks."""
 
 import json
 import os
@@ -57,11 +57,11 @@ def test_killed_in_the_middle_of_an_answer(
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         talk = int(process.stdout.readline())
-        # Seen by another workbench while it goes on …
+        # Seen by another workbench meanwhile …
         assert conversations.turns(talk)[1].state is TurnState.ANSWERING
         assert conversations.list()[0].state is TurnState.ANSWERING
         os.kill(process.pid, signal.SIGKILL)
-    # … and after it was killed, by that one and by whoever comes later.
+    # … and after the kill, by the same one and later ones.
     for _ in range(2):
         first, second = conversations.turns(talk)
         assert (first.state, first.answer and first.answer.text) == (
@@ -83,7 +83,7 @@ def test_what_was_being_answered_when_it_was_closed(workspace: Workspace) -> Non
         assert leaving.turns(talk.id)[0].state is TurnState.ANSWERING
     with Conversations.open(workspace) as later:
         assert later.turns(talk.id)[0].state is TurnState.INTERRUPTED
-        # It can still be answered by somebody else, as a question of its own.
+        # Another process can still answer it, as a new question.
         later.begin(talk.id, Query("問い"), "main", "", "")
         assert [turn.state for turn in later.turns(talk.id)] == [
             TurnState.INTERRUPTED,
@@ -121,7 +121,7 @@ def test_a_file_that_is_locked_for_long(
 def test_what_another_program_wrote(
     file: Database, conversations: Conversations, answer: MakeAnswer, table: str, column: str
 ) -> None:
-    """What is left is valid JSON, and would be shown as what was asked or answered."""
+    """The result is valid JSON and must still be refused."""
     talk = conversations.new()
     for text in ("水位は？", "水位は何か"):
         turn = conversations.begin(talk.id, Query(text), "main", "", "")
@@ -142,7 +142,7 @@ def test_what_another_program_wrote(
 def test_a_letter_that_became_another_one_in_the_file(
     conversations: Conversations, workspace: Workspace, answer: MakeAnswer, word: str
 ) -> None:
-    """What is left is valid JSON, and would be shown as what was asked or answered."""
+    """The result is valid JSON and must still be refused."""
     talk = conversations.new()
     turn = conversations.begin(talk.id, Query("水位は？"), "main", "", "")
     conversations.finish(turn.id, answer(text="水位は二メートル"), 1)
@@ -351,7 +351,7 @@ def test_a_place_that_cannot_be_written(workspace: Workspace, tmp_path: Path) ->
         Conversations.open(Workspace(tmp_path / "file" / "home"))
     with Conversations.open(workspace) as conversations:
         talk = conversations.new()
-        # Stands in for a folder that cannot be written, which root can always do.
+        # Replaces a folder closed to writing, as root can always write.
         workspace.conversations.with_suffix(".locks").write_text("")
         with pytest.raises(StorageError, match="cannot be written"):
             conversations.begin(talk.id, Query("甲"), "main", "", "")

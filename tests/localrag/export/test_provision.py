@@ -1,4 +1,4 @@
-"""Provisions and conversations as documents of Word and Markdown, cited as lawyers do."""
+"""Provisions and conversations as Word and Markdown, cited as lawyers do."""
 
 import errno
 import os
