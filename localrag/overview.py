@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from localrag.config import Config
 
 STARTING = 5
-"""Questions to begin with that are offered, where nothing else is said."""
+"""Default number of starting questions."""
 
 # Shorter terms (法, 局) are abbreviations; nobody asks for their meaning.
 _SHORTEST_TERM = 3

@@ -67,7 +67,7 @@ class CheckJson(Json):
 
 
 MOST_LISTED = 1_000
-"""Findings that a server lists of one text, at most."""
+"""Most findings listed by a server for one text."""
 # Characters of all listed findings together.
 _MOST_CHARACTERS = 400_000
 

@@ -184,7 +184,7 @@ class ContentsJson(Json):
 
 
 LookedUpJson = ProvisionJson | ProvisionsJson | ContentsJson
-"""All that a citation names: one provision, several, or what a law holds."""
+"""One provision, several, or the contents of a law."""
 
 
 def looked_up_as_json(found: LookedUp) -> LookedUpJson:

@@ -29,7 +29,7 @@ _Outcomes = Generator[RowOutcome, None, None]
 # Seconds for a running call to notice the cancellation.
 _FAREWELL = 2.0
 PATIENCE = 5
-"""So many rows in a row that fail alike are taken for a failure of the whole batch."""
+"""This many equal failures in succession end the batch."""
 
 # Nothing to search, or no place to write: every row would fail.
 _FATAL = (WorkspaceError, NotFoundError, BusyError, StorageError)

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     import _csv
 
 Record = tuple[int, Mapping[str, Any], InputError | None]
-"""The line a row begins at, its fields by name as far as they can be told, and what is wrong."""
+"""The first line of a row, its readable fields by name, and its error."""
 
 LIMITS = Limits(line_bytes=1_000_000, unpacked_bytes=1 << 62)
 """Of one row; a table may be as long as it likes."""
 UTF8, CP932, EUC_JP = "utf-8", "cp932", "euc_jp"
-"""What the text of a CSV file may be; the second is what Excel in Japan writes."""
+"""Encodings of CSV; Japanese Excel writes the second."""
 SEPARATORS = (",", "\t", ";")
-"""What may stand between the columns."""
+"""Separators of columns."""
 ABOVE = 20
-"""A header is one of so many rows: titles and notes may stand above it."""
+"""The header is among this many first rows, below titles and notes."""
 
 _FIELDS = {
     "question": (
@@ -50,9 +50,9 @@ _FIELDS = {
     "documents": ("documents", "文書"),
     "where": ("where", "絞り込み", "絞込み", "絞込"),
 }
-"""The fields of a row, by the names that a column may have."""
+"""The fields of a row, and the possible column names of each."""
 FIELDS = tuple(_FIELDS)
-"""The fields that are read, by their own names."""
+"""The names of the fields."""
 _BY_NAME = {name: field for field, names in _FIELDS.items() for name in names}
 _OPTION = "option"
 _READ = {*_FIELDS, _OPTION}

@@ -26,7 +26,7 @@ from localrag.retrieval.types import StageRecord, Trace
 from localrag.workspace import Workspace
 
 ENDINGS = (EXCEL, CSV, *TEXTS)
-"""Endings of the files that are made of the rows; with any other, the rows are the file."""
+"""Endings of files made from the rows; a file with another ending holds the rows."""
 _NOTE = ".digest"
 
 

@@ -27,7 +27,7 @@ from localrag_models.runtimes import named_runtime
 from localrag_models.store import ModelStore
 
 Origin = Mapping[str, object]
-"""By dotted name, what answers depend on; JSON values without structure."""
+"""Everything answers depend on, by dotted name; plain JSON values."""
 
 _OF_SEARCH = ("retrieval", "embedding", "reranking")
 # Place and patience change no answer. Limits on reading and writing do not steer it: a row at the

@@ -27,7 +27,7 @@ from localrag.retrieval.types import Filters, ModelCall, Query, TextSpan, Trace
 
 _UNLESS_EMPTY = Field(exclude_if=lambda value: not value)
 FAILED: Literal["failed"] = "failed"
-"""Stands where an answered row has its status."""
+"""The status of a failed row."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ _TOLD = {
     "\t": FactKind.TABLE_TABS,
     ";": FactKind.TABLE_SEMICOLONS,
 }
-"""What is told of the encoding and the separator of CSV."""
+"""Notes on the encoding and the separator of CSV."""
 # Unknown fields kept for the note.
 _UNUSED = 20
 # Repeated ids named in the error.

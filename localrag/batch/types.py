@@ -15,7 +15,7 @@ from localrag.retrieval.types import Query, Trace
 from localrag.workspace import Workspace
 
 ANSWERING = Phase(N_("answering"), N_("questions"))
-"""The stage whose `Progress` is told after every row."""
+"""The phase of `Progress` after every row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class AnswerSource(Protocol):
 
 
 Opener = Callable[[Workspace, str, Config], AbstractContextManager[AnswerSource]]
-"""Opens what answers the questions about a corpus."""
+"""Opens the answering method for a corpus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class RowFailed:
 
 
 Event = Fact | RowAnswered | RowFailed | Progress
-"""What a batch tells while it runs, once it is stored.
+"""The events of a running batch, after each is stored.
 
 Facts are `TABLE_CHECKED`, `FIELDS_UNREAD`, `INDEX_BEHIND`, `GOES_ON`, `LINE_DROPPED` and `STOPPED`.
 """

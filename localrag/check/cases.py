@@ -50,7 +50,7 @@ _PENALTY = re.compile(
     r"(?P<most>(?:(?!以下の)[^、。（）\s]){1,40})以下の(?:(?P<prison>懲役|拘禁刑|禁錮|拘留)|罰金|科料|過料)"
 )
 LONGEST_LAW = 20_000
-"""Characters of a text that are compared, at most."""
+"""Most characters compared of one text."""
 
 
 class Instead(NamedTuple):

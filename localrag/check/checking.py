@@ -30,7 +30,7 @@ from localrag_indexes.analysis.analyzer import split_sentences
 
 CHECKING = Phase(N_("checking"), N_("places"))
 Judge = Callable[[str], Answer]
-"""Checks one claim: `Answerer.answer` with a method that checks claims."""
+"""Checks one claim: `Answerer.answer` with a method for claims."""
 
 
 def check(

@@ -16,7 +16,7 @@ from localrag_indexes.analysis.analyzer import Morpheme, morphemes
 from localrag_indexes.analysis.normalize import normalize
 
 PENALTIES_RENAMED = "2025-06-01"
-"""The day from which laws have 拘禁刑 (刑法等の一部を改正する法律, 令和四年法律第六十七号)."""
+"""The first day of 拘禁刑 in laws (刑法等の一部を改正する法律, 令和四年法律第六十七号)."""
 
 _OLD_PENALTY = re.compile(
     "(?:懲役|禁[錮固こ])(?:、?(?:若しくは|もしくは|又は|または|及び|および|・)(?:懲役|禁[錮固こ]))?刑?"

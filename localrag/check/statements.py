@@ -232,10 +232,6 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
     place = flow.place(statement.start, statement.end)
     targets = list(dict.fromkeys(t for cited in statement.cited for t in cited.targets))
     passages = [passage for target in targets[:_MOST] if (passage := texts.at(target))]
-    unsure = any(
-        cited.is_several or not cited.basis.is_of_day or not cited.targets
-        for cited in statement.cited
-    )
 
     def found(verdict: Verdict, problem: Fact | None, by: int = 0) -> Finding:
         return Finding(
@@ -250,20 +246,9 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
 
     if not passages:
         return None
-    if statement.is_listed:
-        return found(Verdict.UNCHECKED, Fact(FactKind.LISTED_BELOW))
-    if statement.end - statement.start > _LONGEST:
-        return found(Verdict.UNCHECKED, Fact(FactKind.SENTENCE_TOO_LONG))
-    if len(targets) > _MOST:
-        return found(Verdict.UNCHECKED, Fact(FactKind.PROVISIONS_TOO_MANY))
-    if unsure:
-        return found(Verdict.UNCHECKED, Fact(FactKind.NOTHING_TO_COMPARE))
     law = "".join(passage.text for passage in passages)
-    others = [match[0] for match in _OF_SOMETHING_ELSE.finditer(statement.text)]
-    if figures_of([statement.text]):
-        others += _RECKONED.findall(statement.text)
-    if statement.quotes_others or any(words not in law for words in others):
-        return found(Verdict.UNCHECKED, Fact(FactKind.NOT_OF_THE_PROVISION))
+    if reason := _not_compared(statement, len(targets), law):
+        return found(Verdict.UNCHECKED, reason)
     if statement.is_beside:
         words = letters(statement.text).strip("。")
         for at, passage in enumerate(passages):
@@ -311,14 +296,41 @@ def check_statement(statement: Statement, flow: Flow, texts: LawTexts) -> Findin
         if figure := figure_of_another_case(said, sentences):
             return found(Verdict.UNCHECKED, Fact(FactKind.FIGURE_OF_ANOTHER_CASE, words=figure))
         return found(Verdict.HOLDS, None)
+    return found(Verdict.UNCHECKED, _left_open(said, wrong, sentences, headings))
+
+
+def _not_compared(statement: Statement, provisions: int, law: str) -> Fact | None:
+    """Return the reason for not comparing a sentence with its provisions, or None."""
+    if statement.is_listed:
+        return Fact(FactKind.LISTED_BELOW)
+    if statement.end - statement.start > _LONGEST:
+        return Fact(FactKind.SENTENCE_TOO_LONG)
+    if provisions > _MOST:
+        return Fact(FactKind.PROVISIONS_TOO_MANY)
+    if any(
+        cited.is_several or not cited.basis.is_of_day or not cited.targets
+        for cited in statement.cited
+    ):
+        return Fact(FactKind.NOTHING_TO_COMPARE)
+    others = [match[0] for match in _OF_SOMETHING_ELSE.finditer(statement.text)]
+    if figures_of([statement.text]):
+        others += _RECKONED.findall(statement.text)
+    if statement.quotes_others or any(words not in law for words in others):
+        return Fact(FactKind.NOT_OF_THE_PROVISION)
+    return None
+
+
+def _left_open(
+    said: str, wrong: Sequence[Mismatch], sentences: Sequence[str], headings: Sequence[str]
+) -> Fact:
+    """Return the reason for neither confirming nor refuting a sentence."""
     if missing := next((one for one in wrong if one.kind in _FIGURES), None):
         if is_reckoned(missing.written, sentences):
-            problem = Fact(FactKind.FIGURE_RECKONED, words=missing.written)
-            return found(Verdict.UNCHECKED, problem)
-        return found(Verdict.UNCHECKED, Fact(FactKind.FIGURE_NOT_THERE, words=missing.written))
+            return Fact(FactKind.FIGURE_RECKONED, words=missing.written)
+        return Fact(FactKind.FIGURE_NOT_THERE, words=missing.written)
     if lacking := _lacking(said, [*sentences, *headings]):
-        return found(Verdict.UNCHECKED, Fact(FactKind.WORDS_LACKING, words=lacking))
-    return found(Verdict.UNCHECKED, Fact(FactKind.SAID_IN_OTHER_WORDS))
+        return Fact(FactKind.WORDS_LACKING, words=lacking)
+    return Fact(FactKind.SAID_IN_OTHER_WORDS)
 
 
 def _otherwise(instead: Instead) -> Fact:
@@ -374,7 +386,7 @@ _BORROWS = re.compile("準用|例による|適用する")
 _NOUN = re.compile("名詞-(?!数詞)|形状詞|接頭辞|接尾辞-名詞的")
 _FEW = 3
 _MOST = 5
-"""Provisions beside which a sentence is compared; of a longer list nothing is said one by one."""
+"""Most provisions compared with one sentence."""
 
 
 def _is_each_of_its_own(statement: Statement, texts: LawTexts) -> bool:

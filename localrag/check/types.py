@@ -31,7 +31,7 @@ VERDICTS = {
 }
 
 NO_DIFFERENCE = N_("no difference found")
-"""The word for a sentence that holds: nothing in it that was compared differs."""
+"""The verdict of a sentence without a difference."""
 
 
 class Part(StrEnum):

@@ -14,7 +14,7 @@ from localrag.language import _, ngettext
 from localrag.reading.wording import read_by_ocr
 
 WORST_FIRST = (Verdict.FAILS, Verdict.UNCHECKED, Verdict.HOLDS)
-"""The order in which reports tell of findings."""
+"""The order of findings in reports."""
 
 
 def counts(report: CheckReport) -> str:

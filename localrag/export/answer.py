@@ -22,7 +22,7 @@ from localrag.reading import wording
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Nearest, Status, Step
 
 Place = Callable[[Citation], str]
-"""Tells where a citation stands, as lawyers cite it; "" where that is not known."""
+"""Cites a citation as lawyers do; "" if its place is unknown."""
 
 
 def answer_blocks(answer: Answer, place: Place, shown: int | None = None) -> Iterator[Block]:

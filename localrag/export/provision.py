@@ -26,7 +26,7 @@ from localrag.reading.types import Citation
 from localrag.workspace import Workspace
 
 Places = Callable[[str, Citation], str]
-"""Tells where a citation stands, from the name of the corpus and the citation."""
+"""Cites a citation of a corpus; arguments are the corpus name and the citation."""
 
 
 @contextmanager
