@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from localrag.citing import looked_up_blocks
 from localrag.corpus.store import CorpusStore
 from localrag.errors import NotFoundError
 from localrag.export.markdown import markdown
+from localrag.export.provision import looked_up_blocks
 from localrag.provision import LookedUp, show
 from localrag.workspace import Workspace
 

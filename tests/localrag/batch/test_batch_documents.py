@@ -1,4 +1,4 @@
-"""Answers for Excel and Word: made of the rows, made again on request, never over other work."""
+"""Answers for Excel and Word: made from the rows, again on request, never over other files."""
 
 import csv
 import json
@@ -187,7 +187,7 @@ def test_no_work_of_others_is_lost(bench: Any, scripted: Any) -> None:
     bench.ask("a?")
     path = to(bench, "answers.csv")
     path.write_text("precious")
-    with pytest.raises(UsageError, match="nothing says that a batch wrote it"):
+    with pytest.raises(UsageError, match="no batch is known to have written it"):
         bench.run(scripted())
     assert path.read_text() == "precious"
     path.unlink()
@@ -197,7 +197,7 @@ def test_no_work_of_others_is_lost(bench: Any, scripted: Any) -> None:
         bench.run(scripted(), restart=True)
     assert path.read_text().endswith("my own notes")
     bench.questions = path
-    with pytest.raises(UsageError, match="place of the questions"):
+    with pytest.raises(UsageError, match="overwrite the questions"):
         bench.run(scripted())
 
 

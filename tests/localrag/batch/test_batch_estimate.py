@@ -1,4 +1,4 @@
-"""What a batch would take: sampled, never written."""
+"""Estimates of batches: sampled, never written."""
 
 import json
 from typing import Any
@@ -135,5 +135,5 @@ def test_a_dead_server_shows_at_once(bench: Any, scripted: Any) -> None:
 def test_a_file_that_no_batch_wrote(bench: Any, scripted: Any) -> None:
     bench.ask(*TEXTS)
     bench.out.write_text("my notes\n")
-    with pytest.raises(UsageError, match="nothing says that a batch wrote it"):
+    with pytest.raises(UsageError, match="no batch is known to have written it"):
         judged(bench, scripted(), out=bench.out)

@@ -1,4 +1,4 @@
-"""Tables of questions: what is read from them, what is isolated, what is refused."""
+"""Tables of questions: rows read, isolated and refused."""
 
 import csv
 import io
@@ -214,9 +214,9 @@ BAD_LINES = {
     "id of another kind": (b'{"id": true, "question": "a?"}', "The id"),
     "options of another kind": (b'{"question": "a?", "options": "x|y"}', "The options"),
     "documents of another kind": (b'{"question": "a?", "documents": "x"}', "The documents"),
-    "where of another kind": (b'{"question": "a?", "where": 3}', "told apart by"),
-    "where without a value": (b'{"question": "a?", "where": {"kind": []}}', "told apart by"),
-    "where with a number": (b'{"question": "a?", "where": {"year": 1993}}', "told apart by"),
+    "where of another kind": (b'{"question": "a?", "where": 3}', "cannot be read"),
+    "where without a value": (b'{"question": "a?", "where": {"kind": []}}', "cannot be read"),
+    "where with a number": (b'{"question": "a?", "where": {"year": 1993}}', "cannot be read"),
     "where that is no label": (b'{"question": "a?", "where": "Act"}', "no filter"),
     "half a character in a value": (
         b'{"question": "a?", "where": {"kind": "\\ud800"}}',

@@ -154,7 +154,7 @@ def test_other_settings_name_the_cure(cli: Cli, sample: Path, table: Path, answe
         (["{folder}/none.jsonl", "--out", "{answers}"], 3, "none.jsonl cannot be read"),
         (["{folder}", "--out", "{answers}"], 3, "cannot be read"),
         (["{table}", "--out", "{folder}/none/answers.jsonl"], 2, "There is no folder"),
-        (["{table}", "--out", "{table}"], 2, "place of the questions"),
+        (["{table}", "--out", "{table}"], 2, "overwrite the questions"),
         (["{table}", "--out", "{answers}", "--corpus", "none"], 3, "There is: main"),
         (["{table}", "--out", "{answers}", "--concurrency", "-1"], 2, "--concurrency"),
     ],

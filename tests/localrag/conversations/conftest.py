@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from localrag.conversations.store import Conversations
+from localrag.conversations.store import CONVERSATIONS, Conversations, Owner
 from localrag.corpus.types import Locator, Passage, Triple
+from localrag.database import Database
 from localrag.facts import Fact, FactKind
 from localrag.reading.checking import Mismatch, MismatchKind
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Nearest, Stage, Status, Step
@@ -23,14 +24,20 @@ def workspace(home: Path) -> Workspace:
 
 
 @pytest.fixture
-def conversations(workspace: Workspace) -> Iterator[Conversations]:
-    with Conversations.open(workspace) as opened:
+def file(workspace: Workspace) -> Database:
+    """The file that `conversations` writes; closed with them."""
+    return Database(workspace.conversations, CONVERSATIONS, create=True)
+
+
+@pytest.fixture
+def conversations(file: Database, workspace: Workspace) -> Iterator[Conversations]:
+    with Conversations(file, Owner(workspace.conversations.with_suffix(".locks"))) as opened:
         yield opened
 
 
 @pytest.fixture
 def answer() -> Callable[..., Answer]:
-    """Makes an answer with everything an answer can have; arguments replace parts of it."""
+    """Makes an answer with all possible parts; arguments replace some."""
 
     def make(**parts: Any) -> Answer:
         known = Stage.KNOWLEDGE

@@ -9,6 +9,7 @@ import pytest
 from localrag import language
 from localrag.conversations.export import conversation_blocks, export, file_name
 from localrag.conversations.store import Conversations
+from localrag.database import Database
 from localrag.errors import FileExistsAlready, NotFoundError, StorageError, UsageError
 from localrag.export.markdown import markdown
 from localrag.facts import Fact, FactKind
@@ -96,7 +97,9 @@ def test_every_status_and_every_mismatch_has_words() -> None:
     assert MISMATCHES.keys() == set(MismatchKind)
 
 
-def test_what_has_no_answer_says_why(conversations: Conversations, answer: MakeAnswer) -> None:
+def test_what_has_no_answer_says_why(
+    file: Database, conversations: Conversations, answer: MakeAnswer
+) -> None:
     talk = conversations.new().id
     assert "No question has been asked." in written(conversations, talk)
     asked = [conversations.begin(talk, Query(text), "main", "", "") for text in "甲乙丙丁"]
@@ -116,7 +119,7 @@ def test_what_has_no_answer_says_why(conversations: Conversations, answer: MakeA
     assert text.endswith(
         "**Unfinished: it is being answered.**\nWritten until then, and not checked:\n- \\# 半分"
     )
-    conversations._db.write("UPDATE answers SET body = '' WHERE turn = ?", (asked[2].id,))
+    file.write("UPDATE answers SET body = '' WHERE turn = ?", (asked[2].id,))
     text = written(conversations, talk)
     assert (
         "**The answer cannot be read.**\nThis answer is damaged. Ask the question again.\n" in text

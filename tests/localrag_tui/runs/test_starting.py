@@ -99,7 +99,7 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         await until(pilot, lambda: answers.value == beside)
         answers.value = str(questions)
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: "take the place of the questions" in shown(app))
+        await until(pilot, lambda: "overwrite the questions" in shown(app))
         await until(
             pilot, lambda: "Name another file for the answers." in " ".join(shown(app).split())
         )

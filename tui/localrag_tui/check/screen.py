@@ -392,6 +392,6 @@ class CheckScreen(WorkbenchScreen):
 
 
 def _write(checked: Checked, path: Path, *, replace: bool) -> None:
-    from localrag.check.report import write_report
+    from localrag.export.report import write_report
 
     write_report(checked.report, path, checked.original, replace=replace)

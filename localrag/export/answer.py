@@ -1,4 +1,4 @@
-"""An answer as blocks of a text, for exported conversations and batches alike."""
+"""Turns an answer into blocks, for conversations, batches and servers."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -22,23 +22,20 @@ from localrag.reading import wording
 from localrag.reading.types import Answer, Citation, Claim, Derivation, Nearest, Status, Step
 
 Place = Callable[[Citation], str]
-"""Tells where a citation stands, as lawyers cite it; "" where that is not known."""
+"""Cites a citation as lawyers do; "" if its place is unknown."""
 
 
 def answer_blocks(answer: Answer, place: Place, shown: int | None = None) -> Iterator[Block]:
-    """Yield what an answer says, what it rests on, and how far that carries it.
+    """Yield the blocks of an answer: verdict, text, claims, citations.
 
-    Args:
-        answer: the answer.
-        place: tells where a citation stands.
-        shown: as for `wording.verdict`.
+    `place` cites a citation; `shown` is as in `wording.verdict`.
     """
     if answer.absent:
         absent = "、".join(answer.absent)
         yield paragraph(Strong(_("Not in this corpus:")), f" {absent}")
     status = _(wording.STATUSES[answer.status])
     yield paragraph(Strong(status), f": {wording.verdict(answer, shown)}")
-    # What an answer rests on its quotations say; why there is none only this.
+    # Quotations explain the other answers; for this one, only the notes do.
     told = list(map(str, wording.events(answer.trace, answer.absent)))
     if told and answer.status is Status.NOT_FOUND:
         yield items(told)
@@ -54,7 +51,7 @@ def answer_blocks(answer: Answer, place: Place, shown: int | None = None) -> Ite
         yield Heading(3, wording.by_unsupported_model())
     if answer.label:
         yield paragraph(Strong(answer.label), f" {answer.text}")
-    # What the extractive reader says is its quotations, which follow.
+    # The text of the extractive reader repeats the quotations below.
     elif answer.text and (answer.is_concluded or not (answer.claims or answer.citations)):
         yield paragraph(answer.text)
     if answer.claims:
@@ -71,13 +68,12 @@ def answer_blocks(answer: Answer, place: Place, shown: int | None = None) -> Ite
 
 
 def nearest_blocks(nearest: Sequence[Nearest], status: str) -> Iterator[Block]:
-    """Yield the passages that come near a question whose answer has some status."""
+    """Yield the passages near a question; `status` is the status of its answer."""
     yield Heading(3, wording.nearest(status))
     yield Items(tuple(map(_nearest, nearest)))
 
 
 def _claim(answer: Answer, claim: Claim) -> Item:
-    """A claim, and below it what is wrong with it."""
     remarks = [wording.moved()] if claim.moved else []
     remarks += (wording.mismatch(one.kind, one.written, claim.text) for one in claim.mismatches)
     said = (claim.text, *_marks(answer, claim.citations))
@@ -110,6 +106,5 @@ def _step(answer: Answer, step: Step) -> tuple[Inline, ...]:
 
 
 def _marks(answer: Answer, numbers: Sequence[int]) -> tuple[Inline, ...]:
-    """The numbers of citations, behind a blank; a rejected one says so."""
     marks = "".join(wording.mark(answer, number) for number in numbers)
     return (" ", Mark(marks)) if marks else ()

@@ -1,4 +1,4 @@
-"""Provisions and conversations as documents of Word and Markdown, cited as lawyers do."""
+"""Provisions and conversations as Word and Markdown, cited as lawyers do."""
 
 import errno
 import os
@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 import localrag
-from localrag.citing import cited, looked_up_blocks, places
 from localrag.errors import FileExistsAlready, UsageError
 from localrag.export.blocks import (
     Block,
@@ -28,10 +27,11 @@ from localrag.export.blocks import (
 )
 from localrag.export.files import write_blocks
 from localrag.export.markdown import markdown
+from localrag.export.provision import cited, looked_up_blocks, places
 from localrag.reading.types import Citation
 from localrag.workspace import Workspace
 
-from ..patience import PATIENCE
+from ...patience import PATIENCE
 
 LAW = "渡し舟の安全及び活用に関する法律"
 NUMBER = "令和九十九年法律第一号"

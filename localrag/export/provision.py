@@ -1,4 +1,4 @@
-"""Citations and provisions for texts that leave localrag, in the style of lawyers."""
+"""Provisions as blocks, and citations in the style of lawyers."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -26,14 +26,14 @@ from localrag.reading.types import Citation
 from localrag.workspace import Workspace
 
 Places = Callable[[str, Citation], str]
-"""Tells where a citation stands, from the name of the corpus and the citation."""
+"""Cites a citation of a corpus; arguments are the corpus name and the citation."""
 
 
 @contextmanager
 def places(workspace: Workspace) -> Iterator[Places]:
-    """Gives what cites in legal style: 民法第709条（明治二十九年法律第八十九号）.
+    """Give a function to cite in legal style: 民法第709条（明治二十九年法律第八十九号）.
 
-    A citation whose corpus or passage is gone goes by the label that was kept.
+    Without the corpus or the passage it returns the stored label.
     """
     opened: dict[str, CorpusStore] = {}
     with ExitStack() as held:
@@ -51,7 +51,7 @@ def places(workspace: Workspace) -> Iterator[Places]:
 
 
 def place(store: CorpusStore, citation: Citation) -> str:
-    """Where a citation stands, in legal style; its label where the passage is gone."""
+    """Cite in legal style; return the stored label if the passage is gone."""
     passage = store.by_id(citation.passage_id)
     if passage is None:
         return citation.label
@@ -62,13 +62,13 @@ def place(store: CorpusStore, citation: Citation) -> str:
 
 
 def cited(store: CorpusStore, passage: Passage) -> str:
-    """Cite a passage as lawyers do, a provision with the number of its law."""
+    """Cite a passage as lawyers do, with the number of its law."""
     number = store.document(passage.document_id).metadata.get("law_num", "")
     return citation_of(store, passage) + (f"（{number}）" if number else "")
 
 
 def looked_up_blocks(store: CorpusStore, found: LookedUp) -> Iterator[Block]:
-    """Yield what a citation names: provisions with what is tied to each, or contents."""
+    """Yield the provisions with their links, or the contents of a law."""
     if found.contents is not None:
         contents = found.contents
         yield Heading(1, " > ".join((contents.document.title, *contents.place)))

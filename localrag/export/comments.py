@@ -1,9 +1,8 @@
-"""What a check has found as comments in a Word file.
+"""Writes the findings of a check as comments into a copy of a Word file.
 
-The comments are put into a copy of the original where that is of Word, else into a copy of the
-text that python-docx makes (extra ``docs``). The copy is the original with marks in its main part,
-and with comments: every other part is the same, byte for byte. python-docx would write all parts
-anew, drop those that it does not reach, and refuse Strict Open XML and files with macros.
+If the checked text was no Word file, python-docx first makes one of it (extra ``docs``). Only the
+main part and the comments change; all other parts stay equal byte for byte. python-docx itself
+would rewrite every part, drop some, and refuse Strict Open XML and macros.
 """
 
 import posixpath
@@ -36,7 +35,7 @@ _AROUND = frozenset(["w:ins", "w:moveTo", "w:sdtContent", "w:sdt", "w:fldSimple"
 
 
 class _Stretch(NamedTuple):
-    """A stretch of the text that was checked, and the element that a comment on it goes around."""
+    """A stretch of the checked text, and the element its comments surround."""
 
     start: int
     end: int
@@ -44,14 +43,10 @@ class _Stretch(NamedTuple):
 
 
 def commented(report: CheckReport, original: Path | None = None) -> bytes:
-    """Write a Word file with a comment on all that does not hold or could not be checked.
-
-    Args:
-        report: what was found.
-        original: the file that was checked, if it is a file.
+    """Write a Word file with a comment on each finding that fails or is unchecked.
 
     Raises:
-        InputError: python-docx is missing, or the original is another one now.
+        InputError: python-docx is missing, or the original has changed.
     """
     is_word = report.kind == "docx" and original is not None
     data = original.read_bytes() if is_word and original is not None else _copy(report)
@@ -68,13 +63,12 @@ def commented(report: CheckReport, original: Path | None = None) -> bytes:
     for finding in report.findings:
         if finding.verdict is not Verdict.HOLDS:
             there = [one for one in stretches if _touches(one, finding)]
-            # Nothing in a header or a footer can have a comment.
+            # Word allows no comments in headers and footers.
             comments.add(there or stretches[:1], (wording.verdict(finding), *_further(finding)))
     return _rewritten(data, comments.parts())
 
 
 def _copy(report: CheckReport) -> bytes:
-    """The text as a Word file, a paragraph a line."""
     try:
         import docx
     except ImportError as error:
@@ -99,11 +93,7 @@ def _of_copy(root: etree._Element, report: CheckReport) -> Iterator[_Stretch]:
 
 
 def _of_word(package: Package, root: etree._Element, report: CheckReport) -> Iterator[_Stretch]:
-    """What the reader of Word files makes of the original, with its places.
-
-    Raises:
-        InputError: it makes another text of it than the one that was checked.
-    """
+    """Yield the stretches of the original; raises `InputError` if it has changed."""
     lines = words_of(package, root).lines
     if "".join(line.text + "\n" for line in lines) != report.text:
         raise InputError(
@@ -125,7 +115,6 @@ def _touches(stretch: _Stretch, finding: Finding) -> bool:
 
 
 def _further(finding: Finding) -> Iterator[str]:
-    """What a comment says besides the verdict."""
     if finding.place.note:
         yield wording.place(finding.place, "docx")
     if finding.diff:
@@ -135,7 +124,7 @@ def _further(finding: Finding) -> Iterator[str]:
             else (f"[{part.law}]" if part.law else "") + (f"({part.said})" if part.said else "")
             for part in finding.diff
         )
-        yield _("In [ ] what the provision has, in ( ) what the text has.")
+        yield _("[ ]: words of the provision; ( ): words of the text.")
     if finding.provision:
         yield wording.compared(finding)
     if finding.evidence and finding.verdict is Verdict.FAILS:
@@ -143,12 +132,12 @@ def _further(finding: Finding) -> Iterator[str]:
 
 
 class _Comments:
-    """The comments of a Word file, to which others are added.
+    """The comments of a Word file, old and new.
 
     Args:
         package: the file.
         main: the name of its main part.
-        root: of that part, into which the marks go.
+        root: the root of that part, for the marks.
     """
 
     def __init__(self, package: Package, main: str, root: etree._Element) -> None:
@@ -172,7 +161,7 @@ class _Comments:
         return etree.Element(self._name(local), of_word)
 
     def add(self, stretches: Sequence[_Stretch], lines: Iterable[str]) -> None:
-        """Add a comment of some lines on some stretches; none where there is no stretch."""
+        """Add a comment with these lines; do nothing without stretches."""
         if not stretches:
             return
         id_, self._next = str(self._next), self._next + 1
@@ -199,7 +188,7 @@ class _Comments:
         return run
 
     def parts(self) -> Mapping[str, bytes]:
-        """The parts that are other ones now, or new."""
+        """Return the new and the changed parts."""
         changed = {self._main: _serialized(self._root), self._part: _serialized(self._comments)}
         if not self._is_new:
             return changed
@@ -222,7 +211,7 @@ class _Comments:
 
 
 def _outermost(anchor: etree._Element) -> etree._Element:
-    """The element that a comment goes around: the insertion, the content control that holds it."""
+    """Return the insertion or content control around an element."""
     parent = anchor.getparent()
     while parent is not None and name(parent) in _AROUND:
         anchor, parent = parent, parent.getparent()
@@ -236,7 +225,7 @@ def _serialized(root: etree._Element) -> bytes:
 
 
 def _rewritten(data: bytes, changed: Mapping[str, bytes]) -> bytes:
-    """A package in which some parts are other ones; the rest is copied as it is."""
+    """Replace some parts of a package and copy the others."""
     waiting = {part.lower(): (part, content) for part, content in changed.items()}
     written = BytesIO()
     with zipfile.ZipFile(BytesIO(data)) as old, zipfile.ZipFile(written, "w") as new:

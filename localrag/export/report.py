@@ -1,4 +1,4 @@
-"""What a check has found as a file: HTML, Markdown, or Word with comments."""
+"""Writes the report of a check: HTML, Markdown, or Word with comments."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -7,11 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from localrag import language
-from localrag.check import word_file, wording
-from localrag.check.types import CheckReport, Finding
+from localrag.check import wording
+from localrag.check.types import CheckReport, DiffPart, Finding, Verdict
 from localrag.check.wording import WORST_FIRST
 from localrag.corpus.readers.word import WORD_SUFFIXES
 from localrag.errors import UsageError
+from localrag.export.blocks import (
+    Block,
+    Heading,
+    Inline,
+    Quotation,
+    Strong,
+    Struck,
+    items,
+    paragraph,
+)
+from localrag.export.comments import commented
 from localrag.export.files import opened
 from localrag.export.markdown import markdown
 from localrag.harmless import harmless
@@ -24,11 +35,7 @@ _SUFFIXES = (".html", ".htm", ".md", *WORD_SUFFIXES)
 
 
 def known_suffix(path: Path) -> str:
-    """The suffix by which the form of a report is told.
-
-    Raises:
-        UsageError: there is no such form.
-    """
+    """Return the suffix of a report; raises `UsageError` for an unknown one."""
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
         raise UsageError(
@@ -42,20 +49,14 @@ def known_suffix(path: Path) -> str:
 def write_report(
     report: CheckReport, path: Path, original: Path | None = None, *, replace: bool = True
 ) -> None:
-    """Write a report in the form that the suffix of its file tells.
-
-    Args:
-        report: what was found.
-        path: the file.
-        original: the file that was checked; comments go into a copy of it where it is of Word.
-        replace: write over a file that is there.
+    """Write a report in the format of its suffix; comments go into a copy of a Word file.
 
     Raises:
-        FileExistsAlready: there is such a file, and it may not be replaced.
-        UsageError: there is no such form, it is not that of the original, a folder is in its
-            place, or it is the text itself.
+        FileExistsAlready: the file exists and `replace` is off.
+        UsageError: the suffix is unknown or not the original's, or the path is a folder or the
+            original.
         InputError: python-docx is missing.
-        StorageError: the file cannot be written.
+        StorageError: writing failed.
     """
     suffix = known_suffix(path)
     if original is not None and path.exists() and path.samefile(original):
@@ -63,7 +64,7 @@ def write_report(
             N_("{path} is the text itself."), N_("Name another file for the report."), path=path
         )
     if suffix in WORD_SUFFIXES:
-        # Word opens no file whose name tells another form than the one it has.
+        # Word refuses a file with the suffix of another format.
         own = original.suffix.lower() if original and report.kind == "docx" else ".docx"
         if suffix != own:
             raise UsageError(
@@ -71,20 +72,64 @@ def write_report(
                 N_("Name it {own}, or .html or .md."),
                 own=own,
             )
-        content = word_file.commented(report, original)
+        content = commented(report, original)
     else:
-        written = markdown(wording.blocks(report)) if suffix == ".md" else html(report)
+        written = markdown(blocks(report)) if suffix == ".md" else html(report)
         content = written.encode()
     with opened(path, replace=replace) as file:
         file.write(content)
 
 
-class _Piece(NamedTuple):
-    """A stretch of the text with the worst of its findings.
+def blocks(report: CheckReport) -> Iterator[Block]:
+    """Yield the findings, failures first."""
+    yield Heading(1, wording.title(report))
+    yield paragraph(wording.counts(report))
+    for note in wording.notes(report):
+        yield paragraph(Strong(note))
+    for kind in WORST_FIRST:
+        found = [finding for finding in report.findings if finding.verdict is kind]
+        # Sentences without a difference have their own heading.
+        for words in dict.fromkeys(map(wording.status, found)):
+            yield Heading(2, words)
+            alike = [finding for finding in found if wording.status(finding) == words]
+            if kind is Verdict.HOLDS:
+                yield items(_in_short(finding, report) for finding in alike)
+                continue
+            for finding in alike:
+                yield from _in_full(finding, report)
 
-    Attributes:
-        anchor: the number of the finding that begins here, from 1; 0 for none.
-    """
+
+def _in_short(finding: Finding, report: CheckReport) -> str:
+    return (
+        f"{wording.place(finding.place, report.kind)}: {finding.said} – {wording.compared(finding)}"
+    )
+
+
+def _in_full(finding: Finding, report: CheckReport) -> Iterator[Block]:
+    where = wording.place(finding.place, report.kind)
+    yield paragraph(Strong(where), f" · {wording.verdict(finding)}")
+    yield Quotation(finding.said)
+    if finding.diff:
+        yield paragraph(*(inline for part in finding.diff for inline in _marked(part)))
+    if finding.provision:
+        yield paragraph(wording.compared(finding))
+    if finding.evidence:
+        yield Quotation(finding.evidence)
+
+
+def _marked(part: DiffPart) -> Iterator[Inline]:
+    """Mark a difference: the law's words bold, the text's words struck out."""
+    if part.same:
+        yield part.law
+        return
+    if part.law.strip():
+        yield Strong(part.law)
+    if part.said.strip():
+        yield Struck(part.said)
+
+
+class _Piece(NamedTuple):
+    """A stretch of the text, its worst verdict, and the number of its first finding or 0."""
 
     text: str
     verdict: str
@@ -92,7 +137,7 @@ class _Piece(NamedTuple):
 
 
 def html(report: CheckReport) -> str:
-    """The text with all findings as one page that loads nothing and runs nothing."""
+    """Write the text and its findings as one page without scripts or links to other servers."""
     pieces = list(_pieces(report))
     anchors = _anchors(report)
     findings = [
@@ -122,7 +167,7 @@ def html(report: CheckReport) -> str:
 
 
 def _anchors(report: CheckReport) -> list[int]:
-    """For each finding the number of the first one that begins at its place."""
+    """Return for each finding the number of the first one at its place."""
     first: dict[int, int] = {}
     return [
         first.setdefault(finding.place.start, number)
@@ -150,7 +195,7 @@ def _template() -> "Template":
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("localrag", "check"),
+        loader=PackageLoader("localrag", "export"),
         undefined=StrictUndefined,
         autoescape=True,
         finalize=lambda value: harmless(value) if type(value) is str else value,
