@@ -17,8 +17,7 @@ from localrag.session import Session
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from localrag.ingest.undo import LawChange
-    from localrag.ingest.update import UpdateReport
+    from localrag.ingest.update import LawChange, UpdateReport
 
 # Of each kind on a screen; --json has all.
 _SHOWN = 20
@@ -137,7 +136,7 @@ def update(
 def _update(update: "Callable[..., UpdateReport]", *, ask: bool) -> "UpdateReport":
     """Run an update, and ask before laws are removed where that is wanted."""
     from localrag.cli.render_ingest import shown_events
-    from localrag.ingest.undo import REMOVING
+    from localrag.ingest.update import REMOVING
 
     with ExitStack() as showing:
         listener = showing.enter_context(shown_events())
@@ -162,7 +161,7 @@ def _update(update: "Callable[..., UpdateReport]", *, ask: bool) -> "UpdateRepor
 
 def _print(corpus: str, report: "UpdateReport") -> None:
     from localrag.cli.render_ingest import print_failures, print_left_out
-    from localrag.ingest.undo import LawChangeKind
+    from localrag.ingest.update import LawChangeKind
 
     for kind in LawChangeKind:
         states = [change for change in report.changes if change.kind is kind]

@@ -1,7 +1,7 @@
 """Indexing: what can be derived from the store, derived anew."""
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date
 from errno import ENOSPC
@@ -13,13 +13,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from localrag.config import Config, Provisions
-from localrag.corpus.store import CorpusStore
-from localrag.corpus.types import ARTICLES
-from localrag.errors import ModelUnusable, NoWorkers, StorageError
+from localrag.corpus.links import ReferenceRow
+from localrag.corpus.store import CorpusStore, Definition
+from localrag.corpus.types import ARTICLES, Document
+from localrag.errors import InputError, ModelUnusable, NoWorkers, StorageError
 from localrag.inference.opening import embedder_id, embedder_name, named, open_embedder
 from localrag.ingest.embedding import KeptVectors, embed
-from localrag.ingest.events import INDEXING, Event, FileFailed, Listener
-from localrag.ingest.linking import link
+from localrag.ingest.events import FINDING_REFERENCES, INDEXING, Event, FileFailed, Listener
 from localrag.ingest.state import (
     ATTRIBUTES,
     LAYERS,
@@ -36,15 +36,151 @@ from localrag.progress import Stopwatch, ignore
 from localrag.statutes.predicted import fingerprint, predicted_questions
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.bm25 import BM25Index
-from localrag_indexes.bm25.build import TextEntry, build, update
+from localrag_indexes.bm25 import BM25Index, TextEntry, build, update
 from localrag_indexes.errors import IndexingError, PackageMissing, WorkerNotStarted
 from localrag_indexes.manifest import current, new_generation, sweep
-from localrag_indexes.parallel import Executor, Workers
+from localrag_indexes.parallel import Executor, Workers, map_stream
 from localrag_models.errors import BackendMissing, Cure
 
 if TYPE_CHECKING:
+    from localrag.statutes.names import LawNames
     from localrag_models.embedding import Embedder
+
+
+# Looking for the names of so many changed laws takes as long as reading every law anew.
+_MANY = 200
+
+
+def link(store: CorpusStore, *, rebuild: bool, workers: int, on_event: Listener) -> tuple[int, int]:
+    """Bring the stored references and definitions up to date with the statutes.
+
+    What a statute refers to depends on its text and on the names of the laws of the corpus. So the
+    statutes are read that changed, and those that hold a name which has come, gone or changed its
+    law. A statute in which nothing can be found is told by a `FileFailed`; the rest goes on.
+
+    Args:
+        store: shows the newest state of every law.
+        rebuild: read all statutes.
+        workers: processes.
+        on_event: told progress and failures.
+
+    Returns:
+        How many references and how many definitions were found in what was read.
+    """
+    from localrag.statutes.names import LawNames
+
+    names, before = LawNames.from_rows(store.laws()), LawNames.from_rows(store.linked_names())
+    every = store.law_states()
+    keys = every if rebuild or not before.rows else _to_read(store, every, before, names)
+    find = FindLinks(store.path, names)
+    watch = Stopwatch(on_event)
+
+    def found() -> Iterator[tuple[int, tuple[ReferenceRow, ...], tuple[Definition, ...]]]:
+        for done, (key, links) in enumerate(map_stream(find, keys, workers), start=1):
+            if links.failure:
+                # Not stored as found: the next indexing tries again.
+                on_event(FileFailed(links.law_id, links.failure))
+            else:
+                yield key, links.references, links.definitions
+            watch(FINDING_REFERENCES, done, len(keys))
+
+    with closing(find):
+        return store.replace_links(found(), everything=len(keys) == len(every))
+
+
+def _to_read(
+    store: CorpusStore, every: list[int], before: "LawNames", names: "LawNames"
+) -> list[int]:
+    """The keys of the states of laws whose references may be others than those stored."""
+    changed = {
+        law_id
+        for law_id in before.rows.keys() | names.rows.keys()
+        if before.rows.get(law_id) != names.rows.get(law_id)
+    }
+    if len(changed) > _MANY:
+        return every
+    unlinked = set(store.law_states(unlinked=True))
+    if not changed:
+        return sorted(unlinked)
+    words = _changed_names(before, names, changed)
+    related = {
+        relative
+        for of in (before, names)
+        for law_id in changed
+        for relative in (*of.parents(law_id), *of.orders(law_id))
+    }
+    return [
+        key for key in every if key in unlinked or _names_one(store.read_words(key), words, related)
+    ]
+
+
+def _changed_names(
+    before: "LawNames", names: "LawNames", changed: Collection[str]
+) -> tuple[str, ...]:
+    """The names and numbers that stand for other laws than before."""
+    others = {
+        name
+        for name in before.names.keys() | names.names.keys()
+        if set(before.names.get(name, ())) != set(names.names.get(name, ()))
+    }
+    rows = [of.rows[law_id] for of in (before, names) for law_id in changed if law_id in of.rows]
+    return tuple(others | {row.law_num for row in rows if row.law_num})
+
+
+def _names_one(words: tuple[str, str], names: tuple[str, ...], related: Collection[str]) -> bool:
+    law_id, text = words
+    return law_id in related or any(name in text for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What was found in one statute; `failure` says why nothing was."""
+
+    law_id: str
+    references: tuple[ReferenceRow, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    failure: InputError | None = None
+
+
+class FindLinks:
+    """Finds the links of one statute; picklable, each process opens the store for itself."""
+
+    def __init__(self, path: Path, names: "LawNames") -> None:
+        self._path = path
+        self._names = names
+        self._store: CorpusStore | None = None
+
+    def close(self) -> None:
+        """Close the store this process opened, if it did."""
+        if self._store is not None:
+            self._store.close()
+
+    def __call__(self, key: int) -> Links:
+        """Read a state of a statute from the store and find what it refers to and defines."""
+        if self._store is None:
+            self._store = CorpusStore.open(self._path, read_only=True)
+        document = self._store.read(key)
+        try:
+            return _links(document, self._names)
+        except Exception as error:  # noqa: BLE001 - one odd text must not keep all from being found
+            problem = InputError(
+                N_("Its references and definitions could not be found ({name}: {problem})."),
+                N_("It can be searched all the same."),
+                name=type(error).__name__,
+                problem=str(error),
+            )
+            return Links(document.id, failure=problem)
+
+
+def _links(document: Document, names: "LawNames") -> Links:
+    from localrag.statutes.definitions import extract_definitions
+    from localrag.statutes.references import extract_references
+
+    return Links(
+        document.id,
+        tuple(map(ReferenceRow.of, extract_references(document, names))),
+        tuple(extract_definitions(document)),
+    )
 
 
 # Shares of the passages of a corpus. Where more have changed it is indexed from nothing, and so it

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from localrag_models.embedding import Prefixes
 from localrag_models.errors import N_, Cure, ModelMissing
-from localrag_models.store.manifest import Format, Kind, ModelName, ModelPath, Sampling
+from localrag_models.manifest import Format, Kind, ModelName, ModelPath, Sampling
 
 _FILE = Path(__file__).with_name("catalogue.toml")
 

@@ -10,13 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from localrag_models.patterns import MAX_REPETITIONS, Pattern, literal
 from localrag_models.schema import (
     ANNOTATIONS,
+    MAX_REPETITIONS,
+    Pattern,
     Resolver,
     Schema,
     as_schema,
     check_depth,
+    literal,
     refused,
     types,
     well_formed,

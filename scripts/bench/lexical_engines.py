@@ -25,8 +25,7 @@ from bench.peak_memory import PeakMemory
 from bench.rates import latency, rate
 
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.bm25 import BM25Index
-from localrag_indexes.bm25.build import TextEntry, build
+from localrag_indexes.bm25 import BM25Index, TextEntry, build
 
 K = 10
 

@@ -2,8 +2,7 @@
 
 from localrag_indexes.fusion import Scored
 from localrag_indexes.vectors.build import VectorEntry, build
-from localrag_indexes.vectors.graph import check, memory_needed
-from localrag_indexes.vectors.index import VectorIndex
+from localrag_indexes.vectors.index import VectorIndex, check, memory_needed
 
 __all__ = [
     "Scored",

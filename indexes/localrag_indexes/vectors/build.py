@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from localrag_indexes.errors import IndexingError
 from localrag_indexes.manifest import IndexManifest, describe_files
 from localrag_indexes.vectors import layout
-from localrag_indexes.vectors.graph import Graph, check
-from localrag_indexes.vectors.index import VectorIndex
+from localrag_indexes.vectors.index import Graph, VectorIndex, check
 from localrag_indexes.vectors.layout import TableWriter
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from localrag_models.embedding import nmt_nfkc
 from localrag_models.files import PIECES
-from localrag_models.windows import nmt_nfkc
 
 if TYPE_CHECKING:
     import numpy as np

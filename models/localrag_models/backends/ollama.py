@@ -28,7 +28,7 @@ from localrag_models.backends.servers.http import (
     warn,
 )
 from localrag_models.chat import ChatRequest, Finish, never
-from localrag_models.embedding import Prefixes
+from localrag_models.embedding import Prefixes, well_formed
 from localrag_models.errors import (
     N_,
     BackendMissing,
@@ -42,7 +42,6 @@ from localrag_models.errors import (
 )
 from localrag_models.files import Progress, silent
 from localrag_models.runtimes import ModelSpec
-from localrag_models.windows import well_formed
 
 if TYPE_CHECKING:
     from ollama import Client, ListResponse, ProgressResponse

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from localrag_models.backends.numpy_encoder import NumpyEncoder
-from localrag_models.embedding import E5, Prefixes, WindowedEmbedder
+from localrag_models.embedding import (
+    E5,
+    LONGEST_WINDOW,
+    Prefixes,
+    WindowedEmbedder,
+    WindowedReranker,
+    nmt_nfkc,
+)
 from localrag_models.errors import (
     N_,
     BackendMissing,
@@ -22,9 +29,7 @@ from localrag_models.errors import (
     WrongKind,
 )
 from localrag_models.files import fingerprint
-from localrag_models.reranking import WindowedReranker
 from localrag_models.runtimes import ModelSpec
-from localrag_models.windows import LONGEST_WINDOW, nmt_nfkc
 
 if TYPE_CHECKING:
     import numpy as np

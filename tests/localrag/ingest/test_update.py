@@ -14,8 +14,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.errors import InputError, NotFoundError, StorageError, StoreError, UsageError
 from localrag.ingest.add import add
 from localrag.ingest.index import IndexState, index, index_state
-from localrag.ingest.undo import LawChangeKind
-from localrag.ingest.update import UpdateReport, undo_update, update
+from localrag.ingest.update import LawChangeKind, UpdateReport, undo_update, update
 from localrag.workspace import Workspace
 
 from .conftest import law_xml

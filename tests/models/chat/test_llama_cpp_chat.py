@@ -17,7 +17,7 @@ from tiny_models.chat import TEMPLATE, write_chat_gguf
 
 from localrag_models.backends.llama_cpp import native
 from localrag_models.backends.llama_cpp.chat import LlamaCppChat
-from localrag_models.chat import ChatRequest, Finish, Message
+from localrag_models.chat import ChatRequest, Finish, Message, neutralise
 from localrag_models.errors import (
     BackendMissing,
     ContextExceeded,
@@ -28,7 +28,6 @@ from localrag_models.errors import (
     ReplyInvalid,
     WrongKind,
 )
-from localrag_models.replies import neutralise
 
 from ...patience import PATIENCE
 

@@ -10,8 +10,7 @@ import pytest
 from tiny_models.servers.hub import TinyHub
 
 from localrag_models.errors import BackendMissing, Cure, ModelMissing, TransferFailed, WrongKind
-from localrag_models.hub import Hub
-from localrag_models.pull import Wish, pull
+from localrag_models.hub import Hub, Wish, pull
 from localrag_models.store import ModelStore
 
 from ...patience import PATIENCE

@@ -19,7 +19,7 @@ from localrag_tui.models.stock import advice
 from localrag_tui.wording import size
 
 if TYPE_CHECKING:
-    from localrag_models.store import Progress
+    from localrag_models.files import Progress
 
 
 Tell = Callable[[object], None]
@@ -86,8 +86,7 @@ class Verified:
 def pull_model(tell: Tell, workspace: Workspace, wanted: str, endpoint: str) -> Installed:
     """Fetch a model, as ``localrag models pull``; what a stopped one has left is gone on with."""
     from localrag.inference.opening import named
-    from localrag_models.hub import Hub
-    from localrag_models.pull import pull
+    from localrag_models.hub import Hub, pull
     from localrag_models.store import ModelStore
 
     with named():

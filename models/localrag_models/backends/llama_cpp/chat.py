@@ -9,10 +9,16 @@ from threading import Lock
 from typing import TYPE_CHECKING, Self
 
 from localrag_models.backends.llama_cpp.native import Model, runtime
-from localrag_models.backends.llama_cpp.sampling import Sampler, demand_numbers, likeliest
+from localrag_models.backends.llama_cpp.sampling import (
+    GrammarConstraint,
+    Sampler,
+    Vocabulary,
+    demand_numbers,
+    likeliest,
+)
 from localrag_models.backends.llama_cpp.template import ChatTemplate
-from localrag_models.backends.llama_cpp.vocabulary import GrammarConstraint, Vocabulary
 from localrag_models.chat import (
+    AnswerStream,
     ChatRequest,
     Choice,
     Finish,
@@ -27,7 +33,6 @@ from localrag_models.chat import (
 )
 from localrag_models.errors import N_, ContextExceeded, Cure, ModelError, OutOfMemory
 from localrag_models.grammar import grammar_of
-from localrag_models.replies import AnswerStream
 
 if TYPE_CHECKING:
     from localrag_models.backends.llama_cpp.sampling import Logits

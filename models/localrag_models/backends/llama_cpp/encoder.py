@@ -10,12 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from localrag_models.backends.llama_cpp.native import Model, runtime
-from localrag_models.embedding import E5, Prefixes, WindowedEmbedder
+from localrag_models.embedding import (
+    E5,
+    LONGEST_WINDOW,
+    Prefixes,
+    WindowedEmbedder,
+    WindowedReranker,
+    nmt_nfkc,
+)
 from localrag_models.errors import N_, ModelDamaged, ModelError, OutOfMemory, WrongKind
 from localrag_models.files import fingerprint
 from localrag_models.gguf import Header
-from localrag_models.reranking import WindowedReranker
-from localrag_models.windows import LONGEST_WINDOW, nmt_nfkc
 
 if TYPE_CHECKING:
     import numpy as np

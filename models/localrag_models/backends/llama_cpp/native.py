@@ -16,7 +16,6 @@ from typing import Any
 
 import psutil
 
-from localrag_models.backends.llama_cpp.normalisation import check_normalisation
 from localrag_models.errors import (
     N_,
     BackendMissing,
@@ -316,3 +315,55 @@ def _siblings(cpu: int) -> str:
         return topology.read_text("ascii").strip()
     except OSError:
         return str(cpu)
+
+
+_TABLE = "tokenizer.ggml.precompiled_charsmap"
+_LEAF = 1 << 8
+_NO_LABEL = 1 << 31
+
+
+def check_normalisation(header: Header) -> None:
+    """Make sure that no text leads out of the table of a tokenizer; most models have none.
+
+    Raises:
+        ModelDamaged: some text does.
+    """
+    values = header.metadata.get(_TABLE)
+    if isinstance(values, tuple) and values and not _is_closed(values):
+        raise ModelDamaged(
+            N_("The table by which {path} normalises text is damaged."),
+            Cure.GET_AGAIN,
+            path=header.path,
+        )
+
+
+def _is_closed(values: tuple[object, ...]) -> bool:
+    import numpy as np
+
+    table = np.array(values, np.int64).astype(np.uint8).tobytes()
+    size = int.from_bytes(table[:4], "little")
+    if size % 4 or size + 4 >= len(table):
+        return False
+    units = np.frombuffer(table, "<u4", size // 4, 4).astype(np.int64)
+    replacements = len(table) - 4 - size
+    # From the state that a unit leads to, the next byte is looked for among 256 units around it.
+    leads_to = np.arange(len(units)) ^ ((units >> 10) << ((units & 0x200) >> 6))
+    comes_from = np.arange(len(units)) ^ (units & 0xFF)
+    by_byte = (units & _NO_LABEL) == 0
+    inside = (leads_to | 0xFF) < len(units)
+    # The walk begins at the root, whose label nobody asks for.
+    new = np.zeros(len(units), np.bool_)
+    new[:1] = True
+    reached = new.copy()
+    states = np.zeros(len(units), np.bool_)
+    while new.any():
+        if not inside[new].all():
+            return False
+        states[leads_to[new]] = True
+        ends = leads_to[new & ((units & _LEAF) != 0)]
+        if (units[ends] & (_NO_LABEL - 1) >= replacements).any():
+            return False
+        new = by_byte & (comes_from < len(units)) & ~reached
+        new[new] = states[comes_from[new]]
+        reached |= new
+    return len(units) > 0

@@ -6,10 +6,14 @@ vocabulary only when none of them fits. Drawing until a token fits is rejection 
 exactly the distribution of masking first and drawing then.
 """
 
+import codecs
+import ctypes
 import math
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from localrag_models.backends.llama_cpp.native import Model, runtime
 from localrag_models.errors import N_, Cure, ModelDamaged, SchemaUnsupported
 
 if TYPE_CHECKING:
@@ -18,6 +22,9 @@ if TYPE_CHECKING:
 
     Logits = NDArray[np.float32]
     Tokens = NDArray[np.int32]
+    import numpy as np
+    from numpy.typing import NDArray
+
 
 _TRIES = (1, 63)
 """Tokens drawn at a time. A model that writes the format asked for mostly needs the first."""
@@ -151,3 +158,173 @@ def _nucleus(weights: "Logits", top_p: float) -> "Logits":
     kept = np.zeros_like(weights)
     kept[inside] = weights[inside]
     return kept
+
+
+class Vocabulary:
+    """Tokens that steer a conversation instead of being said.
+
+    Attributes:
+        control: spellings of control tokens, and of markers such as ``<think>``.
+        silent: whether a token has no text and does not end a reply, shape ``(vocabulary,)``.
+        begin: the token put before every prompt; None where there is none.
+        begin_text: the spelling of the token that begins texts, put before them or not.
+        end_text: the spelling of the token that ends a turn.
+    """
+
+    def __init__(self, model: Model) -> None:
+        import numpy as np
+
+        self._llama = llama = runtime()
+        self._model = model
+        self._handle = vocabulary = model.vocabulary
+        kinds = np.fromiter(
+            (llama.llama_vocab_get_attr(vocabulary, token) for token in range(model.tokens)),
+            np.int32,
+            model.tokens,
+        )
+        hidden = (kinds & (llama.LLAMA_TOKEN_ATTR_CONTROL | llama.LLAMA_TOKEN_ATTR_UNKNOWN)) != 0
+        marked = (kinds & llama.LLAMA_TOKEN_ATTR_USER_DEFINED) != 0
+        unspoken = np.flatnonzero(hidden).tolist()
+        markers = map(self._spelling, np.flatnonzero(marked).tolist())
+        self.control = frozenset([*map(self._spelling, unspoken), *filter(_is_tag, markers)])
+        self.silent = hidden
+        self.silent[[token for token in unspoken if self.ends(token)]] = False
+        begin = llama.llama_vocab_bos(vocabulary)
+        self.begin = begin if llama.llama_vocab_get_add_bos(vocabulary) else None
+        self.begin_text = self._spelling(begin)
+        self.end_text = self._spelling(llama.llama_vocab_eos(vocabulary))
+
+    def ends(self, token: int) -> bool:
+        """Whether a token ends a reply."""
+        return bool(self._llama.llama_vocab_is_eog(self._handle, token))
+
+    @cached_property
+    def first_bytes(self) -> "NDArray[np.int16]":
+        """First byte of the text of each token, 256 where it has none; shape ``(vocabulary,)``."""
+        return self._texts[0]
+
+    @cached_property
+    def single_bytes(self) -> "tuple[NDArray[np.int16], NDArray[np.int32]]":
+        """The bytes that are tokens of their own, and these tokens."""
+        import numpy as np
+
+        alone = np.flatnonzero(self._texts[1] == 1).astype(np.int32)
+        return self.first_bytes[alone], alone
+
+    @cached_property
+    def _texts(self) -> "tuple[NDArray[np.int16], NDArray[np.int16]]":
+        """First bytes and lengths of all tokens; it takes a while, and is not always needed."""
+        import numpy as np
+
+        pieces = [self._model.piece(token) for token in range(self._model.tokens)]
+        first = np.fromiter((piece[0] if piece else 256 for piece in pieces), np.int16, len(pieces))
+        return first, np.fromiter(map(len, pieces), np.int16, len(pieces))
+
+    def _spelling(self, token: int) -> str:
+        if token < 0:
+            return ""
+        text: bytes = self._llama.llama_vocab_get_text(self._handle, token)
+        return text.decode("utf-8", "replace")
+
+
+class GrammarConstraint:
+    """Walks through a grammar as the tokens of a reply come.
+
+    llama.cpp takes a token that its grammar forbids, or a grammar that it cannot parse, as a bug of
+    its caller and ends the process: only tokens found `allowed` may be given to `accept`.
+
+    Args:
+        model: whose vocabulary it speaks.
+        grammar: GBNF, with a rule ``root``.
+        vocabulary: of the model.
+
+    Raises:
+        SchemaUnsupported: llama.cpp cannot parse the grammar.
+    """
+
+    def __init__(self, model: Model, grammar: str, vocabulary: Vocabulary) -> None:
+        self._llama = runtime()
+        self._model = model
+        self._vocabulary = vocabulary
+        self._characters = codecs.getincrementaldecoder("utf-8")("strict")
+        self._sampler = self._llama.llama_sampler_init_grammar(
+            model.vocabulary, grammar.encode(), b"root"
+        )
+        if not self._sampler:
+            raise SchemaUnsupported(
+                N_("llama.cpp cannot parse the grammar made of the schema."),
+                N_("Simplify the schema."),
+            )
+
+    def allowed(self, tokens: "Tokens") -> "NDArray[np.bool_]":
+        """Which of the tokens the grammar lets come next."""
+        import numpy as np
+
+        candidates = np.zeros(len(tokens), [("id", "i4"), ("logit", "f4"), ("p", "f4")])
+        candidates["id"] = tokens
+        array = self._llama.llama_token_data_array(
+            data=candidates.ctypes.data_as(self._llama.llama_token_data_p),
+            size=len(tokens),
+            selected=-1,
+            sorted=False,
+        )
+        self._llama.llama_sampler_apply(self._sampler, ctypes.byref(array))
+        # A control token counts as its spelling for the grammar, and is nothing in the reply.
+        fits: NDArray[np.bool_] = (
+            np.isfinite(candidates["logit"]) & ~self._vocabulary.silent[tokens]
+        )
+        return fits
+
+    def allowed_of_all(self) -> "NDArray[np.bool_]":
+        """Which tokens of the whole vocabulary may come.
+
+        Most can be told from the first byte of their text: a token may only come where that byte
+        may come as a token of its own.
+        """
+        import numpy as np
+
+        vocabulary = self._vocabulary
+        # The last place is that of tokens without text, which may end the reply.
+        possible = np.ones(257, np.bool_)
+        bytes_, tokens = vocabulary.single_bytes
+        possible[bytes_] = self.allowed(tokens)
+        some = np.flatnonzero(possible[vocabulary.first_bytes]).astype(np.int32)
+        allowed = np.zeros(len(vocabulary.first_bytes), np.bool_)
+        allowed[some] = self.allowed(some)
+        return allowed
+
+    def fits(self, token: int) -> bool:
+        """Whether the bytes of an allowed token continue well-formed UTF-8.
+
+        The grammar reads over-long forms (E0 9F BF for U+07FF), which are none.
+        """
+        before = self._characters.getstate()
+        try:
+            self._characters.decode(self._model.piece(token))
+        except UnicodeDecodeError:
+            return False
+        finally:
+            self._characters.setstate(before)
+        return True
+
+    @property
+    def complete(self) -> bool:
+        """Whether what has come is a whole value."""
+        import numpy as np
+
+        end = self._llama.llama_vocab_eos(self._model.vocabulary)
+        return bool(self.allowed(np.array([end], np.int32))[0])
+
+    def accept(self, token: int) -> None:
+        """Go on by a token that `allowed` and `fits` let pass, and that does not end the reply."""
+        self._llama.llama_sampler_accept(self._sampler, token)
+        self._characters.decode(self._model.piece(token))
+
+    def close(self) -> None:
+        """Free the grammar; once."""
+        self._llama.llama_sampler_free(self._sampler)
+
+
+def _is_tag(text: str) -> bool:
+    """Some vocabularies mark runs of blanks as user-defined too; they are text."""
+    return text.startswith(("<", "[")) and text.endswith((">", "]"))

@@ -14,9 +14,8 @@ from typing import Any, NoReturn
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from localrag_models.backends.llama_cpp.native import runtime
-from localrag_models.chat import Message
+from localrag_models.chat import Message, neutralise
 from localrag_models.errors import N_, ModelDamaged, WrongKind
-from localrag_models.replies import neutralise
 
 _LIMIT = 2.0
 """Seconds of work in which a prompt has to be ready; one of 200 turns takes 0.1."""

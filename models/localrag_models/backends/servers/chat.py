@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -10,10 +11,9 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Self
 
-from localrag_models.backends.servers import estimate
-from localrag_models.backends.servers.estimate import CUT
 from localrag_models.backends.servers.http import Json, Retry, Server, StreamLeft, retrying
 from localrag_models.chat import (
+    AnswerStream,
     ChatRequest,
     Choice,
     Finish,
@@ -23,12 +23,77 @@ from localrag_models.chat import (
     Reply,
     Usage,
     ignore,
+    neutralise,
     never,
     overlook,
+    restore,
 )
 from localrag_models.errors import N_, ContextExceeded, Cure, ModelError, ReplyInvalid
 from localrag_models.grammar import grammar_of
-from localrag_models.replies import AnswerStream, neutralise, restore
+
+_PIECE = re.compile(r"[A-Za-z]+| |\s+|.", re.DOTALL)
+_RUN = re.compile(r"(.)\1+", re.DOTALL)
+_LETTERS_A_TOKEN = 4
+_MARGIN = 1.1
+_MESSAGE_TOKENS = 8
+_PROMPT_TOKENS = 8
+
+CUT = N_(
+    "{model} read {available:,} tokens of a text that has {least:,} at the very least: the server "
+    "cut it."
+)
+"""The cause where a server has read fewer tokens than `lower_bound`."""
+
+SAMPLE = (
+    Message(
+        "user",
+        "第三条の二　乙は、毎年四月一日までに届け出た渡し舟が運休するときは、十四日以内にその理由を"
+        "記載した書面を甲へ提出しなければならない。Reply with a single word: yes.",
+    ),
+)
+"""Text of the kind that is asked about; made up."""
+
+
+def upper_bound(text: str) -> int:
+    """Tokens of a text, rather too many than too few."""
+    return sum(_most(piece.group()) for piece in _PIECE.finditer(text))
+
+
+def lower_bound(text: str) -> int:
+    """Tokens that a text takes at the very least; a tokenizer that needs fewer is not known."""
+    once = _RUN.sub(r"\1", text)
+    wide = sum(_is_wide(character) for character in once)
+    return wide // 3 + (len(once) - wide) // 10
+
+
+def upper_bound_of(messages: Sequence[Message]) -> int:
+    """Tokens of a conversation with what a template puts around it, rather too many."""
+    return _PROMPT_TOKENS + sum(_MESSAGE_TOKENS + upper_bound(each.content) for each in messages)
+
+
+def lower_bound_of(messages: Sequence[Message]) -> int:
+    """Tokens that a conversation takes at the very least."""
+    return sum(lower_bound(message.content) for message in messages)
+
+
+def stretch(prompt: int) -> float:
+    """What `upper_bound_of` has to be multiplied by, where `SAMPLE` took so many tokens."""
+    share = prompt / upper_bound_of(SAMPLE)
+    return share * _MARGIN if share > 1 else 1.0
+
+
+def _most(piece: str) -> int:
+    if piece == " ":
+        return 0  # part of the word that follows
+    if piece.isascii():
+        return -(-len(piece) // _LETTERS_A_TOKEN) if piece.isalpha() or piece.isspace() else 1
+    return 1 if _is_wide(piece[0]) else len(piece.encode(errors="replace"))
+
+
+def _is_wide(character: str) -> bool:
+    """Whether vocabularies of this day hold the character as a token: kana, kanji, full width."""
+    return "\u3000" <= character <= "\u9fff" or "\uff00" <= character <= "\uffef"
+
 
 _GLANCE = 0.05
 _LIVELIER = 0.5
@@ -154,7 +219,7 @@ class ServerChat(ABC):
     def count(self, messages: Sequence[Message]) -> int:
         """Tokens of the prompt made of `messages`: an estimate, rather too many than too few."""
         self._calibrate(never)
-        return math.ceil(estimate.upper_bound_of(messages) * (self._stretch or 1))
+        return math.ceil(upper_bound_of(messages) * (self._stretch or 1))
 
     def chat(
         self,
@@ -260,11 +325,11 @@ class ServerChat(ABC):
         """
         with self._calibrating:
             if self._stretch is None:
-                sample = ChatRequest(messages=estimate.SAMPLE, max_tokens=1)
+                sample = ChatRequest(messages=SAMPLE, max_tokens=1)
                 draft = self._draft(sample, ignore, cancelled)
                 if draft.finish is Finish.CANCELLED:
                     raise StreamLeft
-                self._stretch = estimate.stretch(draft.prompt or 0)
+                self._stretch = stretch(draft.prompt or 0)
 
     def _demand_open(self) -> None:
         if self._closed:
@@ -369,7 +434,7 @@ class ServerChat(ABC):
                 prompt=draft.prompt,
                 reply=request.max_tokens,
             )
-        least = estimate.lower_bound_of(request.messages)
+        least = lower_bound_of(request.messages)
         if draft.prompt < least:
             raise ContextExceeded(
                 CUT,

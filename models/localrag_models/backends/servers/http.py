@@ -4,7 +4,7 @@ It also tries again what failed in passing, and leaves a stream at any moment.
 
 httpx is used bare for chat, and for all else with servers of OpenAI's protocol: the client that
 OpenAI publishes reads keys, organisations and addresses from the environment. Ollama's own client
-(`backends.ollama.server`) lists and pulls models, and embeds. It does not chat: it sends neither
+(`backends.ollama`) lists and pulls models, and embeds. It does not chat: it sends neither
 ``truncate`` nor ``shift``, without which a long prompt is cut in silence, drops the count of cached
 tokens, splits its stream at U+0085, which may stand in a text, and cannot be left while the server
 is silent. Nor does it show models: it drops the host that a model really runs on.

@@ -10,9 +10,18 @@ from pathlib import Path
 from localrag_models.embedding import Prefixes
 from localrag_models.errors import N_, Cure, ModelDamaged, ModelError, ModelMissing
 from localrag_models.files import PIECES, Progress, Tally, reading, require_space, silent, writing
-from localrag_models.store.archive import DO_NOT_USE, read_archive, write_archive
-from localrag_models.store.landing import copy, discard, land, landing, partial, record
-from localrag_models.store.manifest import (
+from localrag_models.landing import (
+    DO_NOT_USE,
+    copy,
+    discard,
+    land,
+    landing,
+    partial,
+    read_archive,
+    record,
+    write_archive,
+)
+from localrag_models.manifest import (
     LARGEST_MANIFEST,
     MANIFEST,
     InstalledModel,
@@ -21,10 +30,12 @@ from localrag_models.store.manifest import (
     Source,
     checked_name,
     has_manifest,
+    recognise,
 )
-from localrag_models.store.recognition import recognise
 
 NO_SPACE = N_("The model {name!r} needs {needed} on the disk, and {free} are free.")
+__all__ = ["InstalledModel", "ModelStore", "name_for"]
+
 _NOT_INSTALLED = N_("The model {name!r} is not installed.")
 
 
