@@ -1,4 +1,8 @@
-"""A BM25 index on Tantivy: its fields, its files, and searching it."""
+"""A BM25 index on Tantivy: building, updating and searching it.
+
+Header and body are weighted fields, attributes filter by exact match. Queries are terms and are
+never parsed.
+"""
 
 import os
 import shutil
@@ -25,23 +29,20 @@ BODY = "body"
 PAIRS = "pairs"
 _TOKENIZER = "terms"
 _LOCK = ".tantivy-meta.lock"
-# Chosen on Japanese questions over pages and statutes; none were kept apart.
+# Chosen on Japanese questions over pages and statutes; no questions were kept apart.
 _HEADER_WEIGHT = 0.05
 _BODY_WEIGHT = 1.0
 _PAIR_WEIGHT = 0.3
 
 _MOST_VALUES_COUNTED = 100
-# Keys are looked up where they are fewer than this share of all entries.
+# Keys are looked up if they are fewer than this share of all entries.
 _FEW = 8
 _ALL_KEYS = -(2**63), 2**63 - 1
 _KEYS_AT_ONCE = 200_000
 
 
 class BM25Index:
-    """An index made by `build`, open for searching; files are mapped, not read.
-
-    Queries are made of terms, never parsed: whatever a term holds, it is only looked up.
-    """
+    """An index open for searching. Its files are mapped into memory, not read."""
 
     def __init__(self, folder: Path, manifest: IndexManifest, fields: Any, searcher: Any) -> None:
         self.folder = folder
@@ -56,10 +57,10 @@ class BM25Index:
         """Open the index in `folder`.
 
         Args:
-            folder: where it lies.
-            analyzer: id of the analyzer that will make the queries' terms, to be checked.
-            deep: compare the checksum of every file, also of those that were compared before and
-                not written to since (0.6 s per gigabyte).
+            folder: of the index.
+            analyzer: id of the analyzer of the queries, to be checked.
+            deep: compare the checksum of every file (0.6 s per gigabyte), even of files that did
+                not change since the last comparison.
 
         Raises:
             IndexMissing, IndexDamaged, IndexVersionError: as their names say.
@@ -93,26 +94,24 @@ class BM25Index:
         """Find the best `k` entries that hold at least one of the terms, best first.
 
         Args:
-            terms: terms of the query from the index's analyzer in the order of its text, a
-                repeated one counting once; or each with its weight, in which case neighbours
-                are not known and earn nothing.
-            k: how many at most.
-            where: for each attribute named, the values allowed.
-            between: for each attribute named, the lowest and highest value allowed, both
-                included, compared as strings; an empty one is no bound.
-            among: the keys that alone may be found; None for all.
-            header_weight: factor on what the header contributes by itself; 0 leaves it out. Its
-                words stand in the body field as well.
-            body_weight: factor on what the body contributes.
-            pair_weight: factor on what terms contribute that stand side by side in the query and
-                in the entry.
+            terms: of the query, in the order of its text; a repeated one counts once. With a weight
+                for each term, pairs of neighbours earn nothing.
+            k: at most this many hits.
+            where: the allowed values of each attribute.
+            between: the lowest and highest value of each attribute, both included, compared as
+                strings; an empty one sets no bound.
+            among: only these keys may be found; None for all.
+            header_weight: factor for words in the header; 0 leaves it out. Words of the header are
+                in the body field too.
+            body_weight: factor for words in the body.
+            pair_weight: factor for terms that are neighbours in both query and entry.
 
         Returns:
-            Entries with positive scores, ties in the order of their keys.
+            Entries with positive scores. Ties keep the order of their keys.
 
         Raises:
-            ValueError: an attribute the index does not have.
-            IndexDamaged: a file has changed since the index was opened or built.
+            ValueError: the index does not have such an attribute.
+            IndexDamaged: a file has changed since the index was built or opened.
         """
         import tantivy
 
@@ -147,7 +146,7 @@ class BM25Index:
         return sorted(scored, key=lambda hit: (-hit.score, hit.key))
 
     def _found(self, query: Any, k: int, among: Set[int] | None) -> list[Scored]:
-        """The best `k` entries, in no order; those with other keys are passed over."""
+        """The best `k` entries with one of the keys, in no order."""
         further = self.count // (2 * max(len(among), 1)) if among is not None else 1
         limit = min(k * max(further, 1), self.count)
         while True:
@@ -165,14 +164,13 @@ class BM25Index:
     def _only(self, keys: Set[int]) -> Any | None:
         """The condition that an entry has one of these keys.
 
-        None where it costs less to pass over what is found besides, and where none can be looked
-        up, as in an index that was made before its keys could be.
+        None where filtering the hits costs less, or the index is too old to look up keys.
         """
         import tantivy
 
         if len(keys) * _FEW > self.count:
             return None
-        # Every stage of a search, and the next search, asks for the same keys.
+        # Every stage of a search, and the next search, has the same keys.
         last, condition = self._only_keys
         if keys is not last:
             condition = None
@@ -182,7 +180,7 @@ class BM25Index:
         return condition
 
     def holding(self, terms: Iterable[str]) -> frozenset[int]:
-        """The keys of the entries that hold every one of some terms, in header or body."""
+        """The keys of the entries that hold all of the terms, in header or body."""
         import tantivy
 
         wanted = [(tantivy.Occur.Must, self._term_query(BODY, term, 1.0)) for term in terms]
@@ -194,9 +192,9 @@ class BM25Index:
         return frozenset(entry.key for entry in found)
 
     def most_informative(self, terms: Sequence[str], n: int) -> list[str]:
-        """Keep the `n` rarest of the terms, in their order; those the index lacks are dropped.
+        """Keep the `n` rarest of the terms, in their order; drop those not in the index.
 
-        Long queries cost time in proportion to their frequent terms, which tell least.
+        Frequent terms take the most time of a long query and say the least.
         """
         frequencies = {term: self.document_frequency(term) for term in terms}
         known = sorted((frequency, term) for term, frequency in frequencies.items() if frequency)
@@ -208,7 +206,7 @@ class BM25Index:
         return int(self._searcher.doc_freq(BODY, term))
 
     def keys(self) -> Iterator[int]:
-        """The keys of all entries, in order; some hundred thousand of them in memory at a time."""
+        """Yield the keys of all entries, in order, some hundred thousand at a time."""
         with _damage_named(self.folder):
             yield from self._keys_between(*_ALL_KEYS)
 
@@ -226,7 +224,6 @@ class BM25Index:
             yield from sorted(self._searcher.fast_field_values(KEY, [place for _, place in hits]))
 
     def close(self) -> None:
-        """Let go of the files."""
         self._searcher = None
 
     def __enter__(self) -> Self:
@@ -272,7 +269,7 @@ class BM25Index:
         return matching == self.count
 
     def _values(self, name: str) -> list[str]:
-        """Every value an attribute takes; Tantivy has no ranges over text."""
+        """Every value of an attribute; Tantivy has no ranges over text."""
         field = attribute_field(name)
         if field not in self._known_values:
             self._known_values[field] = [
@@ -282,12 +279,12 @@ class BM25Index:
 
 
 def attribute_field(name: str) -> str:
-    """Name the field that holds an attribute; the prefix keeps it apart from ours."""
+    """Name the field of an attribute; the prefix avoids clashes with the fields of this module."""
     return f"attribute_{name}"
 
 
 def schema_of(attributes: Iterable[str]) -> Any:
-    """Build the schema. Nothing is stored: entries are found again by their keys."""
+    """Build the schema. Nothing is stored: entries are found by their keys."""
     import tantivy
 
     builder = tantivy.SchemaBuilder()
@@ -300,17 +297,15 @@ def schema_of(attributes: Iterable[str]) -> Any:
 
 
 def _create(folder: Path, fields: Any) -> Any:
-    """Create an empty Tantivy index with these fields in `folder`."""
     import tantivy
 
     return _with_tokenizer(tantivy.Index(fields, path=str(folder)))
 
 
 def _copy(previous: Path, folder: Path) -> Any:
-    """Open a copy of an index in `folder`, to be written to.
+    """Open a writable copy of an index in `folder`.
 
-    Tantivy never writes into a file that is complete, so the two share their files where the
-    system can link them.
+    Tantivy never changes a complete file, so hard links share them where the system has links.
     """
     import tantivy
 
@@ -324,7 +319,7 @@ def _copy(previous: Path, folder: Path) -> Any:
 
 
 def _remove(opened: Any, writer: Any, low: int, high: int) -> int:
-    """Remove the entries with keys from `low` to `high`; returns how many there were."""
+    """Remove the entries with keys from `low` to `high`; return how many there were."""
     import tantivy
 
     run = tantivy.Query.range_query(opened.schema, KEY, tantivy.FieldType.Integer, low, high)
@@ -334,7 +329,7 @@ def _remove(opened: Any, writer: Any, low: int, high: int) -> int:
 
 
 def _with_tokenizer(index: Any) -> Any:
-    """Terms arrive joined by blanks; Tantivy forgets its tokenizers whenever an index is closed."""
+    """Register the tokenizer: Tantivy forgets it whenever an index is closed."""
     import tantivy
 
     tokenizer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
@@ -343,7 +338,7 @@ def _with_tokenizer(index: Any) -> Any:
 
 
 def pairs(terms: Sequence[str]) -> list[str]:
-    """Join each term with its right neighbour: what stands together is worth more together."""
+    """Join each term with its right neighbour."""
     return [f"{left}\u001f{right}" for left, right in pairwise(terms)]
 
 
@@ -355,13 +350,14 @@ def _open_searcher(folder: Path) -> tuple[Any, Any]:
     """
     if os.access(folder, os.W_OK):
         with suppress(OSError):
-            # Tantivy would make its lock file for everybody; a full disk has room for an empty one.
+            # Tantivy would make its lock file readable for everybody. A full disk has room for an
+            # empty one.
             os.close(os.open(folder / _LOCK, os.O_CREAT | os.O_WRONLY, 0o600))
         return _open(folder)
-    # Tantivy insists on a lock file beside the index: on a read-only share it gets a folder of
-    # links for as long as it takes to open the files.
+    # Tantivy needs a lock file beside the index. On a read-only share it gets a folder of links
+    # while it opens the files.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as links:
-        # A lock file that is there already cannot be opened through a link either.
+        # An existing lock file cannot be opened through a link either.
         for path in folder.iterdir():
             if path.suffix != ".lock":
                 _link(path, Path(links) / path.name)
@@ -376,7 +372,7 @@ def _damage_named(folder: Path) -> Iterator[None]:
     except (ValueError, OSError) as error:
         raise IndexDamaged(folder, UNREADABLE, why=error) from error
     except BaseException as error:
-        # A panic of native code arrives as an exception outside the tree of Exception.
+        # A panic in native code arrives as an exception outside the tree of Exception.
         if type(error).__name__ != "PanicException":
             raise
         raise IndexDamaged(folder, UNREADABLE, why=error) from error
@@ -396,22 +392,22 @@ def _link(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-# Tantivy flushes a segment when its arena is full; up to this it takes only what it needs.
+# Tantivy flushes a segment when its arena is full, and takes only the memory it needs.
 _MEMORY_BYTES = 700_000_000
 _CHUNK_CHARACTERS = 100_000
-# The body field holds the header's terms too, so that a word found in both counts as one word
-# that is frequent, not as two finds. Twice was best of 1, 2, 3 on Wikipedia and on statutes.
+# The body field holds the header's terms too: a word found in both counts as one frequent word.
+# Twice was the best of 1, 2, 3 on Wikipedia and on statutes.
 _HEADER_COPIES_IN_BODY = 2
 
 
 @dataclass(frozen=True, slots=True)
 class TextEntry:
-    """What is indexed.
+    """An entry to index.
 
     Attributes:
-        key: the caller's number for it, unique in the index, any 64-bit signed integer.
-        header, body: searched as two fields, each with its own lengths and weight.
-        attributes: values to filter by, compared exactly as strings; write dates as ISO dates.
+        key: unique number, any 64-bit signed integer.
+        header, body: two fields, each with its own lengths and weight.
+        attributes: values for filters, compared as strings; write dates as ISO dates.
     """
 
     key: int
@@ -421,7 +417,7 @@ class TextEntry:
 
 
 class SupportsTerms(Protocol):
-    """What an index needs of an analyzer; it is pickled into the worker processes."""
+    """An analyzer; it is pickled into the worker processes."""
 
     @property
     def id(self) -> str:
@@ -429,12 +425,12 @@ class SupportsTerms(Protocol):
         ...
 
     def terms(self, text: str) -> list[str]:
-        """Return the terms of `text`; none may hold a blank."""
+        """Return the terms of `text`, without blanks."""
         ...
 
 
 class _Fields(NamedTuple):
-    """The terms of an entry by field, joined by blanks as the writer wants them."""
+    """The terms of an entry by field, joined by blanks for the writer."""
 
     header: str
     body: str
@@ -443,8 +439,6 @@ class _Fields(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _TermAnalysis:
-    """The work of one worker process."""
-
     analyzer: SupportsTerms
 
     def __call__(self, chunk: list[TextEntry]) -> list[_Fields]:
@@ -468,20 +462,19 @@ def build(
     on_progress: Callable[[int], None] | None = None,
     extra: Mapping[str, Any] | None = None,
 ) -> IndexManifest:
-    """Build an index of `entries` in `folder`, which must be empty.
+    """Build an index of `entries` in an empty `folder`.
 
-    Entries are read as a stream and never held all at once. An interrupted build leaves a folder
-    without a manifest, which no one takes for an index.
+    Entries are read as a stream. An interrupted build leaves a folder without a manifest.
 
     Args:
-        folder: an existing empty folder, e.g. from `generations.new_generation`.
-        entries: what to index; attributes an entry lacks are simply not set on it.
-        analyzer: makes the terms; queries must use one with the same id.
-        attributes: names of the attributes to filter by; others are ignored.
-        workers: processes that analyse text, or what does it elsewhere; 1 works in this process.
-            With more, the calling script needs the usual ``if __name__ == "__main__"`` guard.
-        memory_bytes: arena of the writer, at least 15 MB; a larger index gets more segments.
-        on_progress: called with the number of entries indexed so far, now and then.
+        folder: an existing empty folder, for example from `new_generation`.
+        entries: missing attributes are left unset.
+        analyzer: makes the terms; queries need one with the same id.
+        attributes: names of the attributes for filters; others are ignored.
+        workers: processes that analyse text, or other machines. With more than 1 the calling script
+            needs the usual ``if __name__ == "__main__"`` guard.
+        memory_bytes: arena of the writer, at least 15 MB. A larger index gets more segments.
+        on_progress: called with the number of entries indexed so far.
         extra: kept in the manifest.
 
     Raises:
@@ -507,21 +500,12 @@ def update(
     on_progress: Callable[[int], None] | None = None,
     extra: Mapping[str, Any] | None = None,
 ) -> IndexManifest:
-    """Build an index in `folder` from an earlier one, of which only a part has changed.
+    """Build an index in `folder` from an earlier one after a small change.
 
-    What did not change is not written again: both share these files. Until an index is built from
-    nothing, entries that are gone still count where it is measured how rare a term is.
-
-    Args:
-        folder: as for `build`.
-        previous: the earlier index, with the same analyzer; it stays as it is.
-        gone: the lowest and the highest key of every run of its entries that are gone.
-        entries: what to index besides.
-        analyzer: as for `build`, like all that follows.
-        workers: as there.
-        memory_bytes: as there.
-        on_progress: as there.
-        extra: as there.
+    Unchanged files are shared. Removed entries still count in the frequencies of terms until the
+    next full build. `previous` is the earlier index, with the same analyzer; `gone` has the lowest
+    and highest key of every run of its removed entries; `entries` are new. The rest is as for
+    `build`.
 
     Raises:
         IndexNotWritten: the files cannot be written.
@@ -547,7 +531,7 @@ def _enter(
     workers: "Workers",
     on_progress: Callable[[int], None] | None,
 ) -> int:
-    # Whoever only searches need not load what starts processes.
+    # A search need not load the module that starts processes.
     from localrag_indexes.parallel import map_stream
 
     count = 0
@@ -582,7 +566,7 @@ def _described(
 
 @contextmanager
 def _writer(opened: Any, folder: Path, memory_bytes: int) -> Iterator[Any]:
-    """Open a writer, and when the block ends well, commit what it was given."""
+    """Open a writer; commit when the block ends well."""
     with _failures_named(folder):
         writer = opened.writer(memory_bytes, num_threads=1)
     yield writer

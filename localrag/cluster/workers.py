@@ -1,8 +1,8 @@
-"""Workers on a cluster of Ray, and the work they are given.
+"""Workers on a cluster of Ray, their work, and the workspace that is sent to them.
 
-A worker is a process that opens what it works with once. It takes a piece of work at a time (or a
-few), the next one goes to whichever is free, and a piece whose worker was lost goes to another. So
-nothing is lost with a worker, and with the driver nothing but what was under way.
+A worker is a process that opens its resources once and takes one piece of work at a time, or a few.
+If a worker is lost, another one gets its piece. Workers read the workspace in a shared folder.
+Elsewhere it is sent once, file by file, each known by the digest of its content.
 """
 
 import logging
@@ -28,12 +28,13 @@ from localrag.language import N_
 from localrag.reading.types import Cancelled
 from localrag.workspace import Workspace
 from localrag_indexes.manifest import COMPARED
+from localrag_indexes.outcome import Outcome, outcome
 from localrag_indexes.parallel import map_threads
 
 CHUNK = 32 << 20
-"""Bytes that are sent at a time."""
+"""Bytes sent at a time."""
 
-# What belongs to the process that writes, or to this disk, and not to what is written.
+# These belong to the writing process or to this disk.
 _OF_HERE = ("lock", ".lock", "-shm", ".new", "writer.json", COMPARED)
 
 
@@ -60,12 +61,7 @@ class Parcel:
 
     @classmethod
     def of(cls, workspace: Workspace, corpus: str, config: Config) -> "Parcel":
-        """What answers to questions about a corpus are made of, or without one what models do.
-
-        Args:
-            workspace: whose files they are.
-            corpus: the name of the corpus; "" for none.
-            config: the settings, which name the models.
+        """List the files for questions about a corpus, or for models alone if `corpus` is "".
 
         Raises:
             StorageError: a file cannot be read.
@@ -88,7 +84,6 @@ class Parcel:
 
     @property
     def digest(self) -> str:
-        """What tells it from any other."""
         found = _hash()
         for file in self.files:
             found.update(f"{file.path}\0{file.digest}\n".encode(errors="surrogateescape"))
@@ -96,16 +91,16 @@ class Parcel:
 
 
 def _is_of_here(path: Path) -> bool:
-    """Whether a file says nothing of the workspace elsewhere; so an empty log of a store."""
+    """Whether a file has no meaning elsewhere, such as the empty log of a store."""
     is_log = path.name.endswith("-wal")
     return path.name.endswith(_OF_HERE) or (is_log and not path.stat().st_size)
 
 
 class Shelf:
-    """What a machine has been sent: contents by their digests, and workspaces made of them.
+    """The content that a machine has received, by digest, and the workspaces made of it.
 
     Args:
-        folder: where it lies; it may be removed whenever no worker runs.
+        folder: may be removed whenever no worker runs.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -124,7 +119,7 @@ class Shelf:
 
         Raises:
             StorageError: the disk is full.
-            ValueError: it is not what the digest says.
+            ValueError: the content does not match its digest.
         """
         with storing(self._folder):
             make_folder(self._contents)
@@ -137,7 +132,7 @@ class Shelf:
                     raise ValueError(digest)
 
     def unpacked(self, parcel: Parcel) -> Path:
-        """The workspace that a parcel makes, whose contents are all here.
+        """The workspace of a parcel whose contents are all here.
 
         Raises:
             StorageError: the disk is full.
@@ -162,7 +157,7 @@ class Shelf:
 
 @contextmanager
 def marked(workspace: Workspace) -> Iterator[str]:
-    """Put a file of a random name into a workspace for a while; gives its path within.
+    """Put a file with a random name into a workspace for a while; yield its path within.
 
     Raises:
         StorageError: it cannot be written.
@@ -177,12 +172,7 @@ def marked(workspace: Workspace) -> Iterator[str]:
         path.unlink(missing_ok=True)
 
 
-def chunks_of(path: Path) -> Iterator[bytes]:
-    """The content of a file, piece by piece.
-
-    Raises:
-        StorageError: it cannot be read.
-    """
+def _chunks_of(path: Path) -> Iterator[bytes]:
     with storing(path), path.open("rb") as file:
         while chunk := file.read(CHUNK):
             yield chunk
@@ -201,16 +191,16 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 Opener = Callable[[Path], AbstractContextManager[Callable[[Any], Any]]]
-"""Opens, in the folder of a workspace, what does the work; it is sent to the workers."""
+"""Opens what does the work, in the folder of a workspace; it is sent to the workers."""
 
 LOCAL = "local"
-"""The address of a cluster that is started on this machine, and ends with the process."""
+"""Address of a cluster on this machine that ends with the process."""
 
-# So many workers may be lost over one piece of work before it is given up.
+# Workers that may be lost over one piece of work before it is given up.
 _TRIES = 4
-# Seconds after which it is told that no worker has started yet.
+# Seconds until a warning that no worker has started.
 _LONG = 30.0
-# Seconds between two looks whether the answer to a call is still wanted.
+# Seconds between two checks whether the caller still wants the answer.
 _GLANCE = 0.25
 
 _log = logging.getLogger(__name__)
@@ -218,13 +208,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """What workers are to do, and with what.
+    """The work of some workers.
 
     Attributes:
-        opener: opens what does it.
-        workspace: whose folder it gets; None where it needs none.
-        corpus: is carried where the workspace cannot be reached; "" for none, the models alone.
-        config: the settings; says which models are carried.
+        opener: opens what does the work.
+        workspace: its folder is given to the opener; None if it needs none.
+        corpus: is sent if the workers cannot reach the workspace; "" for the models alone.
+        config: the settings; they name the models to send.
     """
 
     opener: Opener
@@ -234,10 +224,10 @@ class Errand:
 
 
 class Cluster:
-    """A cluster that workers are started on.
+    """A cluster to start workers on.
 
     Attributes:
-        parallel: pieces of work that are under way at the same time.
+        parallel: pieces of work under way at the same time.
     """
 
     def __init__(self, ray: Any, held: ExitStack, size: int, threads: int, at_once: int) -> None:
@@ -258,7 +248,7 @@ class Cluster:
         Args:
             address: of its head node (``host:6379``, ``auto``), or `LOCAL`.
             workers: how many to start; 0 for as many as the processors of the cluster allow.
-            threads: processors that a worker computes with.
+            threads: processors of a worker.
             at_once: pieces of work that a worker takes at the same time.
 
         Raises:
@@ -266,7 +256,7 @@ class Cluster:
             NotFoundError: there is no such cluster.
             ModelUnusable: it does not start.
         """
-        # Read when Ray is imported: it is to report to nobody, and alone to listen on loopback.
+        # Ray reads this when it is imported: report to nobody, and listen on loopback only.
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
         if address == LOCAL:
             os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
@@ -292,8 +282,8 @@ class Cluster:
                 problem=error,
             ) from error
         except Exception as error:
-            # A node that does not start in time, as its processes die or the machine has too much
-            # to do, is a bare Exception to Ray 2.60 (_private/node.py), which tells them not apart.
+            # Ray 2.60 (_private/node.py) raises a bare Exception if a node does not start in time,
+            # because its processes die or the machine is busy.
             if type(error) is not Exception and not isinstance(error, OSError):
                 raise
             raise ModelUnusable(
@@ -317,10 +307,10 @@ class Cluster:
             yield cls(ray, held, size, threads, at_once)
 
     def pool(self, errand: Errand) -> "Pool":
-        """Start workers, and wait for the first; they end with the cluster, if not before.
+        """Start workers and wait for the first; they end with the cluster at the latest.
 
         Raises:
-            LocalragError: what the opener fails with.
+            LocalragError: the error of the opener.
         """
         mark = ""
         if errand.workspace is not None:
@@ -333,14 +323,13 @@ class Cluster:
     def map_stream(
         self, work: Callable[[Item], Result], items: Iterable[Item]
     ) -> Iterator[tuple[Item, Result]]:
-        """Yield each item with ``work(item)``, in order; see `localrag_indexes.parallel`."""
         with closing(self.pool(Errand(_Same(work)))) as pool:
             yield from map_threads(pool.call, items, pool.parallel)
 
 
 @dataclass(frozen=True, slots=True)
 class _Same:
-    """Opens nothing: the work is done as it was sent."""
+    """Opens nothing: the work is complete as sent."""
 
     work: Callable[[Any], Any]
 
@@ -374,10 +363,10 @@ class Pool:
         self._closed = False
 
     def start(self) -> None:
-        """Start the workers, and wait for the first.
+        """Start the workers and wait for the first.
 
         Raises:
-            LocalragError: what it cannot be opened for.
+            LocalragError: the first one cannot be opened.
         """
         for _ in range(self._workers):
             self._add()
@@ -394,36 +383,33 @@ class Pool:
         """Wait until all workers are ready.
 
         Raises:
-            LocalragError: one of them cannot be.
+            LocalragError: one of them cannot be opened.
         """
         ready = [self._next() for _ in range(self.parallel)]
         for worker in ready:
             self._idle.put(worker)
 
     def call(self, item: Any, cancelled: Callable[[], bool] = lambda: False) -> Any:
-        """Have a worker that is free do a piece of work.
+        """Give a free worker a piece of work.
 
         Raises:
-            Cancelled: `cancelled` says that it is no longer wanted.
-            ModelUnusable: several workers were lost over it, or none can be started any more.
-            Exception: what the work itself fails with.
+            Cancelled: `cancelled` returned true.
+            ModelUnusable: several workers were lost over it, or none can be started.
+            Exception: the error of the work itself.
         """
         for _ in range(_TRIES):
             worker = self._next(cancelled)
             try:
-                is_done, value = self._result(worker.do.remote(item), cancelled)
+                done = self._outcome(worker.do.remote(item), cancelled)
             except self._ray.exceptions.RayError as error:
                 _log.warning(N_("A worker was lost; its work goes to another (%s)."), _brief(error))
                 self._lost(worker)
                 continue
             self._idle.put(worker)
-            if is_done:
-                return value
-            raise value
+            return done.result()
         raise _unusable("WorkerLost", N_("{n} workers were lost over this."), n=_TRIES)
 
     def close(self) -> None:
-        """End the workers; calling it twice does no harm."""
         with self._changing:
             self._closed = True
             workers, self._alive = self._alive, set()
@@ -444,16 +430,16 @@ class Pool:
             if found in self._alive:
                 return found
 
-    def _result(self, reference: Any, cancelled: Callable[[], bool]) -> tuple[bool, Any]:
+    def _outcome(self, reference: Any, cancelled: Callable[[], bool]) -> Outcome[Any]:
         while True:
             try:
-                return cast("tuple[bool, Any]", self._ray.get(reference, timeout=_GLANCE))
+                return cast("Outcome[Any]", self._ray.get(reference, timeout=_GLANCE))
             except self._ray.exceptions.GetTimeoutError:
                 if cancelled():
                     raise Cancelled from None
 
     def _add(self) -> None:
-        # Where there is no room for it yet, it waits: so does the thread.
+        # The thread waits until there is room for the worker.
         threading.Thread(target=self._open, daemon=True).start()
 
     def _lost(self, worker: Any) -> None:
@@ -465,7 +451,7 @@ class Pool:
         self._add()
 
     def _open(self) -> None:
-        """Start a worker; one that is lost while it opens is started again, a few times."""
+        """Start a worker; try again a few times if it is lost while it opens."""
         problem: Exception = RuntimeError()
         for _ in range(_TRIES):
             try:
@@ -492,9 +478,7 @@ class Pool:
                 self._ray.kill(worker)
                 return
             self._alive.add(worker)
-        is_open, problem = self._ray.get(worker.open.remote(self._home(worker)))
-        if not is_open:
-            raise problem
+        self._ray.get(worker.open.remote(self._home(worker))).result()
         for _ in range(self._at_once):
             self._idle.put(worker)
 
@@ -504,19 +488,19 @@ class Pool:
             return ""
         if self._ray.get(worker.reaches.remote(str(workspace.home), self._mark)):
             return str(workspace.home)
-        # One machine may have several workers: what the first is sent, the others find.
+        # One machine may have several workers: the others find what the first received.
         with self._carrying:
             if self._parcel is None:
                 assert self._errand.config is not None
                 self._parcel = Parcel.of(workspace, self._errand.corpus, self._errand.config)
             for file in self._ray.get(worker.lacks.remote(self._parcel)):
-                sent = [self._ray.put(one) for one in chunks_of(workspace.home / file.path)]
+                sent = [self._ray.put(one) for one in _chunks_of(workspace.home / file.path)]
                 self._ray.get(worker.take.remote(file.digest, *sent))
             return str(self._ray.get(worker.unpacked.remote(self._parcel)))
 
 
 class _Worker:
-    """What runs in a process of the cluster."""
+    """Runs in a process of the cluster."""
 
     def __init__(self, opener: Opener, code: str) -> None:
         language.use(code)
@@ -528,31 +512,23 @@ class _Worker:
         return (Path(home) / mark).exists()
 
     def lacks(self, parcel: Parcel) -> list[Any]:
-        """The files that this machine was never sent."""
+        """The files that this machine has never received."""
         return list(_shelf().lacks(parcel))
 
     def take(self, digest: str, *chunks: bytes) -> None:
-        """Keep the content of a file."""
         _shelf().take(digest, chunks)
 
     def unpacked(self, parcel: Parcel) -> str:
-        """The folder of the workspace that was sent."""
         return str(_shelf().unpacked(parcel))
 
-    def open(self, home: str) -> tuple[bool, Exception | None]:
-        """Open what does the work; gives the error where that fails."""
-        try:
-            self._work = self._opened.enter_context(self._opener(Path(home)))
-        except Exception as error:  # noqa: BLE001 - it is raised where the work was ordered
-            return False, error
-        return True, None
+    def open(self, home: str) -> Outcome[None]:
+        return outcome(self._open, Path(home))
 
-    def do(self, item: Any) -> tuple[bool, Any]:
-        """Do a piece of work; gives its result, or the error in its place."""
-        try:
-            return True, self._work(item)
-        except Exception as error:  # noqa: BLE001 - likewise
-            return False, error
+    def _open(self, home: Path) -> None:
+        self._work = self._opened.enter_context(self._opener(home))
+
+    def do(self, item: Any) -> Outcome[Any]:
+        return outcome(self._work, item)
 
 
 def _shelf() -> Shelf:

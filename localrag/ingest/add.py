@@ -1,4 +1,4 @@
-"""Adding files to a corpus: only what is new or changed is read."""
+"""Adding files to a corpus: only new and changed files are read."""
 
 import json
 from collections import Counter
@@ -62,9 +62,9 @@ _Entered = DocumentRows | ReadFailure | Omission | PassedOver
 
 # Large enough that commits cost nothing, small enough that the log stays small.
 _BATCH_CHARACTERS = 1_000_000
-# What an outcome weighs besides its text, so that a batch of failures is bounded too.
+# Weight of an outcome besides its text, so that a batch of failures is bounded too.
 _WEIGHT = 200
-# A dump that is there under two names would tell a line an article.
+# A dump stored under two names would report a line for each article.
 _DUPLICATES_NAMED = 3
 REMOVED_AT_ONCE = 1_000
 """Documents removed in one transaction."""
@@ -73,22 +73,21 @@ REMOVED_AT_ONCE = 1_000
 class FileEntry:
     """Enters one file.
 
-    Documents are written in batches, each one transaction, which also notes the line that was
-    reached; the file is noted as complete with the last one. If the process is killed in between,
-    the next `add` goes on after that line. A file that cannot be gone on with, or of which not
-    everything could be entered, is read again from its beginning: the documents that are there are
-    found unchanged.
+    Documents are written in batches. Each batch is a transaction that also notes the last line
+    read, and the last one marks the file as complete. After a kill the next `add` continues behind
+    that line. A file is read again from its beginning if reading cannot continue there, or if a
+    document could not be entered; documents already stored are unchanged.
 
-    A document that the store has from a file which is still to be read may have moved here.
-    It waits for `settle`, when all files are read and what vanished from them is removed.
+    A document may have moved here from a file that is still to be read. It waits for `settle`, when
+    all files are read and vanished documents are removed.
 
     Args:
-        store: where to.
+        store: the corpus.
         walk: the files of this run.
         file: the one to enter.
         digest: of its content.
-        resumed: what the store has of it, where its reading goes on.
-        unread: paths of the files that this run has still to read; looked at as it changes.
+        resumed: the record of the file where reading continues.
+        unread: paths that this run has still to read; may change meanwhile.
     """
 
     def __init__(
@@ -105,7 +104,7 @@ class FileEntry:
         self._unread = unread
         self._name = file.name
         self._path = file.path.as_posix()
-        # As it will be noted when its documents are stored.
+        # The record that is stored with its documents.
         self._record = resumed or FileRecord(
             self._path, file.bytes, file.modified, digest, complete=False
         )
@@ -120,7 +119,7 @@ class FileEntry:
 
     @property
     def record(self) -> FileRecord:
-        """The file as it is noted; complete where everything it holds is stored as its own."""
+        """The record of the file; complete if the store has all its documents."""
         return self._record
 
     @property
@@ -133,7 +132,7 @@ class FileEntry:
         return not (self._failures or self._duplicates or self._waiting)
 
     def enter(self, outcomes: Iterable[Outcome]) -> Iterator[Event]:
-        """Write everything; yields events, each after what it tells was committed."""
+        """Write everything; yield each event after its transaction."""
         if self._resumed:
             yield FileResumed(self._path, self._record.line)
         yield from self._write(outcomes)
@@ -145,7 +144,7 @@ class FileEntry:
         yield from self._passed_over
 
     def settle(self, outcomes: Iterable[Outcome]) -> Iterator[Event]:
-        """Enter what waited, given the outcomes once more; everything else is passed over."""
+        """Enter the documents that waited, given the outcomes once more."""
         waiting, self._waiting = self._waiting, set()
         found = (outcome for outcome in outcomes if not isinstance(outcome, Mark))
         yield from self._write(one for number, one in enumerate(found) if number in waiting)
@@ -157,8 +156,8 @@ class FileEntry:
                 for outcome in batch:
                     self._take(outcome)
                     self._taken += 1
-                # What is not stored as the file's own must be looked at again: the file that has
-                # it may have lost it when reading goes on.
+                # These must be looked at again: the other file may no longer have them when reading
+                # continues.
                 self._note(mark.line if self._whole else 0)
             yield from self._told(mark)
 
@@ -188,7 +187,7 @@ class FileEntry:
             yield DocumentsKept(self._name, kept, reason)
 
     def _told(self, mark: Mark) -> Iterator[Event]:
-        """Yield what the batch told, and forget it."""
+        """Yield the events of the batch, and forget it."""
         yield from self._events
         self._events.clear()
         yield DocumentsStored(
@@ -237,7 +236,7 @@ class FileEntry:
                 ),
             )
         elif own or (not still_there(origin.path) and (same or self._walk.covers(origin.path))):
-            # Its own file, or one whose place this file has taken.
+            # From its own file, or from a file whose place this file has taken.
             if not own:
                 self._store.files.give_up(origin.path)
             if same:
@@ -249,7 +248,7 @@ class FileEntry:
         elif origin.path in self._unread:
             self._waiting.add(self._taken)
         elif same:
-            # Looked at again each time, for the day its original is gone.
+            # Looked at again each time, because its original may be gone one day.
             self._duplicates += 1
             if self._duplicates <= _DUPLICATES_NAMED:
                 self._events.append(Duplicate(rows.source, origin.path))
@@ -271,7 +270,7 @@ class FileEntry:
 
     def _remove_vanished(self) -> int:
         removed = 0
-        # What could not be read this time may still be in the file.
+        # The unreadable part of the file may still hold it.
         while not self._failures and (
             gone := self._store.files.vanished(self._path, REMOVED_AT_ONCE)
         ):
@@ -287,7 +286,7 @@ class FileEntry:
 
 
 def contradiction(store: CorpusStore, rows: DocumentRows) -> InputError | None:
-    """Why a law cannot be entered under its id: the corpus has another law under it."""
+    """The error if the corpus has another law under the id of this one."""
     if rows.kind != "law":
         return None
     number = json.loads(rows.metadata).get("law_num", "")
@@ -310,7 +309,7 @@ def contradiction(store: CorpusStore, rows: DocumentRows) -> InputError | None:
 def _batches(
     outcomes: Iterable[Outcome],
 ) -> Iterator[tuple[list[_Entered], Mark]]:
-    """Cut at marks where there are any; without one, reading cannot go on there (line 0)."""
+    """Cut at marks if there are any; without a mark reading cannot continue there (line 0)."""
     batch: list[_Entered] = []
     mark = Mark(0)
     characters = 0
@@ -328,27 +327,25 @@ def _batches(
         yield batch, mark
 
 
-# Of each kind in a report; events name the others too.
+# Listed in a report, of each kind; events list them all.
 _NAMED = 1_000
 
 
 @dataclass(slots=True)
 class AddReport(LeftOut):
-    """What an `add` did, in documents unless said otherwise.
+    """The result of an `add`, counted in documents unless said otherwise.
 
     Attributes:
         added, replaced, removed: counts.
-        unchanged: of them as they were, in files that had to be read.
+        unchanged: documents that were the same in files that had to be read.
         files_unchanged: files that were not read again.
-        scanned: files with pages that were read by OCR.
-        duplicated: how many documents, or files as a whole, were left out because the corpus has
-            the same.
+        scanned: files with pages that OCR read.
+        duplicated: documents, or whole files, left out because the corpus has the same.
         duplicates: the first of them.
-        kept: documents that stay though their file no longer holds them, a file each.
-        failures: how many files and documents could not be entered.
+        kept: files whose vanished documents stay.
+        failures: files and documents that could not be entered.
         failed: the first of them, and why.
-        gone: files of the corpus below the added paths which no longer exist, and whose
-            documents are still there; always empty with `prune`.
+        gone: files below the added paths that no longer exist; always empty with `prune`.
         seconds: wall time.
     """
 
@@ -367,7 +364,6 @@ class AddReport(LeftOut):
     seconds: float = 0.0
 
     def count(self, event: Event) -> None:
-        """Take an event into account."""
         match event:
             case FilesFound():
                 for one in event.passed_over:
@@ -411,30 +407,28 @@ def add(
     limits: Limits = Limits(),  # noqa: B008 - immutable
     on_event: Listener = ignore,
 ) -> AddReport:
-    """Enter the files below some paths into a corpus, which is made if it does not exist.
+    """Enter files into a corpus, which is created if it does not exist.
 
-    A file with the size and modification time it was read with is passed over; one with the same
-    content too. Whatever an event has told is stored, also if the process is killed the moment
-    after; calling again goes on from there.
+    Files with unchanged size and modification time, or unchanged content, are passed over. Whatever
+    an event reports is stored, even if the process is killed right after it. The next call
+    continues there.
 
     Args:
         workspace: need not be initialised.
-        corpus: name of the corpus.
-        paths: folders, walked in order of names, and files.
+        corpus: its name.
+        paths: files, and folders, which are walked in order of names.
         prune: remove the documents of files below `paths` that no longer exist.
-        check_content: compare content even where size and time are the same.
-        follow_links: follow links inside the folders, wherever they lead; else they are named and
-            left out.
-        workers: processes that read files; with more than 1 the calling script needs the usual
-            ``if __name__ == "__main__"`` guard.
-        limits: what a file may hold.
+        check_content: compare content even if size and time are unchanged.
+        follow_links: follow links inside the folders; otherwise they are listed and left out.
+        workers: processes that read files. With more than 1 the calling script needs the usual ``if
+            __name__ == "__main__"`` guard.
+        limits: the most that a file may hold.
         on_event: called with every event, in this process.
 
     Raises:
-        NotFoundError: a path does not exist; nothing was done.
+        NotFoundError: a path does not exist; nothing was changed.
         BusyError: another process is writing to the corpus.
-        StorageError: the disk is full or read-only, or a process that reads was killed; what
-            events told is stored.
+        StorageError: the disk is full or read-only, or a reading process was killed.
         StoreError: the store is damaged.
     """
     started = perf_counter()
@@ -456,7 +450,7 @@ def add(
 
 
 class _Addition:
-    """One run of `add`: a stream of events, each sent after what it tells is stored."""
+    """One run of `add`: a stream of events, each sent after its data is stored."""
 
     def __init__(
         self,
@@ -478,13 +472,12 @@ class _Addition:
         self._known = store.files.all()
         self._by_digest = {file.digest: file for file in self._known.values() if file.complete}
         self._unread = set[str]()
-        # Tasks that wait until all files are read, with what was begun of them.
+        # Tasks that wait until all files are read, with their entries.
         self._waiting: dict[str, tuple[FileToRead, FileEntry | None]] = {}
         self._scanned: dict[str, list[PageRead]] = {}
         self._read_digests = set[str]()
 
     def _take_page(self, page: PageRead) -> None:
-        """Tell of a scanned page that was read."""
         self._scanned.setdefault(page.source, []).append(page)
         phase = replace(READING_PAGES, about=page.source)
         self._watch(phase, page.done, page.total, page.earlier)
@@ -509,7 +502,7 @@ class _Addition:
         yield from self._read([task for task, _ in self._waiting.values()])
         if prune:
             yield from self._prune()
-        # Only now: what waited was read twice.
+        # Only now, because files that waited were read twice.
         for digest in self._read_digests:
             self._reader.discard_kept(digest)
 
@@ -597,7 +590,7 @@ def _summed_up(pages: Sequence[PageRead]) -> PagesScanned:
 
 
 def missing(store: CorpusStore, found: Walk) -> list[str]:
-    """List the files of a corpus below the roots of a walk which no longer exist."""
+    """List the files of a corpus below the roots of a walk that no longer exist."""
     return [path for path in store.files.all() if found.covers(path) and not still_there(path)]
 
 

@@ -1,4 +1,4 @@
-"""Indexing: what can be derived from the store, derived anew."""
+"""Indexing: everything derived from the store (links of statutes, words, vectors)."""
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
@@ -47,25 +47,25 @@ if TYPE_CHECKING:
     from localrag_models.embedding import Embedder
 
 
-# Looking for the names of so many changed laws takes as long as reading every law anew.
+# Looking for the names of this many changed laws takes as long as reading every law.
 _MANY = 200
 
 
 def link(store: CorpusStore, *, rebuild: bool, workers: int, on_event: Listener) -> tuple[int, int]:
     """Bring the stored references and definitions up to date with the statutes.
 
-    What a statute refers to depends on its text and on the names of the laws of the corpus. So the
-    statutes are read that changed, and those that hold a name which has come, gone or changed its
-    law. A statute in which nothing can be found is told by a `FileFailed`; the rest goes on.
+    A statute's references depend on its text and on the names of all laws. So it reads changed
+    statutes, and statutes with a name that was added, removed or given to another law. A
+    `FileFailed` reports a statute that fails; the rest continues.
 
     Args:
         store: shows the newest state of every law.
         rebuild: read all statutes.
         workers: processes.
-        on_event: told progress and failures.
+        on_event: called with progress and failures.
 
     Returns:
-        How many references and how many definitions were found in what was read.
+        The numbers of references and of definitions found.
     """
     from localrag.statutes.names import LawNames
 
@@ -91,7 +91,7 @@ def link(store: CorpusStore, *, rebuild: bool, workers: int, on_event: Listener)
 def _to_read(
     store: CorpusStore, every: list[int], before: "LawNames", names: "LawNames"
 ) -> list[int]:
-    """The keys of the states of laws whose references may be others than those stored."""
+    """The keys of the states of laws whose stored references may be out of date."""
     changed = {
         law_id
         for law_id in before.rows.keys() | names.rows.keys()
@@ -117,7 +117,7 @@ def _to_read(
 def _changed_names(
     before: "LawNames", names: "LawNames", changed: Collection[str]
 ) -> tuple[str, ...]:
-    """The names and numbers that stand for other laws than before."""
+    """The names and numbers that mean other laws than before."""
     others = {
         name
         for name in before.names.keys() | names.names.keys()
@@ -134,7 +134,7 @@ def _names_one(words: tuple[str, str], names: tuple[str, ...], related: Collecti
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What was found in one statute; `failure` says why nothing was."""
+    """The links of one statute; `failure` says why there are none."""
 
     law_id: str
     references: tuple[ReferenceRow, ...] = ()
@@ -143,7 +143,7 @@ class Links:
 
 
 class FindLinks:
-    """Finds the links of one statute; picklable, each process opens the store for itself."""
+    """Finds the links of one statute; can be pickled, and each process opens the store itself."""
 
     def __init__(self, path: Path, names: "LawNames") -> None:
         self._path = path
@@ -151,12 +151,11 @@ class FindLinks:
         self._store: CorpusStore | None = None
 
     def close(self) -> None:
-        """Close the store this process opened, if it did."""
         if self._store is not None:
             self._store.close()
 
     def __call__(self, key: int) -> Links:
-        """Read a state of a statute from the store and find what it refers to and defines."""
+        """Read a state of a statute and find its references and definitions."""
         if self._store is None:
             self._store = CorpusStore.open(self._path, read_only=True)
         document = self._store.read(key)
@@ -183,10 +182,10 @@ def _links(document: Document, names: "LawNames") -> Links:
     )
 
 
-# Shares of the passages of a corpus. Where more have changed it is indexed from nothing, and so it
-# is where more entries have gone since that was done: they still count in the weights of terms.
+# Shares of the passages. The index is built from nothing if more have changed, or if more entries
+# have vanished since the last full build: vanished entries still count in the weights of terms.
 _MUCH, _STALE = 0.2, 0.05
-# Analysing fewer passages than this takes less time than starting processes.
+# Analysing fewer passages takes less time than starting processes.
 _WORTH_PROCESSES = 2_000
 
 __all__ = ["HERE", "LAYERS", "Elsewhere", "IndexReport", "IndexState", "index", "index_state"]
@@ -194,10 +193,10 @@ __all__ = ["HERE", "LAYERS", "Elsewhere", "IndexReport", "IndexState", "index", 
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """What does the heavy work of indexing, where it is not this machine.
+    """Other machines for the heavy work of indexing.
 
     Attributes:
-        analysis: what analyses text; None for processes of this machine.
+        analysis: analyses text; None for processes of this machine.
         opener: opens the embedder of the settings; None to open it here.
         at_once: batches of windows that it embeds at the same time.
     """
@@ -208,19 +207,19 @@ class Elsewhere:
 
 
 HERE = Elsewhere()
-"""All of it is done on this machine."""
+"""Everything is done on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What an `index` did.
+    """The result of an `index`.
 
     Attributes:
-        skipped: everything was up to date and nothing was done; the counts are 0 then.
-        passages: newly indexed by their words; 0 also where only the vectors were made.
+        skipped: everything was up to date; the counts are 0.
+        passages: whose words were newly indexed; 0 if only vectors were made.
         references, definitions: found in the statutes.
-        failed: statutes whose references could not be found, and why; they can be searched.
-        embedded: windows of passages that were newly embedded.
+        failed: statutes whose references could not be found, and why. They can be searched.
+        embedded: newly embedded windows of passages.
         vectors: rows of the vector index, if it was built.
         generation: of the store, as indexed.
         seconds: wall time.
@@ -250,27 +249,26 @@ def index(
 ) -> IndexReport:
     """Bring references, definitions, the BM25 index and the vectors up to date with the store.
 
-    Until the last moment the old indexes stay in place and answer; a build that fails or is
-    killed leaves them there. Words come first: they are indexed whatever the embedder does.
+    The old indexes stay in use until the new ones are complete, also if a build fails or is killed.
+    Words come first: they are indexed even if the embedder fails.
 
     Args:
-        workspace: where the corpus lies.
+        workspace: of the corpus.
         corpus: its name.
-        rebuild: also what is up to date; texts are not embedded again.
-        workers: processes, and threads of the graph; with more than 1 the calling script needs
-            the usual ``if __name__ == "__main__"`` guard.
-        embedder: the model that makes vectors; without one they are left as they are.
-        provisions: what is embedded of the provisions of statutes.
-        elsewhere: what does the heavy work, where that is not this machine.
+        rebuild: also rebuild what is up to date; texts are not embedded again.
+        workers: processes, and threads of the graph. With more than 1 the calling script needs the
+            usual ``if __name__ == "__main__"`` guard.
+        embedder: makes vectors; without one they stay as they are.
+        provisions: the part of each provision to embed.
+        elsewhere: other machines for the heavy work.
         on_event: called with `Progress`, `EmbeddingPlanned` and `FileFailed`, in this process.
 
     Raises:
         NotFoundError: there is no such corpus.
         BusyError: another process is writing to the corpus.
-        StorageError: the disk is full or read-only, or memory does not suffice.
+        StorageError: the disk is full or read-only, or there is not enough memory.
         StoreError: the store is damaged.
-        ModelUnusable: the embedder fails. The words are indexed; what is embedded by then is kept,
-            and the next run goes on there.
+        ModelUnusable: the embedder fails. Words are indexed, finished vectors are kept.
     """
     started = perf_counter()
     place = workspace.corpus(corpus)
@@ -302,10 +300,10 @@ def index_as_set(
     elsewhere: Elsewhere = HERE,
     on_event: Listener = ignore,
 ) -> IndexReport:
-    """Do what `index` does with the embedder that the settings name, else the one installed.
+    """Do the same as `index` with the embedder of the settings, else the installed one.
 
-    The model is loaded only if there are vectors to make; the words are indexed even where it is
-    not installed. Without `workers` there are as many as the settings say.
+    The model is loaded only if vectors are missing; words are indexed even if it is not installed.
+    Without `workers` the settings give their number.
     """
     started = perf_counter()
     workers = workers or config.ingest.processes
@@ -339,7 +337,7 @@ class _Source(NamedTuple):
     Attributes:
         id: of the embedder.
         load: loads it.
-        provisions: what it embeds of statutes.
+        provisions: the part of each provision to embed.
         at_once: batches that it embeds at the same time.
     """
 
@@ -350,7 +348,7 @@ class _Source(NamedTuple):
 
 
 def _newest(place: CorpusPaths) -> CorpusStore:
-    """The store with the newest state of every law: what indexing finds depends on no day."""
+    """The store with the newest state of every law: indexing does not depend on a day."""
     return CorpusStore.open(place.store, as_of=date.max)
 
 
@@ -364,10 +362,10 @@ def _words(
     on_event: Listener,
 ) -> IndexReport:
     generation = store.generation
-    # Every byte is compared: who runs this because a search failed is told "up to date" in earnest.
+    # Every byte is compared: after a failed search, "up to date" must be true.
     found = state(place, store, deep=True)
     if not rebuild and found is IndexState.FRESH:
-        # A build killed at its very end left the old index beside the new.
+        # A build killed at its very end leaves the old index beside the new one.
         sweep(place.bm25)
         sweep(place.questions)
         return IndexReport(True, 0, 0, 0, generation, 0.0)
@@ -398,7 +396,7 @@ def _vectors(
     threads: int,
     on_event: Listener,
 ) -> IndexReport:
-    """Bring the vectors up to date; returns the report of the words with theirs added."""
+    """Bring the vectors up to date; return the report with their counts."""
     if (
         not rebuild
         and vector_state(place, store, source.id, source.provisions, deep=True) is IndexState.FRESH
@@ -421,13 +419,13 @@ def _vectors(
 
 
 class _Previous(NamedTuple):
-    """The index in use, and how the store has changed since it was built.
+    """The current index, and the changes of the store since it was built.
 
     Attributes:
-        folder: where it lies.
-        gone: first and last key of each run of its entries that the store has no longer.
-        added: keys of passages that it lacks.
-        stale: how many of its entries are gone, with those that were gone before.
+        folder: of the index.
+        gone: first and last key of each run of vanished entries.
+        added: keys of new passages.
+        stale: vanished entries, earlier ones included.
     """
 
     folder: Path
@@ -437,7 +435,7 @@ class _Previous(NamedTuple):
 
 
 def _previous(place: CorpusPaths, store: CorpusStore) -> _Previous | None:
-    """The index in use, if it was built from this store, and little has changed since then."""
+    """The current index, if it was built from this store and little has changed since."""
     folder = current(place.bm25)
     if folder is None:
         return None
@@ -450,7 +448,7 @@ def _previous(place: CorpusPaths, store: CorpusStore) -> _Previous | None:
             return None  # Another store may have given the same keys to other passages.
         earlier, now = int(extra.get("stale", 0)), 0
         in_run = False
-        # Millions of keys are met one by one: only those that differ are kept, a share of them.
+        # There may be millions of keys: only different ones are kept.
         for key, had, has in _compared(index.keys(), store.distinct(LAYERS)):
             if not had:
                 added.add(key)
@@ -458,7 +456,7 @@ def _previous(place: CorpusPaths, store: CorpusStore) -> _Previous | None:
                 in_run = False
             else:
                 now += 1
-                # Between the keys of a run stands none that stays: gone by one condition.
+                # No remaining key is between the keys of a run, so one condition removes it.
                 first = gone.pop()[0] if in_run else key
                 gone.append((first, key))
                 in_run = True
@@ -482,7 +480,7 @@ def _build(
     workers: Workers,
     on_event: Listener,
 ) -> int:
-    """Build the index of words anew, or from the one in use; returns how many were entered."""
+    """Build the index of words, from the current one if possible; return how many were added."""
     watch = Stopwatch(on_event)
     total = store.count(LAYERS) if previous is None else len(previous.added)
     extra = {**origin(store), "unlinked": unlinked}
@@ -546,7 +544,7 @@ def _failures_named(place: CorpusPaths) -> Iterator[None]:
 
 @contextmanager
 def _words_stay(corpus: str) -> Iterator[None]:
-    """Say of what fails with the model that the words are indexed all the same."""
+    """Add to errors of the model that the words are indexed."""
     try:
         with named(), _package_named():
             yield
@@ -571,9 +569,9 @@ def _package_named() -> Iterator[None]:
 
 
 def _questions(store: CorpusStore) -> Iterator[TextEntry]:
-    """The questions of each provision that has some, by its key, in an index of their own.
+    """The predicted questions of each provision, by its key, for an index of their own.
 
-    Among the words of the provisions they would change how rare and how telling a word is.
+    Among the words of the provisions they would change the frequencies of terms.
     """
     for law, articles in groupby(store.article_keys(), itemgetter(0)):
         about = attributes(store.document(law), ARTICLES)

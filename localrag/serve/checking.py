@@ -6,17 +6,13 @@ out, and this one gives way to them. Of each holder of a token one long text is 
 
 import asyncio
 import os
-import signal
-import threading
 from collections import defaultdict
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
-from multiprocessing import active_children, get_context, parent_process
 
 from localrag.serve.calls import Call, CheckCall, Refusal
 from localrag.serve.reader import Reader
 from localrag.session import Session
+from localrag_indexes.parallel import ProcessPool
 
 # So many characters are checked as fast as a question is searched for.
 _LONG = 2_000
@@ -41,11 +37,11 @@ class Checks:
         # Searches keep half of the processors.
         self._at_once = asyncio.Semaphore(max(1, (os.cpu_count() or 1) // 2))
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._idle: list[tuple[ProcessPoolExecutor, int]] = []
+        self._idle: list[ProcessPool] = []
 
     def close(self) -> None:
         """End the processes that wait for texts."""
-        for pool, _ in self._idle:
+        for pool in self._idle:
             pool.shutdown()
         self._idle.clear()
 
@@ -72,41 +68,22 @@ class Checks:
     async def _check(self, call: Call, code: str) -> bytes | Refusal:
         loop = asyncio.get_running_loop()
         async with self._at_once:
-            pool, process = self._idle.pop() if self._idle else _opened()
+            pool = self._idle.pop() if self._idle else _opened()
             try:
                 result = await loop.run_in_executor(pool, _check_here, self._session, call, code)
             except BaseException:
                 # A caller who has left needs no process that goes on.
-                with suppress(ProcessLookupError):
-                    os.kill(process, signal.SIGKILL)
-                pool.shutdown(wait=False, cancel_futures=True)
+                pool.kill()
                 raise
-            self._idle.append((pool, process))
+            self._idle.append(pool)
             return result
 
 
-def _opened() -> tuple[ProcessPoolExecutor, int]:
-    """A process that starts, and its number, by which it can be ended before it is ready."""
-    before = {process.pid for process in active_children()}
-    pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_start)
+def _opened() -> ProcessPool:
+    """A process that starts; it can be killed before it is ready."""
+    pool = ProcessPool(1, os.nice, _NICE)
     pool.submit(os.getpid)
-    (number,) = (one.pid for one in active_children() if one.pid not in before)
-    assert number is not None
-    return pool, number
-
-
-def _start() -> None:
-    os.nice(_NICE)
-    # Ctrl-C reaches the whole group; the one who serves ends the others in order.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    return pool
 
 
 _kept: list[tuple[Session, Reader]] = []

@@ -8,18 +8,16 @@ that the model is in memory once.
 
 import asyncio
 import os
-import signal
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from multiprocessing import get_context, parent_process
 from typing import TYPE_CHECKING, Any, Self
 
 import anyio
@@ -49,6 +47,7 @@ from localrag.serve.checking import Checks, is_long_check
 from localrag.serve.reader import Reader, key_of
 from localrag.session import Corpus, Session
 from localrag.workspace import CorpusPaths
+from localrag_indexes.parallel import ProcessPool
 
 if TYPE_CHECKING:
     from localrag_models.embedding import Embedder, Vectors
@@ -117,17 +116,7 @@ _reader: Reader
 def _start(session: Session, code: str) -> None:
     global _reader
     language.use(code)
-    # Ctrl-C reaches the whole group; the one who serves ends the others in order.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     _reader = Reader(session)
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _carry_out(name: str, call: Call, code: str) -> bytes | Refusal:
@@ -242,13 +231,7 @@ class Desk:
     def _opened(self) -> Executor:
         if not self._processes:
             return ThreadPoolExecutor(1, thread_name_prefix="reader")
-        return ProcessPoolExecutor(
-            self._processes,
-            # A fork would copy the locks of whatever threads there are.
-            mp_context=get_context("spawn"),
-            initializer=_start,
-            initargs=(self.session, language.in_use()),
-        )
+        return ProcessPool(self._processes, _start, self.session, language.in_use())
 
     async def carry_out(self, name: str, call: Call, holder: str = "") -> bytes:
         """Look something up, and give the JSON of the result in UTF-8.

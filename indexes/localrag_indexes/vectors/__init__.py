@@ -1,4 +1,4 @@
-"""An index of vectors: exact where that is fast, a graph (HNSW) above, exact-match filters."""
+"""A vector index: exact search if it is small, a graph (HNSW) if it is large."""
 
 from localrag_indexes.fusion import Scored
 from localrag_indexes.vectors.build import VectorEntry, build

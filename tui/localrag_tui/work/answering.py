@@ -11,7 +11,8 @@ from localrag.errors import LocalragError
 from localrag.reading.types import Answer, Cancelled, Nearest, Watch
 from localrag.retrieval.types import Query, StageRecord
 from localrag.workspace import Workspace
-from localrag_tui.work.child import Channel, Raised
+from localrag_indexes.outcome import Failure
+from localrag_tui.work.child import Channel
 
 if TYPE_CHECKING:
     # Imported by the process that answers; the one that asks has no use for them.
@@ -113,7 +114,7 @@ class Drafted:
 class AnswerEnd:
     """The end of a question: its answer, the error in its place, or None where it was cancelled."""
 
-    answer: Answer | Raised | None
+    answer: Answer | Failure | None
     seconds: float
 
 
@@ -163,14 +164,14 @@ class _Service:
             self._channel.tell(Told(ask.number, event))
 
         watch = _Telling(tell, lambda: ask.number in self._cancelled)
-        end: Answer | Raised | None
+        end: Answer | Failure | None
         try:
             watch.require()
             end = self._answerer(ask, tell, watch).answer(ask.query, watch)
         except Cancelled:
             end = None
         except LocalragError as error:
-            end = Raised(type(error).__name__, error.cause, error.remedy)
+            end = Failure.of(error)
         tell(AnswerEnd(end, perf_counter() - started))
 
     def _answerer(self, ask: Ask, tell: Callable[[AnswerEvent], None], watch: Watch) -> "Answerer":

@@ -16,8 +16,7 @@ from time import sleep
 from typing import TYPE_CHECKING
 
 from localrag import language
-from localrag.errors import LocalragError
-from localrag.facts import Fact
+from localrag_indexes.outcome import Failure
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -34,20 +33,6 @@ class Returned:
     """The function has ended."""
 
     value: object
-
-
-@dataclass(frozen=True, slots=True)
-class Raised:
-    """The function has failed.
-
-    Attributes:
-        type: the name of the error.
-        cause, cure: as in `localrag.errors.LocalragError`.
-    """
-
-    type: str
-    cause: str
-    cure: str | Fact = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +94,8 @@ def main() -> None:
         end: object = Returned(function(channel, *arguments))
     except KeyboardInterrupt:
         end = Interrupted()
-    except LocalragError as error:
-        end = Raised(type(error).__name__, error.cause, error.remedy)
     except Exception as error:  # noqa: BLE001 - the last line of defence of a whole process
-        end = Raised(type(error).__name__, f"{type(error).__name__}: {error}")
+        end = Failure.of(error)
     try:
         channel.tell(end)
     except OSError:

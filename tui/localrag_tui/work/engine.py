@@ -11,6 +11,7 @@ from localrag.errors import LocalragError
 from localrag.reading.types import Answer, Cancelled
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
+from localrag_indexes.outcome import Failure
 from localrag_tui.work.answering import (
     AnswerEnd,
     AnswerEvent,
@@ -20,7 +21,6 @@ from localrag_tui.work.answering import (
     Told,
     serve,
 )
-from localrag_tui.work.child import Raised
 from localrag_tui.work.process import Process, ProcessDied, WorkFailed
 
 _PATIENCE = 10.0
@@ -211,6 +211,6 @@ class ProcessEngine:
 def _reply(end: AnswerEnd) -> TimedAnswer:
     if end.answer is None:
         raise Cancelled
-    if isinstance(end.answer, Raised):
+    if isinstance(end.answer, Failure):
         raise WorkFailed(end.answer)
     return TimedAnswer(end.answer, end.seconds)

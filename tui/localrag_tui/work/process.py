@@ -13,7 +13,8 @@ from typing import IO, TYPE_CHECKING, Concatenate, ParamSpec, Self
 from localrag import language
 from localrag.errors import LocalragError
 from localrag.language import _
-from localrag_tui.work.child import Channel, Interrupted, Raised, Returned
+from localrag_indexes.outcome import Failure
+from localrag_tui.work.child import Channel, Interrupted, Returned
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -31,9 +32,9 @@ class ProcessDied(LocalragError):  # noqa: N818 - the name says what happened
 class WorkFailed(LocalragError):  # noqa: N818 - the name says what happened
     """The function failed; cause and cure are those of its error."""
 
-    def __init__(self, raised: Raised) -> None:
-        super().__init__(raised.cause, raised.cure)
-        self.type = raised.type
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.cause, failure.cure)
+        self.type = failure.type
 
 
 class Stopped(Exception):  # noqa: N818 - the name says what happened
@@ -133,7 +134,7 @@ class Process:
                 case Returned(value):
                     self.value = value
                     return
-                case Raised():
+                case Failure():
                     raise WorkFailed(message)
                 case Interrupted():
                     raise Stopped
