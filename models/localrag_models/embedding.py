@@ -1,4 +1,8 @@
-"""Embedding models: what every back end takes and gives, what it promises, and the common part."""
+"""Embedders and rerankers: their promises, and the part that all back ends share.
+
+Long texts are split into windows: at the end of a sentence, else of a clause, else anywhere outside
+a character. Joined, the windows are the text.
+"""
 
 import re
 import threading
@@ -21,11 +25,11 @@ if TYPE_CHECKING:
 
 
 Count = Callable[[str], int]
-"""Tokens of a text, together with everything that is put around it."""
+"""Tokens of a text, with everything that is put around it."""
 
 LONGEST_WINDOW = 512
-"""Tokens beyond which the models run in this process get windows, even if they could take more:
-the cost of attention grows with the square of the length."""
+"""The most tokens of a window for models in this process, even if they could take more:
+attention costs the square of the length."""
 
 # A full stop ends a sentence only before a blank: "3.5" and "Art.5" go on.
 _SENTENCE_ENDS = re.compile(r"(?:[。！？!?]|\.(?=\s))[」』）】〕”’)\]\"']*\s*|\n\s*")
@@ -34,7 +38,7 @@ _ZERO_WIDTH_JOINER = "\u200d"
 _VARIANT_SELECTORS = frozenset("\ufe0e\ufe0f")
 _LONGEST_CLUSTER = 16
 _SURROGATES = re.compile("[\ud800-\udfff]")
-# Longer texts are split without being counted as a whole first.
+# Longer texts are split before they are counted.
 _CHARACTERS_PER_TOKEN = 16
 _REMOVED = (*range(0x1, 0x9), 0xB, *range(0xE, 0x20), 0x7F, 0x8F, 0x9F)
 _BLANKS = "\t\n\f\r\u061c\u1680\u200b\u200c\u200e\u200f\u2028\u2029\u2581\ufeff\ufffd"
@@ -57,10 +61,10 @@ class Closing(ABC):
 
     @abstractmethod
     def _release(self) -> None:
-        """Let go of memory and connections."""
+        """Free memory and connections."""
 
     def close(self) -> None:
-        """Let go of memory and connections; calling it twice does no harm."""
+        """Free memory and connections; a second call does no harm."""
         with self._lock:
             if not self._closed:
                 self._closed = True
@@ -84,7 +88,7 @@ class Windows:
     Attributes:
         texts: of the windows.
         tokens: of each window.
-        owners: for each window, the number of the text it is part of.
+        owners: for each window, the number of its text.
     """
 
     texts: list[str] = field(default_factory=list)
@@ -95,13 +99,7 @@ class Windows:
 def divide(
     texts: Sequence[str], counts: Callable[[Sequence[str]], Sequence[int]], limit: int
 ) -> Windows:
-    """Split those of `texts` that take more than `limit` tokens.
-
-    Args:
-        texts: well formed.
-        counts: tokens of each of the texts it is given, as `Count` is for one.
-        limit: tokens one window may have.
-    """
+    """Split each of `texts` with more than `limit` tokens; `counts` counts several texts."""
     short = [at for at, text in enumerate(texts) if len(text) <= _CHARACTERS_PER_TOKEN * limit]
     known = dict(zip(short, counts([texts[at] for at in short]), strict=True))
     windows = Windows()
@@ -117,9 +115,9 @@ def divide(
 
 
 def split(text: str, count: Count, limit: int) -> list[str]:
-    """Split `text` so that ``count(window) <= limit``: at least one window, together the text.
+    """Split `text` so that ``count(window) <= limit``: at least one window, joined the text.
 
-    How much is counted altogether grows linearly with the length of `text`.
+    The amount of text counted grows linearly with the length of `text`.
 
     Raises:
         ContextExceeded: a single character takes more than `limit` tokens.
@@ -139,7 +137,7 @@ def split(text: str, count: Count, limit: int) -> list[str]:
 
 
 def shorten_front(text: str, count: Count, limit: int) -> str:
-    """`text` where ``count(text) <= limit``, else as much of its end as fits."""
+    """`text` if ``count(text) <= limit``, else as much of its end as fits."""
     low, high = -1, len(text)
     while high - low > 1:
         middle = (low + high) // 2 if low >= 0 else 0
@@ -151,19 +149,18 @@ def shorten_front(text: str, count: Count, limit: int) -> str:
 
 
 def well_formed(text: str) -> str:
-    """`text` with lone surrogates, which UTF-8 cannot hold, replaced by U+FFFD."""
+    """`text` with U+FFFD for lone surrogates, which UTF-8 cannot hold."""
     return _SURROGATES.sub("\ufffd", text)
 
 
 def nmt_nfkc(text: str) -> str:
-    """Text as the tokenizers of XLM-R and T5 saw it in training, done once for all back ends.
+    """Text as the tokenizers of XLM-R and T5 saw it in training, for all back ends.
 
-    It is in NFKC, controls left out, white space and the like as blanks. SentencePiece (Kudo and
-    Richardson 2018, section 3.3) calls the rule ``nmt_nfkc``. Its table, which models carry along,
-    is read differently by different libraries: half-width ｶﾞ becomes ガ in one and カ with a loose
-    mark in the other, and old GGUF files do not hold it at all.
+    NFKC, without controls, with blanks for white space: the rule ``nmt_nfkc`` of SentencePiece
+    (Kudo and Richardson 2018, section 3.3). Libraries read its table in models differently
+    (half-width ｶﾞ becomes ガ, or カ with a loose mark), and old GGUF files do not have it.
 
-    What would be read as a control token (``</s>``) is broken by a blank: text is data.
+    A blank breaks anything that looks like a control token (``</s>``): text is data.
     """
     parts = text.translate(_TABLE).split(_FULL_WIDTH_TILDE)
     normal = _FULL_WIDTH_TILDE.join(unicodedata.normalize("NFKC", part) for part in parts)
@@ -171,7 +168,7 @@ def nmt_nfkc(text: str) -> str:
 
 
 def _reach(text: str, start: int, guess: int, count: Count, limit: int) -> int:
-    """How far a window from `start` can go, to a sixteenth of its length, beginning at a guess."""
+    """The end of the longest window from `start`, to a sixteenth of its length."""
     low, high = start, min(start + guess, len(text))
     while (needed := count(text[start:high])) <= limit:
         if high == len(text):
@@ -194,9 +191,9 @@ def _reach(text: str, start: int, guess: int, count: Count, limit: int) -> int:
 
 
 def _ends(text: str, start: int, reached: int) -> Iterator[int]:
-    """Where a window that can go from `start` to `reached` might end, best first."""
+    """The possible ends of a window from `start` to `reached`, best first."""
     for pattern in (_SENTENCE_ENDS, _CLAUSE_ENDS):
-        # What ends right at `reached` might go on behind it, with a bracket that closes.
+        # A closing bracket may follow right behind `reached`.
         ends = [match.end() for match in pattern.finditer(text, start, reached)]
         yield from [end for end in ends if end < reached][-1:]
     yield max(_start_of_cluster(text, reached), start + 1)
@@ -204,7 +201,7 @@ def _ends(text: str, start: int, reached: int) -> Iterator[int]:
 
 
 def _start_of_cluster(text: str, position: int) -> int:
-    """`position`, moved back to where the character with its combining marks begins."""
+    """`position`, moved back to the start of the character with its combining marks."""
     for at in range(position, max(position - _LONGEST_CLUSTER, 0), -1):
         marks = unicodedata.combining(text[at]) or text[at] in _VARIANT_SELECTORS
         if not marks and _ZERO_WIDTH_JOINER not in text[at - 1 : at + 1]:
@@ -214,7 +211,7 @@ def _start_of_cluster(text: str, position: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Prefixes:
-    """What a model was trained to see before a query and before a passage."""
+    """The prefixes of queries and passages that a model was trained with."""
 
     query: str = ""
     passage: str = ""
@@ -229,16 +226,15 @@ class Embedder(Protocol):
 
     Promises of every back end:
 
-    - Vectors are float32, of length 1 (L2), shape ``(n, dimension)``, in the order of the texts;
-      no text, shape ``(0, dimension)``. None is zero, none holds a NaN: a failure is an error.
-    - Queries and passages are told apart: the prefixes the model was trained with are added here,
-      never by the caller.
+    - Vectors are float32, of length 1 (L2), shape ``(n, dimension)``, in the order of the texts. No
+    vector is zero or holds a NaN.
+    - The prefixes of queries and passages are added here, never by the caller.
     - A vector does not depend on the other texts of its call (to 1e-5), nor on their order.
-    - Text longer than `max_tokens` is never cut: it is embedded window by window, and its vector
-      is the mean of theirs, weighted by tokens and normalised.
-    - Text that cannot be written as UTF-8 (lone surrogates) is embedded with U+FFFD in their place.
-    - It may be used from several threads, which wait for each other.
-    - Failures are `ModelError`; the process survives them.
+    - Text longer than `max_tokens` is never cut. Its vector is the mean of its windows, weighted by
+    tokens and normalised.
+    - Lone surrogates, which UTF-8 cannot hold, are embedded as U+FFFD.
+    - Threads may share it; they wait for each other.
+    - Failures are `ModelError`, and the process survives them.
     """
 
     @property
@@ -253,35 +249,32 @@ class Embedder(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """Tokens one window may have, prefix included."""
+        """Tokens of one window, prefix included."""
         ...
 
     def windows(self, text: str, header: str = "") -> list[str]:
-        """Split a text into windows that fit, at ends of sentences where there are any.
+        """Split a text into windows, at ends of sentences if possible.
 
         Args:
-            text: the text of a passage.
-            header: put before each window, on a line of its own; shortened from its front if it
-                would take more than half a window.
+            text: of a passage.
+            header: put before each window, on its own line. If it takes more than half a window,
+                its front is cut.
 
         Returns:
-            At least one window, each ready for `embed_passages`; without their headers they
-            join to `text`.
+            At least one window, ready for `embed_passages`; without headers they join to `text`.
         """
         ...
 
-    def embed_queries(self, texts: Sequence[str]) -> "Vectors":
-        """Embed questions."""
-        ...
+    def embed_queries(self, texts: Sequence[str]) -> "Vectors": ...
 
     def embed_passages(
         self, texts: Sequence[str], on_progress: Callable[[int], None] | None = None
     ) -> "Vectors":
-        """Embed passages; `on_progress` is called with the number done, batch by batch."""
+        """Embed passages; `on_progress` is called with the number done after each batch."""
         ...
 
     def close(self) -> None:
-        """Let go of memory and connections; calling it twice does no harm."""
+        """Free memory and connections; a second call does no harm."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -290,15 +283,15 @@ class Embedder(Protocol):
 
 
 class WindowedEmbedder(Closing):
-    """The part all back ends share: prefixes, windows, means and checks of the vectors.
+    """The part that all back ends share: prefixes, windows, means and checks of the vectors.
 
-    A back end says how many tokens a window has, and encodes windows that fit.
+    A back end counts the tokens of texts, and encodes windows that fit.
 
     Attributes:
         id: names model and weights.
         dimension: length of a vector.
         max_tokens: of one window, prefix included.
-        prefixes: what is put before queries and passages.
+        prefixes: of queries and passages.
     """
 
     _TEXTS_AT_ONCE = 256
@@ -311,14 +304,13 @@ class WindowedEmbedder(Closing):
 
     @abstractmethod
     def _counts(self, texts: Sequence[str]) -> Sequence[int]:
-        """Tokens of each text, special tokens included; on the high side where estimated."""
+        """Tokens of each text, special tokens included; estimates are on the high side."""
 
     @abstractmethod
     def _encode(self, windows: Sequence[str], tokens: Sequence[int]) -> "Vectors":
-        """One vector of any length per window; `tokens` is what `_counts` says of them."""
+        """One vector of any length per window; `tokens` are their counts."""
 
     def windows(self, text: str, header: str = "") -> list[str]:
-        """Split a text into windows that fit (see `Embedder.windows`)."""
         with self._lock:
             self._demand_open()
             head = shorten_front(
@@ -329,13 +321,11 @@ class WindowedEmbedder(Closing):
         return [head + part for part in parts]
 
     def embed_queries(self, texts: Sequence[str]) -> "Vectors":
-        """Embed questions (see `Embedder`)."""
         return self._embed(self.prefixes.query, texts, None)
 
     def embed_passages(
         self, texts: Sequence[str], on_progress: Callable[[int], None] | None = None
     ) -> "Vectors":
-        """Embed passages (see `Embedder.embed_passages`)."""
         return self._embed(self.prefixes.passage, texts, on_progress)
 
     def _count(self, passage: str) -> int:
@@ -386,14 +376,14 @@ class Reranker(Protocol):
 
     Promises of every back end:
 
-    - Scores are float32 between 0 and 1 (the sigmoid of the model's logit), shape ``(n,)``, in the
-      order of the passages.
+    - Scores are float32 between 0 and 1 (the sigmoid of the logit), shape ``(n,)``, in the order of
+    the passages.
     - A score does not depend on the other passages of the call (to 1e-5).
-    - A passage too long for one window is scored window by window and gets the best of its scores;
-      nothing is cut. A query that takes more than half a window raises `ContextExceeded`.
-    - Text that cannot be written as UTF-8 (lone surrogates) is read with U+FFFD in their place.
-    - It may be used from several threads, which wait for each other.
-    - Failures are `ModelError`; the process survives them.
+    - A passage too long for one window gets the best score of its windows; nothing is cut. A query
+    longer than half a window raises `ContextExceeded`.
+    - Lone surrogates, which UTF-8 cannot hold, are read as U+FFFD.
+    - Threads may share it; they wait for each other.
+    - Failures are `ModelError`, and the process survives them.
     """
 
     @property
@@ -403,15 +393,13 @@ class Reranker(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """Tokens that query and passage may have together, special tokens included."""
+        """Tokens of query and passage together, special tokens included."""
         ...
 
-    def scores(self, query: str, passages: Sequence[str]) -> "NDArray[np.float32]":
-        """Score each passage for the query."""
-        ...
+    def scores(self, query: str, passages: Sequence[str]) -> "NDArray[np.float32]": ...
 
     def close(self) -> None:
-        """Let go of memory; calling it twice does no harm."""
+        """Free memory; a second call does no harm."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -420,9 +408,9 @@ class Reranker(Protocol):
 
 
 class WindowedReranker(Closing):
-    """The part all back ends share: windows, best scores, the sigmoid and checks.
+    """The part that all back ends share: windows, best scores, the sigmoid and checks.
 
-    A back end says how many tokens a text has, and scores pairs that fit.
+    A back end counts the tokens of texts, and scores pairs that fit.
 
     Attributes:
         id: names model and weights.
@@ -442,10 +430,10 @@ class WindowedReranker(Closing):
     def _logits(
         self, query: str, windows: Sequence[str], tokens: Sequence[int]
     ) -> "NDArray[np.float32]":
-        """One logit per window; `tokens` is how many each takes together with the query."""
+        """One logit per window; `tokens` are those of each pair."""
 
     def scores(self, query: str, passages: Sequence[str]) -> "NDArray[np.float32]":
-        """Score each passage for the query (see `Reranker`).
+        """Score each passage for the query.
 
         Raises:
             ContextExceeded: the query takes more than half a window.
@@ -467,12 +455,12 @@ class WindowedReranker(Closing):
         if not np.isfinite(best).all():
             cause = N_("{model} gave a score that is no number.")
             raise ModelDamaged(cause, Cure.CHECK_FILES, model=self.id)
-        # The sigmoid in the form that cannot overflow.
+        # This form of the sigmoid cannot overflow.
         scores: NDArray[np.float32] = (0.5 * (1 + np.tanh(best / 2))).astype(np.float32)
         return scores
 
     def _taken_by(self, query: str) -> int:
-        """Tokens of a pair that are no tokens of the passage."""
+        """Tokens of a pair besides those of the passage."""
         taken = self._counts([query])[0] + self._special_tokens
         if taken > self.max_tokens // 2:
             raise ContextExceeded(

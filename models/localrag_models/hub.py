@@ -1,7 +1,7 @@
-"""Talks to a model hub: what a repository holds, and its files, piece by piece.
+"""Pulls models from a hub: asks for the content of a repository, and fetches its files.
 
 The library `huggingface_hub` knows the protocol. Its own download is not used: release 2.4 keeps
-nothing of a file whose download was interrupted.
+nothing of an interrupted file.
 """
 
 import hashlib
@@ -53,13 +53,13 @@ _TIMEOUT = 30.0
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file as the hub describes it.
+    """A file in the description of the hub.
 
     Attributes:
         path: in the repository.
         size: in bytes.
         sha256: of a file in large-file storage; else empty.
-        blob: the id git gives its content; of a small file.
+        blob: the git id of a small file.
     """
 
     path: str
@@ -75,7 +75,7 @@ class Repository:
     Attributes:
         name: "owner/name".
         revision: the commit.
-        licence: as its card names it; may be empty.
+        licence: from its card; may be empty.
         files: all of them.
     """
 
@@ -86,7 +86,7 @@ class Repository:
 
 
 class ConnectionEnded(Exception):  # noqa: N818 - it says what happened to the connection
-    """The connection ended, or could not be made; trying again can help."""
+    """The connection ended or failed; trying again can help."""
 
 
 class Hub:
@@ -97,12 +97,12 @@ class Hub:
         token: of an account that has accepted the terms of gated models; never stored.
 
     Attributes:
-        host: as messages name it.
+        host: its name in messages.
 
     Raises:
-        BackendMissing: the package that talks to hubs is not installed.
-        TransferFailed: the environment forbids it (``HF_HUB_OFFLINE``), or address or token
-            are none.
+        BackendMissing: the package `huggingface_hub` is not installed.
+        TransferFailed: the environment forbids it (``HF_HUB_OFFLINE``), or address or token are
+            invalid.
     """
 
     def __init__(self, endpoint: str = PUBLIC_HUB, token: str = "") -> None:
@@ -118,7 +118,7 @@ class Hub:
         self._token: str | bool = token or False
 
     def repository(self, name: str, revision: str = "main") -> Repository:
-        """Ask what a repository holds.
+        """Ask for the content of a repository.
 
         Raises:
             ModelMissing: there is no such repository or revision.
@@ -143,10 +143,10 @@ class Hub:
     def fetch(
         self, repository: Repository, file: RemoteFile, target: Path, on_bytes: OnBytes
     ) -> None:
-        """Fetch what `target` does not yet hold of a file, until it is whole or the line breaks.
+        """Fetch the rest of a file into `target`, until it is complete or the connection ends.
 
         Raises:
-            ConnectionEnded: the connection ended; `target` holds what has come.
+            ConnectionEnded: the connection ended; `target` keeps the bytes so far.
             ModelMissing: the repository no longer has it.
             TransferFailed: it is not open to this account, or the hub sends something else.
         """
@@ -167,7 +167,7 @@ class Hub:
             self._library.hf_raise_for_status(response)
             with target.open("ab") as writer:
                 if response.status_code != 206 and have:
-                    # A server that knows no ranges begins from the start.
+                    # A server without ranges begins from the start.
                     on_bytes(-have)
                     writer.truncate(0)
                     have = 0
@@ -192,7 +192,7 @@ class Hub:
 
     @contextmanager
     def _told(self, repository: str) -> Iterator[None]:
-        # The HTTP client of huggingface_hub, whose errors it lets through.
+        # The HTTP client of huggingface_hub, which passes its errors on.
         import httpx2
 
         try:
@@ -272,25 +272,25 @@ def _library() -> ModuleType:
         raise TransferFailed(
             N_("HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE forbids to ask the hub."), Cure.ONLINE
         )
-    # With telemetry on, every header is made by asking the public hub first, whatever the endpoint.
+    # With telemetry on, every header asks the public hub first, whatever the endpoint.
     constants.HF_HUB_DISABLE_TELEMETRY = True
     return huggingface_hub
 
 
 _TRIES = 5
-"""Connections in a row that may bring nothing before a pull gives up."""
+"""Connections in a row without a byte before a pull gives up."""
 _PART = r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,94}[A-Za-z0-9_])?"
 _REPOSITORY = re.compile(f"{_PART}/{_PART}")
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is to be pulled.
+    """The model to pull.
 
     Attributes:
         repository: "owner/name".
-        file: its one file that is the model; None: the whole folder is.
-        name: what to install it as.
+        file: the file of the model; None for the whole folder.
+        name: of the installed model.
         known: its entry, if it is in the catalogue.
     """
 
@@ -304,7 +304,7 @@ class Wish:
         """Read a name of the catalogue, ``OWNER/REPOSITORY`` or ``OWNER/REPOSITORY/FILE.gguf``.
 
         Raises:
-            ModelMissing: the catalogue has no such name, no hub such a repository.
+            ModelMissing: the catalogue has no such name, or it cannot be a repository.
         """
         owner, _, rest = wanted.partition("/")
         repository, _, file = rest.partition("/")
@@ -332,26 +332,25 @@ def pull(
     on_progress: Progress = silent,
     pause: float = 1.0,
 ) -> InstalledModel:
-    """Fetch a model and install it, unless it is installed already, in whatever state of "main".
+    """Fetch a model and install it, unless it is installed already (in any state of "main").
 
-    What an interrupted pull has fetched is kept, and the next one goes on with it. Every file is
-    compared with the size and the hash that the hub gives before the model is put in its place.
+    An interrupted pull keeps its bytes, and the next one continues. Every file is compared with the
+    size and hash of the hub before the model is installed.
 
     Args:
         store: where to install it.
-        wanted: as `Wish.parse` reads it.
+        wanted: as in `Wish.parse`.
         hub: where to fetch it from.
-        name: what to call it; empty, as in the catalogue or after the file.
-        kind: what it has to be; None takes any.
+        name: of the installed model; empty for the name of the catalogue or the file.
+        kind: the required kind; None for any.
         revision: a branch, tag or commit.
-        on_progress: see `Progress`; bytes that were there from an earlier pull are not counted.
-        pause: seconds before a broken connection is made anew.
+        on_progress: see `Progress`; bytes of an earlier pull are not counted.
+        pause: seconds before a new connection.
 
     Raises:
         ModelMissing: there is no such model, repository or file.
         WrongKind: it is no model that can be run here.
-        TransferFailed: it could not be fetched, or is not what the hub announced; or as
-            `landing` says.
+        TransferFailed: it could not be fetched, does not match the hub's hash, or as in `landing`.
     """
     wish = Wish.parse(wanted)
     name = checked_name(name or wish.name)
@@ -378,7 +377,7 @@ def pull(
 def _is_what_is_wanted(present: InstalledModel, wish: Wish, revision: str) -> bool:
     source = present.manifest.source
     same_file = not wish.file or wish.file == present.manifest.weights[0].path
-    # What "main" stands for today, only the hub knows; a newer state is pulled after a removal.
+    # Only the hub knows today's "main"; a newer state is pulled after a removal.
     same_revision = revision in ("main", source.revision)
     return source.repository == wish.repository and same_file and same_revision
 
@@ -420,7 +419,7 @@ def _not_there(repository: Repository, wish: Wish) -> ModelError:
 
 
 def _have(folder: Path, file: RemoteFile) -> int:
-    """Bytes of a file that an earlier pull has left; a longer one is no part of it."""
+    """Bytes of a file from an earlier pull; a file that is too long is deleted."""
     path = folder / file.path
     if not path.is_file():
         return 0
@@ -472,7 +471,7 @@ def _checked(hub: Hub, file: RemoteFile, folder: Path, tally: Tally) -> ModelFil
 
 
 def _git_blob(content: bytes) -> str:
-    """The id that git gives a file with this content."""
+    """The git id of this content."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
@@ -490,7 +489,7 @@ def _manifest(
             folder / wish.file if wish.file else folder, known.kind if known else kind
         )
     except (WrongKind, ModelDamaged):
-        # It came as it is published: nothing to go on with.
+        # It came as published: there is nothing to continue with.
         shutil.rmtree(folder)
         raise
     return ModelManifest(

@@ -1,16 +1,18 @@
-"""How a model gets into the store: prepared aside, flushed, and put in its place by one rename.
+"""How a model gets into the store, and into an archive.
 
 ::
 
-    models/<name>/             a model, whole and checked
-    models/.partial/<name>/    one on its way: ``files/``, and ``source``, which says of what
+    models/<name>/             a model, complete and checked
+    models/.partial/<name>/    one being installed: ``files/``, and ``source``, its origin
     models/.partial/<name>.lock
 
-Whatever else stands at ``models/<name>`` is in the way: it is never written over, and `discard`
-clears it.
+A model is prepared, flushed and renamed. Anything else at ``models/<name>`` is never overwritten;
+`discard` removes it. The lock is freed when its process ends. The next installation of that name
+removes the rest of a killed one, or continues it.
 
-The system frees a lock when its process ends, however it ends. What a killed process left is
-swept, or gone on with, by the next one that installs a model of that name.
+An archive is a plain tar of regular files without extension headers; its first member is the
+manifest. It is read member by member, because it may come from anywhere. Files outside the
+manifest, and wrong sizes or hashes, are refused.
 """
 
 import hashlib
@@ -48,11 +50,11 @@ def landing(root: Path, name: str, *, largest: int, resume: str = "") -> Iterato
 
     Args:
         root: folder of the models.
-        name: what the model will be called.
+        name: of the model.
         largest: bytes of its largest file.
-        resume: says what is being fetched. Files that an earlier attempt at the same thing left
-            are still in the folder, and stay there when this one fails. Empty: the folder is
-            empty, and is removed when this attempt fails.
+        resume: names the download. Files of an earlier attempt at the same download are still in
+            the folder, and stay if this one fails. If empty, so is the folder, and it is removed on
+            failure.
 
     Raises:
         TransferFailed: something of that name is there.
@@ -76,13 +78,7 @@ def landing(root: Path, name: str, *, largest: int, resume: str = "") -> Iterato
 
 
 def land(files: Path, root: Path, manifest: ModelManifest) -> Path:
-    """Put a prepared model in its place, and give back its folder.
-
-    Args:
-        files: the folder that `landing` gave; removed.
-        root: folder of the models.
-        manifest: written beside the files.
-    """
+    """Install the model prepared in `files`, and return its folder."""
     _drop_unlisted(files, manifest)
     (files / MANIFEST).write_bytes(manifest.dump())
     target = root / manifest.name
@@ -92,9 +88,9 @@ def land(files: Path, root: Path, manifest: ModelManifest) -> Path:
 
 
 def discard(root: Path, name: str) -> None:
-    """Remove for good what stands at a name, and what is left of an attempt to install it.
+    """Remove everything at a name, and the rest of an attempt to install it.
 
-    A link is removed itself; what it leads to stays.
+    A link is removed itself; its target stays.
 
     Raises:
         StoreBusy: another process is installing or removing a model of that name.
@@ -104,14 +100,14 @@ def discard(root: Path, name: str) -> None:
         place = root / PARTIAL / name
         _clear(place)
         if os.path.lexists(root / name):
-            # Gone at once for everybody who looks, however long the removal takes.
+            # Invisible at once, however long the removal takes.
             place.mkdir()
             (root / name).rename(place / "files")
             shutil.rmtree(place)
 
 
 def partial(root: Path) -> dict[str, int]:
-    """Bytes that unfinished attempts have left, by the name of the model."""
+    """Bytes left by unfinished attempts, by the name of the model."""
     left = {
         files.parent.name: sum(path.stat().st_size for path in files.rglob("*") if path.is_file())
         for files in sorted(root.glob(f"{PARTIAL}/*/files"))
@@ -120,11 +116,10 @@ def partial(root: Path) -> dict[str, int]:
 
 
 def copy(source: Path, target: Path, path: str, on_bytes: OnBytes, *, link: bool) -> ModelFile:
-    """Copy, or hard-link, a file to ``target/path``; its hash is taken on the way.
+    """Copy, or hard-link, a file to ``target/path``, and take its hash.
 
     Raises:
-        TransferFailed: the name cannot be that of a file of a model, or, with `link`, the file
-            lies on another file system.
+        TransferFailed: the name is not valid, or, with `link`, the file is on another file system.
     """
     goal = target / checked_path(path)
     goal.parent.mkdir(parents=True, exist_ok=True)
@@ -144,7 +139,7 @@ def copy(source: Path, target: Path, path: str, on_bytes: OnBytes, *, link: bool
 
 
 def record(folder: Path, path: str, on_bytes: OnBytes) -> ModelFile:
-    """Read a file through, for its size and hash."""
+    """Read a file for its size and hash."""
     with (folder / path).open("rb") as reader:
         return hashed(path, reader.read, on_bytes)
 
@@ -155,7 +150,7 @@ def hashed(
     on_bytes: OnBytes,
     write: Callable[[bytes], object] = len,
 ) -> ModelFile:
-    """Record what `read` gives, and pass it on to `write`."""
+    """Read to the end for size and hash, and pass everything on to `write`."""
     digest, size = hashlib.sha256(), 0
     while chunk := read(_CHUNK):
         write(chunk)
@@ -211,7 +206,7 @@ Extract = Callable[[Path, OnBytes], None]
 DO_NOT_USE = N_("Do not use it; export the model again.")
 _AGAIN = N_("Copy it, or export the model, once more.")
 _OVERHEAD = 1_000_000
-"""Bytes that headers and padding take at most."""
+"""The most bytes of headers and padding."""
 
 
 def write_archive(model: InstalledModel, target: Path, on_bytes: OnBytes) -> None:
@@ -259,12 +254,12 @@ def write_archive(model: InstalledModel, target: Path, on_bytes: OnBytes) -> Non
 
 @contextmanager
 def read_archive(path: Path) -> Iterator[tuple[ModelManifest, Extract]]:
-    """Open an archive; gives its manifest, and what extracts and checks its files.
+    """Open an archive; yield its manifest, and a function that extracts and checks its files.
 
     Raises:
         ModelMissing: there is no such file.
         WrongKind: it is a folder, a pipe or a device.
-        ModelDamaged: it is no such archive, cut short, or not what its manifest says.
+        ModelDamaged: it is no such archive, cut short, or does not match its manifest.
     """
     if not path.exists():
         raise ModelMissing(N_("There is no file {path}."), Cure.EXPORT, path=path)

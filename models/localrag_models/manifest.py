@@ -1,4 +1,4 @@
-"""What is known of an installed model, kept beside its files as ``model.toml``."""
+"""The description of a model: recognised from its files, and kept beside them as ``model.toml``."""
 
 import fnmatch
 import hashlib
@@ -33,16 +33,16 @@ Kind = Literal["chat", "embedder", "reranker"]
 Format = Literal["gguf", "sentence-transformers"]
 
 WEIGHTS = ("*.gguf", "*.safetensors")
-# Nothing that runs as code when it is loaded (pickled weights, Python files) is among them.
+# None of these runs as code when it is loaded (pickled weights, Python files).
 CONTENTS = (*WEIGHTS, "*.json", "*.jinja", "*.txt", "*.model")
-# The licences of open models ask that their text goes where the weights go.
+# Licences of open models require that their text comes with the weights.
 TERMS = ("LICEN[CS]E*", "NOTICE*", "Notice*", "USE_POLICY*")
 
 
 def belongs(path: str) -> bool:
-    """Whether the file at `path` of a folder or repository belongs to the model in it."""
+    """Whether a file of a folder or repository belongs to the model in it."""
     *folders, name = path.split("/")
-    # Weights for other runtimes lie in such folders, and are larger than the model itself.
+    # Weights for other runtimes in such folders are larger than the model itself.
     elsewhere = {"onnx", "openvino"}.intersection(folders)
     hidden = any(part.startswith(".") for part in (*folders, name))
     return not elsewhere and not hidden and _matches(name, (*CONTENTS, *TERMS))
@@ -75,7 +75,7 @@ def _plain(name: str) -> bool:
 def _inside_its_folder(path: str) -> str:
     if not all(map(_plain, path.split("/"))):
         raise ValueError("not a plain path inside the folder of the model")
-    # What fits into a header of a tar archive.
+    # The limit of a header in a tar archive.
     if len(path.encode()) > 100:
         raise ValueError("longer than 100 bytes")
     if path == MANIFEST or not belongs(path):
@@ -84,7 +84,7 @@ def _inside_its_folder(path: str) -> str:
 
 
 def has_manifest(folder: Path) -> bool:
-    """Whether there is a manifest in a folder; none where it may not be looked at."""
+    """Whether a folder has a manifest; false if it cannot be looked at."""
     try:
         return (folder / MANIFEST).is_file()
     except OSError:
@@ -105,10 +105,10 @@ _path = TypeAdapter(ModelPath)
 
 
 def checked_name(name: str) -> str:
-    """Give back a name that a model can have.
+    """Return a valid name of a model.
 
     Raises:
-        TransferFailed: it cannot.
+        TransferFailed: it is not valid.
     """
     try:
         return _name.validate_python(name)
@@ -119,10 +119,10 @@ def checked_name(name: str) -> str:
 
 
 def checked_path(path: str) -> str:
-    """Give back a path that a file of a model can have.
+    """Return a valid path of a file of a model.
 
     Raises:
-        TransferFailed: it cannot.
+        TransferFailed: it is not valid.
     """
     try:
         return _path.validate_python(path)
@@ -148,7 +148,7 @@ class ModelFile(_Part):
 
 
 class Source(_Part):
-    """Where a model came from: a repository of a hub at a revision, or a file of this name."""
+    """The origin of a model: a repository of a hub at a revision, or a file of this name."""
 
     repository: str = Field("", max_length=300)
     revision: str = Field("", max_length=100)
@@ -159,7 +159,7 @@ class Source(_Part):
 
 
 class Sampling(_Part):
-    """What the makers of a chat model recommend for answers without thinking."""
+    """The makers' recommendation for answers without thinking."""
 
     temperature: float | None = Field(None, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
@@ -228,7 +228,7 @@ class ModelManifest(_Part):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the weights: of the file, or of the list of hashes where there are several."""
+        """SHA-256 of the weights: of the file, or of the list of hashes of several."""
         hashes = [file.sha256 for file in sorted(self.weights, key=lambda file: file.path)]
         if len(hashes) == 1:
             return hashes[0]
@@ -240,8 +240,8 @@ class InstalledModel:
     """A model of the store.
 
     Attributes:
-        folder: where its files and its manifest lie.
-        manifest: what is known of it.
+        folder: of its files and its manifest.
+        manifest: its description.
     """
 
     folder: Path
@@ -249,22 +249,22 @@ class InstalledModel:
 
     @property
     def name(self) -> str:
-        """What it is installed as, and what the settings call it."""
+        """Its name in the store and in the settings."""
         return self.manifest.name
 
     @property
     def kind(self) -> Kind:
-        """What it does: ``chat``, ``embedder`` or ``reranker``."""
+        """``chat``, ``embedder`` or ``reranker``."""
         return self.manifest.kind
 
     @property
     def format(self) -> Format:
-        """How it is kept, and with that, which back end runs it."""
+        """The format of its files, which decides the back end."""
         return self.manifest.format
 
     @property
     def path(self) -> Path:
-        """What a back end opens: the GGUF file, or the folder."""
+        """The path for the back end: the GGUF file, or the folder."""
         if self.manifest.format == "gguf":
             return self.folder / self.manifest.weights[0].path
         return self.folder
@@ -273,7 +273,7 @@ class InstalledModel:
     def id(self) -> str:
         """Names the weights: its name, ``@`` and the first 12 hexadecimal digits of their hash.
 
-        The prefixes of an embedder count as weights: with others, it makes other vectors.
+        The prefixes of an embedder count as weights, because they change its vectors.
         """
         digest = self.manifest.digest
         if self.kind == "embedder":
@@ -288,36 +288,36 @@ class InstalledModel:
 
     @property
     def context(self) -> int | None:
-        """Tokens it was trained for, where that is known."""
+        """Tokens it was trained for, if known."""
         return self.manifest.context
 
     @property
     def prefixes(self) -> Prefixes:
-        """What it wants before a query and before a passage."""
+        """Its prefixes of queries and passages."""
         return self.manifest.prefixes
 
     @property
     def recommended(self) -> Sampling:
-        """The sampling its makers recommend."""
+        """The sampling recommended by its makers."""
         return self.manifest.sampling
 
 
 _LARGEST_JSON = 1_000_000
 _LARGEST_HEADER = 25_000_000
-# Tokenizers that know no limit say so with a number of thirty digits.
+# Tokenizers without a limit give a number of thirty digits.
 _LONGEST_CONTEXT = 10_000_000
 _E5 = re.compile(r"(?<![a-z])e5(?![a-z])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """A model as it is found.
+    """A recognised model.
 
     Attributes:
-        folder: what `files` are in.
-        files: paths of what belongs to it, with ``/``.
-        context: tokens it was trained for, where it says so.
-        prefixes: of an embedder; none where it says nothing and is not of the E5 family.
+        folder: of `files`.
+        files: paths of the files that belong to it, with ``/``.
+        context: tokens it was trained for, if it says so.
+        prefixes: of an embedder; empty if unknown and not of the E5 family.
     """
 
     kind: Kind
@@ -329,16 +329,12 @@ class Recognised:
 
 
 def recognise(path: Path, kind: Kind | None = None) -> Recognised:
-    """Recognise a GGUF file, or a folder of sentence-transformers.
-
-    Args:
-        path: the file or the folder.
-        kind: what it has to be; None takes any.
+    """Recognise a GGUF file, or a folder of sentence-transformers, of any or a certain `kind`.
 
     Raises:
-        ModelMissing: there is nothing.
-        WrongKind: it is no file or folder, no model that can be run, or not of the kind said.
-        ModelDamaged: cut short, or its configuration cannot be read.
+        ModelMissing: there is nothing at `path`.
+        WrongKind: it is no file or folder, no model that can be run, or of another kind.
+        ModelDamaged: it is cut short, or its configuration cannot be read.
     """
     if not path.exists():
         raise ModelMissing(
@@ -422,7 +418,7 @@ def _folder(path: Path) -> Recognised:
 
 
 def _check_whole(weights: Path) -> None:
-    """Compare the size of a file with its header: its length, then JSON with the extents."""
+    """Compare the size of a file with its header: the length, then JSON with the extents."""
     size = weights.stat().st_size
     with weights.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
@@ -472,7 +468,7 @@ def _prefixes(path: Path) -> Prefixes:
         said = Prefixes(str(prompts.get("query") or ""), str(passage))
         if said != Prefixes():
             return said
-    # Of a folder by any name, the configuration notes what it was made from.
+    # The configuration notes the origin, whatever the name of the folder.
     origin = _json(path / "config.json").get("_name_or_path", "")
     return _prefixes_by_name(f"{path.name} {origin}")
 

@@ -1,7 +1,6 @@
-"""JSON schemas that bound a reply: references resolved, bounds checked.
+"""JSON schemas that bound a reply: patterns parsed, references resolved, bounds checked.
 
-Only schemas whose every value has a largest size can be enforced on a model that may go on writing
-for ever.
+A schema can be enforced only if every value has a largest size: a model may go on writing forever.
 """
 
 import json
@@ -20,7 +19,7 @@ _COUNT = re.compile(r"\{(\d{1,4})(?:,(\d{1,4}))?\}")
 _ESCAPED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
 
 MAX_REPETITIONS = 2000
-"""llama.cpp refuses larger counts, or takes them for unlimited (MAX_REPETITION_THRESHOLD)."""
+"""llama.cpp refuses larger counts, or reads them as unlimited (MAX_REPETITION_THRESHOLD)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,7 @@ class Pattern:
     """A pattern, or a part of one.
 
     Attributes:
-        rule: GBNF for what it matches, as it stands in a JSON string.
+        rule: GBNF for its matches in a JSON string.
         shortest: characters of the shortest match.
         longest: characters of the longest match.
     """
@@ -42,7 +41,7 @@ class Pattern:
         """Read a whole pattern.
 
         Raises:
-            ValueError: it is not of the simple kind; the message continues "the pattern …".
+            ValueError: the pattern is not simple; the message continues "the pattern …".
         """
         if not isinstance(pattern, str) or pattern[:1] != "^" or pattern[-1:] != "$":
             raise ValueError("is not anchored by ^ and $")
@@ -161,7 +160,7 @@ class _Parser:
 
 
 def _class(ranges: Iterable[tuple[str, str]]) -> str:
-    """GBNF for one of these characters, those escaped that JSON wants escaped."""
+    """GBNF for one of these characters, with the escapes of JSON."""
     plain, escapes = [], []
     for first, last in ranges:
         if any("\ud800" <= end <= "\udfff" for end in (first, last)):
@@ -177,7 +176,7 @@ def _class(ranges: Iterable[tuple[str, str]]) -> str:
 
 
 def _without(first: str, last: str, special: list[str]) -> list[tuple[str, str]]:
-    """The ranges left of one when single characters, and control characters, are taken out."""
+    """The range without some characters and without control characters."""
     low, left = max(ord(first), 0x20), []
     for taken in sorted(ord(each) for each in special if each >= " "):
         left.append((low, taken - 1))
@@ -187,7 +186,7 @@ def _without(first: str, last: str, special: list[str]) -> list[tuple[str, str]]
 
 
 def _in_grammar(character: str) -> str:
-    """A character as GBNF writes it inside quotes or a class."""
+    """A character in GBNF, inside quotes or a class."""
     code = ord(character)
     if character.isascii() and character.isalnum():
         return character
@@ -222,11 +221,7 @@ def check_bounds(schema: Schema) -> None:
 
 @contextmanager
 def well_formed() -> Iterator[None]:
-    """Turn what goes wrong in reading a schema that is none (``{"type": 5}``) into our error.
-
-    Raises:
-        SchemaUnsupported: it did.
-    """
+    """Turn the errors of an invalid schema (``{"type": 5}``) into `SchemaUnsupported`."""
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -246,11 +241,8 @@ def refused(path: str, why: str) -> SchemaUnsupported:
 class Resolver:
     """Follows the references of one schema.
 
-    Args:
-        root: the whole schema.
-
     Raises:
-        SchemaUnsupported: it is no JSON, or absurdly large.
+        SchemaUnsupported: the schema is no JSON, or absurdly large.
     """
 
     def __init__(self, root: Schema) -> None:
@@ -264,7 +256,7 @@ class Resolver:
             raise refused("#", f"has {size:,} characters, more than {_LARGEST:,}")
 
     def target(self, path: str, reference: object) -> Schema:
-        """What a reference inside the schema, ``#/$defs/Name``, leads to."""
+        """The target of a reference inside the schema, ``#/$defs/Name``."""
         found: object = self._root
         if not isinstance(reference, str) or not reference.startswith("#/"):
             raise refused(path, f"refers to {reference!r}, outside its $defs")
@@ -278,10 +270,7 @@ class Resolver:
     def check(self, path: str, schema: object, inside: tuple[str, ...] = ()) -> None:
         """Check the bounds of a part, and of all below it.
 
-        Args:
-            path: where it stands.
-            schema: the part.
-            inside: the references that led here.
+        `path` is its place, `inside` the references that led to it.
         """
         part = as_schema(path, schema)
         check_depth(path, part, inside)
@@ -296,10 +285,10 @@ class Resolver:
             self.check(f"{path}/{step}", child, inside)
 
     def exclude_each_other(self, path: str, parts: Sequence[object]) -> bool:
-        """Whether it is plain that no value fulfils two of the parts.
+        """Whether no value can fulfil two of the parts.
 
-        It is where their types differ, or where all are objects that require one and the same
-        property and have different constants for it, as unions told apart by a tag do.
+        True if their types differ, or if all are objects that require the same property with
+        different constants, as in tagged unions.
         """
         targets = [self._followed(path, as_schema(path, part)) for part in parts]
         kinds = [kind for target in targets for kind in types(target)]
@@ -317,14 +306,14 @@ class Resolver:
 
 
 def as_schema(path: str, value: object) -> Schema:
-    """A part of a schema, which has to be an object."""
+    """A part of a schema; it must be an object."""
     if not isinstance(value, Mapping):
         raise refused(path, f"is {value!r}, which allows anything or nothing")
     return value
 
 
 def check_depth(path: str, part: Schema, inside: tuple[str, ...]) -> None:
-    """Refuse what contains itself, or is nested past any use."""
+    """Refuse a schema that contains itself, or is nested too deeply."""
     if part.get("$ref") in inside:
         raise refused(path, f"contains itself through {part['$ref']!r}, {len(inside)} levels deep")
     if path.count("/") + len(inside) > _DEEPEST * 2:
@@ -332,7 +321,7 @@ def check_depth(path: str, part: Schema, inside: tuple[str, ...]) -> None:
 
 
 def types(part: Schema) -> tuple[str, ...]:
-    """The types a part allows by name; none where it does not say."""
+    """The types that a part allows; empty if it does not say."""
     named = part.get("type", ())
     return (named,) if isinstance(named, str) else tuple(named)
 

@@ -1,4 +1,4 @@
-"""Models that an Ollama server runs (its API as of version 0.34; older ones are understood)."""
+"""Models on an Ollama server (API of version 0.34; older ones are understood)."""
 
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -61,7 +61,7 @@ class OllamaModel:
     """A model on an Ollama server.
 
     Attributes:
-        name: as the server knows it, ``qwen3:8b``.
+        name: on the server, ``qwen3:8b``.
         size: bytes.
         digest: of the model, hexadecimal; changes with its weights.
         family: architecture, ``qwen3``.
@@ -80,18 +80,12 @@ class OllamaModel:
 class OllamaServer(Server):
     """An Ollama server.
 
-    Args:
-        address: of the server.
-        timeout: seconds without a byte after which it counts as stuck.
-        model: the one to be asked about, where it is about one.
+    `timeout` is in seconds without a byte, `model` the name for requests about one.
 
     Raises:
-        ServerRefused: `address` is none.
+        ServerRefused: `address` is invalid.
         ModelMissing: `model` is empty.
         BackendMissing: the client of Ollama cannot be loaded.
-
-    Attributes:
-        model: as it is sent.
     """
 
     def __init__(self, address: str, *, timeout: float, model: str | None = None) -> None:
@@ -111,14 +105,13 @@ class OllamaServer(Server):
             self._ollama = _client_class()(
                 self.address,
                 follow_redirects=False,
-                # Its own error loses the status where the body is JSON, but no object.
+                # The client's own error has no status if the body is JSON but no object.
                 event_hooks={"request": [_drop_key], "response": [self._demand_ok]},
-                # With a key given it does not read OLLAMA_API_KEY, meant for another server.
+                # With a key given it does not read OLLAMA_API_KEY, which is for another server.
                 **{**self._options, "headers": {"Authorization": "dropped"}},
             )
 
     def refusal(self, status: int, message: str) -> ModelError:
-        """The error that an HTTP status and the server's words stand for."""
         if status == 404 and "model" in message:
             return self.missing()
         if "does not support" in message:
@@ -133,10 +126,10 @@ class OllamaServer(Server):
 
     @contextmanager
     def client(self) -> Iterator["Client"]:
-        """The client that Ollama publishes; nothing but calls of it may stand in the block.
+        """The client that Ollama publishes; the block may only call it.
 
         Raises:
-            ModelError: by the status; `ServerBroke` for an answer that is not what it should be.
+            ModelError: by the status; `ServerBroke` for an invalid answer.
         """
         with self._failures():
             try:
@@ -144,21 +137,20 @@ class OllamaServer(Server):
             except ConnectionError as error:
                 raise self._unreachable(error.__context__) from error
             except (ValueError, TypeError, AttributeError, RecursionError) as error:
-                # The client lets through whatever json and pydantic make of an answer.
+                # The client passes on any error of json and pydantic.
                 sent = getattr(error, "doc", "") or " ".join(str(error).splitlines()[:3])
                 raise self.broke(
                     N_("{server} sent what is no answer of Ollama: {said!r}"), said=excerpt(sent)
                 ) from error
 
     def show(self) -> "ModelCard":
-        """What the server says about the model.
+        """Ask the server about the model.
 
         Raises:
-            ModelMissing: it has none of this name.
-            ServerRefused: the model is not on this server, which would hand every prompt on to
-                another host.
+            ModelMissing: it has no model of this name.
+            ServerRefused: the model is on another host, which would get every prompt.
         """
-        # The client drops `remote_host`, and insists on fields that such cards lack.
+        # The client drops `remote_host`, and requires fields that such cards do not have.
         shown = self.post("/api/show", {"model": self.model})
         if host := shown.get("remote_host"):
             raise ServerRefused(
@@ -174,7 +166,6 @@ class OllamaServer(Server):
         return ModelCard(shown)
 
     def models(self) -> list[OllamaModel]:
-        """The models that it has."""
         with self.client() as client:
             listed = client.list().models
         return [_model(each) for each in listed]
@@ -189,18 +180,17 @@ class OllamaServer(Server):
         )
 
     def close(self) -> None:
-        """Close the connections."""
         self._ollama.close()  # type: ignore[no-untyped-call]
         super().close()
 
 
 class ModelCard:
-    """What a server says about a model.
+    """A server's description of a model.
 
     Attributes:
-        capabilities: what the model can do; None where the server is too old to tell.
-        context: tokens the model was trained to take; 0 where nobody says.
-        dimension: length of its vectors; 0 where nobody says.
+        capabilities: of the model; None on an old server.
+        context: tokens the model was trained for; 0 if unknown.
+        dimension: length of its vectors; 0 if unknown.
     """
 
     def __init__(self, shown: Json) -> None:
@@ -219,8 +209,8 @@ class ModelCard:
 @cache
 def _client_class() -> "type[Client]":
     try:
-        # Its package makes a client while it is imported, and fails where the environment
-        # names a host, a proxy or a certificate that is none.
+        # Its package creates a client on import, and fails if the environment names an invalid
+        # host, proxy or certificate.
         with _environment_hidden():
             from ollama import Client
     except ImportError as error:
@@ -252,19 +242,18 @@ def _drop_key(request: httpx.Request) -> None:
 
 
 class OllamaChat(ServerChat):
-    """A chat model that an Ollama server runs.
+    """A chat model on an Ollama server.
 
     Args:
         model: its name there, ``qwen3:8b``.
         server: address of the server.
-        context: tokens of prompt and reply; 0 for what the model has, at most 8,192.
-        timeout: seconds without a byte after which the server counts as stuck; loading a model
-            takes part of them.
+        context: tokens of prompt and reply; 0 for the model's, at most 8,192.
+        timeout: seconds without a byte until the server counts as stuck, loading a model included.
         parallel: calls sent at the same time (the server's OLLAMA_NUM_PARALLEL).
-        on_retry: told of each failure that is followed by another attempt.
+        on_retry: called with each failure before another attempt.
 
     Raises:
-        ServerUnreachable: nobody answers.
+        ServerUnreachable: no server answers.
         ModelMissing: the server has no such model.
         WrongKind: the model cannot chat.
         ContextExceeded: `context` is more than the model has.
@@ -288,7 +277,7 @@ class OllamaChat(ServerChat):
             ollama.close()
             raise
         super().__init__(model, ollama, context=context, parallel=parallel, on_retry=on_retry)
-        # A model that cannot think may refuse to be told about it.
+        # A model that cannot think may refuse the option.
         self._can_think = card.capabilities is None or "thinking" in card.capabilities
 
     def _exchange(self, request: ChatRequest, candidates: int) -> tuple[str, Json]:
@@ -296,7 +285,7 @@ class OllamaChat(ServerChat):
             "model": self._model,
             "messages": self._sent(request.messages),
             "stream": True,
-            # Servers since 0.12.4 then refuse a prompt that is too long; older ones cut it.
+            # Servers since 0.12.4 then refuse a long prompt; older ones cut it.
             "truncate": False,
             "shift": False,
             "options": {
@@ -306,7 +295,7 @@ class OllamaChat(ServerChat):
                 "top_p": request.top_p,
                 "seed": request.seed,
                 "stop": list(request.stop),
-                # A quotation repeats its source: the penalty that servers apply would bend it.
+                # A quotation repeats its source: the servers' penalty would change it.
                 "repeat_penalty": 1.0,
             },
         }
@@ -359,19 +348,19 @@ def _finish(told: Json) -> Finish:
 
 
 class OllamaEmbedder(ServerEmbedder):
-    """An embedding model that an Ollama server runs; fulfils `localrag_models.embedding.Embedder`.
+    """An embedding model on an Ollama server; fulfils `localrag_models.embedding.Embedder`.
 
     Args:
         model: its name there, ``bge-m3``.
         server: address of the server.
-        timeout: seconds without a byte after which the server counts as stuck.
-        prefixes: what is put before queries and passages; None for those of the families E5 and
-            nomic-embed-text, told by the name, and none for others.
+        timeout: seconds without a byte until the server counts as stuck.
+        prefixes: of queries and passages; None for the families E5 and nomic-embed-text,
+            by the name.
         id: names model and weights; empty for `embedder_id`.
-        on_retry: told of each failure that is followed by another attempt.
+        on_retry: called with each failure before another attempt.
 
     Raises:
-        ServerUnreachable: nobody answers.
+        ServerUnreachable: no server answers.
         ModelMissing: the server has no such model.
         WrongKind: the model cannot embed.
     """
@@ -419,7 +408,7 @@ class OllamaEmbedder(ServerEmbedder):
         return np.asarray(told.embeddings, np.float32)
 
     def _fit(self, rows: Sequence[Sequence[float]]) -> bool:
-        """Whether every row is of the length that is expected; at first, of the same one."""
+        """Whether every row has the expected length; at first, the same one."""
         lengths = {len(row) for row in rows}
         return lengths == {getattr(self, "dimension", max(lengths))} - {0}
 
@@ -428,11 +417,11 @@ class OllamaEmbedder(ServerEmbedder):
 
 
 def embedder_id(spec: ModelSpec) -> str:
-    """Names an embedder and its weights, without loading it: "bge-m3:latest@79076464 (Ollama)".
+    """The id of an embedder and its weights, without loading it: "bge-m3:latest@79076464 (Ollama)".
 
     Raises:
         ModelMissing: the server has no such model.
-        ModelError: the server cannot be asked.
+        ModelError: the server does not answer.
     """
     model = spec.name
     full = model if ":" in model.rsplit("/", 1)[-1] else f"{model}:latest"
@@ -456,11 +445,7 @@ def _demand_embedder(model: str, card: ModelCard) -> None:
 
 
 def list_models(server: str) -> list[OllamaModel]:
-    """The models an Ollama server has.
-
-    Raises:
-        ModelError: the server cannot be asked.
-    """
+    """List the models of an Ollama server, or raise a `ModelError`."""
     with closing(OllamaServer(server, timeout=_LIST_SECONDS)) as ollama:
         return ollama.models()
 
@@ -471,20 +456,20 @@ def pull_model(
     on_progress: Progress = silent,
     cancelled: Callable[[], bool] = never,
 ) -> None:
-    """Have an Ollama server fetch a model from its library; a broken pull goes on where it was.
+    """Let an Ollama server fetch a model from its library; a broken pull continues where it was.
 
     Args:
         model: its name in the library.
         server: address of the server.
-        on_progress: told what the server is doing, in its words, and how many bytes of the file
-            that it is fetching are there and in all; 0 where it fetches none.
+        on_progress: called with the server's words, and the bytes done and in all of the current
+            file; 0 if there is none.
         cancelled: asked at each sign of progress.
 
     Raises:
         ModelMissing: its library has no such model.
-        TransferFailed: the pull did not end well.
-        Cancelled: `cancelled` was true (from `backends.servers.http`).
-        ModelError: the server cannot be asked.
+        TransferFailed: the pull failed.
+        StreamLeft: `cancelled` returned true.
+        ModelError: the server does not answer.
     """
     done = False
     with closing(OllamaServer(server, timeout=_PULL_SECONDS, model=model)) as ollama:
@@ -540,7 +525,7 @@ def _model(listed: "ListResponse.Model") -> OllamaModel:
 
 
 def open_chat(spec: ModelSpec) -> OllamaChat:
-    """Ask the server for a chat model."""
+    """Open a chat model of the server."""
     return OllamaChat(
         spec.name,
         server=spec.server,
@@ -551,5 +536,5 @@ def open_chat(spec: ModelSpec) -> OllamaChat:
 
 
 def open_embedder(spec: ModelSpec) -> OllamaEmbedder:
-    """Ask the server for an embedder."""
+    """Open an embedder of the server."""
     return OllamaEmbedder(spec.name, server=spec.server, prefixes=spec.prefixes, id=spec.id)

@@ -39,24 +39,23 @@ if TYPE_CHECKING:
 
 _PICKLES = frozenset({".bin", ".pt", ".pth", ".pkl", ".ckpt"})
 _TRUSTED = "sentence_transformers."
-# On a processor more fits no cache and is slower; an accelerator has to be kept busy.
+# On a processor more does not fit into the cache and is slower; an accelerator needs more.
 _TOKENS_ON_PROCESSOR = 512
 _TOKENS_ON_ACCELERATOR = 32_768
-# Loading PyTorch takes as long as computing so many by NumPy.
+# Loading PyTorch takes as long as computing this many by NumPy.
 _FEW_TOKENS = 2_048
 _NOT_LOADED = N_("The model in {path} cannot be loaded ({why}).")
 
 
 class SentenceTransformersEmbedder(WindowedEmbedder):
-    """An embedder run by PyTorch, or by NumPy where there are only a few texts.
+    """An embedder run by PyTorch, or by NumPy for a few texts.
 
     Args:
-        folder: the model, as sentence-transformers saves it.
-        id: names model and weights; empty, made of the name and contents of the folder.
-        prefixes: what the model was trained to see before queries and passages; None for the
-            prompts in its settings, else those of E5.
-        device: ``cpu``, ``auto``, or as PyTorch names it (``cuda:0``).
-        threads: to compute with, for everything in PyTorch; 0 leaves them as they are.
+        folder: the model, saved by sentence-transformers.
+        id: names model and weights; empty to make it from name and contents of the folder.
+        prefixes: of queries and passages; None for the prompts in its settings, else those of E5.
+        device: ``cpu``, ``auto``, or a name of PyTorch (``cuda:0``).
+        threads: for everything in PyTorch; 0 for its default.
 
     Raises:
         ModelMissing: there is no such folder.
@@ -64,8 +63,8 @@ class SentenceTransformersEmbedder(WindowedEmbedder):
         WrongKind: it holds no embedder.
         BackendMissing: sentence-transformers is not installed.
         OutOfMemory: it does not fit.
-        ModelError: there is no such device. PyTorch is loaded with the first call that needs it,
-            which then has the last four of these errors.
+        ModelError: there is no such device. PyTorch is loaded by the first call that needs it; that
+            call may raise the last four.
     """
 
     def __init__(
@@ -124,7 +123,7 @@ class _PyTorch:
             _check_complete(folder, self._model[0].auto_model)
             self._tokenizer = _Tokenizer(self._model.tokenizer)
             self.dimension = self._model.get_embedding_dimension() or 0
-        # Prefixes are added by `WindowedEmbedder`, where their tokens are counted.
+        # `WindowedEmbedder` adds the prefixes and counts their tokens.
         self._model.default_prompt_name = None
         self._folder = folder
 
@@ -149,11 +148,7 @@ class _PyTorch:
 class CrossEncoderReranker(WindowedReranker):
     """A cross-encoder with one label, run by PyTorch.
 
-    Args:
-        folder: the model, as sentence-transformers or transformers saves it.
-        id: names model and weights; empty, made of the name and contents of the folder.
-        device: ``cpu``, ``auto``, or as PyTorch names it (``cuda:0``).
-        threads: to compute with, for everything in PyTorch; 0 leaves them as they are.
+    The arguments are those of `SentenceTransformersEmbedder`.
 
     Raises:
         ModelMissing: there is no such folder.
@@ -219,11 +214,7 @@ class CrossEncoderReranker(WindowedReranker):
 
 
 class _Tokenizer:
-    """The tokenizer of a model, for which text is nothing but text.
-
-    Args:
-        tokenizer: of transformers.
-    """
+    """The tokenizer of a model; text never acts as a control token."""
 
     def __init__(self, tokenizer: Any) -> None:
         tokenizer.split_special_tokens = True
@@ -231,11 +222,11 @@ class _Tokenizer:
         self._normalises = type(tokenizer.backend_tokenizer.model).__name__ == "Unigram"
 
     def normal(self, text: str) -> str:
-        """`text` as it has to be given to the model."""
+        """`text` in the form that the model expects."""
         return nmt_nfkc(text) if self._normalises else text
 
     def counts(self, texts: Sequence[str], *, special: bool) -> list[int]:
-        """Tokens of each text; with `special`, those included that begin and end a sequence."""
+        """Tokens of each text; `special` includes those at begin and end."""
         if not texts:
             return []
         encoded = self._tokenizer(
@@ -255,7 +246,7 @@ class _Tokenizer:
 def _packs(tokens: Sequence[int], device: str) -> Iterator[list[int]]:
     """Numbers of the sequences to evaluate together, longest first.
 
-    In one pack they are padded to the longest; what they take then depends on the kind of device.
+    A pack is padded to its longest sequence, and its best size depends on the device.
     """
     capacity = _TOKENS_ON_PROCESSOR if device == "cpu" else _TOKENS_ON_ACCELERATOR
     pack: list[int] = []
@@ -272,7 +263,7 @@ def _packs(tokens: Sequence[int], device: str) -> Iterator[list[int]]:
 
 @contextmanager
 def _loading(folder: Path, device: str, threads: int) -> Iterator[dict[str, Any]]:
-    """Around what loads the model in `folder`; gives the arguments of its class.
+    """Wrap the loading of the model in `folder`; yield the arguments of its class.
 
     Raises:
         BackendMissing: sentence-transformers is not installed.
@@ -292,13 +283,13 @@ def _loading(folder: Path, device: str, threads: int) -> Iterator[dict[str, Any]
             package="sentence-transformers",
             why=error,
         ) from error
-    # Said either way, the tokenizers keep quiet when this process starts another one.
+    # Either value keeps the tokenizers quiet when this process starts another one.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     if threads:
         torch.set_num_threads(threads)
     logging: Any = transformers_logging
     with ExitStack() as stack:
-        # Not in the environment, where it would bind `models pull` of this process as well.
+        # Not in the environment: that would affect `models pull` in this process.
         stack.enter_context(mock.patch.object(constants, "HF_HUB_OFFLINE", True))
         stack.callback(logging.set_verbosity, logging.get_verbosity())
         logging.set_verbosity_error()
@@ -310,7 +301,7 @@ def _loading(folder: Path, device: str, threads: int) -> Iterator[dict[str, Any]
             "device": _device(device, torch),
             "local_files_only": True,
             "trust_remote_code": False,
-            # Half precision would make vectors depend on the other texts of a batch.
+            # With half precision, vectors would depend on the other texts of a batch.
             "model_kwargs": {"use_safetensors": True, "dtype": torch.float32},
         }
 
@@ -321,7 +312,7 @@ def _running(folder: Path) -> AbstractContextManager[None]:
 
 @contextmanager
 def _failing_as(kind: type[ModelError], cause: str, folder: Path) -> Iterator[None]:
-    """Make whatever PyTorch and its company raise one of our own errors."""
+    """Turn any error of PyTorch and its libraries into a `ModelError`."""
     try:
         yield
     except ModelError:
@@ -335,7 +326,7 @@ def _failing_as(kind: type[ModelError], cause: str, folder: Path) -> Iterator[No
 
 
 def _max_tokens(folder: Path, config: dict[str, Any]) -> int:
-    """Tokens that one sequence may have, special tokens included."""
+    """The most tokens of a sequence, special tokens included."""
     path = folder / "tokenizer_config.json"
     said = _read_json(path, dict).get("model_max_length") if path.is_file() else None
     limits = (LONGEST_WINDOW, said, _positions(config))
@@ -343,16 +334,16 @@ def _max_tokens(folder: Path, config: dict[str, Any]) -> int:
 
 
 def _positions(config: dict[str, Any]) -> int:
-    """Tokens that have a position; 0 where the settings do not say."""
+    """Tokens with a position; 0 if the settings do not say."""
     positions = int(config.get("max_position_embeddings") or 0)
-    # RoBERTa and its kin count positions from behind that of the padding token.
+    # RoBERTa and its kin count positions from behind the padding token.
     padding = int(config.get("pad_token_id") or 0) + 1
     return positions - padding if "roberta" in str(config.get("model_type")) else positions
 
 
 def _device(device: str, torch: Any) -> str:
     if device == "auto":
-        # Of a build for CUDA it is CUDA, also where there is no such device.
+        # A build for CUDA names CUDA even without such a device.
         accelerator = torch.accelerator.current_accelerator(check_available=True)
         return str(accelerator.type) if accelerator else "cpu"
     try:
@@ -367,7 +358,7 @@ def _device(device: str, torch: Any) -> str:
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
-    """The settings in the ``config.json`` of a model whose tokenizer and weights are there too.
+    """The settings in ``config.json``; tokenizer and weights are checked to be there.
 
     Raises:
         ModelMissing: there is no such folder.
@@ -402,10 +393,10 @@ def _scores_pairs(config: dict[str, Any]) -> bool:
 
 
 def _check_modules(folder: Path) -> None:
-    """Make sure that the parts of an embedder are known ones and hold no pickles.
+    """Make sure that the parts of an embedder are known and hold no pickles.
 
     Raises:
-        WrongKind: the folder does not say what the parts are.
+        WrongKind: the folder does not list its parts.
         ModelDamaged: a part could run a program when loaded.
     """
     if not (folder / "modules.json").is_file():
@@ -431,17 +422,17 @@ def _check_modules(folder: Path) -> None:
 
 
 def _deciding_files(folder: Path) -> list[Path]:
-    """The files that decide what a model computes."""
+    """The files that decide the results of a model."""
     return [path for path in folder.rglob("*") if path.suffix in (".json", ".safetensors")]
 
 
 def _check_complete(folder: Path, model: Any) -> None:
     """Make sure that every weight of a loaded transformer came from its files.
 
-    transformers makes up the missing ones at random, and says so in its log only.
+    transformers fills in missing ones at random, and says so only in its log.
 
     Raises:
-        ModelDamaged: some did not.
+        ModelDamaged: some are missing.
     """
     from safetensors import safe_open
 
@@ -449,7 +440,7 @@ def _check_complete(folder: Path, model: Any) -> None:
     for path in folder.glob("*.safetensors"):
         with safe_open(path, framework="pt") as weights:
             stored.update(weights.keys())
-    # Either side may have the name of the model in front: "roberta.embeddings.…".
+    # Either side may put the name of the model in front: "roberta.embeddings.…".
     stored |= {name.partition(".")[2] for name in stored}
     missing = [
         name
@@ -507,5 +498,5 @@ def open_reranker(spec: ModelSpec) -> CrossEncoderReranker:
 
 
 def _chosen(spec: ModelSpec) -> str:
-    """A GPU if there is one, unless no layer shall run there."""
+    """A GPU if there is one, unless no layer should run there."""
     return "auto" if spec.gpu_layers else "cpu"

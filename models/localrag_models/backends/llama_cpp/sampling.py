@@ -1,9 +1,8 @@
 """Sampling the next token from its logits, free or bound by a grammar.
 
-To ask a grammar about every token of a vocabulary of 150,000 costs more than to evaluate a small
-model. So tokens are drawn first and the grammar is asked about those alone; it sees the whole
-vocabulary only when none of them fits. Drawing until a token fits is rejection sampling: it has
-exactly the distribution of masking first and drawing then.
+Asking a grammar about all 150,000 tokens of a vocabulary costs more than evaluating a small model.
+So tokens are drawn first, and the grammar is asked only about them; it sees the whole vocabulary if
+none fits. This is rejection sampling: the distribution is the same as with masking first.
 """
 
 import codecs
@@ -27,17 +26,17 @@ if TYPE_CHECKING:
 
 
 _TRIES = (1, 63)
-"""Tokens drawn at a time. A model that writes the format asked for mostly needs the first."""
+"""Tokens drawn at a time. A model that writes the requested format mostly needs one."""
 
 _LIKELY = 1024
-"""A nucleus is looked for among so many tokens before the whole vocabulary is sorted."""
+"""The nucleus is searched among this many tokens before the whole vocabulary is sorted."""
 
 
 class Constraint(Protocol):
     """Says which tokens may come next."""
 
     def allowed(self, tokens: "Tokens") -> "NDArray[np.bool_]":
-        """Which of the tokens may come, one truth value each; a token may still fail `fits`."""
+        """Whether each of the tokens may come; one may still fail `fits`."""
         ...
 
     def allowed_of_all(self) -> "NDArray[np.bool_]":
@@ -53,9 +52,9 @@ class Sampler:
     """Draws tokens.
 
     Args:
-        temperature: logits are divided by it; 0 takes the likeliest token every time.
-        top_p: only the likeliest tokens that together have this probability are drawn
-            (Holtzman et al. 2020, The Curious Case of Neural Text Degeneration, section 3.1).
+        temperature: logits are divided by it; 0 always takes the most likely token.
+        top_p: only the likeliest tokens with together this probability are drawn (Holtzman et al.
+            2020, The Curious Case of Neural Text Degeneration, section 3.1).
         seed: same seed and logits, same tokens.
     """
 
@@ -67,14 +66,10 @@ class Sampler:
         self._random = np.random.default_rng(seed % 2**64)
 
     def next(self, logits: "Logits", constraint: Constraint | None = None) -> int:
-        """Draw a token.
-
-        Args:
-            logits: shape ``(vocabulary,)``.
-            constraint: what the token has to fulfil.
+        """Draw a token that fulfils the constraint, from logits of shape ``(vocabulary,)``.
 
         Raises:
-            ModelDamaged: the logits are no numbers.
+            ModelDamaged: the logits are not numbers.
             SchemaUnsupported: no token of the vocabulary fulfils the constraint.
         """
         demand_numbers(logits)
@@ -104,7 +99,7 @@ class Sampler:
         )
 
     def _draw(self, logits: "Logits") -> "Callable[[int], Tokens]":
-        """A function that gives so many tokens, the one to take first in front."""
+        """A function that draws so many tokens, in the order of preference."""
         import numpy as np
 
         if self._temperature == 0:
@@ -124,17 +119,17 @@ class Sampler:
 
 
 def demand_numbers(logits: "Logits") -> None:
-    """Go on only with logits that are numbers.
+    """Make sure that logits are numbers.
 
     Raises:
-        ModelDamaged: they are none.
+        ModelDamaged: they are not.
     """
     if not math.isfinite(logits.max()):
         raise ModelDamaged(N_("The model computes values that are no numbers."), Cure.CHECK_FILES)
 
 
 def likeliest(logits: "Logits", count: int) -> "Tokens":
-    """The likeliest tokens, `count` or all there are, likeliest first."""
+    """The `count` most likely tokens, or all, likeliest first."""
     import numpy as np
 
     if count == 1:
@@ -145,7 +140,7 @@ def likeliest(logits: "Logits", count: int) -> "Tokens":
 
 
 def _nucleus(weights: "Logits", top_p: float) -> "Logits":
-    """The weights with those outside the nucleus set to 0."""
+    """The weights, with 0 outside the nucleus."""
     import numpy as np
 
     target = weights.sum(dtype=np.float64) * top_p
@@ -161,13 +156,13 @@ def _nucleus(weights: "Logits", top_p: float) -> "Logits":
 
 
 class Vocabulary:
-    """Tokens that steer a conversation instead of being said.
+    """The control tokens of a vocabulary, and the bytes of all tokens.
 
     Attributes:
         control: spellings of control tokens, and of markers such as ``<think>``.
         silent: whether a token has no text and does not end a reply, shape ``(vocabulary,)``.
-        begin: the token put before every prompt; None where there is none.
-        begin_text: the spelling of the token that begins texts, put before them or not.
+        begin: the token before every prompt; None if there is none.
+        begin_text: the spelling of the token that begins texts.
         end_text: the spelling of the token that ends a turn.
     """
 
@@ -200,12 +195,12 @@ class Vocabulary:
 
     @cached_property
     def first_bytes(self) -> "NDArray[np.int16]":
-        """First byte of the text of each token, 256 where it has none; shape ``(vocabulary,)``."""
+        """First byte of each token, 256 for one without text; shape ``(vocabulary,)``."""
         return self._texts[0]
 
     @cached_property
     def single_bytes(self) -> "tuple[NDArray[np.int16], NDArray[np.int32]]":
-        """The bytes that are tokens of their own, and these tokens."""
+        """The bytes that are tokens, and these tokens."""
         import numpy as np
 
         alone = np.flatnonzero(self._texts[1] == 1).astype(np.int32)
@@ -213,7 +208,7 @@ class Vocabulary:
 
     @cached_property
     def _texts(self) -> "tuple[NDArray[np.int16], NDArray[np.int16]]":
-        """First bytes and lengths of all tokens; it takes a while, and is not always needed."""
+        """First bytes and lengths of all tokens; slow, and not always needed."""
         import numpy as np
 
         pieces = [self._model.piece(token) for token in range(self._model.tokens)]
@@ -228,15 +223,10 @@ class Vocabulary:
 
 
 class GrammarConstraint:
-    """Walks through a grammar as the tokens of a reply come.
+    """Follows a grammar with the tokens of a reply.
 
-    llama.cpp takes a token that its grammar forbids, or a grammar that it cannot parse, as a bug of
-    its caller and ends the process: only tokens found `allowed` may be given to `accept`.
-
-    Args:
-        model: whose vocabulary it speaks.
-        grammar: GBNF, with a rule ``root``.
-        vocabulary: of the model.
+    A forbidden token or an invalid grammar is a bug of the caller for llama.cpp, which ends the
+    process. So `accept` only tokens that are `allowed`. `grammar` is GBNF with a rule ``root``.
 
     Raises:
         SchemaUnsupported: llama.cpp cannot parse the grammar.
@@ -257,7 +247,7 @@ class GrammarConstraint:
             )
 
     def allowed(self, tokens: "Tokens") -> "NDArray[np.bool_]":
-        """Which of the tokens the grammar lets come next."""
+        """Which of the tokens the grammar allows next."""
         import numpy as np
 
         candidates = np.zeros(len(tokens), [("id", "i4"), ("logit", "f4"), ("p", "f4")])
@@ -269,7 +259,7 @@ class GrammarConstraint:
             sorted=False,
         )
         self._llama.llama_sampler_apply(self._sampler, ctypes.byref(array))
-        # A control token counts as its spelling for the grammar, and is nothing in the reply.
+        # The grammar takes a control token for its spelling, but it adds nothing to the reply.
         fits: NDArray[np.bool_] = (
             np.isfinite(candidates["logit"]) & ~self._vocabulary.silent[tokens]
         )
@@ -278,13 +268,12 @@ class GrammarConstraint:
     def allowed_of_all(self) -> "NDArray[np.bool_]":
         """Which tokens of the whole vocabulary may come.
 
-        Most can be told from the first byte of their text: a token may only come where that byte
-        may come as a token of its own.
+        The first byte excludes most: a token may only come where that byte may come as a token.
         """
         import numpy as np
 
         vocabulary = self._vocabulary
-        # The last place is that of tokens without text, which may end the reply.
+        # The last place is for tokens without text, which may end the reply.
         possible = np.ones(257, np.bool_)
         bytes_, tokens = vocabulary.single_bytes
         possible[bytes_] = self.allowed(tokens)
@@ -296,7 +285,7 @@ class GrammarConstraint:
     def fits(self, token: int) -> bool:
         """Whether the bytes of an allowed token continue well-formed UTF-8.
 
-        The grammar reads over-long forms (E0 9F BF for U+07FF), which are none.
+        The grammar accepts over-long forms (E0 9F BF for U+07FF), which are not well-formed.
         """
         before = self._characters.getstate()
         try:
@@ -309,14 +298,14 @@ class GrammarConstraint:
 
     @property
     def complete(self) -> bool:
-        """Whether what has come is a whole value."""
+        """Whether the value is complete."""
         import numpy as np
 
         end = self._llama.llama_vocab_eos(self._model.vocabulary)
         return bool(self.allowed(np.array([end], np.int32))[0])
 
     def accept(self, token: int) -> None:
-        """Go on by a token that `allowed` and `fits` let pass, and that does not end the reply."""
+        """Add a token that passed `allowed` and `fits` and does not end the reply."""
         self._llama.llama_sampler_accept(self._sampler, token)
         self._characters.decode(self._model.piece(token))
 
@@ -326,5 +315,5 @@ class GrammarConstraint:
 
 
 def _is_tag(text: str) -> bool:
-    """Some vocabularies mark runs of blanks as user-defined too; they are text."""
+    """Whether a user-defined token is a marker; some define runs of blanks, which are text."""
     return text.startswith(("<", "[")) and text.endswith((">", "]"))

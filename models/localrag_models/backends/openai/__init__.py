@@ -1,4 +1,9 @@
-"""Models behind a server that speaks OpenAI's protocol: llama-server, vLLM, LM Studio."""
+"""Chat on a server with OpenAI's protocol: llama-server, vLLM, LM Studio.
+
+Each server spells the binding of a reply to a JSON schema differently. An unknown spelling is
+mostly ignored in silence. So the server is asked once for a value that no model would write by
+itself, and the first spelling that brings it is used.
+"""
 
 import json
 import threading
@@ -33,8 +38,8 @@ _CONTEXT_IF_UNTOLD = 4096
 _LARGEST_DEFAULT = 8192
 _CHAT = "/chat/completions"
 
-# A quotation repeats its source: the penalty that servers may apply would bend it.
-# llama-server then tells how much of the prompt it has read.
+# A quotation repeats its source: the servers' penalty would change it. The last field makes
+# llama-server report how much of the prompt it has read.
 _EXTRAS: Json = {**THINKING_OFF, "repeat_penalty": 1.0, "return_progress": True}
 
 T = TypeVar("T")
@@ -89,14 +94,12 @@ _BINDING_SERVER = N_(
 def binding_spelling(ask: Callable[[Json], str], server: str) -> Spelling:
     """The first spelling that a server obeys.
 
-    Args:
-        ask: sends a chat request with these fields and gives back the text of the reply.
-        server: what it is, for the message.
+    `ask` sends a chat request with these fields and returns the reply. `server` is for the message.
 
     Raises:
         SchemaUnsupported: it obeys none.
-        ServerRefused: it refused all of them, in its own words: they may be about something else.
-        ModelError: it refuses the caller, nobody answers, or it failed in passing.
+        ServerRefused: it refused all of them; its words may be about something else.
+        ModelError: it refuses the caller, does not answer, or has a transient failure.
     """
     refusals: list[BadRequest] = []
     trouble: ServerBusy | ServerBroke | None = None
@@ -117,7 +120,7 @@ def binding_spelling(ask: Callable[[Json], str], server: str) -> Spelling:
     if trouble is not None:
         raise trouble
     if len(refusals) == len(SPELLINGS):
-        # What it says of OpenAI's own spelling, which all have heard of, tells the most.
+        # Its words about OpenAI's own spelling, which all know, are the most useful.
         refusal = refusals[SPELLINGS.index(_json_schema)]
         raise ServerRefused(
             refusal.args[0],
@@ -142,19 +145,18 @@ def _obeyed(text: str) -> bool:
 
 
 class OpenAIChat(ServerChat):
-    """A chat model behind llama-server, vLLM, LM Studio, ``llama_cpp.server`` or their like.
+    """A chat model behind llama-server, vLLM, LM Studio, ``llama_cpp.server`` or similar servers.
 
     Args:
         model: its name there.
         server: address of the API, ``http://127.0.0.1:8080/v1``.
-        context: tokens of prompt and reply; 0 for what the server says, at most 8,192, or 4,096
-            where it says nothing.
-        timeout: seconds without a byte after which the server counts as stuck.
+        context: tokens of prompt and reply; 0 for the server's, at most 8,192, or 4,096 if unknown.
+        timeout: seconds without a byte until the server counts as stuck.
         parallel: calls sent at the same time.
-        on_retry: told of each failure that is followed by another attempt.
+        on_retry: called with each failure before another attempt.
 
     Raises:
-        ServerUnreachable: nobody answers.
+        ServerUnreachable: no server answers.
         ModelMissing: the server has no such model.
         ContextExceeded: `context` is more than the server has.
     """
@@ -182,7 +184,7 @@ class OpenAIChat(ServerChat):
         self._finding_spelling = threading.Lock()
 
     def count(self, messages: Sequence[Message]) -> int:
-        """Tokens of the prompt: counted where the server can, else estimated on the high side."""
+        """Tokens of the prompt, counted by the server or estimated on the high side."""
         counted = self._counter(self._sent(messages)) if self._counter else None
         return super().count(messages) if counted is None else counted
 
@@ -246,7 +248,7 @@ class OpenAIChat(ServerChat):
             super()._calibrate(cancelled)
 
     def _with_or_without_extras(self, call: Callable[[], T]) -> T:
-        """Some servers refuse fields they do not know: from then on they are left out."""
+        """Leave out the extra fields from the first time that a server refuses them."""
         try:
             return call()
         except ServerRefused as error:
@@ -288,7 +290,7 @@ def _finish(reason: object) -> Finish | None:
 
 
 def _read(progress: object) -> tuple[int, int] | None:
-    """Tokens that llama-server has read, those it knew before included, and all of the prompt."""
+    """Tokens that llama-server has read, cached ones included, and all of the prompt."""
     told = _object(progress)
     done, total = tokens(told.get("processed")), tokens(told.get("total"))
     return None if done is None or total is None else (min(done, total), total)
@@ -306,7 +308,7 @@ __all__ = ["OpenAIChat", "OpenAIEmbedder", "embedder_id", "open_chat", "open_emb
 
 
 def open_chat(spec: ModelSpec) -> OpenAIChat:
-    """Ask the server for a chat model."""
+    """Open a chat model of the server."""
     return OpenAIChat(
         spec.name,
         server=spec.server,
@@ -317,11 +319,11 @@ def open_chat(spec: ModelSpec) -> OpenAIChat:
 
 
 def open_embedder(spec: ModelSpec) -> OpenAIEmbedder:
-    """Ask the server for an embedder."""
+    """Open an embedder of the server."""
     return OpenAIEmbedder(spec.name, server=spec.server, prefixes=spec.prefixes, id=spec.id)
 
 
 def embedder_id(spec: ModelSpec) -> str:
-    """Names an embedder and its weights: "multilingual-e5-small@79076464 (Model server)"."""
+    """The id of an embedder and its weights: "multilingual-e5-small@79076464 (Model server)"."""
     with open_embedder(spec) as embedder:
         return embedder.id

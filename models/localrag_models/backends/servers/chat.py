@@ -1,4 +1,11 @@
-"""What every chat model behind a server does alike; a back end adds how its server is spoken to."""
+"""The common part of chat models on servers, and estimates of tokens without the tokenizer.
+
+Estimates were measured on 2,000 passages each of Japanese statutes, Japanese and English prose,
+with the vocabularies of Qwen 2, Qwen 3.5, Llama 3, Gemma 4, Command R and XLM-R. `upper_bound` is
+1.2 to 1.7 times the true sum, and too low for at most 9 % of single passages. Small vocabularies
+(32,000 tokens: Llama 2, Phi 3) need up to 1.4 times as many for Japanese; `stretch` recognises them
+by a sample.
+"""
 
 import json
 import math
@@ -42,7 +49,7 @@ CUT = N_(
     "{model} read {available:,} tokens of a text that has {least:,} at the very least: the server "
     "cut it."
 )
-"""The cause where a server has read fewer tokens than `lower_bound`."""
+"""The cause if a server has read fewer tokens than `lower_bound`."""
 
 SAMPLE = (
     Message(
@@ -51,7 +58,7 @@ SAMPLE = (
         "記載した書面を甲へ提出しなければならない。Reply with a single word: yes.",
     ),
 )
-"""Text of the kind that is asked about; made up."""
+"""A typical text; made up."""
 
 
 def upper_bound(text: str) -> int:
@@ -60,24 +67,24 @@ def upper_bound(text: str) -> int:
 
 
 def lower_bound(text: str) -> int:
-    """Tokens that a text takes at the very least; a tokenizer that needs fewer is not known."""
+    """The fewest tokens of a text; no known tokenizer needs fewer."""
     once = _RUN.sub(r"\1", text)
     wide = sum(_is_wide(character) for character in once)
     return wide // 3 + (len(once) - wide) // 10
 
 
 def upper_bound_of(messages: Sequence[Message]) -> int:
-    """Tokens of a conversation with what a template puts around it, rather too many."""
+    """Tokens of a conversation and its template, rather too many."""
     return _PROMPT_TOKENS + sum(_MESSAGE_TOKENS + upper_bound(each.content) for each in messages)
 
 
 def lower_bound_of(messages: Sequence[Message]) -> int:
-    """Tokens that a conversation takes at the very least."""
+    """The fewest tokens of a conversation."""
     return sum(lower_bound(message.content) for message in messages)
 
 
 def stretch(prompt: int) -> float:
-    """What `upper_bound_of` has to be multiplied by, where `SAMPLE` took so many tokens."""
+    """The factor for `upper_bound_of` if `SAMPLE` took so many tokens."""
     share = prompt / upper_bound_of(SAMPLE)
     return share * _MARGIN if share > 1 else 1.0
 
@@ -91,7 +98,7 @@ def _most(piece: str) -> int:
 
 
 def _is_wide(character: str) -> bool:
-    """Whether vocabularies of this day hold the character as a token: kana, kanji, full width."""
+    """Whether usual vocabularies have the character as a token: kana, kanji, full width."""
     return "\u3000" <= character <= "\u9fff" or "\uff00" <= character <= "\uffef"
 
 
@@ -99,22 +106,22 @@ _GLANCE = 0.05
 _LIVELIER = 0.5
 _LONGEST_FLAW = 200
 _CANDIDATES = 20
-"""Likeliest tokens that are asked for: no server of OpenAI's protocol has to give more."""
+"""Likely tokens to ask for: no server of OpenAI's protocol must give more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One message of a stream.
+    """One message of a stream. Fields that the message does not give are None or empty.
 
     Attributes:
-        text: a piece of the answer, perhaps with reasoning at its head.
-        thinking: a piece of reasoning that the server itself kept apart.
-        finish: why the reply ended, in the message that says so.
-        prompt: tokens of the prompt, where the message tells.
-        cached: of these, not evaluated again, where the message tells.
-        completion: tokens generated, where the message tells.
-        read: tokens of the prompt that have been read, and all of them, where the message tells.
-        candidates: what the token of this message might have been, likeliest first, where asked.
+        text: a piece of the answer, perhaps with reasoning at its start.
+        thinking: a piece of reasoning that the server kept apart.
+        finish: why the reply ended.
+        prompt: tokens of the prompt.
+        cached: tokens of the prompt that were not evaluated again.
+        completion: tokens generated.
+        read: tokens of the prompt read so far, and all of them.
+        candidates: the likely tokens at this place, likeliest first.
     """
 
     text: str = ""
@@ -131,11 +138,11 @@ class Draft:
     """A reply that is coming in.
 
     Attributes:
-        answer: the text as far as it has come.
-        finish: why it ended; None as long as the server has not said.
+        answer: the text so far.
+        finish: why it ended; None until the server says so.
         prompt: tokens, as in `Event`; so are `cached` and `completion`.
-        pieces: messages that brought text.
-        first: what the first token might have been; empty where the server does not say.
+        pieces: messages with text.
+        first: the likely first tokens; empty if unknown.
     """
 
     def __init__(
@@ -157,7 +164,7 @@ class Draft:
         return (restore("".join(self._thought)) + self.answer.thinking).strip()
 
     def take(self, event: Event) -> None:
-        """Add what a message of the stream brought."""
+        """Add a message of the stream."""
         self.finish = event.finish or self.finish
         self.prompt = self.prompt if event.prompt is None else event.prompt
         self.cached = self.cached if event.cached is None else event.cached
@@ -170,7 +177,7 @@ class Draft:
         self.answer.take(event.text)
 
     def end(self, finish: Finish) -> None:
-        """Say what was held back; nothing more comes."""
+        """Give out the rest; nothing more comes."""
         self.finish = finish
         self.answer.end()
 
@@ -178,8 +185,8 @@ class Draft:
 class ServerChat(ABC):
     """A chat model behind a server; fulfils `localrag_models.chat.ChatModel`.
 
-    Usage is the server's where it tells. Where it does not, `Usage.prompt` is the estimate of
-    `count`, and `Usage.completion` the limit that ended the reply, else the number of its pieces.
+    Usage is the server's. If unknown, `Usage.prompt` is the estimate of `count`, and
+    `Usage.completion` the limit that ended the reply, else the number of its pieces.
     """
 
     def __init__(
@@ -203,21 +210,19 @@ class ServerChat(ABC):
 
     @property
     def id(self) -> str:
-        """The name the server knows the model by, and the kind of server."""
+        """The name of the model on the server, and the kind of server."""
         return f"{self._model} ({self._server.name})"
 
     @property
     def context(self) -> int:
-        """Tokens that prompt and reply may have together."""
         return self._context
 
     @property
     def parallel(self) -> int:
-        """How many calls are sent to the server at the same time."""
         return self._parallel
 
     def count(self, messages: Sequence[Message]) -> int:
-        """Tokens of the prompt made of `messages`: an estimate, rather too many than too few."""
+        """An estimate of the tokens of the prompt, rather too many than too few."""
         self._calibrate(never)
         return math.ceil(upper_bound_of(messages) * (self._stretch or 1))
 
@@ -230,8 +235,8 @@ class ServerChat(ABC):
     ) -> Reply:
         """Answer a request; see `localrag_models.chat.ChatModel.chat`.
 
-        A failure in passing is tried again as long as `on_text` has heard nothing, and a reply
-        that is not what its schema demands once more if nobody listens (`on_text` left out).
+        A transient failure is tried again if `on_text` has heard nothing. A reply that does not
+        match its schema is asked for once more if nobody listens (no `on_text`).
         """
         self._demand_open()
         if request.schema is not None:
@@ -271,7 +276,6 @@ class ServerChat(ABC):
         options: Sequence[str],
         cancelled: Callable[[], bool] = never,
     ) -> Choice | None:
-        """Weigh answers; see `localrag_models.chat.ChatModel.choose`."""
         self._demand_open()
         started = time.monotonic()
         offered = OfferedWords(options)
@@ -290,7 +294,6 @@ class ServerChat(ABC):
         return offered.weighed(draft.first, self.id, usage, time.monotonic() - started)
 
     def close(self) -> None:
-        """Close the connections; calling it twice does no harm."""
         self._closed = True
         self._server.close()
 
@@ -302,26 +305,24 @@ class ServerChat(ABC):
 
     @abstractmethod
     def _exchange(self, request: ChatRequest, candidates: int) -> tuple[str, Json]:
-        """Path and body that ask the server for a stream of the reply.
+        """Path and body of the request for a stream of the reply.
 
-        Args:
-            request: what is asked.
-            candidates: how many likely tokens it is to list with each that it takes.
+        With each token the server should list so many likely `candidates`.
         """
 
     @abstractmethod
     def _event(self, line: str) -> Event | None:
-        """What a line of the stream says; None for one that says nothing.
+        """The event in a line of the stream; None if there is none.
 
         Raises:
-            ModelError: the line tells of a failure, or makes no sense.
+            ModelError: the line reports a failure, or is invalid.
         """
 
     def _calibrate(self, cancelled: Callable[[], bool]) -> None:
         """Learn once how many tokens the model makes of a sample; the server loads it for that.
 
         Raises:
-            Cancelled: `cancelled` was true.
+            StreamLeft: `cancelled` returned true.
         """
         with self._calibrating:
             if self._stretch is None:
@@ -336,7 +337,7 @@ class ServerChat(ABC):
             raise ModelError(N_("{model} has been closed."), N_("Open it again."), model=self.id)
 
     def _sent(self, messages: Sequence[Message]) -> list[Json]:
-        """Messages as they go to the server, their control tokens broken."""
+        """Messages for the server, with broken control tokens."""
         return [{"role": each.role, "content": neutralise(each.content)} for each in messages]
 
     def _make_room(self, request: ChatRequest) -> int:
@@ -417,7 +418,7 @@ class ServerChat(ABC):
         return draft
 
     def _insist_on_whole(self, request: ChatRequest, draft: Draft) -> None:
-        """Refuse an answer over a prompt of which the server may have read only a part."""
+        """Refuse an answer if the server may have read only a part of the prompt."""
         if not draft.prompt:
             return
         needed = draft.prompt + request.max_tokens
@@ -455,7 +456,7 @@ class ServerChat(ABC):
 
 
 def _flaw(request: ChatRequest, draft: Draft) -> str:
-    """What keeps a finished reply from fulfilling its schema; empty where nothing does."""
+    """Why a finished reply does not fulfil its schema; empty if it does."""
     if request.schema is None or draft.finish is not Finish.STOP:
         return ""
     from jsonschema import Draft202012Validator
@@ -470,10 +471,10 @@ def _flaw(request: ChatRequest, draft: Draft) -> str:
 
 
 def likely(told: object) -> list[LikelyToken]:
-    """What the first of several tokens might have been, as the list ``logprobs`` tells it.
+    """The likely tokens in the first place of the list ``logprobs``.
 
-    OpenAI's protocol and Ollama's write a token alike: ``{"token", "bytes", "logprob",
-    "top_logprobs": [{"token", "bytes", "logprob"}]}``.
+    OpenAI's protocol and Ollama's are alike: ``{"token", "bytes", "logprob", "top_logprobs":
+    [{"token", "bytes", "logprob"}]}``.
     """
     first = told[0] if isinstance(told, list) and told else None
     listed = first.get("top_logprobs") if isinstance(first, dict) else None
@@ -491,7 +492,7 @@ def _candidates(listed: list[object]) -> Iterator[LikelyToken]:
 
 
 def _bytes(told: dict[str, object]) -> bytes:
-    """A part of a character has bytes, and no text."""
+    """The bytes of a token; a part of a character has no text."""
     listed = told.get("bytes")
     try:
         return bytes(listed) if isinstance(listed, list) else str(told["token"]).encode()
