@@ -343,11 +343,7 @@ def pairs(terms: Sequence[str]) -> list[str]:
 
 
 def _open_searcher(folder: Path) -> tuple[Any, Any]:
-    """Open the Tantivy index in `folder`, also where nothing may be written.
-
-    Returns:
-        Its schema and a searcher, which holds every file it needs open.
-    """
+    """Open the Tantivy index in `folder`, also where nothing may be written."""
     if os.access(folder, os.W_OK):
         with suppress(OSError):
             # Tantivy would make its lock file readable for everybody. A full disk has room for an

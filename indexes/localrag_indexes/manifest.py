@@ -291,7 +291,6 @@ def _finish_tree(folder: Path) -> None:
 
 
 def _finish(path: Path) -> None:
-    """Flush a file and make it private: libraries create files by the umask."""
     path.chmod(0o700 if path.is_dir() else 0o600)
     _flush(path)
 

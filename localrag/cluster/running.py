@@ -26,10 +26,8 @@ if TYPE_CHECKING:
 def joined(address: str, config: Config, workers: int = 0) -> AbstractContextManager[Cluster]:
     """Join a cluster, or start one; see `Cluster.open`, also for the errors.
 
-    Args:
-        address: of its head node, or `localrag.cluster.workers.LOCAL`.
-        config: its `runtime.threads` are the processors of a worker.
-        workers: how many to start; 0 for as many as the processors allow.
+    `address` is that of its head node, or `localrag.cluster.workers.LOCAL`; `workers` 0 starts as
+    many as the processors allow.
     """
     return Cluster.open(address, workers=workers, threads=on_workers(config).runtime.threads)
 

@@ -40,13 +40,7 @@ _OF_HERE = ("lock", ".lock", "-shm", ".new", "writer.json", COMPARED)
 
 @dataclass(frozen=True, slots=True)
 class CarriedFile:
-    """A file of a workspace.
-
-    Attributes:
-        path: relative to the workspace, with slashes.
-        size: in bytes.
-        digest: of its content.
-    """
+    """A file of a workspace."""
 
     path: str
     size: int
@@ -91,7 +85,6 @@ class Parcel:
 
 
 def _is_of_here(path: Path) -> bool:
-    """Whether a file has no meaning elsewhere, such as the empty log of a store."""
     is_log = path.name.endswith("-wal")
     return path.name.endswith(_OF_HERE) or (is_log and not path.stat().st_size)
 
@@ -508,11 +501,9 @@ class _Worker:
         self._opened = ExitStack()
 
     def reaches(self, home: str, mark: str) -> bool:
-        """Whether the workspace of the driver is in the same place here."""
         return (Path(home) / mark).exists()
 
     def lacks(self, parcel: Parcel) -> list[Any]:
-        """The files that this machine has never received."""
         return list(_shelf().lacks(parcel))
 
     def take(self, digest: str, *chunks: bytes) -> None:

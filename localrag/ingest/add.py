@@ -80,14 +80,6 @@ class FileEntry:
 
     A document may have moved here from a file that is still to be read. It waits for `settle`, when
     all files are read and vanished documents are removed.
-
-    Args:
-        store: the corpus.
-        walk: the files of this run.
-        file: the one to enter.
-        digest: of its content.
-        resumed: the record of the file where reading continues.
-        unread: paths that this run has still to read; may change meanwhile.
     """
 
     def __init__(

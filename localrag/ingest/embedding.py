@@ -213,17 +213,10 @@ def embed(
 ) -> Embedded:
     """Bring the vectors of a corpus up to date; the caller holds its lock.
 
-    The old vectors stay in use until the new ones are complete.
-
-    Args:
-        place: of the corpus.
-        store: the corpus, open.
-        embedder: the model.
-        on_event: called with `EmbeddingPlanned` and `Progress`.
-        provisions: the part of each provision to embed.
-        rebuild: build the graph again; texts are not embedded again.
-        threads: of the graph.
-        at_once: batches that the model embeds at the same time.
+    The old vectors stay in use until the new ones are complete. `provisions` is the part of each
+    provision to embed, `threads` are those of the graph, and `at_once` is the number of batches
+    embedded at the same time. With `rebuild` the graph is built again, but no text is embedded
+    again.
 
     Raises:
         ModelError: the model fails; finished vectors are kept for the next run.
@@ -317,11 +310,7 @@ def _digest(model: str, window: str) -> bytes:
 
 
 def _known(root: Path, embedder: "Embedder") -> "tuple[dict[bytes, Vector], str]":
-    """The vectors of the current index, if it is undamaged and of this model.
-
-    Returns:
-        The vectors by digest, and the damage if there are none.
-    """
+    """The vectors of the current index, if it is undamaged and of this model."""
     from localrag_indexes.vectors import VectorIndex
 
     folder = current(root)
@@ -368,7 +357,6 @@ def _embed(
 
 
 def _batches(windows: Iterator[Window]) -> Iterator[list[Window]]:
-    """Windows of about the same length, as many as one call embeds."""
     while ahead := sorted(islice(windows, _AHEAD), key=lambda window: len(window.text)):
         for start in range(0, len(ahead), _BATCH):
             yield ahead[start : start + _BATCH]

@@ -174,10 +174,6 @@ class Duplicate:
     """A file or document was left out because the store has the same content.
 
     Only the first few of a file have this event; `MoreDuplicates` counts the others.
-
-    Attributes:
-        source: left out.
-        original: stored, with the same content.
     """
 
     source: str

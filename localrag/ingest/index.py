@@ -56,16 +56,8 @@ def link(store: CorpusStore, *, rebuild: bool, workers: int, on_event: Listener)
 
     A statute's references depend on its text and on the names of all laws. So it reads changed
     statutes, and statutes with a name that was added, removed or given to another law. A
-    `FileFailed` reports a statute that fails; the rest continues.
-
-    Args:
-        store: shows the newest state of every law.
-        rebuild: read all statutes.
-        workers: processes.
-        on_event: called with progress and failures.
-
-    Returns:
-        The numbers of references and of definitions found.
+    `FileFailed` reports a statute that fails; the rest continues. Returns the numbers of references
+    and of definitions found.
     """
     from localrag.statutes.names import LawNames
 
@@ -332,14 +324,7 @@ def index_as_set(
 
 
 class _Source(NamedTuple):
-    """An embedder that is not loaded yet.
-
-    Attributes:
-        id: of the embedder.
-        load: loads it.
-        provisions: the part of each provision to embed.
-        at_once: batches that it embeds at the same time.
-    """
+    """An embedder that is not loaded yet."""
 
     id: str
     load: "Callable[[], AbstractContextManager[Embedder]]"
@@ -348,7 +333,7 @@ class _Source(NamedTuple):
 
 
 def _newest(place: CorpusPaths) -> CorpusStore:
-    """The store with the newest state of every law: indexing does not depend on a day."""
+    # Indexing does not depend on a day.
     return CorpusStore.open(place.store, as_of=date.max)
 
 
@@ -466,7 +451,6 @@ def _previous(place: CorpusPaths, store: CorpusStore) -> _Previous | None:
 
 
 def _compared(had: Iterator[int], has: Iterator[int]) -> Iterator[tuple[int, bool, bool]]:
-    """Every key of two sorted sources, and whether it is in each."""
     for key, sources in groupby(merge(((k, 0) for k in had), ((k, 1) for k in has)), itemgetter(0)):
         found = {source for _, source in sources}
         yield key, 0 in found, 1 in found

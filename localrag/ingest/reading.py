@@ -155,13 +155,7 @@ def still_there(path: str) -> bool:
 
 
 class _Steps:
-    """The steps of a walk.
-
-    Attributes:
-        passed_over: files that are not read, and why.
-        unreadable: paths that could not be looked at.
-        seen: device and number of each folder below the root.
-    """
+    """The steps of a walk."""
 
     def __init__(self, follow_links: bool) -> None:
         self._follow_links = follow_links
@@ -300,13 +294,7 @@ class Reader:
     def stream(
         self, task: FileToRead, workers: int = 1, on_bytes: Callable[[int], None] = lambda _: None
     ) -> Content:
-        """Read a file while its outcomes are taken; otherwise like `__call__`.
-
-        Args:
-            task: the file.
-            workers: processes that share the work, if the format allows it.
-            on_bytes: called with the number of bytes compared with the known content.
-        """
+        """Read a file while its outcomes are taken; otherwise like `__call__`."""
         try:
             str(task.file.path).encode()
         except UnicodeEncodeError:
@@ -373,11 +361,7 @@ def contents(
 ) -> Iterator[tuple[FileToRead, Content]]:
     """Read files: small ones as a whole, in processes; large ones while their outcomes are taken.
 
-    Args:
-        reader: reads them.
-        tasks: the files.
-        workers: processes.
-        on_check: called for a large file with its size and the bytes compared so far.
+    `on_check` is called for a large file with its size and the bytes compared so far.
 
     Raises:
         StorageError: a process was killed.

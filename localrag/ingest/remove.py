@@ -32,10 +32,7 @@ def remove_corpus(
 ) -> None:
     """Remove a corpus with its store and indexes, or the rest of one after a kill.
 
-    Args:
-        workspace: of the corpus.
-        corpus: its name.
-        before: called with each of its two folders before anything in it is removed.
+    `before` is called with each of its two folders before anything in it is removed.
 
     Raises:
         NotFoundError: there is no such corpus.

@@ -43,10 +43,7 @@ class IndexState(StrEnum):
 def index_state(workspace: Workspace, corpus: str, *, deep: bool = False) -> IndexState:
     """Whether the BM25 index of a corpus can be used.
 
-    Args:
-        workspace: of the corpus.
-        corpus: its name.
-        deep: compare every byte with its checksum, also of files compared before.
+    With `deep` every byte is compared with its checksum, also of files compared before.
 
     Raises:
         NotFoundError: there is no such corpus.
@@ -96,12 +93,7 @@ def vector_state(
 ) -> IndexState:
     """Whether the vectors of a corpus can be used; loads no model.
 
-    Args:
-        place: of the corpus.
-        store: the corpus, open.
-        model: id of the embedder; "" for any.
-        provisions: the part of provisions that should be embedded; None for any.
-        deep: compare every byte with its checksum, also of files compared before.
+    An empty `model` and None for `provisions` match any index. `deep` is as in `index_state`.
     """
     manifest = _manifest(place.vectors, deep=deep)
     if isinstance(manifest, IndexState):

@@ -331,11 +331,7 @@ class _Update:
         self._unread = 0
 
     def enter(self, reader: Reader, workers: int) -> None:
-        """Enter new states and changed texts.
-
-        Raises:
-            InputError: there is no law.
-        """
+        """Enter new states and changed texts."""
         for source, problem in self._walk.problems():
             self._fail_to_read(source, problem)
         for one in self._walk.passed_over:
@@ -376,11 +372,7 @@ class _Update:
             )
 
     def remove_lacking(self) -> None:
-        """Remove the laws and future states that are not in the archive.
-
-        Raises:
-            InputError: a part of the archive could not be read.
-        """
+        """Remove the laws and future states that are not in the archive."""
         if self._unread:
             raise InputError(
                 N_(
@@ -505,6 +497,5 @@ def _undo(store: CorpusStore, step: Step) -> str:
 
 
 def _settle(place: CorpusPaths, store: CorpusStore, number: int) -> None:
-    """Flush everything to the disk, and remove the files of other updates."""
     store.checkpoint()
     sweep(place, number)

@@ -289,7 +289,6 @@ def generate(
 
 @lru_cache(maxsize=64)
 def _schema_of(shape: type[BaseModel]) -> Mapping[str, Any]:
-    """The schema of a type; Pydantic takes milliseconds to make it."""
     schema = shape.model_json_schema()
     check_bounds(schema)
     return schema
@@ -339,12 +338,6 @@ class OfferedWords:
     ) -> Choice:
         """The choice that the likeliest tokens make.
 
-        Args:
-            candidates: tokens that a reply may begin with, likeliest first.
-            model: its id, for messages.
-            usage: of the call.
-            seconds: of the call.
-
         Raises:
             ReplyInvalid: no token begins an option, or most begin several.
         """
@@ -380,7 +373,6 @@ class OfferedWords:
 
 
 def _ends_after(said: bytes, word: bytes) -> bool:
-    """Whether a token is the whole word and cannot continue it ("yes,", "はい。")."""
     rest = said.removeprefix(word).decode(errors="replace")
     return said.startswith(word) and not (rest[:1].isalnum() or rest[:1] == "\ufffd")
 

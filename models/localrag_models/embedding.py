@@ -286,12 +286,6 @@ class WindowedEmbedder(Closing):
     """The part that all back ends share: prefixes, windows, means and checks of the vectors.
 
     A back end counts the tokens of texts, and encodes windows that fit.
-
-    Attributes:
-        id: names model and weights.
-        dimension: length of a vector.
-        max_tokens: of one window, prefix included.
-        prefixes: of queries and passages.
     """
 
     _TEXTS_AT_ONCE = 256
@@ -411,10 +405,6 @@ class WindowedReranker(Closing):
     """The part that all back ends share: windows, best scores, the sigmoid and checks.
 
     A back end counts the tokens of texts, and scores pairs that fit.
-
-    Attributes:
-        id: names model and weights.
-        max_tokens: of query and passage together, special tokens included.
     """
 
     def __init__(self, id: str, max_tokens: int, special_tokens: int) -> None:  # noqa: A002

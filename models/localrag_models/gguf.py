@@ -85,14 +85,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Header:
-    """The header of a GGUF file.
-
-    Attributes:
-        path: the file.
-        metadata: by the keys of the GGUF specification.
-        tensors: in the order of the file.
-        size: of the whole file, in bytes.
-    """
+    """The header of a GGUF file."""
 
     path: Path
     metadata: Mapping[str, Value]

@@ -309,7 +309,6 @@ def _is_whole(value: Any) -> bool:
 
 
 def _only(path: str, part: Schema, known: set[str]) -> None:
-    """Refuse keywords that would not be enforced."""
     if unknown := sorted(set(part) - known - ANNOTATIONS):
         raise refused(path, f"uses {unknown[0]!r}")
 

@@ -471,7 +471,6 @@ def _checked(hub: Hub, file: RemoteFile, folder: Path, tally: Tally) -> ModelFil
 
 
 def _git_blob(content: bytes) -> str:
-    """The git id of this content."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 

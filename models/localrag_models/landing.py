@@ -91,10 +91,6 @@ def discard(root: Path, name: str) -> None:
     """Remove everything at a name, and the rest of an attempt to install it.
 
     A link is removed itself; its target stays.
-
-    Raises:
-        StoreBusy: another process is installing or removing a model of that name.
-        StorageFailed: the folder cannot be written.
     """
     with writing(root), _locked(root, name):
         place = root / PARTIAL / name

@@ -222,13 +222,6 @@ class SeveralServersChat:
     ) -> None:
         """Find one server that answers.
 
-        Args:
-            addresses: of servers with the same model.
-            open_one: opens the model of one.
-            parallel: calls sent to each at the same time.
-            rest: seconds of rest after a failure.
-            clock: gives the seconds.
-
         Raises:
             ModelError: none can be used; the last error.
         """

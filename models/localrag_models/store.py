@@ -233,7 +233,6 @@ class ModelStore:
         return [path.name for path in self._standing() if has_manifest(path)]
 
     def _standing(self) -> list[Path]:
-        """Everything in the folder that is not hidden; unfinished models are."""
         return sorted(path for path in self.folder.glob("*") if not path.name.startswith("."))
 
     def _load(self, folder: Path) -> InstalledModel:

@@ -247,7 +247,6 @@ def _is_empty(term: str) -> bool:
 
 
 def _term_of(match: re.Match[str]) -> str:
-    """Give an entity its canonical term: 第二十七条の三十六 is ``第27条の36``."""
     if match.lastgroup == "word":
         return _stem(match[0].replace("’", "'"))
     return _canonical(match.lastgroup or "", match[0])

@@ -315,7 +315,6 @@ def normalize(text: str) -> str:
 
 
 def _with_long_vowels(text: str) -> str:
-    """Write ー for a hyphen that means a long vowel; nothing moves."""
     return LONG_VOWEL.sub("ー", text) if "-" in text or "－" in text else text
 
 
@@ -504,7 +503,7 @@ def to_kanji(number: int) -> str:
 
 
 def _without_skipped(match: re.Match[str]) -> str:
-    """Leave out zeros for skipped units; 千〇九百 skips none, so its zero stays."""
+    # 千〇九百 skips no unit, so its zero stays.
     return "" if _RANKS[match[1]] - _RANKS.get(match[2], 0) > 1 else match[0]
 
 

@@ -176,12 +176,7 @@ def _make_graph(
 def _carried_on(
     previous: Path, digests: list[bytes], model: str, dimension: int
 ) -> "tuple[Graph, NDArray[np.int64]] | None":
-    """Remove the vanished vectors from the graph of an earlier index.
-
-    Returns:
-        The graph and, for each digest, the label of its vector there, or -1. None if there is no
-        such graph, or too much of it is of no use.
-    """
+    """Remove the vanished vectors from the graph of an earlier index."""
     import numpy as np
 
     try:

@@ -89,11 +89,8 @@ class Graph:
     ) -> None:
         """Add the vectors at some places; labels count on from `count`.
 
-        Args:
-            vectors: shape ``(n, d)``.
-            places: rows of `vectors`.
-            threads: with 1 the result is always the same.
-            on_progress: called with the number added so far.
+        `vectors` has shape ``(n, d)``, and `places` are rows of it. With one thread the result is
+        always the same.
 
         Raises:
             IndexTooLarge: memory ran out.
@@ -132,10 +129,7 @@ class Graph:
     ) -> "NDArray[np.int64] | None":
         """Find the labels of the `n` nearest vectors, best first.
 
-        Args:
-            vector: shape ``(d,)``.
-            n: how many.
-            admitted: 1 for each label that may be found, else 0; None for all.
+        `vector` has shape ``(d,)``; `admitted` has 1 for each label that may be found.
 
         Returns:
             None if the graph did not lead to as many.
@@ -445,9 +439,6 @@ class VectorIndex:
 
     def of(self, where: Mapping[str, Collection[str]]) -> "NDArray[np.float32]":
         """The vectors of the entries that pass a filter, shape ``(n, d)``.
-
-        Args:
-            where: the allowed values of each attribute.
 
         Raises:
             IndexDamaged: a file has changed since the index was built or opened.

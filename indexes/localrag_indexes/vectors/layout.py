@@ -78,10 +78,7 @@ def save(path: Path, array: "NDArray[Any]") -> None:
 def load(path: Path, kind: str, shape: tuple[int | None, ...]) -> "NDArray[Any]":
     """Map a ``.npy`` file into memory.
 
-    Args:
-        path: the file.
-        kind: of the numbers, in numpy's notation ("<f4").
-        shape: None for any length.
+    None in `shape` accepts any length.
 
     Raises:
         IndexDamaged: the file cannot be read, or has another kind or shape.
@@ -221,7 +218,6 @@ class RowTable:
         return np.flatnonzero(np.diff(sums[self.starts]))
 
     def _holding(self, name: str, allowed: list[bool]) -> "NDArray[np.bool_]":
-        """Mark the rows with an allowed value; code -1, no value, meets the last False."""
         import numpy as np
 
         return np.array([*allowed, False])[self._codes[name]]

@@ -158,9 +158,6 @@ def _mapped(path: Path) -> "Weights":
     """The tensors with single or half floats of a safetensors file, by name.
 
     They are views of the mapped file: its own library would copy them and double the memory.
-
-    Raises:
-        ValueError: the file is cut short.
     """
     import numpy as np
 
@@ -305,11 +302,7 @@ def _is_unigram(settings: Mapping[str, Any]) -> bool:
 
 
 def _write_pieces(model: Mapping[str, Any], path: Path) -> None:
-    """Write the pieces of a vocabulary into a table.
-
-    Raises:
-        OSError, sqlite3.Error: it cannot be written.
-    """
+    """Write the pieces of a vocabulary into a table."""
     numbers = {piece: number for number, (piece, _) in enumerate(model["vocab"])}
     about = {
         "begin": numbers["<s>"],

@@ -58,16 +58,7 @@ _READ_BY_THE_CLIENT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class OllamaModel:
-    """A model on an Ollama server.
-
-    Attributes:
-        name: on the server, ``qwen3:8b``.
-        size: bytes.
-        digest: of the model, hexadecimal; changes with its weights.
-        family: architecture, ``qwen3``.
-        parameters: how many, as the server writes it, ``8.2B``.
-        quantization: ``Q4_K_M``.
-    """
+    """A model on an Ollama server."""
 
     name: str
     size: int
@@ -81,11 +72,6 @@ class OllamaServer(Server):
     """An Ollama server.
 
     `timeout` is in seconds without a byte, `model` the name for requests about one.
-
-    Raises:
-        ServerRefused: `address` is invalid.
-        ModelMissing: `model` is empty.
-        BackendMissing: the client of Ollama cannot be loaded.
     """
 
     def __init__(self, address: str, *, timeout: float, model: str | None = None) -> None:
@@ -244,13 +230,7 @@ def _drop_key(request: httpx.Request) -> None:
 class OllamaChat(ServerChat):
     """A chat model on an Ollama server.
 
-    Args:
-        model: its name there, ``qwen3:8b``.
-        server: address of the server.
-        context: tokens of prompt and reply; 0 for the model's, at most 8,192.
-        timeout: seconds without a byte until the server counts as stuck, loading a model included.
-        parallel: calls sent at the same time (the server's OLLAMA_NUM_PARALLEL).
-        on_retry: called with each failure before another attempt.
+    The arguments are fields of `ModelSpec`; `on_retry` is called before each further attempt.
 
     Raises:
         ServerUnreachable: no server answers.
@@ -350,14 +330,8 @@ def _finish(told: Json) -> Finish:
 class OllamaEmbedder(ServerEmbedder):
     """An embedding model on an Ollama server; fulfils `localrag_models.embedding.Embedder`.
 
-    Args:
-        model: its name there, ``bge-m3``.
-        server: address of the server.
-        timeout: seconds without a byte until the server counts as stuck.
-        prefixes: of queries and passages; None for the families E5 and nomic-embed-text,
-            by the name.
-        id: names model and weights; empty for `embedder_id`.
-        on_retry: called with each failure before another attempt.
+    The arguments are as in `OllamaChat`. `prefixes` None takes those of the families E5 and
+    nomic-embed-text, by the name.
 
     Raises:
         ServerUnreachable: no server answers.
@@ -408,7 +382,6 @@ class OllamaEmbedder(ServerEmbedder):
         return np.asarray(told.embeddings, np.float32)
 
     def _fit(self, rows: Sequence[Sequence[float]]) -> bool:
-        """Whether every row has the expected length; at first, the same one."""
         lengths = {len(row) for row in rows}
         return lengths == {getattr(self, "dimension", max(lengths))} - {0}
 
@@ -457,13 +430,6 @@ def pull_model(
     cancelled: Callable[[], bool] = never,
 ) -> None:
     """Let an Ollama server fetch a model from its library; a broken pull continues where it was.
-
-    Args:
-        model: its name in the library.
-        server: address of the server.
-        on_progress: called with the server's words, and the bytes done and in all of the current
-            file; 0 if there is none.
-        cancelled: asked at each sign of progress.
 
     Raises:
         ModelMissing: its library has no such model.

@@ -50,12 +50,8 @@ _NOT_LOADED = N_("The model in {path} cannot be loaded ({why}).")
 class SentenceTransformersEmbedder(WindowedEmbedder):
     """An embedder run by PyTorch, or by NumPy for a few texts.
 
-    Args:
-        folder: the model, saved by sentence-transformers.
-        id: names model and weights; empty to make it from name and contents of the folder.
-        prefixes: of queries and passages; None for the prompts in its settings, else those of E5.
-        device: ``cpu``, ``auto``, or a name of PyTorch (``cuda:0``).
-        threads: for everything in PyTorch; 0 for its default.
+    `device` is ``cpu``, ``auto``, or a name of PyTorch (``cuda:0``); the other arguments are fields
+    of `ModelSpec`. `prefixes` None takes the prompts in its settings, else those of E5.
 
     Raises:
         ModelMissing: there is no such folder.
@@ -128,7 +124,6 @@ class _PyTorch:
         self._folder = folder
 
     def counts(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, special tokens included."""
         return self._tokenizer.counts(texts, special=True)
 
     def encode(self, windows: Sequence[str], tokens: Sequence[int]) -> "Vectors":
@@ -149,14 +144,6 @@ class CrossEncoderReranker(WindowedReranker):
     """A cross-encoder with one label, run by PyTorch.
 
     The arguments are those of `SentenceTransformersEmbedder`.
-
-    Raises:
-        ModelMissing: there is no such folder.
-        ModelDamaged: a file is missing, cut short, or could run a program when loaded.
-        WrongKind: it holds no reranker, or one with several labels.
-        BackendMissing: sentence-transformers is not installed.
-        OutOfMemory: it does not fit.
-        ModelError: there is no such device.
     """
 
     def __init__(
@@ -222,7 +209,6 @@ class _Tokenizer:
         self._normalises = type(tokenizer.backend_tokenizer.model).__name__ == "Unigram"
 
     def normal(self, text: str) -> str:
-        """`text` in the form that the model expects."""
         return nmt_nfkc(text) if self._normalises else text
 
     def counts(self, texts: Sequence[str], *, special: bool) -> list[int]:
@@ -239,7 +225,6 @@ class _Tokenizer:
 
     @property
     def special_in_pair(self) -> int:
-        """Special tokens around and between two texts."""
         return int(self._tokenizer.num_special_tokens_to_add(pair=True))
 
 
@@ -263,14 +248,7 @@ def _packs(tokens: Sequence[int], device: str) -> Iterator[list[int]]:
 
 @contextmanager
 def _loading(folder: Path, device: str, threads: int) -> Iterator[dict[str, Any]]:
-    """Wrap the loading of the model in `folder`; yield the arguments of its class.
-
-    Raises:
-        BackendMissing: sentence-transformers is not installed.
-        ModelDamaged: the libraries cannot make a model of the files.
-        OutOfMemory: it does not fit.
-        ModelError: there is no such device.
-    """
+    """Wrap the loading of the model in `folder`; yield the arguments of its class."""
     try:
         import sentence_transformers  # noqa: F401 - the slowest and the likeliest to be missing
         import torch
@@ -358,13 +336,7 @@ def _device(device: str, torch: Any) -> str:
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
-    """The settings in ``config.json``; tokenizer and weights are checked to be there.
-
-    Raises:
-        ModelMissing: there is no such folder.
-        WrongKind: it holds no model in this format.
-        ModelDamaged: a file is missing or unreadable, or could run a program when loaded.
-    """
+    """The settings in ``config.json``; tokenizer and weights are checked to be there."""
     if not folder.is_dir():
         raise ModelMissing(N_("There is no model folder {path}."), Cure.SEE_INSTALLED, path=folder)
     if not (folder / "config.json").is_file():
@@ -387,18 +359,12 @@ def _read_config(folder: Path) -> dict[str, Any]:
 
 
 def _scores_pairs(config: dict[str, Any]) -> bool:
-    """Whether the settings are those of a cross-encoder."""
     architectures = config.get("architectures") or [""]
     return str(architectures[0]).endswith("ForSequenceClassification")
 
 
 def _check_modules(folder: Path) -> None:
-    """Make sure that the parts of an embedder are known and hold no pickles.
-
-    Raises:
-        WrongKind: the folder does not list its parts.
-        ModelDamaged: a part could run a program when loaded.
-    """
+    """Make sure that the parts of an embedder are known and hold no pickles."""
     if not (folder / "modules.json").is_file():
         raise WrongKind(
             N_(
@@ -422,7 +388,6 @@ def _check_modules(folder: Path) -> None:
 
 
 def _deciding_files(folder: Path) -> list[Path]:
-    """The files that decide the results of a model."""
     return [path for path in folder.rglob("*") if path.suffix in (".json", ".safetensors")]
 
 
@@ -430,9 +395,6 @@ def _check_complete(folder: Path, model: Any) -> None:
     """Make sure that every weight of a loaded transformer came from its files.
 
     transformers fills in missing ones at random, and says so only in its log.
-
-    Raises:
-        ModelDamaged: some are missing.
     """
     from safetensors import safe_open
 
@@ -498,5 +460,4 @@ def open_reranker(spec: ModelSpec) -> CrossEncoderReranker:
 
 
 def _chosen(spec: ModelSpec) -> str:
-    """A GPU if there is one, unless no layer should run there."""
     return "auto" if spec.gpu_layers else "cpu"

@@ -52,13 +52,7 @@ def _overlook(read: int) -> None:
 
 
 class EvaluatedTokens:
-    """The tokens in the memory of a model.
-
-    Args:
-        model: evaluates.
-        tokens: the most in memory.
-        threads: 0 for the number of physical cores.
-    """
+    """The tokens in the memory of a model."""
 
     def __init__(self, model: Model, tokens: int, *, threads: int = 0) -> None:
         self._llama = runtime()
@@ -89,16 +83,10 @@ class EvaluatedTokens:
     ) -> bool:
         """Evaluate tokens after those in memory.
 
-        Args:
-            tokens: at least one.
-            cancelled: asked many times during a batch on the CPU, and between batches.
-            on_read: called after each batch with the number of tokens evaluated.
+        `cancelled` is asked many times during a batch on the CPU, and between batches.
 
         Returns:
             False if cancelled; complete batches stay.
-
-        Raises:
-            OutOfMemory, ModelError: llama.cpp failed; all tokens are forgotten.
         """
         for start in range(0, len(tokens), self._batch):
             batch = tokens[start : start + self._batch]
@@ -180,14 +168,7 @@ _PATIENCE = 0.02
 class LlamaCppChat:
     """A `ChatModel` on llama.cpp. The common start with the last prompt is not evaluated again.
 
-    Args:
-        path: a GGUF file with its chat template.
-        id: names it in traces; empty for the name of the file.
-        context: tokens of prompt and reply; 0 for those of its training, at most 8,192.
-        threads: 0 for the number of physical cores.
-        gpu_layers: layers on a graphics processor, if there is one; -1 for all.
-        on_load: called many times with the loaded share of the weights, from 0 to 1. An error it
-            raises ends the loading.
+    The arguments are fields of `ModelSpec`.
 
     Raises:
         ModelError: as in `Model`, `Model.context` and `ChatTemplate`.

@@ -44,9 +44,6 @@ class Encoder:
         header: of the file.
         max_tokens: of one sequence.
         width: numbers in a row; labels of a reranker.
-
-    Raises:
-        BackendMissing, ModelMissing, ModelDamaged, WrongKind, OutOfMemory: as in `Model`.
     """
 
     def __init__(
@@ -167,12 +164,7 @@ class Encoder:
 class LlamaCppEmbedder(WindowedEmbedder):
     """An embedder run by llama.cpp; the file sets pooling and positions.
 
-    Args:
-        path: the GGUF file.
-        id: names model and weights; empty to make it from name and contents of the file.
-        prefixes: of queries and passages.
-        threads: to compute with; 0 for the number of physical cores.
-        gpu_layers: layers on a GPU, if there is one; -1 for all.
+    The arguments are fields of `ModelSpec`.
 
     Raises:
         ModelMissing: there is no such file.
@@ -292,6 +284,6 @@ def _demand_one_score(encoder: Encoder) -> None:
 
 
 def _max_tokens(header: Header) -> int:
-    """Beyond the positions of its training, llama.cpp ends the process."""
+    # Beyond the positions of its training, llama.cpp ends the process.
     positions = [t.shape[-1] for t in header.tensors if t.name == "position_embd.weight"]
     return min(n for n in [LONGEST_WINDOW, header.context, *positions] if n > 0)

@@ -38,13 +38,6 @@ _BATCH = 512
 class Model:
     """A model whose weights are mapped into memory.
 
-    Args:
-        path: a GGUF file.
-        kind: the required kind.
-        gpu_layers: layers on a graphics processor, if there is one; -1 for all.
-        on_load: called many times with the loaded share of the weights, from 0 to 1. An error it
-            raises ends the loading.
-
     Attributes:
         header: of the file.
         handle: ``llama_model *``.
@@ -126,11 +119,6 @@ class Model:
 
     def context(self, tokens: int, *, threads: int = 0, **parameters: Any) -> "Context":
         """Reserve memory to evaluate tokens.
-
-        Args:
-            tokens: of all sequences together; llama.cpp may round it up.
-            threads: 0 for the number of physical cores.
-            parameters: further fields of ``llama_context_params``.
 
         Raises:
             ContextExceeded: more than the model was trained with.

@@ -315,5 +315,5 @@ class GrammarConstraint:
 
 
 def _is_tag(text: str) -> bool:
-    """Whether a user-defined token is a marker; some define runs of blanks, which are text."""
+    # Some vocabularies define runs of blanks as well, which are text.
     return text.startswith(("<", "[")) and text.endswith((">", "]"))

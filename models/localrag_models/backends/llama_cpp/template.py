@@ -29,13 +29,6 @@ _NO_REASONING = "\n</think>\n\n"
 class ChatTemplate:
     """The template of a model file, rendered in a sandbox.
 
-    Args:
-        source: Jinja.
-        name: of the model, for errors.
-        begin: spelling of the token that begins a text; may be empty.
-        end: spelling of the token that ends a turn.
-        control: spellings of the control tokens of the vocabulary.
-
     Raises:
         WrongKind: the model has no template.
         ModelDamaged: its template is no Jinja, or does not end.
@@ -146,7 +139,6 @@ class _Sandbox(ImmutableSandboxedEnvironment):
         return super().call_binop(context, operator, left, right)
 
     def call(self, context: Any, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Call a function of the template, without wide margins and long replacements."""
         if getattr(function, "__name__", "") in ("format", "format_map"):
             raise _Overlong("it formats texts")
         _check_call(getattr(function, "__self__", None), args, kwargs)
@@ -197,7 +189,6 @@ def _check_call(subject: object, args: Sequence[Any], kwargs: Mapping[str, Any])
 
 
 def _size(value: Any) -> int:
-    """Characters or elements of a sequence, the value of a number."""
     if isinstance(value, int | float):
         return max(1, int(abs(value)))
     return len(value) if isinstance(value, Sized) else 1
@@ -244,7 +235,6 @@ def _limited() -> Iterator[None]:
 
 
 def _without_system(turns: list[dict[str, str]]) -> list[dict[str, str]]:
-    """The turns, with the system's text before the first user's."""
     system, first, *others = [*turns, {"role": "user", "content": ""}][: max(2, len(turns))]
     content = f"{system['content']}\n\n{first['content']}".strip()
     return [{"role": "user", "content": content}, *others]

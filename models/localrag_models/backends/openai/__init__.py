@@ -147,13 +147,7 @@ def _obeyed(text: str) -> bool:
 class OpenAIChat(ServerChat):
     """A chat model behind llama-server, vLLM, LM Studio, ``llama_cpp.server`` or similar servers.
 
-    Args:
-        model: its name there.
-        server: address of the API, ``http://127.0.0.1:8080/v1``.
-        context: tokens of prompt and reply; 0 for the server's, at most 8,192, or 4,096 if unknown.
-        timeout: seconds without a byte until the server counts as stuck.
-        parallel: calls sent at the same time.
-        on_retry: called with each failure before another attempt.
+    The arguments are as in `OllamaChat`; an unknown context counts as 4,096 tokens.
 
     Raises:
         ServerUnreachable: no server answers.
@@ -290,7 +284,6 @@ def _finish(reason: object) -> Finish | None:
 
 
 def _read(progress: object) -> tuple[int, int] | None:
-    """Tokens that llama-server has read, cached ones included, and all of the prompt."""
     told = _object(progress)
     done, total = tokens(told.get("processed")), tokens(told.get("total"))
     return None if done is None or total is None else (min(done, total), total)

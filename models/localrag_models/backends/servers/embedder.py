@@ -27,13 +27,6 @@ class ServerEmbedder(WindowedEmbedder):
 
     Tokens are estimated, so windows fill three quarters of the server's input. A window that is too
     long for the server is split in two, never cut.
-
-    Args:
-        id: names model and weights.
-        dimension: length of a vector.
-        max_tokens: of one window, prefix included.
-        prefixes: of queries and passages.
-        on_retry: called with each failure before another attempt.
     """
 
     def __init__(
@@ -49,12 +42,7 @@ class ServerEmbedder(WindowedEmbedder):
 
     @abstractmethod
     def _ask(self, windows: Sequence[str]) -> "Vectors":
-        """Ask the server for the vectors of windows of one kind, in order and of any length.
-
-        Raises:
-            ContextExceeded: the server finds a window too long, or has cut it.
-            ModelError: it fails, or does not give a vector for each.
-        """
+        """Ask the server for the vectors of windows of one kind, in order and of any length."""
 
     def _counts(self, texts: Sequence[str]) -> Sequence[int]:
         return [upper_bound(text) + _SPECIAL_TOKENS for text in texts]

@@ -88,9 +88,6 @@ class Server:
         cure: if no server answers.
         probabilities: cure if it gives no probabilities of tokens.
         timeout: seconds without a byte until the server counts as stuck.
-
-    Raises:
-        ServerRefused: `address` is invalid, or keys of TLS cannot be logged as demanded.
     """
 
     def __init__(
@@ -290,13 +287,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """A failure before another attempt.
-
-    Attributes:
-        error: what went wrong.
-        attempt: number of the failed attempt, from 1.
-        wait: seconds until the next one.
-    """
+    """A failure before another attempt."""
 
     error: BaseException
     attempt: int
