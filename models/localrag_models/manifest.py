@@ -405,7 +405,7 @@ def _folder(path: Path) -> Recognised:
         )
     for file in weights:
         _check_whole(file)
-    config = _json(path / "config.json")
+    config = json_object(path / "config.json")
     kind = _kind(path, config)
     return Recognised(
         kind,
@@ -433,7 +433,7 @@ def _check_whole(weights: Path) -> None:
 
 
 def _kind(path: Path, config: Mapping[str, Any]) -> Kind:
-    if _architecture(config).endswith("ForSequenceClassification"):
+    if is_cross_encoder(config):
         return "reranker"
     if (path / "modules.json").is_file():
         return "embedder"
@@ -445,6 +445,11 @@ def _kind(path: Path, config: Mapping[str, Any]) -> Kind:
     )
 
 
+def is_cross_encoder(config: Mapping[str, Any]) -> bool:
+    """Whether the settings are those of a cross-encoder."""
+    return _architecture(config).endswith("ForSequenceClassification")
+
+
 def _architecture(config: Mapping[str, Any]) -> str:
     architectures = config.get("architectures")
     return str(architectures[0]) if isinstance(architectures, list) and architectures else "unknown"
@@ -452,8 +457,8 @@ def _architecture(config: Mapping[str, Any]) -> str:
 
 def _context(path: Path, config: Mapping[str, Any]) -> int | None:
     for found in (
-        _json(path / "sentence_bert_config.json").get("max_seq_length"),
-        _json(path / "tokenizer_config.json").get("model_max_length"),
+        json_object(path / "sentence_bert_config.json").get("max_seq_length"),
+        json_object(path / "tokenizer_config.json").get("model_max_length"),
         config.get("max_position_embeddings"),
     ):
         if isinstance(found, int) and 0 < found < _LONGEST_CONTEXT:
@@ -461,15 +466,20 @@ def _context(path: Path, config: Mapping[str, Any]) -> int | None:
     return None
 
 
+def prompts_of(folder: Path) -> Prefixes:
+    """The prefixes in the settings of sentence-transformers; empty if there are none."""
+    prompts = json_object(folder / "config_sentence_transformers.json").get("prompts")
+    if not isinstance(prompts, dict):
+        return Prefixes()
+    passage = prompts.get("document") or prompts.get("passage") or ""
+    return Prefixes(str(prompts.get("query") or ""), str(passage))
+
+
 def _prefixes(path: Path) -> Prefixes:
-    prompts = _json(path / "config_sentence_transformers.json").get("prompts")
-    if isinstance(prompts, dict):
-        passage = prompts.get("document") or prompts.get("passage") or ""
-        said = Prefixes(str(prompts.get("query") or ""), str(passage))
-        if said != Prefixes():
-            return said
+    if (said := prompts_of(path)) != Prefixes():
+        return said
     # The configuration notes the origin, whatever the name of the folder.
-    origin = _json(path / "config.json").get("_name_or_path", "")
+    origin = json_object(path / "config.json").get("_name_or_path", "")
     return _prefixes_by_name(f"{path.name} {origin}")
 
 
@@ -477,13 +487,18 @@ def _prefixes_by_name(name: str) -> Prefixes:
     return E5 if _E5.search(name) else Prefixes()
 
 
-def _json(path: Path) -> Mapping[str, Any]:
+def json_object(path: Path) -> Mapping[str, Any]:
+    """Read the JSON object in a file; empty if there is no file.
+
+    Raises:
+        ModelDamaged: it cannot be read, or is no object.
+    """
     if not path.is_file():
         return {}
     try:
         with path.open("rb") as file:
             content = json.loads(file.read(_LARGEST_JSON))
-    except (ValueError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelDamaged(
             N_("{path} is no JSON ({why})."), Cure.GET_AGAIN, path=path, why=error
         ) from error

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from localrag_models.backends.servers.chat import Event, ServerChat, likely
+from localrag_models.backends.servers.chat import (
+    LARGEST_DEFAULT,
+    Event,
+    ServerChat,
+    agreed_context,
+    likely,
+)
 from localrag_models.backends.servers.embedder import (
     LARGEST_INPUT,
     ServerEmbedder,
@@ -32,7 +38,6 @@ from localrag_models.embedding import Prefixes, well_formed
 from localrag_models.errors import (
     N_,
     BackendMissing,
-    ContextExceeded,
     Cure,
     ModelError,
     ModelMissing,
@@ -48,7 +53,7 @@ if TYPE_CHECKING:
 
     from localrag_models.embedding import Vectors
 
-_LARGEST_DEFAULT = 8192
+_LESS = N_("{model!r} has a context of {available:,} tokens, not of {needed:,}.")
 _LIST_SECONDS = 30.0
 _PULL_SECONDS = 300.0
 _READ_BY_THE_CLIENT = frozenset(
@@ -252,7 +257,14 @@ class OllamaChat(ServerChat):
         ollama = OllamaServer(server, timeout=timeout, model=model)
         try:
             card = ollama.show()
-            context = _agreed(model, card, context)
+            _demand(
+                model,
+                card,
+                "completion",
+                N_("{model!r} is no chat model: it offers {capabilities}."),
+                N_("Choose a model that can chat."),
+            )
+            context = agreed_context(model, _LESS, context, card.context, LARGEST_DEFAULT)
         except BaseException:
             ollama.close()
             raise
@@ -304,25 +316,6 @@ class OllamaChat(ServerChat):
         )
 
 
-def _agreed(model: str, card: ModelCard, context: int) -> int:
-    if card.capabilities is not None and "completion" not in card.capabilities:
-        raise WrongKind(
-            N_("{model!r} is no chat model: it offers {capabilities}."),
-            N_("Choose a model that can chat."),
-            model=model,
-            capabilities=", ".join(card.capabilities),
-        )
-    if context and card.context and context > card.context:
-        raise ContextExceeded(
-            N_("{model!r} has a context of {available:,} tokens, not of {needed:,}."),
-            Cure.SMALLER_CONTEXT,
-            needed=context,
-            available=card.context,
-            model=model,
-        )
-    return context or min(card.context or _LARGEST_DEFAULT, _LARGEST_DEFAULT)
-
-
 def _finish(told: Json) -> Finish:
     return Finish.LENGTH if told.get("done_reason") == "length" else Finish.STOP
 
@@ -352,7 +345,13 @@ class OllamaEmbedder(ServerEmbedder):
         self._server = OllamaServer(server, timeout=timeout, model=model)
         try:
             card = self._server.show()
-            _demand_embedder(model, card)
+            _demand(
+                model,
+                card,
+                "embedding",
+                N_("{model!r} is no embedder: it offers {capabilities}."),
+                N_("Choose an embedding model, for example bge-m3."),
+            )
             self._input = min(card.context or LARGEST_INPUT, LARGEST_INPUT)
             super().__init__(
                 id or embedder_id(ModelSpec(name=model, server=server, prefixes=prefixes)),
@@ -407,14 +406,10 @@ def embedder_id(spec: ModelSpec) -> str:
     return f"{full}@{blake2b(weights.encode(), digest_size=4).hexdigest()} (Ollama)"
 
 
-def _demand_embedder(model: str, card: ModelCard) -> None:
-    if card.capabilities is not None and "embedding" not in card.capabilities:
-        raise WrongKind(
-            N_("{model!r} is no embedder: it offers {capabilities}."),
-            N_("Choose an embedding model, for example bge-m3."),
-            model=model,
-            capabilities=", ".join(card.capabilities),
-        )
+def _demand(model: str, card: ModelCard, capability: str, cause: str, cure: str) -> None:
+    if card.capabilities is not None and capability not in card.capabilities:
+        capabilities = ", ".join(card.capabilities)
+        raise WrongKind(cause, cure, model=model, capabilities=capabilities)
 
 
 def list_models(server: str) -> list[OllamaModel]:

@@ -29,6 +29,7 @@ from localrag_models.errors import (
     WrongKind,
 )
 from localrag_models.files import fingerprint
+from localrag_models.manifest import is_cross_encoder, json_object, prompts_of
 from localrag_models.runtimes import ModelSpec
 
 if TYPE_CHECKING:
@@ -73,15 +74,15 @@ class SentenceTransformersEmbedder(WindowedEmbedder):
         threads: int = 0,
     ) -> None:
         config = _read_config(folder)
-        if _scores_pairs(config):
+        if is_cross_encoder(config):
             raise WrongKind(N_("{path} holds a reranker, not an embedder."), path=folder)
         _check_modules(folder)
         self._folder, self._device, self._threads = folder, device, threads
         with _failing_as(ModelDamaged, _NOT_LOADED, folder):
             self._few = NumpyEncoder.of(folder, config)
-        settings = folder / "config_sentence_transformers.json"
-        prompts = _read_json(settings, dict).get("prompts", {}) if settings.is_file() else {}
-        prefixes = prefixes or _prefixes(prompts)
+        if prefixes is None:
+            said = prompts_of(folder)
+            prefixes = E5 if said == Prefixes() else said
         named = id or f"{folder.name}@{fingerprint(_deciding_files(folder), also=repr(prefixes))}"
         dimension = self._few.dimension if self._few else self._many.dimension
         super().__init__(named, dimension, _max_tokens(folder, config), prefixes)
@@ -155,7 +156,7 @@ class CrossEncoderReranker(WindowedReranker):
         threads: int = 0,
     ) -> None:
         config = _read_config(folder)
-        if not _scores_pairs(config):
+        if not is_cross_encoder(config):
             raise WrongKind(N_("{path} holds no reranker."), path=folder)
         with _loading(folder, device, threads) as arguments:
             from sentence_transformers import CrossEncoder
@@ -303,15 +304,14 @@ def _failing_as(kind: type[ModelError], cause: str, folder: Path) -> Iterator[No
         raise kind(cause, path=folder, why=why) from error
 
 
-def _max_tokens(folder: Path, config: dict[str, Any]) -> int:
+def _max_tokens(folder: Path, config: Mapping[str, Any]) -> int:
     """The most tokens of a sequence, special tokens included."""
-    path = folder / "tokenizer_config.json"
-    said = _read_json(path, dict).get("model_max_length") if path.is_file() else None
+    said = json_object(folder / "tokenizer_config.json").get("model_max_length")
     limits = (LONGEST_WINDOW, said, _positions(config))
     return min(int(limit) for limit in limits if limit)
 
 
-def _positions(config: dict[str, Any]) -> int:
+def _positions(config: Mapping[str, Any]) -> int:
     """Tokens with a position; 0 if the settings do not say."""
     positions = int(config.get("max_position_embeddings") or 0)
     # RoBERTa and its kin count positions from behind the padding token.
@@ -335,7 +335,7 @@ def _device(device: str, torch: Any) -> str:
     return device
 
 
-def _read_config(folder: Path) -> dict[str, Any]:
+def _read_config(folder: Path) -> Mapping[str, Any]:
     """The settings in ``config.json``; tokenizer and weights are checked to be there."""
     if not folder.is_dir():
         raise ModelMissing(N_("There is no model folder {path}."), Cure.SEE_INSTALLED, path=folder)
@@ -345,7 +345,7 @@ def _read_config(folder: Path) -> dict[str, Any]:
             N_("Name the folder with the files of the model."),
             path=folder,
         )
-    config: dict[str, Any] = _read_json(folder / "config.json", dict)
+    config = json_object(folder / "config.json")
     if not (folder / "tokenizer.json").is_file():
         raise ModelDamaged(N_("{path} has no tokenizer.json."), Cure.GET_AGAIN, path=folder)
     if not any(folder.glob("*.safetensors")):
@@ -356,11 +356,6 @@ def _read_config(folder: Path) -> dict[str, Any]:
             path=folder,
         )
     return config
-
-
-def _scores_pairs(config: dict[str, Any]) -> bool:
-    architectures = config.get("architectures") or [""]
-    return str(architectures[0]).endswith("ForSequenceClassification")
 
 
 def _check_modules(folder: Path) -> None:
@@ -374,7 +369,7 @@ def _check_modules(folder: Path) -> None:
             N_("Get the model in the sentence-transformers format, with all its files."),
             path=folder,
         )
-    for module in _read_json(folder / "modules.json", list):
+    for module in _modules(folder / "modules.json"):
         if not str(module.get("type")).startswith(_TRUSTED):
             raise ModelDamaged(
                 N_("{path} brings along a program of its own: {type}."),
@@ -419,28 +414,22 @@ def _check_complete(folder: Path, model: Any) -> None:
         )
 
 
-def _read_json(path: Path, kind: type) -> Any:
+def _modules(path: Path) -> list[dict[str, Any]]:
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        modules = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise ModelDamaged(
             N_("{path} cannot be read ({why})."), Cure.GET_AGAIN, path=path, why=error
         ) from error
-    if not isinstance(value, kind):
+    if not isinstance(modules, list):
         raise ModelDamaged(N_("{path} does not hold what it should."), Cure.GET_AGAIN, path=path)
-    return value
+    return modules
 
 
 def _refuse_pickles(folder: Path) -> None:
     if any(path.suffix in _PICKLES for path in folder.iterdir()):
         cause = f"The weights in {folder} are pickled Python objects, which can run any program."
         raise ModelDamaged(cause, "Get the model with weights in the safetensors format.")
-
-
-def _prefixes(prompts: Mapping[str, str | None]) -> Prefixes:
-    query = prompts.get("query") or ""
-    passage = prompts.get("document") or prompts.get("passage") or ""
-    return Prefixes(query, passage) if query or passage else E5
 
 
 def open_embedder(spec: ModelSpec) -> SentenceTransformersEmbedder:

@@ -174,6 +174,8 @@ class LlamaCppChat:
         ModelError: as in `Model`, `Model.context` and `ChatTemplate`.
     """
 
+    parallel = 1
+
     def __init__(
         self,
         path: Path,
@@ -184,10 +186,10 @@ class LlamaCppChat:
         gpu_layers: int = -1,
         on_load: Callable[[float], None] | None = None,
     ) -> None:
-        self._id = id or f"{path.stem} (llama.cpp)"
+        self.id = id or f"{path.stem} (llama.cpp)"
         self._model = Model(path, "chat", gpu_layers=gpu_layers, on_load=on_load)
         header = self._model.header
-        self._context = context or min(header.context or _DEFAULT_CONTEXT, _DEFAULT_CONTEXT)
+        self.context = context or min(header.context or _DEFAULT_CONTEXT, _DEFAULT_CONTEXT)
         self._vocabulary = Vocabulary(self._model)
         self._template = ChatTemplate(
             header.chat_template,
@@ -196,22 +198,9 @@ class LlamaCppChat:
             end=self._vocabulary.end_text,
             control=self._vocabulary.control,
         )
-        self._evaluation = EvaluatedTokens(self._model, self._context, threads=threads)
+        self._evaluation = EvaluatedTokens(self._model, self.context, threads=threads)
         self._busy = Lock()
         self._closed = False
-
-    @property
-    def id(self) -> str:
-        return self._id
-
-    @property
-    def context(self) -> int:
-        return self._context
-
-    @property
-    def parallel(self) -> int:
-        """One call at a time; others queue."""
-        return 1
 
     def count(self, messages: Sequence[Message]) -> int:
         self._check_open()
@@ -257,7 +246,7 @@ class LlamaCppChat:
                 return None
             candidates = self._candidates()
         usage = Usage(len(prompt), cached, 0)
-        return offered.weighed(candidates, self._id, usage, time.perf_counter() - started)
+        return offered.weighed(candidates, self.id, usage, time.perf_counter() - started)
 
     def close(self) -> None:
         """Free the memory after the running call."""
@@ -379,7 +368,7 @@ class LlamaCppChat:
         return tokens if begin is None or tokens[:1] == [begin] else [begin, *tokens]
 
     def _check_room(self, prompt: int, reply: int) -> None:
-        if prompt + reply > self._context:
+        if prompt + reply > self.context:
             raise ContextExceeded(
                 N_(
                     "The prompt has {prompt:,} tokens and the reply may have {reply:,}; {model} "
@@ -387,12 +376,12 @@ class LlamaCppChat:
                 ),
                 Cure.LESS_TEXT,
                 needed=prompt + reply,
-                available=self._context,
+                available=self.context,
                 prompt=prompt,
                 reply=reply,
-                model=self._id,
+                model=self.id,
             )
 
     def _check_open(self) -> None:
         if self._closed:
-            raise ModelError(N_("{model} has been closed."), N_("Open it again."), model=self._id)
+            raise ModelError(N_("{model} has been closed."), N_("Open it again."), model=self.id)

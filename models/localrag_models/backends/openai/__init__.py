@@ -12,7 +12,13 @@ from typing import Any, TypeVar
 
 from localrag_models.backends.openai.embedder import OpenAIEmbedder
 from localrag_models.backends.openai.server import THINKING_OFF, OpenAIServer
-from localrag_models.backends.servers.chat import Draft, Event, ServerChat, likely
+from localrag_models.backends.servers.chat import (
+    Draft,
+    Event,
+    ServerChat,
+    agreed_context,
+    likely,
+)
 from localrag_models.backends.servers.http import (
     BadRequest,
     Json,
@@ -24,8 +30,6 @@ from localrag_models.backends.servers.http import (
 from localrag_models.chat import ChatRequest, Finish, Message
 from localrag_models.errors import (
     N_,
-    ContextExceeded,
-    Cure,
     SchemaUnsupported,
     ServerBroke,
     ServerBusy,
@@ -35,7 +39,7 @@ from localrag_models.grammar import grammar_of
 from localrag_models.runtimes import ModelSpec
 
 _CONTEXT_IF_UNTOLD = 4096
-_LARGEST_DEFAULT = 8192
+_LESS = N_("The server gives {model!r} a context of {available:,} tokens, not of {needed:,}.")
 _CHAT = "/chat/completions"
 
 # A quotation repeats its source: the servers' penalty would change it. The last field makes
@@ -167,7 +171,9 @@ class OpenAIChat(ServerChat):
     ) -> None:
         self._openai = OpenAIServer(server, timeout=timeout)
         try:
-            context = _agreed(model, self._openai.context_of(model), context)
+            context = agreed_context(
+                model, _LESS, context, self._openai.context_of(model), _CONTEXT_IF_UNTOLD
+            )
             self._counter = self._openai.counter_of(model)
         except BaseException:
             self._openai.close()
@@ -263,18 +269,6 @@ class OpenAIChat(ServerChat):
         )
         message = _object(_object(_first(told.get("choices"))).get("message"))
         return text_of(message.get("content"))
-
-
-def _agreed(model: str, told: int, wanted: int) -> int:
-    if told and wanted > told:
-        raise ContextExceeded(
-            N_("The server gives {model!r} a context of {available:,} tokens, not of {needed:,}."),
-            Cure.SMALLER_CONTEXT,
-            needed=wanted,
-            available=told,
-            model=model,
-        )
-    return wanted or min(told or _CONTEXT_IF_UNTOLD, _LARGEST_DEFAULT)
 
 
 def _finish(reason: object) -> Finish | None:

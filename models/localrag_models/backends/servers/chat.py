@@ -12,11 +12,10 @@ import math
 import re
 import threading
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Self
 
 from localrag_models.backends.servers.http import Json, Retry, Server, StreamLeft, retrying
 from localrag_models.chat import (
@@ -35,6 +34,7 @@ from localrag_models.chat import (
     overlook,
     restore,
 )
+from localrag_models.embedding import Closing
 from localrag_models.errors import N_, ContextExceeded, Cure, ModelError, ReplyInvalid
 from localrag_models.grammar import grammar_of
 
@@ -101,6 +101,7 @@ def _is_wide(character: str) -> bool:
     return "\u3000" <= character <= "\u9fff" or "\uff00" <= character <= "\uffef"
 
 
+LARGEST_DEFAULT = 8192
 _GLANCE = 0.05
 _LIVELIER = 0.5
 _LONGEST_FLAW = 200
@@ -181,7 +182,7 @@ class Draft:
         self.answer.end()
 
 
-class ServerChat(ABC):
+class ServerChat(Closing):
     """A chat model behind a server; fulfils `localrag_models.chat.ChatModel`.
 
     Usage is the server's. If unknown, `Usage.prompt` is the estimate of `count`, and
@@ -197,28 +198,15 @@ class ServerChat(ABC):
         parallel: int,
         on_retry: Callable[[Retry], None],
     ) -> None:
+        super().__init__(f"{model} ({server.name})")
+        self.context = context
+        self.parallel = parallel
         self._model = model
         self._server = server
-        self._context = context
-        self._parallel = parallel
         self._places = threading.BoundedSemaphore(parallel)
         self._on_retry = on_retry
-        self._closed = False
         self._stretch: float | None = None
         self._calibrating = threading.Lock()
-
-    @property
-    def id(self) -> str:
-        """The name of the model on the server, and the kind of server."""
-        return f"{self._model} ({self._server.name})"
-
-    @property
-    def context(self) -> int:
-        return self._context
-
-    @property
-    def parallel(self) -> int:
-        return self._parallel
 
     def count(self, messages: Sequence[Message]) -> int:
         """An estimate of the tokens of the prompt, rather too many than too few."""
@@ -292,16 +280,6 @@ class ServerChat(ABC):
         usage = self._usage(request, draft, expected)
         return offered.weighed(draft.first, self.id, usage, time.monotonic() - started)
 
-    def close(self) -> None:
-        self._closed = True
-        self._server.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     @abstractmethod
     def _exchange(self, request: ChatRequest, candidates: int) -> tuple[str, Json]:
         """Path and body of the request for a stream of the reply.
@@ -323,9 +301,8 @@ class ServerChat(ABC):
                     raise StreamLeft
                 self._stretch = stretch(draft.prompt or 0)
 
-    def _demand_open(self) -> None:
-        if self._closed:
-            raise ModelError(N_("{model} has been closed."), N_("Open it again."), model=self.id)
+    def _release(self) -> None:
+        self._server.close()
 
     def _sent(self, messages: Sequence[Message]) -> list[Json]:
         return [{"role": each.role, "content": neutralise(each.content)} for each in messages]
@@ -488,3 +465,16 @@ def _bytes(told: dict[str, object]) -> bytes:
         return bytes(listed) if isinstance(listed, list) else str(told["token"]).encode()
     except (TypeError, ValueError):
         return b""
+
+
+def agreed_context(model: str, cause: str, wanted: int, told: int, untold: int) -> int:
+    """The context to use: `wanted`, else the server's up to 8,192 tokens, else `untold`.
+
+    Raises:
+        ContextExceeded: the server has less; `cause` names {model}, {available} and {needed}.
+    """
+    if told and wanted > told:
+        raise ContextExceeded(
+            cause, Cure.SMALLER_CONTEXT, needed=wanted, available=told, model=model
+        )
+    return wanted or min(told or untold, LARGEST_DEFAULT)
