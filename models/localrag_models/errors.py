@@ -25,10 +25,7 @@ their own words for a `Cure`.
 """
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar
-
-if TYPE_CHECKING:
-    from localrag_models.chat import Reply
+from typing import Any, ClassVar
 
 
 def N_(message: str) -> str:  # noqa: N802 - the mark that gettext's tools look for
@@ -155,10 +152,10 @@ class ReplyInvalid(ModelError):  # noqa: N818
     """The reply does not match its schema, or was cut short by the limit of tokens.
 
     Attributes:
-        reply: the reply so far.
+        reply: the `localrag_models.chat.Reply` so far.
     """
 
-    def __init__(self, cause: str, cure: str = "", /, *, reply: "Reply", **fields: object) -> None:
+    def __init__(self, cause: str, cure: str = "", /, *, reply: Any, **fields: object) -> None:
         super().__init__(cause, cure, **fields)
         self.reply = reply
 

@@ -32,7 +32,6 @@ from localrag_models.chat import (
 from localrag_models.errors import N_, ServerTrouble, WrongKind
 
 if TYPE_CHECKING:
-    from localrag_models.backends.ollama import OllamaModel
     from localrag_models.chat import ChatModel
     from localrag_models.embedding import Embedder, Prefixes, Reranker
     from localrag_models.files import Progress
@@ -73,6 +72,18 @@ class ModelSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class OllamaModel:
+    """A model on an Ollama server."""
+
+    name: str
+    size: int
+    digest: str
+    family: str
+    parameters: str
+    quantization: str
+
+
+@dataclass(frozen=True, slots=True)
 class Runtime:
     """A program or library that runs models.
 
@@ -105,8 +116,6 @@ class Runtime:
         """Open a chat model, or raise a `ModelError`."""
         open_one = self._offered("open_chat")
         if spec.servers:
-            from localrag_models.runtimes import SeveralServersChat
-
             return SeveralServersChat(
                 spec.servers,
                 lambda address: open_one(replace(spec, server=address)),
@@ -129,7 +138,7 @@ class Runtime:
         """The id of an embedder and its weights, or a `ModelError`."""
         return str(self._offered("embedder_id")(spec))
 
-    def list_models(self, server: str) -> "list[OllamaModel]":
+    def list_models(self, server: str) -> list[OllamaModel]:
         """The models of a server.
 
         Raises:

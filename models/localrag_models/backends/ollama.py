@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -46,7 +45,7 @@ from localrag_models.errors import (
     WrongKind,
 )
 from localrag_models.files import Progress, silent
-from localrag_models.runtimes import ModelSpec
+from localrag_models.runtimes import ModelSpec, OllamaModel
 
 if TYPE_CHECKING:
     from ollama import Client, ListResponse, ProgressResponse
@@ -59,18 +58,6 @@ _PULL_SECONDS = 300.0
 _READ_BY_THE_CLIENT = frozenset(
     {"OLLAMA_API_KEY", "OLLAMA_HOST", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE"}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class OllamaModel:
-    """A model on an Ollama server."""
-
-    name: str
-    size: int
-    digest: str
-    family: str
-    parameters: str
-    quantization: str
 
 
 class OllamaServer(Server):
