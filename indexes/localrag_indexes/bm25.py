@@ -76,7 +76,6 @@ class BM25Index:
 
     @property
     def count(self) -> int:
-        """Number of entries."""
         return self.manifest.count
 
     def search(
@@ -202,7 +201,6 @@ class BM25Index:
         return [term for term in terms if term in kept]
 
     def document_frequency(self, term: str) -> int:
-        """Count the entries that hold the term, in header or body."""
         return int(self._searcher.doc_freq(BODY, term))
 
     def keys(self) -> Iterator[int]:

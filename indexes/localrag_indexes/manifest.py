@@ -72,7 +72,6 @@ class IndexManifest:
     format: int = FORMAT
 
     def write(self, folder: Path) -> None:
-        """Write ``manifest.json`` into `folder`."""
         text = json.dumps(asdict(self), ensure_ascii=False, indent=1)
         (folder / FILE_NAME).write_text(text, encoding="utf-8")
         self._note(folder)
@@ -100,7 +99,7 @@ class IndexManifest:
             raise IndexDamaged(path, UNREADABLE, why=error.strerror) from error
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise IndexDamaged(
-                path, N_("index file {file} is no manifest ({why})"), why=error
+                path, N_("index file {file} is not a manifest ({why})"), why=error
             ) from error
 
     def verify(self, folder: Path, *, deep: bool = False) -> None:

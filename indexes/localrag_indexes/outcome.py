@@ -55,7 +55,6 @@ class Failure:
         )
 
     def raised(self) -> Exception:
-        """The error to raise where the work was ordered."""
         return self.error or WorkFailed(self)
 
 
@@ -75,7 +74,6 @@ class Outcome(Generic[Result]):
     failure: Failure | None = None
 
     def result(self) -> Result:
-        """Return the result, or raise the error."""
         if self.failure is not None:
             raise self.failure.raised()
         return self.value  # type: ignore[return-value]  # None only where the work returned it

@@ -108,8 +108,8 @@ def _why_broken(workers: Sequence[BaseProcess]) -> IndexingError:
     except (OSError, ValueError):
         return WorkerNotStarted(
             N_(
-                "A worker process could not start: it imports the program, and {program} is no "
-                "file."
+                "A worker process could not start: it imports the program, and {program} is not a"
+                " file."
             ),
             N_(
                 'Save the program as a file with its calls below if __name__ == "__main__":, or '
@@ -120,7 +120,7 @@ def _why_broken(workers: Sequence[BaseProcess]) -> IndexingError:
     if guarded:
         return WorkerNotStarted(
             N_("A worker process ended as it started; its error is printed above."),
-            N_("Mend what the error names, or use one worker."),
+            N_("Fix that error, or use one worker."),
         )
     return WorkerNotStarted(
         N_("A worker process could not start: it imports {program}, which calls localrag again."),

@@ -72,7 +72,6 @@ class RemoteAnswers:
 
     @property
     def parallel(self) -> int:
-        """Questions that may be asked at the same time."""
         return self._pool.parallel
 
     def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:

@@ -281,7 +281,7 @@ class Cluster:
                 raise
             raise ModelUnusable(
                 N_("Ray does not start ({problem})."),
-                N_("See what it says in {logs}; where the machine has too much to do, try later."),
+                N_("Read the logs in {logs}; if the machine is busy, try again later."),
                 kind="ClusterLost",
                 transient=True,
                 problem=error,

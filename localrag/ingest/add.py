@@ -288,7 +288,7 @@ def contradiction(store: CorpusStore, rows: DocumentRows) -> InputError | None:
             return InputError(
                 N_("Under the id {id!r} the corpus has another law, {own}; this one is {number}."),
                 N_(
-                    "Look which of the two has the wrong id. To have this one instead: localrag "
+                    "Check which of the two has the wrong id. To take this one instead: localrag "
                     "remove {id}, then add it again."
                 ),
                 id=rows.work,

@@ -150,7 +150,7 @@ class KeptVectors:
             yield
         except (apsw.Error, OSError) as error:
             raise StorageError(
-                N_("What is embedded already cannot be kept in {path} ({problem})."),
+                N_("Finished vectors cannot be stored in {path} ({problem})."),
                 N_("Free space on the disk; if the file is damaged, delete it."),
                 path=self._path,
                 problem=error,

@@ -76,11 +76,9 @@ class Walk:
             yield str(path), problem
 
     def links(self) -> Iterator[PassedOver]:
-        """The links that were not followed."""
         return (one for one in self.passed_over if one.problem is _NOT_FOLLOWED)
 
     def covers(self, path: str) -> bool:
-        """Whether a path is below one of the roots."""
         return any(Path(path).is_relative_to(root) for root in self.roots)
 
 
@@ -323,7 +321,6 @@ class Reader:
 
     @property
     def reads_scans(self) -> bool:
-        """Whether scanned pages are read."""
         return self._limits.scans is not None
 
     def discard_kept(self, digest: str) -> None:
@@ -487,7 +484,10 @@ def in_processes(
     except IndexingError as error:
         raise StorageError(
             N_("Reading stopped: {problem}."),
-            N_("What was added is kept. Go on with: localrag --set ingest.workers=1 add PATH"),
+            N_(
+                "Files added so far are kept. Continue with: localrag --set ingest.workers=1 add "
+                "PATH"
+            ),
             problem=error,
         ) from error
 

@@ -130,11 +130,11 @@ def steps(place: CorpusPaths, number: int) -> Iterator[Step]:
                 yield _adapter.validate_json(line)
     except (gzip.BadGzipFile, EOFError, zlib.error, ValidationError) as error:
         raise StoreError(
-            N_("What undoing the update needs is damaged: {path}."), _BEFORE, path=path
+            N_("The data for undoing the update is damaged: {path}."), _BEFORE, path=path
         ) from error
     except OSError as error:
         raise StoreError(
-            N_("What undoing the update needs cannot be read ({path}: {problem})."),
+            N_("The data for undoing the update cannot be read ({path}: {problem})."),
             _BEFORE,
             path=path,
             problem=error,
@@ -367,7 +367,7 @@ class _Update:
             self._watch(READING, done, total)
         if not self._laws:
             raise InputError(
-                N_("There is no law in it, and nothing was changed."),
+                N_("The archive has no law; nothing was changed."),
                 N_("Name e-Gov's zip, or a folder of its XML files."),
             )
 
@@ -376,8 +376,8 @@ class _Update:
         if self._unread:
             raise InputError(
                 N_(
-                    "{n:,} parts of the archive cannot be read, so that nobody knows which laws it "
-                    "lacks; nothing was changed."
+                    "{n:,} parts of the archive cannot be read, so its missing laws are unknown; "
+                    "nothing was changed."
                 ),
                 N_("Take another copy of it, or leave out --whole: then no law is removed."),
                 n=self._unread,
@@ -478,7 +478,7 @@ def _require_as_left(store: CorpusStore, step: Step) -> None:
     origin = store.files.origin(step.document)
     if (origin.fingerprint if origin else "") != step.after:
         raise UsageError(
-            N_("{id} was changed after the update, which cannot be undone any more."),
+            N_("{id} was changed after the update, so the update cannot be undone."),
             N_("Nothing was changed. Add the older archive, or put back a backup."),
             id=step.document,
         )

@@ -277,7 +277,7 @@ def generate(
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise ReplyInvalid(
-            N_("The reply of {model} is no {shape}: {why} ({place})."),
+            N_("The reply of {model} is not a valid {shape}: {why} ({place})."),
             N_("Ask again, or choose a larger model."),
             reply=reply,
             model=model.id,
@@ -419,7 +419,6 @@ class Restorer:
         self._before = ""
 
     def __call__(self, piece: str) -> str:
-        """Return the restored part that is certain; the pieces join to the restored text."""
         before, self._before = self._before, piece[-1:] or self._before
         if _JOINER not in piece:
             return piece
@@ -487,7 +486,6 @@ class ThinkingSplitter:
         return ""
 
     def _between(self, piece: str) -> str:
-        """Drop the blank lines between reasoning and answer."""
         answer = piece.lstrip()
         if answer:
             self._take = self._answer
@@ -534,7 +532,6 @@ class AnswerStream:
 
     @property
     def thinking(self) -> str:
-        """The reasoning before the answer."""
         return restore(self._thinking.thinking)
 
     def take(self, piece: bytes | str) -> None:

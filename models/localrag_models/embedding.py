@@ -443,7 +443,7 @@ class WindowedReranker(Closing):
         best = np.full(len(passages), -np.inf)
         np.maximum.at(best, parts.owners, logits)
         if not np.isfinite(best).all():
-            cause = N_("{model} gave a score that is no number.")
+            cause = N_("{model} gave a score that is not a number.")
             raise ModelDamaged(cause, Cure.CHECK_FILES, model=self.id)
         # This form of the sigmoid cannot overflow.
         scores: NDArray[np.float32] = (0.5 * (1 + np.tanh(best / 2))).astype(np.float32)

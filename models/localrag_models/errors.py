@@ -39,7 +39,7 @@ class Cure(StrEnum):
     ACCEPT_TERMS = "Accept them at {page}, and give a token that may read it."
     ADD_FILE = "Install it, then remove the file."
     ANOTHER_HUB = "Try again later, or from another hub."
-    CARRY = "Check the network and try again: what has come is kept."
+    CARRY = "Check the network and try again: the data received so far is kept."
     CHECK_FILES = "Check the files of the model."
     CHECK_REPOSITORY = (
         "Check the name; if it is gated, accept its terms at {page} and give a token."
@@ -93,12 +93,10 @@ class ModelError(Exception):
 
     @property
     def cause(self) -> str:
-        """What went wrong, in English."""
         return self._in_words(self.args[0])
 
     @property
     def cure(self) -> str:
-        """What to do about it, in English."""
         return self._in_words(self.args[1])
 
     def _in_words(self, message: str) -> str:

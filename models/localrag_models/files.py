@@ -72,7 +72,7 @@ def require_regular(path: Path, cure: str) -> None:
     """
     if not stat.S_ISREG(path.stat().st_mode):
         raise WrongKind(
-            N_("{path} is no regular file: a folder, a pipe or a device."), cure, path=path
+            N_("{path} is not a regular file, but a folder, a pipe or a device."), cure, path=path
         )
 
 

@@ -166,7 +166,7 @@ class _Reader:
             raise self._damaged(N_("The model file {path} is empty."))
         if self._file.read(4) != _MAGIC:
             raise WrongKind(
-                N_("{path} is no GGUF file."),
+                N_("{path} is not a GGUF file."),
                 N_("Name a file that ends in .gguf."),
                 path=self._path,
             )

@@ -111,7 +111,10 @@ class Hub:
         self.host = _host(endpoint)
         if not (token.isascii() and token.isprintable()) or " " in token:
             raise TransferFailed(
-                N_("The token for the hub is none: it holds more than letters, digits and signs."),
+                N_(
+                    "The token for the hub is not valid: it may only hold letters, digits and "
+                    "signs."
+                ),
                 Cure.ENTER_AGAIN,
             )
         # False keeps the library from looking for a token of its own.
@@ -185,7 +188,6 @@ class Hub:
                     on_bytes(len(chunk))
 
     def unreachable(self, reason: str) -> TransferFailed:
-        """The error for a hub that does not answer."""
         return TransferFailed(
             N_("{host} does not answer ({why})."), Cure.CARRY, host=self.host, why=reason
         )
@@ -206,7 +208,7 @@ class Hub:
 
     def _no_hub(self, error: Exception) -> TransferFailed:
         return TransferFailed(
-            N_("{host} sent what cannot be understood ({why})."),
+            N_("{host} sent an answer that cannot be read ({why})."),
             Cure.HUB_ADDRESS,
             host=self.host,
             why=error,
@@ -241,7 +243,7 @@ def _host(endpoint: str) -> str:
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise TransferFailed(
-            N_("{address!r} is no address of a hub."),
+            N_("{address!r} is not the address of a hub."),
             N_("Write it as in {example}"),
             address=endpoint,
             example=PUBLIC_HUB,
@@ -459,10 +461,7 @@ def _checked(hub: Hub, file: RemoteFile, folder: Path, tally: Tally) -> ModelFil
     if not right:
         (folder / file.path).unlink()
         raise TransferFailed(
-            N_(
-                "What came as {file} is not what {host} announced (its hash differs); it was "
-                "deleted."
-            ),
+            N_("The hash of {file} is not the one that {host} announced; the file was deleted."),
             Cure.ANOTHER_HUB,
             file=file.path,
             host=hub.host,

@@ -176,7 +176,7 @@ def _locked(root: Path, name: str) -> Iterator[None]:
 def _refuse_existing(root: Path, name: str) -> None:
     here = root / name
     if os.path.lexists(here):
-        cause = N_("{path} is no model, and in the way.")
+        cause = N_("{path} is not a model, but has its name.")
         if has_manifest(here):
             cause = N_("There is already a model {name!r}.")
         raise TransferFailed(cause, Cure.NAME_FOR_NEW, name=name, path=here)
@@ -322,7 +322,7 @@ def _next(file: BinaryIO, path: Path) -> tarfile.TarInfo | None:
         raise _no_archive(path) from None
     if member.type != tarfile.REGTYPE or member.size < 0:
         raise ModelDamaged(
-            N_("{path} holds {name!r}, which is no plain file."),
+            N_("{path} holds {name!r}, which is not a plain file."),
             DO_NOT_USE,
             path=path,
             name=member.name,
@@ -364,7 +364,7 @@ class _Hashed(io.RawIOBase):
 
 def _no_archive(path: Path) -> ModelDamaged:
     return ModelDamaged(
-        N_("{path} is no archive of a model."),
+        N_("{path} is not an archive of a model."),
         N_("Name a file that an export has written; if it is compressed, unpack it first."),
         path=path,
     )

@@ -211,14 +211,12 @@ class ModelManifest(_Part):
             ) from error
 
     def dump(self) -> bytes:
-        """Give the text of ``model.toml``."""
         import tomli_w
 
         return tomli_w.dumps(self.model_dump(exclude_none=True)).encode()
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
         return sum(file.size for file in self.files)
 
     @property
@@ -249,12 +247,10 @@ class InstalledModel:
 
     @property
     def name(self) -> str:
-        """Its name in the store and in the settings."""
         return self.manifest.name
 
     @property
     def kind(self) -> Kind:
-        """``chat``, ``embedder`` or ``reranker``."""
         return self.manifest.kind
 
     @property
@@ -283,7 +279,6 @@ class InstalledModel:
 
     @property
     def size(self) -> int:
-        """Bytes of all its files."""
         return self.manifest.size
 
     @property
@@ -293,12 +288,10 @@ class InstalledModel:
 
     @property
     def prefixes(self) -> Prefixes:
-        """Its prefixes of queries and passages."""
         return self.manifest.prefixes
 
     @property
     def recommended(self) -> Sampling:
-        """The sampling recommended by its makers."""
         return self.manifest.sampling
 
 
@@ -356,9 +349,9 @@ def _gguf(path: Path) -> Recognised:
     header = read_header(path)
     if header.kind == "other" or not is_weights(path.name):
         raise WrongKind(
-            N_("{path} is no chat model, embedder or reranker (architecture {architecture!r}).")
+            N_("{path} is not a chat model, embedder or reranker (architecture {architecture!r}).")
             if header.tensors
-            else N_("{path} is no chat model, embedder or reranker: it holds no weights."),
+            else N_("{path} is not a chat model, embedder or reranker: it holds no weights."),
             N_("Name the .gguf file of the model itself."),
             path=path,
             architecture=header.architecture,
@@ -387,7 +380,7 @@ def _folder(path: Path) -> Recognised:
     weights = [path / file for file in files if is_weights(file)]
     if "config.json" not in files:
         raise WrongKind(
-            N_("{path} is no folder of a model: it has no config.json."),
+            N_("{path} is not a folder of a model: it has no config.json."),
             N_("Name the folder that holds config.json and model.safetensors, or a .gguf file."),
             path=path,
         )
@@ -500,7 +493,7 @@ def json_object(path: Path) -> Mapping[str, Any]:
             content = json.loads(file.read(_LARGEST_JSON))
     except (OSError, ValueError, RecursionError) as error:
         raise ModelDamaged(
-            N_("{path} is no JSON ({why})."), Cure.GET_AGAIN, path=path, why=error
+            N_("{path} is not JSON ({why})."), Cure.GET_AGAIN, path=path, why=error
         ) from error
     if not isinstance(content, dict):
         raise ModelDamaged(N_("{path} holds no JSON object."), Cure.GET_AGAIN, path=path)

@@ -101,7 +101,6 @@ class Runtime:
 
     @property
     def installed(self) -> bool:
-        """Whether its package is there."""
         return not self.package or find_spec(self.package) is not None
 
     def demand(self, kind: str) -> None:
@@ -125,12 +124,10 @@ class Runtime:
         return model
 
     def open_embedder(self, spec: ModelSpec) -> "Embedder":
-        """Open an embedder, or raise a `ModelError`."""
         model: Embedder = self._offered("open_embedder")(spec)
         return model
 
     def open_reranker(self, spec: ModelSpec) -> "Reranker":
-        """Open a reranker, or raise a `ModelError`."""
         model: Reranker = self._offered("open_reranker")(spec)
         return model
 

@@ -50,7 +50,6 @@ class ModelStore:
         self.folder = folder
 
     def installed(self) -> list[InstalledModel]:
-        """List the models that can be used, by name."""
         return [found for found in self._scan().values() if isinstance(found, InstalledModel)]
 
     def problems(self) -> dict[str, ModelError]:
@@ -59,7 +58,6 @@ class ModelStore:
         return {name: found for name, found in scanned if isinstance(found, ModelError)}
 
     def unfinished(self) -> dict[str, int]:
-        """Bytes left by interrupted pulls, by the name of the model."""
         return partial(self.folder)
 
     def names(self) -> list[str]:
@@ -287,7 +285,7 @@ def _no_model(path: Path) -> ModelError:
             **quoted,
         )
     return ModelDamaged(
-        N_("{path} holds no {manifest}: no model."),
+        N_("{path} has no {manifest}, so it is not a model."),
         Cure.REMOVE,
         path=path,
         manifest=MANIFEST,

@@ -400,7 +400,7 @@ def test_a_manifest_of_something_else_is_refused(
 )
 def test_a_manifest_that_is_none_is_damage(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "manifest.json").write_bytes(content)
-    with pytest.raises(IndexDamaged, match="is no manifest"):
+    with pytest.raises(IndexDamaged, match="is not a manifest"):
         BM25Index.open(tmp_path)
 
 

@@ -224,7 +224,6 @@ class PlainText:
 
     @property
     def is_as_written(self) -> bool:
-        """Whether the plain form is the original."""
         return self.text == self.original
 
     def span(self, start: int, end: int) -> tuple[int, int]:

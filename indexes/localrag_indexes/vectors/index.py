@@ -221,7 +221,6 @@ class VectorSearch:
 
     @property
     def available(self) -> int:
-        """Number of texts that pass the filters."""
         return len(self.vectors if self.places is None else self.places)
 
     def best(self, k: int, graph: "LabelledGraph | None") -> list[Scored]:
@@ -381,17 +380,14 @@ class VectorIndex:
 
     @property
     def count(self) -> int:
-        """Number of entries."""
         return self.manifest.count
 
     @property
     def model(self) -> str:
-        """Id of the embedder."""
         return str(self.manifest.extra["model"])
 
     @property
     def dimension(self) -> int:
-        """Numbers in a vector."""
         return int(self.vectors.shape[1])
 
     def search(

@@ -118,7 +118,7 @@ class OllamaServer(Server):
                 # The client passes on any error of json and pydantic.
                 sent = getattr(error, "doc", "") or " ".join(str(error).splitlines()[:3])
                 raise self.broke(
-                    N_("{server} sent what is no answer of Ollama: {said!r}"), said=excerpt(sent)
+                    N_("{server} sent an answer that is not Ollama's: {said!r}"), said=excerpt(sent)
                 ) from error
 
     def show(self) -> "ModelCard":
@@ -248,7 +248,7 @@ class OllamaChat(ServerChat):
                 model,
                 card,
                 "completion",
-                N_("{model!r} is no chat model: it offers {capabilities}."),
+                N_("{model!r} is not a chat model: it offers {capabilities}."),
                 N_("Choose a model that can chat."),
             )
             context = agreed_context(model, _LESS, context, card.context, LARGEST_DEFAULT)
@@ -336,7 +336,7 @@ class OllamaEmbedder(ServerEmbedder):
                 model,
                 card,
                 "embedding",
-                N_("{model!r} is no embedder: it offers {capabilities}."),
+                N_("{model!r} is not an embedder: it offers {capabilities}."),
                 N_("Choose an embedding model, for example bge-m3."),
             )
             self._input = min(card.context or LARGEST_INPUT, LARGEST_INPUT)

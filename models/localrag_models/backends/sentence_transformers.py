@@ -362,10 +362,7 @@ def _check_modules(folder: Path) -> None:
     """Make sure that the parts of an embedder are known and hold no pickles."""
     if not (folder / "modules.json").is_file():
         raise WrongKind(
-            N_(
-                "{path} does not say how the vectors of tokens make up that of a text: "
-                "no modules.json."
-            ),
+            N_("{path} does not say how to pool the vectors of tokens: it has no modules.json."),
             N_("Get the model in the sentence-transformers format, with all its files."),
             path=folder,
         )
@@ -406,7 +403,7 @@ def _check_complete(folder: Path, model: Any) -> None:
     ]
     if missing:
         raise ModelDamaged(
-            N_("{path} lacks {n} weights of its model, {first} among them."),
+            N_("{n} weights of the model are missing in {path}, for example {first}."),
             Cure.GET_AGAIN,
             path=folder,
             n=len(missing),
@@ -422,7 +419,7 @@ def _modules(path: Path) -> list[dict[str, Any]]:
             N_("{path} cannot be read ({why})."), Cure.GET_AGAIN, path=path, why=error
         ) from error
     if not isinstance(modules, list):
-        raise ModelDamaged(N_("{path} does not hold what it should."), Cure.GET_AGAIN, path=path)
+        raise ModelDamaged(N_("{path} has unexpected content."), Cure.GET_AGAIN, path=path)
     return modules
 
 

@@ -219,9 +219,9 @@ def test_only_laws(workspace: Workspace, laws: Path, archive: Path) -> None:
     with pytest.raises(UsageError, match="has no laws"):
         update(workspace, "main", [archive])
     add(workspace, "main", [archive])
-    with pytest.raises(InputError, match="no law in it"):
+    with pytest.raises(InputError, match="archive has no law"):
         update(workspace, "main", [page])
-    with pytest.raises(InputError, match="no law in it"):
+    with pytest.raises(InputError, match="archive has no law"):
         update(workspace, "main", [page], whole=True)
 
 

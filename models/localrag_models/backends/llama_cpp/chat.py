@@ -249,7 +249,6 @@ class LlamaCppChat:
         return offered.weighed(candidates, self.id, usage, time.perf_counter() - started)
 
     def close(self) -> None:
-        """Free the memory after the running call."""
         with self._busy:
             self._closed = True
             self._evaluation.close()

@@ -187,7 +187,7 @@ class LlamaCppEmbedder(WindowedEmbedder):
         if self._encoder.header.number("pooling_type") == _POOLING_NONE:
             self._encoder.close()
             raise WrongKind(
-                N_("{path} does not say how the vectors of its tokens make up that of a text."),
+                N_("{path} does not say how to pool the vectors of its tokens."),
                 N_("Get a newer conversion of the model."),
                 path=path,
             )
@@ -275,8 +275,7 @@ def _demand_one_score(encoder: Encoder) -> None:
         if tensor.name == "token_types.weight" and tensor.shape[-1] > 1:
             raise WrongKind(
                 N_(
-                    "{path} tells query and passage apart by token types, which llama.cpp leaves "
-                    "out."
+                    "{path} marks query and passage by token types, but llama.cpp leaves these out."
                 ),
                 N_("Use the model in its sentence-transformers format."),
                 path=path,

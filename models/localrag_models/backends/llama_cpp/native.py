@@ -89,7 +89,6 @@ class Model:
 
     @property
     def tokens(self) -> int:
-        """Size of the vocabulary."""
         return int(self._llama.llama_vocab_n_tokens(self.vocabulary))
 
     def tokenize(self, text: str, *, control: bool = False) -> list[int]:

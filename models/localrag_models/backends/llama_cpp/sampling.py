@@ -125,7 +125,7 @@ def demand_numbers(logits: "Logits") -> None:
         ModelDamaged: they are not.
     """
     if not math.isfinite(logits.max()):
-        raise ModelDamaged(N_("The model computes values that are no numbers."), Cure.CHECK_FILES)
+        raise ModelDamaged(N_("The model computes values that are not numbers."), Cure.CHECK_FILES)
 
 
 def likeliest(logits: "Logits", count: int) -> "Tokens":
@@ -190,7 +190,6 @@ class Vocabulary:
         self.end_text = self._spelling(llama.llama_vocab_eos(vocabulary))
 
     def ends(self, token: int) -> bool:
-        """Whether a token ends a reply."""
         return bool(self._llama.llama_vocab_is_eog(self._handle, token))
 
     @cached_property
@@ -298,7 +297,6 @@ class GrammarConstraint:
 
     @property
     def complete(self) -> bool:
-        """Whether the value is complete."""
         import numpy as np
 
         end = self._llama.llama_vocab_eos(self._model.vocabulary)

@@ -53,7 +53,7 @@ class ChatTemplate:
             raise self._endless(error) from None
         except Exception as error:  # Jinja's own, those of Python's compiler, and its limits
             raise ModelDamaged(
-                N_("The chat template of {name} is no Jinja template ({why})."),
+                N_("The chat template of {name} is not a Jinja template ({why})."),
                 N_("Choose another conversion of the model."),
                 name=name,
                 why=error,

@@ -184,7 +184,6 @@ class OpenAIChat(ServerChat):
         self._finding_spelling = threading.Lock()
 
     def count(self, messages: Sequence[Message]) -> int:
-        """Tokens of the prompt, counted by the server or estimated on the high side."""
         counted = self._counter(self._sent(messages)) if self._counter else None
         return super().count(messages) if counted is None else counted
 

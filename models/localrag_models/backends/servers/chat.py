@@ -177,7 +177,6 @@ class Draft:
         self.answer.take(event.text)
 
     def end(self, finish: Finish) -> None:
-        """Give out the rest; nothing more comes."""
         self.finish = finish
         self.answer.end()
 
@@ -249,7 +248,7 @@ class ServerChat(Closing):
         )
         if flaw := _flaw(request, draft):
             raise ReplyInvalid(
-                N_("The reply of {model} is not what its schema demands: {flaw}."),
+                N_("The reply of {model} does not match its schema: {flaw}."),
                 N_("Ask again with another seed, or use a server that keeps to JSON schemas."),
                 reply=reply,
                 model=self.id,

@@ -175,7 +175,6 @@ class Server:
         return ServerRefused(told, N_("See which model and settings the server accepts."), **fields)
 
     def no_probabilities(self, message: str = "") -> ProbabilitiesMissing:
-        """The error for a server that does not give the probabilities of tokens."""
         cause = N_("{server} gives no probabilities of tokens.")
         if message:
             cause = N_("{server} gives no probabilities of tokens: {said}")
@@ -191,7 +190,6 @@ class Server:
         )
 
     def no_vectors(self) -> ServerBroke:
-        """The error for an answer without a vector for each text."""
         return self.broke(N_("{server} sent no vectors for what was to be embedded."))
 
     def parsed(self, text: str | bytes) -> Json:
@@ -206,7 +204,7 @@ class Server:
             value = None
         if not isinstance(value, dict):
             raise self.broke(
-                N_("{server} sent what is no JSON object: {said!r}"), said=excerpt(text)
+                N_("{server} sent something other than a JSON object: {said!r}"), said=excerpt(text)
             )
         return value
 
@@ -255,7 +253,7 @@ class Server:
         try:
             return line.decode()
         except UnicodeDecodeError:
-            raise self.broke(N_("{server} sent bytes that are no UTF-8.")) from None
+            raise self.broke(N_("{server} sent bytes that are not UTF-8.")) from None
 
     def _unreachable(self, error: BaseException | None) -> ServerUnreachable:
         return ServerUnreachable(
