@@ -59,8 +59,8 @@ class BM25Index:
         Args:
             folder: of the index.
             analyzer: id of the analyzer of the queries, to be checked.
-            deep: compare the checksum of every file (0.6 s per gigabyte), even of files that did
-                not change since the last comparison.
+            deep: compare the checksum of every file (0.6 s per gigabyte), even of unchanged ones
+                since the last comparison.
 
         Raises:
             IndexMissing, IndexDamaged, IndexVersionError: as their names say.
@@ -90,7 +90,7 @@ class BM25Index:
         body_weight: float = _BODY_WEIGHT,
         pair_weight: float = _PAIR_WEIGHT,
     ) -> list[Scored]:
-        """Find the best `k` entries that hold at least one of the terms, best first.
+        """Find the best `k` entries with at least one of the terms, best first.
 
         Args:
             terms: of the query, in the order of its text; a repeated one counts once. With a weight
@@ -103,7 +103,7 @@ class BM25Index:
             header_weight: factor for words in the header; 0 leaves it out. Words of the header are
                 in the body field too.
             body_weight: factor for words in the body.
-            pair_weight: factor for terms that are neighbours in both query and entry.
+            pair_weight: factor for neighbouring terms in both query and entry.
 
         Returns:
             Entries with positive scores. Ties keep the order of their keys.
@@ -161,7 +161,7 @@ class BM25Index:
             limit = min(2 * limit, self.count)
 
     def _only(self, keys: Set[int]) -> Any | None:
-        """The condition that an entry has one of these keys.
+        """The condition for one of these keys.
 
         None where filtering the hits costs less, or the index is too old to look up keys.
         """
@@ -179,7 +179,7 @@ class BM25Index:
         return condition
 
     def holding(self, terms: Iterable[str]) -> frozenset[int]:
-        """The keys of the entries that hold all of the terms, in header or body."""
+        """The keys of the entries with all of the terms, in header or body."""
         import tantivy
 
         wanted = [(tantivy.Occur.Must, self._term_query(BODY, term, 1.0)) for term in terms]
@@ -341,7 +341,7 @@ def pairs(terms: Sequence[str]) -> list[str]:
 
 
 def _open_searcher(folder: Path) -> tuple[Any, Any]:
-    """Open the Tantivy index in `folder`, also where nothing may be written."""
+    """Open the Tantivy index in `folder`, even on a read-only disk."""
     if os.access(folder, os.W_OK):
         with suppress(OSError):
             # Tantivy would make its lock file readable for everybody. A full disk has room for an
@@ -360,7 +360,7 @@ def _open_searcher(folder: Path) -> tuple[Any, Any]:
 
 @contextmanager
 def _damage_named(folder: Path) -> Iterator[None]:
-    """Turn what Tantivy raises on files that are not what it wrote into `IndexDamaged`."""
+    """Turn the errors of Tantivy on changed files into `IndexDamaged`."""
     try:
         yield
     except (ValueError, OSError) as error:
@@ -465,8 +465,8 @@ def build(
         entries: missing attributes are left unset.
         analyzer: makes the terms; queries need one with the same id.
         attributes: names of the attributes for filters; others are ignored.
-        workers: processes that analyse text, or other machines. With more than 1 the calling script
-            needs the usual ``if __name__ == "__main__"`` guard.
+        workers: processes for analysing text, or other machines. With more than 1 the calling
+            script needs the usual ``if __name__ == "__main__"`` guard.
         memory_bytes: arena of the writer, at least 15 MB. A larger index gets more segments.
         on_progress: called with the number of entries indexed so far.
         extra: kept in the manifest.
@@ -525,7 +525,7 @@ def _enter(
     workers: "Workers",
     on_progress: Callable[[int], None] | None,
 ) -> int:
-    # A search need not load the module that starts processes.
+    # A search does not need this module.
     from localrag_indexes.parallel import map_stream
 
     count = 0

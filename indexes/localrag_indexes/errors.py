@@ -7,7 +7,7 @@ IndexingError          an index cannot be built or used
 ├── IndexVersionError  another version wrote it, or it has another analyzer or model
 ├── WorkerNotStarted   a worker process cannot start; the error names the cure
 ├── IndexTooLarge      the index needs more memory than is free
-└── PackageMissing     this kind of index needs a package that is not installed
+└── PackageMissing     a package for this kind of index is not installed
 
 A message is English and names its `fields` in braces, so that localrag can translate it.
 """
@@ -73,9 +73,9 @@ class IndexVersionError(IndexingError):
     """Another version wrote the index, or it has another analyzer or model.
 
     Attributes:
-        what: the property that differs ("format", "analyzer", "model" …).
+        what: the differing property ("format", "analyzer", "model" …).
         found: its value in the index.
-        expected: the value that this version needs.
+        expected: the value of this version.
     """
 
     def __init__(self, folder: Path, what: str, found: object, expected: object) -> None:

@@ -25,7 +25,7 @@ def in_turn(rankings: Iterable[Iterable[T]]) -> Iterator[T]:
 def reciprocal_rank_fusion(
     rankings: Sequence[Sequence[Key]], weights: Sequence[float] | None = None, k: int = 60
 ) -> dict[Key, float]:
-    """Score each key by the sum of ``weight / (k + rank)`` over the rankings that hold it.
+    """Score each key by the sum of ``weight / (k + rank)`` over the rankings with it.
 
     Cormack, Clarke and Büttcher 2009, Reciprocal Rank Fusion outperforms Condorcet and individual
     Rank Learning Methods, section 2. The weights are the usual extension.

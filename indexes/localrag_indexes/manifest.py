@@ -149,13 +149,13 @@ class IndexManifest:
         return all(noted.get(name) == one for name, one in self._marks(folder).items())
 
     def _note(self, folder: Path) -> None:
-        """Note that these files were compared; keep what the note says of others."""
+        """Note the comparison of these files, beside earlier ones."""
         before = _noted(folder)
         now = before | self._marks(folder)
         if now == before:
             return
         noted = json.dumps(now).encode()
-        # For the owner alone, whatever the umask. Others may read at the same time.
+        # For the owner alone, despite the umask. Others may read at the same time.
         unfinished = folder / f"{COMPARED}.{uuid.uuid4().hex[:12]}"
         try:
             descriptor = os.open(unfinished, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600)
@@ -267,7 +267,7 @@ def sweep(root: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder that threads of a build may still write to for a moment."""
+    """Remove a folder; threads of a build may still write to it for a moment."""
     for _ in range(_TRIES):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():

@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 
 class WorkFailed(Exception):  # noqa: N818 - the name says what happened
-    """Work in another process raised an error that cannot be pickled.
+    """Work in another process raised an error without a pickled form.
 
     Attributes:
         failure: the error in words.

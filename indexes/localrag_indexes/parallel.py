@@ -79,16 +79,16 @@ def map_stream(
         pool.kill()
 
 
-# The guard that keeps a worker from running the script that it imports.
+# The guard of a script against running again in a worker.
 _GUARD = re.compile(r"__name__\s*==|==\s*__name__")
-# Seconds that the system may take to note how a process ended.
+# Seconds for the system to note the exit code of a process.
 _ENDING = 5
 
 
 def _why_broken(workers: Sequence[BaseProcess]) -> IndexingError:
     """Say why worker processes ended: a signal, or a failure at the start.
 
-    Each worker first imports the program that started it. Without a guard the program would start
+    Each worker first imports its parent's program. Without a guard the program would start
     workers again. Python forbids it, and the worker ends with an exit code.
     """
     for worker in workers:
@@ -173,7 +173,7 @@ def _call(item: Any) -> Any:
 
 
 class ProcessPool(ProcessPoolExecutor):
-    """Processes that share work; each ignores Ctrl-C and ends when this process ends.
+    """Processes for shared work; each ignores Ctrl-C and ends when this process ends.
 
     They are spawned: a fork would copy the locks of all threads.
 
@@ -216,7 +216,7 @@ class ProcessPool(ProcessPoolExecutor):
 
 
 class _RememberingContext(SpawnContext):
-    """Remembers the processes that it starts."""
+    """Remembers its processes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -232,7 +232,7 @@ class _RememberingContext(SpawnContext):
 def _interrupts_held() -> Iterator[None]:
     """Let a process that starts meanwhile ignore Ctrl-C from its first instruction.
 
-    Ctrl-C reaches the whole group. A process that is still importing would print a traceback.
+    Ctrl-C reaches the whole group. A process would still be importing and print a traceback.
     This process receives the Ctrl-C right afterwards.
     """
     if not hasattr(signal, "pthread_sigmask"):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def joined(address: str, config: Config, workers: int = 0) -> AbstractContextManager[Cluster]:
     """Join a cluster, or start one; see `Cluster.open`, also for the errors.
 
-    `address` is that of its head node, or `localrag.cluster.workers.LOCAL`; `workers` 0 starts as
+    `address` is its head node, or `localrag.cluster.workers.LOCAL`; `workers` 0 starts as
     many as the processors allow.
     """
     return Cluster.open(address, workers=workers, threads=on_workers(config).runtime.threads)
@@ -183,7 +183,7 @@ def indexing_on(cluster: Cluster) -> Elsewhere:
 
 
 class RemoteEmbedder:
-    """An embedder that embeds passages on workers, and queries here; fulfils `Embedder`."""
+    """An embedder of passages on workers, and of queries here; fulfils `Embedder`."""
 
     def __init__(self, here: "Embedder", pool: Pool) -> None:
         self._here = here

@@ -1,6 +1,6 @@
-"""Workers on a cluster of Ray, their work, and the workspace that is sent to them.
+"""Workers on a cluster of Ray, their work, and their copy of the workspace.
 
-A worker is a process that opens its resources once and takes one piece of work at a time, or a few.
+A worker is a process. It opens its resources once and takes one piece of work at a time, or a few.
 If a worker is lost, another one gets its piece. Workers read the workspace in a shared folder.
 Elsewhere it is sent once, file by file, each known by the digest of its content.
 """
@@ -90,7 +90,7 @@ def _is_of_here(path: Path) -> bool:
 
 
 class Shelf:
-    """The content that a machine has received, by digest, and the workspaces made of it.
+    """The content received by a machine, by digest, and the workspaces made of it.
 
     Args:
         folder: may be removed whenever no worker runs.
@@ -189,7 +189,7 @@ Opener = Callable[[Path], AbstractContextManager[Callable[[Any], Any]]]
 LOCAL = "local"
 """Address of a cluster on this machine that ends with the process."""
 
-# Workers that may be lost over one piece of work before it is given up.
+# Workers lost over one piece of work before it is given up.
 _TRIES = 4
 # Seconds until a warning that no worker has started.
 _LONG = 30.0
@@ -242,7 +242,7 @@ class Cluster:
             address: of its head node (``host:6379``, ``auto``), or `LOCAL`.
             workers: how many to start; 0 for as many as the processors of the cluster allow.
             threads: processors of a worker.
-            at_once: pieces of work that a worker takes at the same time.
+            at_once: pieces of work of a worker at the same time.
 
         Raises:
             UsageError: Ray is not installed.
@@ -335,7 +335,7 @@ class Pool:
     """The workers of one errand; may be used from several threads.
 
     Attributes:
-        parallel: calls that may be under way at the same time.
+        parallel: calls under way at the same time.
     """
 
     def __init__(

@@ -78,7 +78,7 @@ class FileEntry:
     that line. A file is read again from its beginning if reading cannot continue there, or if a
     document could not be entered; documents already stored are unchanged.
 
-    A document may have moved here from a file that is still to be read. It waits for `settle`, when
+    A document may have moved here from a later file. It waits for `settle`, when
     all files are read and vanished documents are removed.
     """
 
@@ -96,7 +96,7 @@ class FileEntry:
         self._unread = unread
         self._name = file.name
         self._path = file.path.as_posix()
-        # The record that is stored with its documents.
+        # The record, stored with its documents.
         self._record = resumed or FileRecord(
             self._path, file.bytes, file.modified, digest, complete=False
         )
@@ -136,7 +136,7 @@ class FileEntry:
         yield from self._passed_over
 
     def settle(self, outcomes: Iterable[Outcome]) -> Iterator[Event]:
-        """Enter the documents that waited, given the outcomes once more."""
+        """Enter the waiting documents, given the outcomes once more."""
         waiting, self._waiting = self._waiting, set()
         found = (outcome for outcome in outcomes if not isinstance(outcome, Mark))
         yield from self._write(one for number, one in enumerate(found) if number in waiting)
@@ -228,7 +228,7 @@ class FileEntry:
                 ),
             )
         elif own or (not still_there(origin.path) and (same or self._walk.covers(origin.path))):
-            # From its own file, or from a file whose place this file has taken.
+            # From its own file, or from the one replaced by this file.
             if not own:
                 self._store.files.give_up(origin.path)
             if same:
@@ -329,15 +329,15 @@ class AddReport(LeftOut):
 
     Attributes:
         added, replaced, removed: counts.
-        unchanged: documents that were the same in files that had to be read.
-        files_unchanged: files that were not read again.
-        scanned: files with pages that OCR read.
+        unchanged: unchanged documents in changed files.
+        files_unchanged: unchanged files, not read.
+        scanned: files with pages read by OCR.
         duplicated: documents, or whole files, left out because the corpus has the same.
         duplicates: the first of them.
         kept: files whose vanished documents stay.
-        failures: files and documents that could not be entered.
+        failures: files and documents with an error.
         failed: the first of them, and why.
-        gone: files below the added paths that no longer exist; always empty with `prune`.
+        gone: vanished files below the added paths; always empty with `prune`.
         seconds: wall time.
     """
 
@@ -399,7 +399,7 @@ def add(
     limits: Limits = Limits(),  # noqa: B008 - immutable
     on_event: Listener = ignore,
 ) -> AddReport:
-    """Enter files into a corpus, which is created if it does not exist.
+    """Enter files into a corpus; create it if it does not exist.
 
     Files with unchanged size and modification time, or unchanged content, are passed over. Whatever
     an event reports is stored, even if the process is killed right after it. The next call
@@ -408,13 +408,13 @@ def add(
     Args:
         workspace: need not be initialised.
         corpus: its name.
-        paths: files, and folders, which are walked in order of names.
-        prune: remove the documents of files below `paths` that no longer exist.
+        paths: files, and folders, walked in order of names.
+        prune: remove the documents of vanished files below `paths`.
         check_content: compare content even if size and time are unchanged.
         follow_links: follow links inside the folders; otherwise they are listed and left out.
-        workers: processes that read files. With more than 1 the calling script needs the usual ``if
+        workers: processes for reading. With more than 1 the calling script needs the usual ``if
             __name__ == "__main__"`` guard.
-        limits: the most that a file may hold.
+        limits: the limits of a file.
         on_event: called with every event, in this process.
 
     Raises:
@@ -479,7 +479,7 @@ class _Addition:
         for source, problem in self._walk.problems():
             yield FileFailed(source, problem)
         tasks = []
-        # A page that an earlier run could not read may be readable now.
+        # A page without text in an earlier run may be readable now.
         again = self._store.files.with_scans_left_out() if self._reader.reads_scans else set()
         for file in self._walk.files:
             record = self._known.get(file.path.as_posix())
@@ -494,7 +494,7 @@ class _Addition:
         yield from self._read([task for task, _ in self._waiting.values()])
         if prune:
             yield from self._prune()
-        # Only now, because files that waited were read twice.
+        # Only now, because waiting files were read twice.
         for digest in self._read_digests:
             self._reader.discard_kept(digest)
 

@@ -8,8 +8,7 @@ Of a provision only the opening is embedded, unless the settings say otherwise. 
 first words say enough, and 327 laws take minutes instead of hours.
 
 New vectors are kept in SQLite until the index is built. A batch is stored as a whole or not at all,
-and a full disk is an error. Each batch is flushed, which takes milliseconds; embedding it takes
-seconds.
+and a full disk is an error. Flushing a batch takes milliseconds, embedding it seconds.
 """
 
 import hashlib
@@ -158,7 +157,7 @@ class KeptVectors:
 
 
 class Window(NamedTuple):
-    """A window of a text, and the digest that identifies it."""
+    """A window of a text, and its digest."""
 
     digest: bytes
     text: str
@@ -166,7 +165,7 @@ class Window(NamedTuple):
 
 _Split = Callable[[Passage], list[Window]]
 
-# Windows between two commits: the most that a kill can cost, and the pace of progress. They have
+# Windows between two commits: the most lost by a kill, and the pace of progress. They have
 # about the same length, because a processor also computes the padding of shorter ones.
 _BATCH = 64
 # Windows read ahead, to be sorted by length.
@@ -214,7 +213,7 @@ def embed(
     """Bring the vectors of a corpus up to date; the caller holds its lock.
 
     The old vectors stay in use until the new ones are complete. `provisions` is the part of each
-    provision to embed, `threads` are those of the graph, and `at_once` is the number of batches
+    provision to embed, `threads` belong to the graph, and `at_once` is the number of batches
     embedded at the same time. With `rebuild` the graph is built again, but no text is embedded
     again.
 
@@ -363,7 +362,7 @@ def _batches(windows: Iterator[Window]) -> Iterator[list[Window]]:
 
 
 def _vectors(embedder: "Embedder", windows: Sequence[Window]) -> "NDArray[np.float32]":
-    """Embed windows, and make sure that the vectors can be compared."""
+    """Embed windows, and check the vectors."""
     import numpy as np
 
     found = embedder.embed_passages([window.text for window in windows])

@@ -22,7 +22,7 @@ _NAMED = 20
 
 @dataclass(frozen=True, slots=True)
 class FilesFound:
-    """The walk is over: the number of files to look at, and the files that are not read."""
+    """The walk is over: the number of files to look at, and the files passed over."""
 
     files: int
     passed_over: tuple[PassedOver, ...] = ()
@@ -33,7 +33,7 @@ class FileResumed:
     """Reading a file continues after an interruption; everything before is stored.
 
     Attributes:
-        line: the last one that is not read again.
+        line: the last one read before.
     """
 
     path: str
@@ -62,7 +62,7 @@ class FileRead:
     """A file is stored; the number of documents, by what was done with them.
 
     After an interruption it counts the documents behind the line where reading continued. It is
-    sent again, for documents that had to wait until the other files were read.
+    sent again for documents that waited for the other files.
     """
 
     path: str
@@ -96,7 +96,7 @@ class LeftOut:
         unsupported: files, members of zips and attachments without a reader, by suffix.
         passed_over: each of them, and each link not followed, with its reason.
         left_out: parts of files left out on purpose, with counts.
-        named: parts that were read and are noted ("tracked insertions"), with counts.
+        named: parts read and noted ("tracked insertions"), with counts.
     """
 
     unsupported: dict[str, int] = field(default_factory=dict)
@@ -116,7 +116,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class PagesScanned:
-    """OCR read pages of a file that are images.
+    """OCR read scanned pages of a file.
 
     Attributes:
         source: the file.
@@ -182,7 +182,7 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class MoreDuplicates:
-    """How many further documents of a file have content that is already stored."""
+    """How many further documents of a file are already stored."""
 
     source: str
     count: int
@@ -190,7 +190,7 @@ class MoreDuplicates:
 
 @dataclass(frozen=True, slots=True)
 class DocumentsKept:
-    """Documents that a file seems not to hold any more stay in the corpus.
+    """Documents missing in a file stay in the corpus.
 
     Attributes:
         source: the file.
@@ -223,8 +223,8 @@ class EmbeddingPlanned:
     Attributes:
         windows, passages: to embed; both 0 if all vectors are there.
         model: id of the embedder.
-        memory_bytes: the most that building the index takes, besides the model.
-        discarded: the damage that makes earlier vectors unusable.
+        memory_bytes: the most for building the index, besides the model.
+        discarded: the damage of the earlier vectors.
     """
 
     windows: int

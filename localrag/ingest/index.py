@@ -55,7 +55,7 @@ def link(store: CorpusStore, *, rebuild: bool, workers: int, on_event: Listener)
     """Bring the stored references and definitions up to date with the statutes.
 
     A statute's references depend on its text and on the names of all laws. So it reads changed
-    statutes, and statutes with a name that was added, removed or given to another law. A
+    statutes, and statutes with an added, removed or reassigned name of a law. A
     `FileFailed` reports a statute that fails; the rest continues. Returns the numbers of references
     and of definitions found.
     """
@@ -83,7 +83,7 @@ def link(store: CorpusStore, *, rebuild: bool, workers: int, on_event: Listener)
 def _to_read(
     store: CorpusStore, every: list[int], before: "LawNames", names: "LawNames"
 ) -> list[int]:
-    """The keys of the states of laws whose stored references may be out of date."""
+    """The keys of the states of laws with outdated references."""
     changed = {
         law_id
         for law_id in before.rows.keys() | names.rows.keys()
@@ -126,7 +126,7 @@ def _names_one(words: tuple[str, str], names: tuple[str, ...], related: Collecti
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The links of one statute; `failure` says why there are none."""
+    """The links of one statute; `failure` is the reason for none."""
 
     law_id: str
     references: tuple[ReferenceRow, ...] = ()
@@ -190,7 +190,7 @@ class Elsewhere:
     Attributes:
         analysis: analyses text; None for processes of this machine.
         opener: opens the embedder of the settings; None to open it here.
-        at_once: batches of windows that it embeds at the same time.
+        at_once: batches of windows embedded at the same time.
     """
 
     analysis: Executor | None = None
@@ -210,7 +210,7 @@ class IndexReport:
         skipped: everything was up to date; the counts are 0.
         passages: whose words were newly indexed; 0 if only vectors were made.
         references, definitions: found in the statutes.
-        failed: statutes whose references could not be found, and why. They can be searched.
+        failed: statutes without references because of an error. They can be searched.
         embedded: newly embedded windows of passages.
         vectors: rows of the vector index, if it was built.
         generation: of the store, as indexed.
@@ -247,7 +247,7 @@ def index(
     Args:
         workspace: of the corpus.
         corpus: its name.
-        rebuild: also rebuild what is up to date; texts are not embedded again.
+        rebuild: rebuild everything; texts are not embedded again.
         workers: processes, and threads of the graph. With more than 1 the calling script needs the
             usual ``if __name__ == "__main__"`` guard.
         embedder: makes vectors; without one they stay as they are.
@@ -324,7 +324,7 @@ def index_as_set(
 
 
 class _Source(NamedTuple):
-    """An embedder that is not loaded yet."""
+    """An embedder before loading."""
 
     id: str
     load: "Callable[[], AbstractContextManager[Embedder]]"
@@ -528,7 +528,7 @@ def _failures_named(place: CorpusPaths) -> Iterator[None]:
 
 @contextmanager
 def _words_stay(corpus: str) -> Iterator[None]:
-    """Add to errors of the model that the words are indexed."""
+    """Say in errors of the model: the words are indexed."""
     try:
         with named(), _package_named():
             yield

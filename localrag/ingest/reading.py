@@ -58,8 +58,8 @@ class Walk:
     Attributes:
         roots: the requested folders and files, absolute.
         files: each once, folder by folder, sorted by name.
-        passed_over: files that are not read, each with its reason, in the order of the walk.
-        unreadable: folders and files that could not be looked at.
+        passed_over: unread files, each with its reason, in the order of the walk.
+        unreadable: folders and files with an error.
     """
 
     roots: tuple[Path, ...]
@@ -68,7 +68,7 @@ class Walk:
     unreadable: tuple[Path, ...] = ()
 
     def problems(self) -> Iterator[tuple[str, InputError]]:
-        """The unreadable paths, each with an error that has a cure."""
+        """The unreadable paths, each with its error and cure."""
         for path in self.unreadable:
             problem = InputError(
                 N_("It cannot be read."), N_("Check its permissions, or where the link leads.")
@@ -85,7 +85,7 @@ class Walk:
 def walk(
     paths: Sequence[Path], supported: Callable[[Path], bool], *, follow_links: bool = False
 ) -> Walk:
-    """Find the files below some folders; a file in `paths` is taken whatever it is.
+    """Find the files below some folders; a file in `paths` is always taken.
 
     Hidden files and folders (``.git``, ``.DS_Store``) and leftovers of systems and programs
     (``Thumbs.db``, ``~$letter.docx``) are skipped silently.
@@ -145,7 +145,7 @@ def _require(root: Path) -> None:
 
 
 def still_there(path: str) -> bool:
-    """Whether a file exists; true if unknown, so that nothing is removed on a guess."""
+    """Whether a file exists; true if unknown, to remove nothing on a guess."""
     try:
         return Path(path).exists()
     except OSError:
@@ -253,7 +253,7 @@ class FileToRead:
     """A file to read.
 
     Attributes:
-        known: its record in the store; None if there is none.
+        known: its record in the store, if any.
         again: read it although the store has all of it, because scanned pages were left out.
     """
 
@@ -363,7 +363,7 @@ def contents(
     Raises:
         StorageError: a process was killed.
     """
-    # Large files come last, so that the number of workers does not change the order of documents.
+    # Large files come last: the order of documents is the same with any number of workers.
     small = [task for task in tasks if not _is_streamed(task.file)]
     worth = len(small) > 1 and sum(task.file.bytes for task in small) >= _WORTH_PROCESSES
     scanned: list[FileToRead] = []
@@ -433,7 +433,7 @@ def _laid_out(outcome: readers.Outcome) -> Outcome:
 def _plainly_named(document: Document) -> Document:
     """The document with every name on one line and without hidden characters.
 
-    A file name may hold line breaks and characters that reorder or hide others. The text and the
+    A file name may hold line breaks, and characters to reorder or hide others. The text and the
     subjects of triples stay.
     """
     names = (

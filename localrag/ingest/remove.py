@@ -69,9 +69,9 @@ def _is_left(place: CorpusPaths) -> bool:
 
 
 def _remove_folder(folder: Path) -> None:
-    """Remove the folder of a corpus; the caller holds the lock, which is removed last.
+    """Remove the folder of a corpus; the caller holds the lock, removed last.
 
-    Others that have the lock file open get no lock by it: `locked` sees that it is gone. If the
+    An open lock file gives others no lock: `locked` checks its name. If the
     file was removed after the release, two writers could each hold a lock.
     """
     for path in folder.iterdir():

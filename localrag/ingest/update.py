@@ -1,6 +1,6 @@
-"""Updating the laws of a corpus from an archive, in one step that can be undone.
+"""Updating the laws of a corpus from an archive, in one undoable step.
 
-An archive is anything that `add` reads: e-Gov's zip, a folder of its files, a single file. It is
+An archive is any input of `add`: e-Gov's zip, a folder of its files, a single file. It is
 entered in one transaction: after a kill the corpus is as before. The data for undoing is on the
 disk before the transaction ends.
 """
@@ -60,7 +60,7 @@ class LawChange:
             in a complete archive.
         law_id, title: of the law.
         state: the day from which this text is in force (ISO); "" if its file has no date.
-        earlier: the state before, of an amended law; "" if there is none or it has no date.
+        earlier: the state before, of an amended law; "" without one or without its date.
     """
 
     kind: LawChangeKind
@@ -72,7 +72,7 @@ class LawChange:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A change, and the data that undoes it.
+    """A change, and the data for undoing it.
 
     Attributes:
         change: the change.
@@ -163,9 +163,9 @@ class UpdateReport(LeftOut):
 
     Attributes:
         changes: states of laws, in the order of the archive; removed ones come last.
-        unchanged: states that are the same in the archive.
-        no_laws: documents of the archive that are no laws.
-        failures: parts of the archive that could not be read.
+        unchanged: states with the same text in the archive.
+        no_laws: other documents of the archive.
+        failures: unreadable parts of the archive.
         failed: the first of them, and why.
         applied: whether the corpus was changed.
         undo_bytes: size on the disk of the data for undoing it, kept until the next update.
@@ -209,7 +209,7 @@ def update(
     before: Callable[[UpdateReport], object] = ignore,
     on_event: Listener = ignore,
 ) -> UpdateReport:
-    """Take the laws of an archive into a corpus, in one step that `undo_update` reverses.
+    """Take the laws of an archive into a corpus, in one step; `undo_update` reverses it.
 
     New laws and new states are added, and changed texts replace the old ones. Other documents are
     left alone. Call `index` afterwards.
@@ -218,7 +218,7 @@ def update(
         workspace: of the corpus.
         corpus: its name.
         paths: the archive: files and folders, as for `add`.
-        whole: the archive has all laws in force. Laws that are not in it are removed, and so are
+        whole: the archive has all laws in force. Missing laws are removed, and so are missing
             future states.
         dry_run: report the changes, but make none.
         follow_links: as for `add`.
@@ -336,7 +336,7 @@ class _Update:
             self._fail_to_read(source, problem)
         for one in self._walk.passed_over:
             self._report.count_left_out(one)
-        # A link may lead to a law that only seems to be missing in the archive.
+        # A law may seem missing only because a link to it was not followed.
         self._unread += sum(1 for _ in self._walk.links())
         tasks = [FileToRead(file, None) for file in self._walk.files]
         total, done = sum(task.file.bytes for task in tasks), 0
@@ -372,7 +372,7 @@ class _Update:
             )
 
     def remove_lacking(self) -> None:
-        """Remove the laws and future states that are not in the archive."""
+        """Remove the laws and future states missing in the archive."""
         if self._unread:
             raise InputError(
                 N_(
@@ -485,7 +485,7 @@ def _require_as_left(store: CorpusStore, step: Step) -> None:
 
 
 def _undo(store: CorpusStore, step: Step) -> str:
-    """Undo a step; return the path of the file that the update had read."""
+    """Undo a step; return the path of the update's file."""
     origin = store.files.origin(step.document)
     if step.before is None:
         store.remove(step.document)

@@ -1,4 +1,4 @@
-"""The catalogue: models that suit localrag, and where they are published."""
+"""The catalogue: suitable models, and their repositories."""
 
 import difflib
 import functools

@@ -150,7 +150,7 @@ class ChatModel(Protocol):
 
     Promises of every back end:
 
-    - **Reasoning is off.** A thinking model is told not to think. Its reasoning goes to
+    - **Reasoning is off.** A thinking model gets the order not to think. Its reasoning goes to
     `Reply.thinking` and never reaches `on_text`.
     - **A schema binds.** With ``request.schema``, a reply that ends with `Finish.STOP` is one JSON
     value that fulfils it. A schema that cannot be enforced is refused before any token.
@@ -213,9 +213,9 @@ class ChatModel(Protocol):
     ) -> Choice | None:
         """Weigh answers by the first token of the model's reply.
 
-        A token counts for the option that it begins or equals, whatever its case and the blanks
-        before it. A token that could begin two options (the first byte of はい and of いいえ)
-        counts for none. The part shared with the last prompt is not read again.
+        A token counts for the option that it begins or equals, ignoring case and the blanks before
+        it. A token that could begin two options (the first byte of はい and of いいえ) counts for
+        none. The part shared with the last prompt is not read again.
 
         Args:
             messages: a question that one of the options answers.

@@ -420,7 +420,7 @@ class WindowedReranker(Closing):
     def _logits(
         self, query: str, windows: Sequence[str], tokens: Sequence[int]
     ) -> "NDArray[np.float32]":
-        """One logit per window; `tokens` are those of each pair."""
+        """One logit per window; `tokens` are the counts of each pair."""
 
     def scores(self, query: str, passages: Sequence[str]) -> "NDArray[np.float32]":
         """Score each passage for the query.
@@ -450,7 +450,7 @@ class WindowedReranker(Closing):
         return scores
 
     def _taken_by(self, query: str) -> int:
-        """Tokens of a pair besides those of the passage."""
+        """Tokens of a pair besides the passage."""
         taken = self._counts([query])[0] + self._special_tokens
         if taken > self.max_tokens // 2:
             raise ContextExceeded(

@@ -96,7 +96,7 @@ class _Converter:
         return "\n".join(f"{name} ::= {rule}" for name, rule in rules.items()) + "\n"
 
     def _options(self, path: str, schema: object, inside: tuple[str, ...]) -> tuple[str, ...]:
-        """Rules of alternatives, one of which a value fulfils.
+        """Rules of alternatives; a value fulfils one.
 
         Nested choices become one flat choice: llama.cpp looks for left recursion along every path
         through nested ones, and may never finish.

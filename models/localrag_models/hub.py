@@ -274,7 +274,7 @@ def _library() -> ModuleType:
         raise TransferFailed(
             N_("HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE forbids to ask the hub."), Cure.ONLINE
         )
-    # With telemetry on, every header asks the public hub first, whatever the endpoint.
+    # With telemetry on, every header asks the public hub first, even for another endpoint.
     constants.HF_HUB_DISABLE_TELEMETRY = True
     return huggingface_hub
 

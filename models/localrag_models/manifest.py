@@ -439,7 +439,7 @@ def _kind(path: Path, config: Mapping[str, Any]) -> Kind:
 
 
 def is_cross_encoder(config: Mapping[str, Any]) -> bool:
-    """Whether the settings are those of a cross-encoder."""
+    """Whether the settings describe a cross-encoder."""
     return _architecture(config).endswith("ForSequenceClassification")
 
 
@@ -460,7 +460,7 @@ def _context(path: Path, config: Mapping[str, Any]) -> int | None:
 
 
 def prompts_of(folder: Path) -> Prefixes:
-    """The prefixes in the settings of sentence-transformers; empty if there are none."""
+    """The prefixes in the settings of sentence-transformers; or empty ones."""
     prompts = json_object(folder / "config_sentence_transformers.json").get("prompts")
     if not isinstance(prompts, dict):
         return Prefixes()
@@ -471,7 +471,7 @@ def prompts_of(folder: Path) -> Prefixes:
 def _prefixes(path: Path) -> Prefixes:
     if (said := prompts_of(path)) != Prefixes():
         return said
-    # The configuration notes the origin, whatever the name of the folder.
+    # The configuration notes the origin, even if the folder has another name.
     origin = json_object(path / "config.json").get("_name_or_path", "")
     return _prefixes_by_name(f"{path.name} {origin}")
 

@@ -45,7 +45,7 @@ class ModelSpec:
         name: on its server or in the store.
         path: the file or folder of an installed model.
         id: names model and weights; empty for the runtime's own.
-        prefixes: of an embedder; None for those of its folder or family.
+        prefixes: of an embedder; None for the prefixes of its folder or family.
         server: address of the server.
         servers: addresses of several servers with the same chat model.
         context: tokens of prompt and reply together; 0 for the runtime's choice.
@@ -214,7 +214,7 @@ class SeveralServersChat:
     """A chat model on several servers; fulfils `localrag_models.chat.ChatModel`.
 
     A server with a transient failure rests for a while, and its request goes to another, unless a
-    piece of the reply was heard. If all rest, the one that rested longest is asked.
+    piece of the reply was heard. If all rest, the longest resting one is asked.
     """
 
     def __init__(

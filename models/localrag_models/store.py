@@ -92,7 +92,7 @@ class ModelStore:
             path: the file or folder; it is not changed.
             name: of the model; empty for the name of the file.
             kind: the required kind; None for any.
-            prefixes: of an embedder; None for those of the folder or of its family.
+            prefixes: of an embedder; None for the prefixes of the folder or of its family.
             licence: noted in the manifest.
             link: hard-link the files instead of copying them. It takes no space, but a change of
                 the files damages the model.

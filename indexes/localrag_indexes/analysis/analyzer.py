@@ -153,7 +153,7 @@ _ENTITY = re.compile(
 # as around a number. Every digit of the text belongs to an entity.
 _PLACEHOLDER = "5"
 _WORD_CHARACTER = re.compile(r"\w")
-# Terms that are not Japanese words.
+# No Japanese words.
 _OF_ENTITIES = re.compile(f"[0-9{_LATIN}]")
 # A single hiragana is a particle or the end of an inflected word.
 _LONE_HIRAGANA = re.compile("[ぁ-ゖ]")

@@ -60,7 +60,7 @@ class Graph:
 
     @classmethod
     def load(cls, path: Path, dimension: int) -> Self:
-        """Read a file that `save` wrote; the caller has checked its checksum.
+        """Read a file of `save`; the caller has checked its checksum.
 
         Raises:
             IndexDamaged: the file is no graph.
@@ -129,7 +129,7 @@ class Graph:
     ) -> "NDArray[np.int64] | None":
         """Find the labels of the `n` nearest vectors, best first.
 
-        `vector` has shape ``(d,)``; `admitted` has 1 for each label that may be found.
+        `vector` has shape ``(d,)``; `admitted` has 1 for each allowed label.
 
         Returns:
             None if the graph did not lead to as many.
@@ -146,7 +146,7 @@ class Graph:
 
 
 def memory_needed(count: int, dimension: int) -> int:
-    """Most bytes that building an index of `count` vectors takes."""
+    """The most bytes for building an index of `count` vectors."""
     needed = count * _TABLE_BYTES
     if count * dimension > layout.EXACT_NUMBERS:
         needed += count * (4 * dimension + _GRAPH_BYTES) + _BATCH_BYTES
@@ -154,7 +154,7 @@ def memory_needed(count: int, dimension: int) -> int:
 
 
 def memory_free() -> int:
-    """Bytes that this process can still get without swapping."""
+    """Bytes of free memory for this process, without swapping."""
     free = psutil.virtual_memory().available
     group = Path("/sys/fs/cgroup")
     try:
@@ -434,7 +434,7 @@ class VectorIndex:
             return search.best(k, None if exact or few else self._graph)
 
     def of(self, where: Mapping[str, Collection[str]]) -> "NDArray[np.float32]":
-        """The vectors of the entries that pass a filter, shape ``(n, d)``.
+        """The vectors of the entries after a filter, shape ``(n, d)``.
 
         Raises:
             IndexDamaged: a file has changed since the index was built or opened.

@@ -310,7 +310,7 @@ def _finish(told: Json) -> Finish:
 class OllamaEmbedder(ServerEmbedder):
     """An embedding model on an Ollama server; fulfils `localrag_models.embedding.Embedder`.
 
-    The arguments are as in `OllamaChat`. `prefixes` None takes those of the families E5 and
+    The arguments are as in `OllamaChat`. `prefixes` None takes the prefixes of the families E5 and
     nomic-embed-text, by the name.
 
     Raises:

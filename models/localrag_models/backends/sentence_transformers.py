@@ -52,7 +52,7 @@ class SentenceTransformersEmbedder(WindowedEmbedder):
     """An embedder run by PyTorch, or by NumPy for a few texts.
 
     `device` is ``cpu``, ``auto``, or a name of PyTorch (``cuda:0``); the other arguments are fields
-    of `ModelSpec`. `prefixes` None takes the prompts in its settings, else those of E5.
+    of `ModelSpec`. `prefixes` None takes the prompts in its settings, else the ones of E5.
 
     Raises:
         ModelMissing: there is no such folder.
@@ -144,7 +144,7 @@ class _PyTorch:
 class CrossEncoderReranker(WindowedReranker):
     """A cross-encoder with one label, run by PyTorch.
 
-    The arguments are those of `SentenceTransformersEmbedder`.
+    The arguments are as in `SentenceTransformersEmbedder`.
     """
 
     def __init__(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _POOLING_NONE = 0
 
-# Attention costs the square of all tokens evaluated together, whatever their sequence. With more
+# Attention costs the square of all tokens evaluated together, of all sequences. With more
 # short sequences at once a processor gets slower; a GPU gets faster.
 _TOKENS_ON_PROCESSOR = 128
 
@@ -211,7 +211,7 @@ class LlamaCppEmbedder(WindowedEmbedder):
 class LlamaCppReranker(WindowedReranker):
     """A cross-encoder with one label, run by llama.cpp.
 
-    The arguments are those of `LlamaCppEmbedder`, and so are the errors.
+    The arguments and errors are as in `LlamaCppEmbedder`.
 
     Raises:
         WrongKind: it holds no reranker, or one with several labels.

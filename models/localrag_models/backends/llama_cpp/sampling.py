@@ -161,7 +161,7 @@ class Vocabulary:
     Attributes:
         control: spellings of control tokens, and of markers such as ``<think>``.
         silent: whether a token has no text and does not end a reply, shape ``(vocabulary,)``.
-        begin: the token before every prompt; None if there is none.
+        begin: the token before every prompt; or None.
         begin_text: the spelling of the token that begins texts.
         end_text: the spelling of the token that ends a turn.
     """
@@ -313,5 +313,5 @@ class GrammarConstraint:
 
 
 def _is_tag(text: str) -> bool:
-    # Some vocabularies define runs of blanks as well, which are text.
+    # Some vocabularies also define runs of blanks, but these are text.
     return text.startswith(("<", "[")) and text.endswith((">", "]"))

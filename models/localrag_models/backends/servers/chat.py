@@ -288,10 +288,10 @@ class ServerChat(Closing):
 
     @abstractmethod
     def _event(self, line: str) -> Event | None:
-        """The event in a line of the stream; None if there is none."""
+        """The event in a line of the stream, if any."""
 
     def _calibrate(self, cancelled: Callable[[], bool]) -> None:
-        """Learn once how many tokens the model makes of a sample; the server loads it for that."""
+        """Learn once how many tokens the model makes of a sample; the server loads it meanwhile."""
         with self._calibrating:
             if self._stretch is None:
                 sample = ChatRequest(messages=SAMPLE, max_tokens=1)
