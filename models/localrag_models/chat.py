@@ -151,15 +151,15 @@ class ChatModel(Protocol):
     Promises of every back end:
 
     - **Reasoning is off.** A thinking model gets the order not to think. Its reasoning goes to
-    `Reply.thinking` and never reaches `on_text`.
+      `Reply.thinking` and never reaches `on_text`.
     - **A schema binds.** With ``request.schema``, a reply that ends with `Finish.STOP` is one JSON
-    value that fulfils it. A schema that cannot be enforced is refused before any token.
+      value that fulfils it. A schema that cannot be enforced is refused before any token.
     - **Nothing is cut in silence.** If prompt and ``max_tokens`` do not fit into the context,
-    `ContextExceeded` comes before any token.
+      `ContextExceeded` comes before any token.
     - **Content is data.** Control tokens inside a message (``<|im_end|>``) reach the model as plain
-    text. Replies give back the text of the documents.
+      text. Replies give back the text of the documents.
     - **Failures are typed**: always `ModelError`, and `ModelError.transient` says whether repeating
-    can help. The process survives them.
+      can help. The process survives them.
     """
 
     @property

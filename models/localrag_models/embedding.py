@@ -227,11 +227,11 @@ class Embedder(Protocol):
     Promises of every back end:
 
     - Vectors are float32, of length 1 (L2), shape ``(n, dimension)``, in the order of the texts. No
-    vector is zero or holds a NaN.
+      vector is zero or holds a NaN.
     - The prefixes of queries and passages are added here, never by the caller.
     - A vector does not depend on the other texts of its call (to 1e-5), nor on their order.
     - Text longer than `max_tokens` is never cut. Its vector is the mean of its windows, weighted by
-    tokens and normalised.
+      tokens and normalised.
     - Lone surrogates, which UTF-8 cannot hold, are embedded as U+FFFD.
     - Threads may share it; they wait for each other.
     - Failures are `ModelError`, and the process survives them.
@@ -371,10 +371,10 @@ class Reranker(Protocol):
     Promises of every back end:
 
     - Scores are float32 between 0 and 1 (the sigmoid of the logit), shape ``(n,)``, in the order of
-    the passages.
+      the passages.
     - A score does not depend on the other passages of the call (to 1e-5).
     - A passage too long for one window gets the best score of its windows; nothing is cut. A query
-    longer than half a window raises `ContextExceeded`.
+      longer than half a window raises `ContextExceeded`.
     - Lone surrogates, which UTF-8 cannot hold, are read as U+FFFD.
     - Threads may share it; they wait for each other.
     - Failures are `ModelError`, and the process survives them.
