@@ -19,8 +19,7 @@ from localrag.errors import (
 from localrag.facts import Fact, FactKind
 from localrag.ingest.add import AddReport
 from localrag.ingest.index import IndexReport
-from localrag.ingest.undo import LawChange, LawChangeKind
-from localrag.ingest.update import UpdateReport
+from localrag.ingest.update import LawChange, LawChangeKind, UpdateReport
 from localrag.overview import Overview
 from localrag.provision import LookedUp, Provision
 from localrag.reading.types import (

@@ -177,8 +177,8 @@ def show(
         else:
             found = opened.look_up(call.citation, None if everything else MOST)
         if out is not None:
-            from localrag.export.provision import looked_up_blocks
             from localrag.export.files import write_blocks
+            from localrag.export.provision import looked_up_blocks
 
             write_blocks(out, looked_up_blocks(opened.store, found))
             tell(_("written: {path}").format(path=out))
@@ -376,9 +376,9 @@ def check(
     """
     from localrag.as_json.checks import check_as_json
     from localrag.check import named_files
-    from localrag.export.report import known_suffix, write_report
     from localrag.check.wording import title
     from localrag.cli.terminal import Meter
+    from localrag.export.report import known_suffix, write_report
 
     text = " ".join(words)
     paths = named_files(words)

@@ -29,8 +29,7 @@ from localrag.session import Corpus, Session
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from localrag.ingest.undo import LawChange
-    from localrag.ingest.update import UpdateReport
+    from localrag.ingest.update import LawChange, UpdateReport
 
 
 ListedCorpus = Annotated[
@@ -494,7 +493,7 @@ def update(
 def _updated(update: "Callable[..., UpdateReport]", *, ask: bool) -> "UpdateReport":
     """Run an update, and ask first if laws are removed."""
     from localrag.cli.render_ingest import shown_events
-    from localrag.ingest.undo import REMOVING
+    from localrag.ingest.update import REMOVING
 
     with ExitStack() as showing:
         listener = showing.enter_context(shown_events())
@@ -519,7 +518,7 @@ def _updated(update: "Callable[..., UpdateReport]", *, ask: bool) -> "UpdateRepo
 
 def _print_update(corpus: str, report: "UpdateReport") -> None:
     from localrag.cli.render_ingest import print_failures, print_left_out
-    from localrag.ingest.undo import LawChangeKind
+    from localrag.ingest.update import LawChangeKind
 
     for kind in LawChangeKind:
         states = [change for change in report.changes if change.kind is kind]

@@ -17,8 +17,9 @@ from localrag.progress import BYTES, Phase, Stopwatch
 from localrag.session import Session
 
 if TYPE_CHECKING:
+    from localrag_models.files import Progress
     from localrag_models.runtimes import Runtime
-    from localrag_models.store import ModelStore, Progress
+    from localrag_models.store import ModelStore
 
 _LISTED = "ollama"
 """The runtime whose servers say what they have."""
@@ -156,7 +157,7 @@ def pull(
         return
     with _work(session) as (store, on_progress):
         from localrag_models.hub import PUBLIC_HUB, Hub
-        from localrag_models.pull import pull as fetch
+        from localrag_models.hub import pull as fetch
 
         before = store.installed()
         installed = fetch(

@@ -13,7 +13,7 @@ from localrag_models.files import gigabytes
 from localrag_models.store import InstalledModel, ModelStore
 
 if TYPE_CHECKING:
-    from localrag_models.backends.ollama import OllamaModel
+    from localrag_models.runtimes import OllamaModel
 
 _KINDS = (N_("chat"), N_("embedder"), N_("reranker"))
 """What models are for, as messages."""

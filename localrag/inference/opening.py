@@ -28,8 +28,7 @@ from localrag_models.runtimes import BY_FORMAT, ModelSpec, Runtime, named_runtim
 
 if TYPE_CHECKING:
     from localrag_models.chat import ChatModel
-    from localrag_models.embedding import Embedder
-    from localrag_models.reranking import Reranker
+    from localrag_models.embedding import Embedder, Reranker
     from localrag_models.store import InstalledModel
 
 

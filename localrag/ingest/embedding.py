@@ -1,16 +1,14 @@
-"""Embedding: the vectors of a corpus brought up to date with its store.
+"""Embedding: bring the vectors of a corpus up to date with its store.
 
 A passage is embedded window by window, and a window is known by the digest of the model and its
-text. What the index in use holds, or is kept for the next one, is not embedded again, so a run that
-was killed goes on where it stopped, and a change of the corpus costs what has changed.
+text. Windows in the current index, or kept for the next one, are not embedded again: a killed run
+continues where it stopped.
 
-Of a provision of a statute the opening is enough, unless the settings say otherwise: its heading
-and first words say what it is about, and 327 laws take minutes instead of hours.
+Of a provision only the opening is embedded, unless the settings say otherwise. Its heading and
+first words say enough, and 327 laws take minutes instead of hours.
 
-What is embedded and not yet in an index is kept in SQLite, for the same promises as the corpus
-store, without code of our own: a batch is in the file as a whole or not at all, whatever kills the
-process, and a full disk is an error. Writing is flushed batch by batch, which costs milliseconds
-where embedding costs seconds.
+New vectors are kept in SQLite until the index is built. A batch is stored as a whole or not at all,
+and a full disk is an error. Flushing a batch takes milliseconds, embedding it seconds.
 """
 
 import hashlib
@@ -59,10 +57,10 @@ _COMPANIONS = ("", "-wal", "-shm")
 class KeptVectors:
     """Vectors by the digest of their text; one process at a time, which holds the corpus's lock.
 
-    Opened by ``with``, which makes the file where it is missing.
+    ``with`` opens the file and creates it if missing.
 
     Raises:
-        StorageError: it cannot be opened, read or written (as for every method).
+        StorageError: it cannot be opened, read or written (all methods).
     """
 
     def __init__(self, path: Path) -> None:
@@ -71,20 +69,19 @@ class KeptVectors:
 
     @classmethod
     def of(cls, folder: Path, model: str) -> Self:
-        """What is kept beside the vectors in a folder for one embedder.
+        """The vectors kept in a folder for one embedder.
 
-        Each has its own: who tries another model and comes back finds what was done before.
+        Each embedder has its own file: after a test of another model, earlier work is still there.
         """
         name = hashlib.blake2b(model.encode(), digest_size=6).hexdigest()
         return cls(folder / f"journal-{name}.sqlite")
 
     def digests(self) -> set[bytes]:
-        """The digests of all texts in it."""
         with self._errors():
             return {digest for (digest,) in self._connection.execute("SELECT digest FROM vectors")}
 
     def vector(self, digest: bytes) -> "NDArray[np.float32]":
-        """The vector of a text that is in it, shape ``(d,)``."""
+        """The stored vector of a text, shape ``(d,)``."""
         import numpy as np
 
         with self._errors():
@@ -94,7 +91,7 @@ class KeptVectors:
         return np.frombuffer(stored, "<f4")
 
     def append(self, digests: Sequence[bytes], vectors: "NDArray[np.float32]") -> None:
-        """Enter the vectors of some texts, all of them or none; once this returns they stay."""
+        """Store the vectors of some texts, all of them or none."""
         rows = [
             (digest, vector.astype("<f4").tobytes())
             for digest, vector in zip(digests, vectors, strict=True)
@@ -113,7 +110,7 @@ class KeptVectors:
                 raise
 
     def discard(self) -> None:
-        """Delete the file, if there is one: all that is in it is in an index now."""
+        """Delete the file, if any: an index now has all its vectors."""
         self._close()
         with self._errors():
             for companion in _COMPANIONS:
@@ -152,7 +149,7 @@ class KeptVectors:
             yield
         except (apsw.Error, OSError) as error:
             raise StorageError(
-                N_("What is embedded already cannot be kept in {path} ({problem})."),
+                N_("Finished vectors cannot be stored in {path} ({problem})."),
                 N_("Free space on the disk; if the file is damaged, delete it."),
                 path=self._path,
                 problem=error,
@@ -160,7 +157,7 @@ class KeptVectors:
 
 
 class Window(NamedTuple):
-    """A window of a text, and the digest that it is known by."""
+    """A window of a text, and its digest."""
 
     digest: bytes
     text: str
@@ -168,25 +165,25 @@ class Window(NamedTuple):
 
 _Split = Callable[[Passage], list[Window]]
 
-# Windows embedded between two commits: what a kill can cost, and how often progress is told. They
-# are of about the same length, for a processor computes the padding of the shorter ones too.
+# Windows between two commits: the most lost by a kill, and the pace of progress. They have
+# about the same length, because a processor also computes the padding of shorter ones.
 _BATCH = 64
 # Windows read ahead, to be sorted by length.
 _AHEAD = 2048
 # Passages read from the store at a time.
 _READ = 200
 _DIGEST_BYTES = 16
-# Characters of a provision that are embedded as its opening, beside the header.
+# Characters of a provision in its opening, beside the header.
 _OPENING = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """What `embed` did.
+    """The result of `embed`.
 
     Attributes:
         windows: newly embedded.
-        vectors: rows of the index: one for each window of each passage.
+        vectors: rows of the index, one for each window of each passage.
     """
 
     windows: int
@@ -195,7 +192,7 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class PlannedEntry:
-    """What is to be embedded under one key, with the digests of its windows."""
+    """An entry to embed: its key and the digests of its windows."""
 
     key: int
     digests: tuple[bytes, ...]
@@ -215,21 +212,14 @@ def embed(
 ) -> Embedded:
     """Bring the vectors of a corpus up to date; the caller holds its lock.
 
-    Until the last moment the old vectors stay in place and answer.
-
-    Args:
-        place: where the corpus lies.
-        store: the corpus, open.
-        embedder: the model.
-        on_event: called with `EmbeddingPlanned` and `Progress`.
-        provisions: what is embedded of the provisions of statutes.
-        rebuild: build the graph anew; texts are not embedded again.
-        threads: of the graph.
-        at_once: batches that the model embeds at the same time.
+    The old vectors stay in use until the new ones are complete. `provisions` is the part of each
+    provision to embed, `threads` belong to the graph, and `at_once` is the number of batches
+    embedded at the same time. With `rebuild` the graph is built again, but no text is embedded
+    again.
 
     Raises:
-        ModelError: the model fails; what is embedded by then is kept for the next run.
-        IndexingError: the index cannot be built, or memory would not suffice.
+        ModelError: the model fails; finished vectors are kept for the next run.
+        IndexingError: the index cannot be built, or would need too much memory.
         StorageError: the disk is full or the folder cannot be written.
     """
 
@@ -253,7 +243,7 @@ def embed(
 
 
 def windows_of(embedder: "Embedder", text: str, header: str = "") -> list[Window]:
-    """The windows that an embedder reads a text in, each after the digest it is known by."""
+    """The windows of a text for an embedder, each after its digest."""
     windows = embedder.windows(text, header)
     return [Window(_digest(embedder.id, window), window) for window in windows]
 
@@ -271,19 +261,10 @@ def embed_planned(
     threads: int = 1,
     at_once: int = 1,
 ) -> Embedded:
-    """Make an index of vectors; what is embedded already, in the one in use or kept, stays.
+    """Build a vector index; vectors in the current index, or kept, are used again.
 
-    Args:
-        root: of the generations of the index; what is embedded is kept there until it is built.
-        plan: its entries.
-        read: gives, of the entries with some keys, the windows that are wanted, once each.
-        embedder: the model.
-        on_event: as for `embed`, like the errors.
-        attributes: names of those that the entries can be filtered by.
-        extra: for the manifest.
-        rebuild: build the graph anew.
-        threads: of the graph.
-        at_once: as for `embed`.
+    `root` has the generations of the index and the kept vectors. `plan` lists the entries, and
+    `read` yields the wanted windows of the entries with some keys. The rest is as for `embed`.
     """
     from localrag_indexes import vectors
 
@@ -328,11 +309,7 @@ def _digest(model: str, window: str) -> bytes:
 
 
 def _known(root: Path, embedder: "Embedder") -> "tuple[dict[bytes, Vector], str]":
-    """The vectors of the index in use, if it is of this model and every byte is as it was written.
-
-    Returns:
-        The vectors by digest, and the damage for which there are none.
-    """
+    """The vectors of the current index, if it is undamaged and of this model."""
     from localrag_indexes.vectors import VectorIndex
 
     folder = current(root)
@@ -350,7 +327,7 @@ def _known(root: Path, embedder: "Embedder") -> "tuple[dict[bytes, Vector], str]
 def _windows(
     store: CorpusStore, split: _Split, passages: Sequence[int], missing: Collection[bytes]
 ) -> Iterator[Window]:
-    """Yield the windows that are missing, once each, with their digests."""
+    """Yield the missing windows, once each, with their digests."""
     seen: set[bytes] = set()
     for start in range(0, len(passages), _READ):
         read = store.by_keys(passages[start : start + _READ])
@@ -369,7 +346,7 @@ def _embed(
     at_once: int,
     on_event: Listener,
 ) -> None:
-    """Embed windows batch by batch; each is kept before progress is told."""
+    """Embed windows batch by batch; each batch is stored before its progress is reported."""
     done = 0
     watch = Stopwatch(on_event)
     for batch, vectors in map_threads(partial(_vectors, embedder), _batches(windows), at_once):
@@ -379,14 +356,13 @@ def _embed(
 
 
 def _batches(windows: Iterator[Window]) -> Iterator[list[Window]]:
-    """Windows of about the same length, as many as are embedded in one call."""
     while ahead := sorted(islice(windows, _AHEAD), key=lambda window: len(window.text)):
         for start in range(0, len(ahead), _BATCH):
             yield ahead[start : start + _BATCH]
 
 
 def _vectors(embedder: "Embedder", windows: Sequence[Window]) -> "NDArray[np.float32]":
-    """Embed windows and make sure that what comes back can be compared."""
+    """Embed windows, and check the vectors."""
     import numpy as np
 
     found = embedder.embed_passages([window.text for window in windows])

@@ -1,7 +1,7 @@
-"""Indexing: what can be derived from the store, derived anew."""
+"""Indexing: everything derived from the store (links of statutes, words, vectors)."""
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date
 from errno import ENOSPC
@@ -13,13 +13,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from localrag.config import Config, Provisions
-from localrag.corpus.store import CorpusStore
-from localrag.corpus.types import ARTICLES
-from localrag.errors import ModelUnusable, NoWorkers, StorageError
+from localrag.corpus.links import ReferenceRow
+from localrag.corpus.store import CorpusStore, Definition
+from localrag.corpus.types import ARTICLES, Document
+from localrag.errors import InputError, ModelUnusable, NoWorkers, StorageError
 from localrag.inference.opening import embedder_id, embedder_name, named, open_embedder
 from localrag.ingest.embedding import KeptVectors, embed
-from localrag.ingest.events import INDEXING, Event, FileFailed, Listener
-from localrag.ingest.linking import link
+from localrag.ingest.events import FINDING_REFERENCES, INDEXING, Event, FileFailed, Listener
 from localrag.ingest.state import (
     ATTRIBUTES,
     LAYERS,
@@ -36,21 +36,148 @@ from localrag.progress import Stopwatch, ignore
 from localrag.statutes.predicted import fingerprint, predicted_questions
 from localrag.workspace import CorpusPaths, Workspace
 from localrag_indexes.analysis import Analyzer
-from localrag_indexes.bm25 import BM25Index
-from localrag_indexes.bm25.build import TextEntry, build, update
+from localrag_indexes.bm25 import BM25Index, TextEntry, build, update
 from localrag_indexes.errors import IndexingError, PackageMissing, WorkerNotStarted
 from localrag_indexes.manifest import current, new_generation, sweep
-from localrag_indexes.parallel import Executor, Workers
+from localrag_indexes.parallel import Executor, Workers, map_stream
 from localrag_models.errors import BackendMissing, Cure
 
 if TYPE_CHECKING:
+    from localrag.statutes.names import LawNames
     from localrag_models.embedding import Embedder
 
 
-# Shares of the passages of a corpus. Where more have changed it is indexed from nothing, and so it
-# is where more entries have gone since that was done: they still count in the weights of terms.
+# Looking for the names of this many changed laws takes as long as reading every law.
+_MANY = 200
+
+
+def link(store: CorpusStore, *, rebuild: bool, workers: int, on_event: Listener) -> tuple[int, int]:
+    """Bring the stored references and definitions up to date with the statutes.
+
+    A statute's references depend on its text and on the names of all laws. So it reads changed
+    statutes, and statutes with an added, removed or reassigned name of a law. A
+    `FileFailed` reports a statute that fails; the rest continues. Returns the numbers of references
+    and of definitions found.
+    """
+    from localrag.statutes.names import LawNames
+
+    names, before = LawNames.from_rows(store.laws()), LawNames.from_rows(store.linked_names())
+    every = store.law_states()
+    keys = every if rebuild or not before.rows else _to_read(store, every, before, names)
+    find = FindLinks(store.path, names)
+    watch = Stopwatch(on_event)
+
+    def found() -> Iterator[tuple[int, tuple[ReferenceRow, ...], tuple[Definition, ...]]]:
+        for done, (key, links) in enumerate(map_stream(find, keys, workers), start=1):
+            if links.failure:
+                # Not stored as found: the next indexing tries again.
+                on_event(FileFailed(links.law_id, links.failure))
+            else:
+                yield key, links.references, links.definitions
+            watch(FINDING_REFERENCES, done, len(keys))
+
+    with closing(find):
+        return store.replace_links(found(), everything=len(keys) == len(every))
+
+
+def _to_read(
+    store: CorpusStore, every: list[int], before: "LawNames", names: "LawNames"
+) -> list[int]:
+    """The keys of the states of laws with outdated references."""
+    changed = {
+        law_id
+        for law_id in before.rows.keys() | names.rows.keys()
+        if before.rows.get(law_id) != names.rows.get(law_id)
+    }
+    if len(changed) > _MANY:
+        return every
+    unlinked = set(store.law_states(unlinked=True))
+    if not changed:
+        return sorted(unlinked)
+    words = _changed_names(before, names, changed)
+    related = {
+        relative
+        for of in (before, names)
+        for law_id in changed
+        for relative in (*of.parents(law_id), *of.orders(law_id))
+    }
+    return [
+        key for key in every if key in unlinked or _names_one(store.read_words(key), words, related)
+    ]
+
+
+def _changed_names(
+    before: "LawNames", names: "LawNames", changed: Collection[str]
+) -> tuple[str, ...]:
+    """The names and numbers that mean other laws than before."""
+    others = {
+        name
+        for name in before.names.keys() | names.names.keys()
+        if set(before.names.get(name, ())) != set(names.names.get(name, ()))
+    }
+    rows = [of.rows[law_id] for of in (before, names) for law_id in changed if law_id in of.rows]
+    return tuple(others | {row.law_num for row in rows if row.law_num})
+
+
+def _names_one(words: tuple[str, str], names: tuple[str, ...], related: Collection[str]) -> bool:
+    law_id, text = words
+    return law_id in related or any(name in text for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """The links of one statute; `failure` is the reason for none."""
+
+    law_id: str
+    references: tuple[ReferenceRow, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    failure: InputError | None = None
+
+
+class FindLinks:
+    """Finds the links of one statute; can be pickled, and each process opens the store itself."""
+
+    def __init__(self, path: Path, names: "LawNames") -> None:
+        self._path = path
+        self._names = names
+        self._store: CorpusStore | None = None
+
+    def close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+
+    def __call__(self, key: int) -> Links:
+        """Read a state of a statute and find its references and definitions."""
+        if self._store is None:
+            self._store = CorpusStore.open(self._path, read_only=True)
+        document = self._store.read(key)
+        try:
+            return _links(document, self._names)
+        except Exception as error:  # noqa: BLE001 - one odd text must not keep all from being found
+            problem = InputError(
+                N_("Its references and definitions could not be found ({name}: {problem})."),
+                N_("It can be searched all the same."),
+                name=type(error).__name__,
+                problem=str(error),
+            )
+            return Links(document.id, failure=problem)
+
+
+def _links(document: Document, names: "LawNames") -> Links:
+    from localrag.statutes.definitions import extract_definitions
+    from localrag.statutes.references import extract_references
+
+    return Links(
+        document.id,
+        tuple(map(ReferenceRow.of, extract_references(document, names))),
+        tuple(extract_definitions(document)),
+    )
+
+
+# Shares of the passages. The index is built from nothing if more have changed, or if more entries
+# have vanished since the last full build: vanished entries still count in the weights of terms.
 _MUCH, _STALE = 0.2, 0.05
-# Analysing fewer passages than this takes less time than starting processes.
+# Analysing fewer passages takes less time than starting processes.
 _WORTH_PROCESSES = 2_000
 
 __all__ = ["HERE", "LAYERS", "Elsewhere", "IndexReport", "IndexState", "index", "index_state"]
@@ -58,12 +185,12 @@ __all__ = ["HERE", "LAYERS", "Elsewhere", "IndexReport", "IndexState", "index", 
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """What does the heavy work of indexing, where it is not this machine.
+    """Other machines for the heavy work of indexing.
 
     Attributes:
-        analysis: what analyses text; None for processes of this machine.
+        analysis: analyses text; None for processes of this machine.
         opener: opens the embedder of the settings; None to open it here.
-        at_once: batches of windows that it embeds at the same time.
+        at_once: batches of windows embedded at the same time.
     """
 
     analysis: Executor | None = None
@@ -72,19 +199,19 @@ class Elsewhere:
 
 
 HERE = Elsewhere()
-"""All of it is done on this machine."""
+"""Everything is done on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What an `index` did.
+    """The result of an `index`.
 
     Attributes:
-        skipped: everything was up to date and nothing was done; the counts are 0 then.
-        passages: newly indexed by their words; 0 also where only the vectors were made.
+        skipped: everything was up to date; the counts are 0.
+        passages: whose words were newly indexed; 0 if only vectors were made.
         references, definitions: found in the statutes.
-        failed: statutes whose references could not be found, and why; they can be searched.
-        embedded: windows of passages that were newly embedded.
+        failed: statutes without references because of an error. They can be searched.
+        embedded: newly embedded windows of passages.
         vectors: rows of the vector index, if it was built.
         generation: of the store, as indexed.
         seconds: wall time.
@@ -114,27 +241,26 @@ def index(
 ) -> IndexReport:
     """Bring references, definitions, the BM25 index and the vectors up to date with the store.
 
-    Until the last moment the old indexes stay in place and answer; a build that fails or is
-    killed leaves them there. Words come first: they are indexed whatever the embedder does.
+    The old indexes stay in use until the new ones are complete, also if a build fails or is killed.
+    Words come first: they are indexed even if the embedder fails.
 
     Args:
-        workspace: where the corpus lies.
+        workspace: of the corpus.
         corpus: its name.
-        rebuild: also what is up to date; texts are not embedded again.
-        workers: processes, and threads of the graph; with more than 1 the calling script needs
-            the usual ``if __name__ == "__main__"`` guard.
-        embedder: the model that makes vectors; without one they are left as they are.
-        provisions: what is embedded of the provisions of statutes.
-        elsewhere: what does the heavy work, where that is not this machine.
+        rebuild: rebuild everything; texts are not embedded again.
+        workers: processes, and threads of the graph. With more than 1 the calling script needs the
+            usual ``if __name__ == "__main__"`` guard.
+        embedder: makes vectors; without one they stay as they are.
+        provisions: the part of each provision to embed.
+        elsewhere: other machines for the heavy work.
         on_event: called with `Progress`, `EmbeddingPlanned` and `FileFailed`, in this process.
 
     Raises:
         NotFoundError: there is no such corpus.
         BusyError: another process is writing to the corpus.
-        StorageError: the disk is full or read-only, or memory does not suffice.
+        StorageError: the disk is full or read-only, or there is not enough memory.
         StoreError: the store is damaged.
-        ModelUnusable: the embedder fails. The words are indexed; what is embedded by then is kept,
-            and the next run goes on there.
+        ModelUnusable: the embedder fails. Words are indexed, finished vectors are kept.
     """
     started = perf_counter()
     place = workspace.corpus(corpus)
@@ -166,10 +292,10 @@ def index_as_set(
     elsewhere: Elsewhere = HERE,
     on_event: Listener = ignore,
 ) -> IndexReport:
-    """Do what `index` does with the embedder that the settings name, else the one installed.
+    """Do the same as `index` with the embedder of the settings, else the installed one.
 
-    The model is loaded only if there are vectors to make; the words are indexed even where it is
-    not installed. Without `workers` there are as many as the settings say.
+    The model is loaded only if vectors are missing; words are indexed even if it is not installed.
+    Without `workers` the settings give their number.
     """
     started = perf_counter()
     workers = workers or config.ingest.processes
@@ -198,14 +324,7 @@ def index_as_set(
 
 
 class _Source(NamedTuple):
-    """An embedder that is not loaded yet.
-
-    Attributes:
-        id: of the embedder.
-        load: loads it.
-        provisions: what it embeds of statutes.
-        at_once: batches that it embeds at the same time.
-    """
+    """An embedder before loading."""
 
     id: str
     load: "Callable[[], AbstractContextManager[Embedder]]"
@@ -214,7 +333,7 @@ class _Source(NamedTuple):
 
 
 def _newest(place: CorpusPaths) -> CorpusStore:
-    """The store with the newest state of every law: what indexing finds depends on no day."""
+    # Indexing does not depend on a day.
     return CorpusStore.open(place.store, as_of=date.max)
 
 
@@ -228,10 +347,10 @@ def _words(
     on_event: Listener,
 ) -> IndexReport:
     generation = store.generation
-    # Every byte is compared: who runs this because a search failed is told "up to date" in earnest.
+    # Every byte is compared: after a failed search, "up to date" must be true.
     found = state(place, store, deep=True)
     if not rebuild and found is IndexState.FRESH:
-        # A build killed at its very end left the old index beside the new.
+        # A build killed at its very end leaves the old index beside the new one.
         sweep(place.bm25)
         sweep(place.questions)
         return IndexReport(True, 0, 0, 0, generation, 0.0)
@@ -262,7 +381,7 @@ def _vectors(
     threads: int,
     on_event: Listener,
 ) -> IndexReport:
-    """Bring the vectors up to date; returns the report of the words with theirs added."""
+    """Bring the vectors up to date; return the report with their counts."""
     if (
         not rebuild
         and vector_state(place, store, source.id, source.provisions, deep=True) is IndexState.FRESH
@@ -285,13 +404,13 @@ def _vectors(
 
 
 class _Previous(NamedTuple):
-    """The index in use, and how the store has changed since it was built.
+    """The current index, and the changes of the store since it was built.
 
     Attributes:
-        folder: where it lies.
-        gone: first and last key of each run of its entries that the store has no longer.
-        added: keys of passages that it lacks.
-        stale: how many of its entries are gone, with those that were gone before.
+        folder: of the index.
+        gone: first and last key of each run of vanished entries.
+        added: keys of new passages.
+        stale: vanished entries, earlier ones included.
     """
 
     folder: Path
@@ -301,7 +420,7 @@ class _Previous(NamedTuple):
 
 
 def _previous(place: CorpusPaths, store: CorpusStore) -> _Previous | None:
-    """The index in use, if it was built from this store, and little has changed since then."""
+    """The current index, if it was built from this store and little has changed since."""
     folder = current(place.bm25)
     if folder is None:
         return None
@@ -314,7 +433,7 @@ def _previous(place: CorpusPaths, store: CorpusStore) -> _Previous | None:
             return None  # Another store may have given the same keys to other passages.
         earlier, now = int(extra.get("stale", 0)), 0
         in_run = False
-        # Millions of keys are met one by one: only those that differ are kept, a share of them.
+        # There may be millions of keys: only different ones are kept.
         for key, had, has in _compared(index.keys(), store.distinct(LAYERS)):
             if not had:
                 added.add(key)
@@ -322,7 +441,7 @@ def _previous(place: CorpusPaths, store: CorpusStore) -> _Previous | None:
                 in_run = False
             else:
                 now += 1
-                # Between the keys of a run stands none that stays: gone by one condition.
+                # No remaining key is between the keys of a run, so one condition removes it.
                 first = gone.pop()[0] if in_run else key
                 gone.append((first, key))
                 in_run = True
@@ -332,7 +451,6 @@ def _previous(place: CorpusPaths, store: CorpusStore) -> _Previous | None:
 
 
 def _compared(had: Iterator[int], has: Iterator[int]) -> Iterator[tuple[int, bool, bool]]:
-    """Every key of two sorted sources, and whether it is in each."""
     for key, sources in groupby(merge(((k, 0) for k in had), ((k, 1) for k in has)), itemgetter(0)):
         found = {source for _, source in sources}
         yield key, 0 in found, 1 in found
@@ -346,7 +464,7 @@ def _build(
     workers: Workers,
     on_event: Listener,
 ) -> int:
-    """Build the index of words anew, or from the one in use; returns how many were entered."""
+    """Build the index of words, from the current one if possible; return how many were added."""
     watch = Stopwatch(on_event)
     total = store.count(LAYERS) if previous is None else len(previous.added)
     extra = {**origin(store), "unlinked": unlinked}
@@ -410,7 +528,7 @@ def _failures_named(place: CorpusPaths) -> Iterator[None]:
 
 @contextmanager
 def _words_stay(corpus: str) -> Iterator[None]:
-    """Say of what fails with the model that the words are indexed all the same."""
+    """Say in errors of the model: the words are indexed."""
     try:
         with named(), _package_named():
             yield
@@ -435,9 +553,9 @@ def _package_named() -> Iterator[None]:
 
 
 def _questions(store: CorpusStore) -> Iterator[TextEntry]:
-    """The questions of each provision that has some, by its key, in an index of their own.
+    """The predicted questions of each provision, by its key, for an index of their own.
 
-    Among the words of the provisions they would change how rare and how telling a word is.
+    Among the words of the provisions they would change the frequencies of terms.
     """
     for law, articles in groupby(store.article_keys(), itemgetter(0)):
         about = attributes(store.document(law), ARTICLES)

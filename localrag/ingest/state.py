@@ -1,4 +1,4 @@
-"""How the indexes of a corpus stand to its store."""
+"""Whether the indexes of a corpus match its store, and the lock of its writer."""
 
 import json
 import os
@@ -24,11 +24,11 @@ from localrag_indexes.errors import IndexingError, IndexVersionError
 from localrag_indexes.manifest import IndexManifest, current
 
 LAYERS = (ARTICLES, PASSAGES, TRIPLES)
-"""Layers that are searched by their words: what is cited and read as a whole."""
+"""Layers whose words are searched."""
 
 
 class IndexState(StrEnum):
-    """How an index of a corpus stands to its store.
+    """Whether an index matches its store.
 
     An outdated one was written by another version, or with another analyzer or model.
     """
@@ -41,12 +41,9 @@ class IndexState(StrEnum):
 
 
 def index_state(workspace: Workspace, corpus: str, *, deep: bool = False) -> IndexState:
-    """Tell whether the BM25 index of a corpus can be used as it is.
+    """Whether the BM25 index of a corpus can be used.
 
-    Args:
-        workspace: where the corpus lies.
-        corpus: its name.
-        deep: compare every byte with its checksum, also of files that were compared before.
+    With `deep` every byte is compared with its checksum, also of files compared before.
 
     Raises:
         NotFoundError: there is no such corpus.
@@ -58,7 +55,7 @@ def index_state(workspace: Workspace, corpus: str, *, deep: bool = False) -> Ind
 
 
 def state(place: CorpusPaths, store: CorpusStore, *, deep: bool = False) -> IndexState:
-    """Tell the same of a store that is open; see `index_state`."""
+    """The same for an open store; see `index_state`."""
     manifest = _manifest(place.bm25, deep=deep)
     if isinstance(manifest, IndexState):
         return manifest
@@ -76,11 +73,10 @@ def state(place: CorpusPaths, store: CorpusStore, *, deep: bool = False) -> Inde
 
 
 def opened_from(place: CorpusPaths) -> tuple[object, ...]:
-    """What a `Retriever` that is opened now reads from: store, generations of the indexes, today.
+    """The state that a `Retriever` reads: store, generations of the indexes, today.
 
-    One that was opened from something else is to be opened anew: the corpus was indexed, removed
-    or replaced meanwhile, its layers were prepared, or another day has begun, with other states of
-    laws in force.
+    If it differs, open the retriever again: the corpus was indexed, removed, replaced or prepared
+    meanwhile, or a new day began with other states of laws.
     """
     layers = (place.layer_words, place.layer_vectors)
     roots = (place.bm25, place.questions, place.vectors, *layers)
@@ -95,15 +91,9 @@ def vector_state(
     *,
     deep: bool = False,
 ) -> IndexState:
-    """Tell whether the vectors of a corpus can be used as they are; loads no model.
+    """Whether the vectors of a corpus can be used; loads no model.
 
-    Args:
-        place: where the corpus lies.
-        store: the corpus, open.
-        model: id of the embedder they should be of; any will do where none is named.
-        provisions: what should be embedded of the provisions of statutes; either will do where
-            nothing is said.
-        deep: compare every byte with its checksum, also of files that were compared before.
+    An empty `model` and None for `provisions` match any index. `deep` is as in `index_state`.
     """
     manifest = _manifest(place.vectors, deep=deep)
     if isinstance(manifest, IndexState):
@@ -117,12 +107,12 @@ def vector_state(
 
 
 def origin(store: CorpusStore) -> dict[str, Any]:
-    """What an index built now is built from, for its manifest."""
+    """The source of an index built now, for its manifest."""
     return {"stamp": store.stamp, "generation": store.generation, "layers": list(LAYERS)}
 
 
 def _manifest(root: Path, *, deep: bool) -> IndexManifest | IndexState:
-    """The manifest of the generation in use, or what is wrong with it."""
+    """The manifest of the current generation, or its error."""
     folder = current(root)
     if folder is None:
         return IndexState.MISSING
@@ -137,13 +127,13 @@ def _manifest(root: Path, *, deep: bool) -> IndexManifest | IndexState:
 
 
 ATTRIBUTES = ("document", "kind", "law_type", "layer", "date")
-"""Names of the attributes that every index of a corpus knows."""
+"""Attributes in every index of a corpus."""
 
 
 def attributes(document: DocumentInfo | Document, layer: str) -> dict[str, str]:
-    """The attributes of the passages of a document in a layer; those without a value are left out.
+    """The attributes of the passages of a document in a layer, without empty ones.
 
-    Dates are ISO dates, so that they can be compared as strings.
+    Dates are ISO dates and compare as strings.
     """
     about = {
         "document": document.id,
@@ -156,15 +146,15 @@ def attributes(document: DocumentInfo | Document, layer: str) -> dict[str, str]:
 
 
 WRITER_LOCK = "writer.lock"
-"""Name of the file, in the folder of a corpus, that whoever writes it holds."""
+"""Name of the lock file in the folder of a corpus."""
 
 
 @contextmanager
 def writing(paths: CorpusPaths) -> Iterator[None]:
-    """Hold the right to write a corpus and its indexes.
+    """Hold the lock for writing a corpus and its indexes.
 
-    The system frees the lock when the process ends, however it ends. Who holds it is noted in a
-    file beside, since a locked file cannot be read everywhere.
+    The system frees it when the process ends. A file beside it notes the holder, because some
+    systems cannot read a locked file.
 
     Raises:
         BusyError: another process holds it; names the process.

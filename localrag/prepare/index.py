@@ -34,8 +34,7 @@ from localrag.retrieval.query import analyzer
 from localrag.retrieval.types import Filters
 from localrag.retrieval.units import between, where
 from localrag.workspace import CorpusPaths, Workspace
-from localrag_indexes.bm25 import BM25Index
-from localrag_indexes.bm25.build import TextEntry, build
+from localrag_indexes.bm25 import BM25Index, TextEntry, build
 from localrag_indexes.errors import IndexingError, IndexVersionError, WorkerNotStarted
 from localrag_indexes.fusion import Scored
 from localrag_indexes.manifest import IndexManifest, current, new_generation

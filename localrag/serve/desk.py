@@ -10,14 +10,13 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Self
 
 import anyio
@@ -34,7 +33,7 @@ from localrag.progress import ignore
 from localrag.reading import wording
 from localrag.reading.types import Watch
 from localrag.retrieval.types import StageRecord
-from localrag.serve.reader import Checks, Reader, end_with_parent, is_long_check, key_of
+from localrag.serve.reader import Checks, Reader, is_long_check, key_of
 from localrag.serve.work import (
     Refusal,
     ToldJson,
@@ -44,6 +43,7 @@ from localrag.serve.work import (
 )
 from localrag.session import Corpus, Session
 from localrag.workspace import CorpusPaths
+from localrag_indexes.parallel import ProcessPool
 
 if TYPE_CHECKING:
     from localrag_models.embedding import Embedder, Vectors
@@ -110,7 +110,6 @@ _reader: Reader
 def _start(session: Session, code: str) -> None:
     global _reader
     language.use(code)
-    end_with_parent()
     _reader = Reader(session)
 
 
@@ -222,13 +221,7 @@ class Desk:
     def _opened(self) -> Executor:
         if not self._processes:
             return ThreadPoolExecutor(1, thread_name_prefix="reader")
-        return ProcessPoolExecutor(
-            self._processes,
-            # A fork would copy the locks of other threads.
-            mp_context=get_context("spawn"),
-            initializer=_start,
-            initargs=(self.session, language.in_use()),
-        )
+        return ProcessPool(self._processes, _start, self.session, language.in_use())
 
     async def carry_out(self, name: str, call: Call, holder: str = "") -> bytes:
         """Look something up.

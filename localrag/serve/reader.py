@@ -6,14 +6,10 @@ to them; it ends when nobody waits for it. One long text is checked at a time fo
 
 import asyncio
 import os
-import signal
 import threading
 from collections import OrderedDict, defaultdict
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
 from datetime import date
-from multiprocessing import active_children, get_context, parent_process
 
 from localrag import language
 from localrag.calls import Call, CheckCall
@@ -21,6 +17,7 @@ from localrag.errors import LocalragError
 from localrag.harmless import json_text
 from localrag.serve.work import EVERY, Refusal
 from localrag.session import Corpus, Session
+from localrag_indexes.parallel import ProcessPool
 
 # Corpora, each of one day, that a process keeps open.
 _OPEN = 8
@@ -95,11 +92,11 @@ class Checks:
         # Searches keep half of the processors.
         self._at_once = asyncio.Semaphore(max(1, (os.cpu_count() or 1) // 2))
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._idle: list[tuple[ProcessPoolExecutor, int]] = []
+        self._idle: list[ProcessPool] = []
 
     def close(self) -> None:
         """End the idle processes."""
-        for pool, _ in self._idle:
+        for pool in self._idle:
             pool.shutdown()
         self._idle.clear()
 
@@ -126,46 +123,22 @@ class Checks:
     async def _check(self, call: Call, code: str) -> bytes | Refusal:
         loop = asyncio.get_running_loop()
         async with self._at_once:
-            pool, process = self._idle.pop() if self._idle else _opened()
+            pool = self._idle.pop() if self._idle else _opened()
             try:
                 result = await loop.run_in_executor(pool, _check_here, self._session, call, code)
             except BaseException:
                 # Nobody waits for the result.
-                with suppress(ProcessLookupError):
-                    os.kill(process, signal.SIGKILL)
-                pool.shutdown(wait=False, cancel_futures=True)
+                pool.kill()
                 raise
-            self._idle.append((pool, process))
+            self._idle.append(pool)
             return result
 
 
-def _opened() -> tuple[ProcessPoolExecutor, int]:
-    """Start a process, and return it with its number, which can be killed before it is ready."""
-    before = {process.pid for process in active_children()}
-    pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_start)
+def _opened() -> ProcessPool:
+    """Start a process; it can be killed before it is ready."""
+    pool = ProcessPool(1, os.nice, _NICE)
     pool.submit(os.getpid)
-    (number,) = (one.pid for one in active_children() if one.pid not in before)
-    assert number is not None
-    return pool, number
-
-
-def _start() -> None:
-    os.nice(_NICE)
-    end_with_parent()
-
-
-def end_with_parent() -> None:
-    """End this process when the server ends, and not before."""
-    # Ctrl-C reaches the whole group; the server ends its processes in order.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_await_parent, daemon=True).start()
-
-
-def _await_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    return pool
 
 
 _kept: list[tuple[Session, Reader]] = []

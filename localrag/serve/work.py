@@ -43,14 +43,14 @@ from localrag.calls import (
     SearchCall,
     ShowCall,
 )
-from localrag.export.provision import place
 from localrag.errors import LocalragError, ModelUnusable
+from localrag.export.answer import answer_blocks
 from localrag.export.markdown import markdown
+from localrag.export.provision import place
 from localrag.finding import resolve
 from localrag.methods.answering import answering_method
 from localrag.provision import LookedUp
 from localrag.reading import wording
-from localrag.export.answer import answer_blocks
 from localrag.reading.types import UNWATCHED, Watch
 from localrag.session import Corpus, Session
 from localrag_indexes.errors import IndexingError

@@ -19,9 +19,8 @@ from localrag.ingest.index import index_as_set
 from localrag.retrieval.pipeline import Retriever
 from localrag.workspace import Workspace
 from localrag_models.embedding import Embedder
-from localrag_models.store import ModelStore
-from localrag_models.store.manifest import Kind
-from localrag_models.store.models import name_for
+from localrag_models.manifest import Kind
+from localrag_models.store import ModelStore, name_for
 
 WORKERS = 2
 LAWS = "laws"

@@ -19,9 +19,8 @@ from tiny_models.hashing import HashingEmbedder
 from tiny_models.scripted import ScriptedChat
 
 from localrag.asked_journal import checked, journal_of
-from localrag.cluster.carrying import Parcel, Shelf
 from localrag.cluster.running import RemoteAnswers, answers_on, chat_on, indexing_on
-from localrag.cluster.workers import Cluster, Errand, Pool
+from localrag.cluster.workers import Cluster, Errand, Parcel, Pool, Shelf
 from localrag.config import load
 from localrag.errors import ModelUnusable, NotFoundError, UsageError
 from localrag.ingest.index import HERE, index

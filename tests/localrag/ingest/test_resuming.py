@@ -36,7 +36,7 @@ def dump(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("localrag.ingest.reading._LARGE", 1)
-    monkeypatch.setattr("localrag.ingest.entering._BATCH_CHARACTERS", 1_000)
+    monkeypatch.setattr("localrag.ingest.add._BATCH_CHARACTERS", 1_000)
 
 
 def write(dump: Path, titles: list[str], text: str = SENTENCE) -> None:
@@ -250,7 +250,7 @@ def test_workers_change_nothing_but_the_time(
 CHILD = """
 import sys
 from pathlib import Path
-from localrag.ingest import add, entering, reading
+from localrag.ingest import add, reading
 from localrag.ingest.events import DocumentsStored
 from localrag.workspace import Workspace
 
@@ -259,7 +259,7 @@ def tell(event):
         print(*event.added, sep="\\n", flush=True)
 
 if __name__ == "__main__":
-    reading._LARGE, entering._BATCH_CHARACTERS = 1, 1_000
+    reading._LARGE, add._BATCH_CHARACTERS = 1, 1_000
     add.add(Workspace.locate(Path(sys.argv[1])), "main", [Path(sys.argv[2])], on_event=tell)
 """
 

@@ -14,8 +14,7 @@ from localrag.corpus.store import CorpusStore
 from localrag.errors import InputError, NotFoundError, StorageError, StoreError, UsageError
 from localrag.ingest.add import add
 from localrag.ingest.index import IndexState, index, index_state
-from localrag.ingest.undo import LawChangeKind
-from localrag.ingest.update import UpdateReport, undo_update, update
+from localrag.ingest.update import LawChangeKind, UpdateReport, undo_update, update
 from localrag.workspace import Workspace
 
 from .conftest import law_xml
@@ -220,9 +219,9 @@ def test_only_laws(workspace: Workspace, laws: Path, archive: Path) -> None:
     with pytest.raises(UsageError, match="has no laws"):
         update(workspace, "main", [archive])
     add(workspace, "main", [archive])
-    with pytest.raises(InputError, match="no law in it"):
+    with pytest.raises(InputError, match="archive has no law"):
         update(workspace, "main", [page])
-    with pytest.raises(InputError, match="no law in it"):
+    with pytest.raises(InputError, match="archive has no law"):
         update(workspace, "main", [page], whole=True)
 
 

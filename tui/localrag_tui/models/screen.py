@@ -139,7 +139,7 @@ def remove_form(row: ModelRow) -> Form:
 
 def _check_wanted(values: dict[str, str]) -> None:
     from localrag.inference.opening import named
-    from localrag_models.pull import Wish
+    from localrag_models.hub import Wish
 
     if not values["wanted"]:
         raise UsageError(_("No model is named."))

@@ -20,7 +20,8 @@ from localrag_tui.shown import size
 from localrag_tui.work.jobs import JobOutcome, Steps
 
 if TYPE_CHECKING:
-    from localrag_models.store import InstalledModel, ModelStore, Progress
+    from localrag_models.files import Progress
+    from localrag_models.store import InstalledModel, ModelStore
 
 
 Tell = Callable[[object], None]
@@ -43,8 +44,7 @@ def _installed(model: "InstalledModel") -> JobOutcome:
 
 def pull_model(tell: Tell, workspace: Workspace, wanted: str, endpoint: str) -> JobOutcome:
     """Fetch a model, as ``localrag models pull``; go on where a stopped pull has ended."""
-    from localrag_models.hub import Hub
-    from localrag_models.pull import pull
+    from localrag_models.hub import Hub, pull
 
     with _models(workspace) as store:
         hub = Hub(endpoint, os.environ.get("HF_TOKEN", "").strip())

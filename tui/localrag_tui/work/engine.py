@@ -13,7 +13,8 @@ from localrag.errors import LocalragError
 from localrag.reading.types import Answer, Cancelled, Nearest, Watch
 from localrag.retrieval.types import Query, StageRecord
 from localrag.workspace import Workspace
-from localrag_tui.work.process import Channel, Process, ProcessDied, Raised, WorkFailed
+from localrag_indexes.outcome import Failure
+from localrag_tui.work.process import Channel, Process, ProcessDied, WorkFailed
 
 if TYPE_CHECKING:
     from localrag.methods.answering import Answerer, MethodResources
@@ -108,7 +109,7 @@ class Drafted:
 class AnswerEnd:
     """The end of a question: its answer, its error, or None if it was cancelled."""
 
-    answer: Answer | Raised | None
+    answer: Answer | Failure | None
     seconds: float
 
 
@@ -158,14 +159,14 @@ class _Service:
             self._channel.tell(Told(ask.number, event))
 
         watch = _Telling(tell, lambda: ask.number in self._cancelled)
-        end: Answer | Raised | None
+        end: Answer | Failure | None
         try:
             watch.require()
             end = self._answerer(ask, tell, watch).answer(ask.query, watch)
         except Cancelled:
             end = None
         except LocalragError as error:
-            end = Raised(type(error).__name__, error.cause, error.remedy)
+            end = Failure.of(error)
         tell(AnswerEnd(end, perf_counter() - started))
 
     def _answerer(self, ask: Ask, tell: Callable[[AnswerEvent], None], watch: Watch) -> "Answerer":
@@ -394,6 +395,6 @@ class Engine:
 def _reply(end: AnswerEnd) -> TimedAnswer:
     if end.answer is None:
         raise Cancelled
-    if isinstance(end.answer, Raised):
+    if isinstance(end.answer, Failure):
         raise WorkFailed(end.answer)
     return TimedAnswer(end.answer, end.seconds)

@@ -19,8 +19,8 @@ from typing import IO, TYPE_CHECKING, Concatenate, ParamSpec, Self
 
 from localrag import language
 from localrag.errors import LocalragError
-from localrag.facts import Fact
 from localrag.language import _
+from localrag_indexes.outcome import Failure
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -37,15 +37,6 @@ class Returned:
     """The function has ended."""
 
     value: object
-
-
-@dataclass(frozen=True, slots=True)
-class Raised:
-    """The function has failed."""
-
-    type: str
-    cause: str
-    cure: str | Fact = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +97,8 @@ def main() -> None:
         end: object = Returned(function(channel, *arguments))
     except KeyboardInterrupt:
         end = Interrupted()
-    except LocalragError as error:
-        end = Raised(type(error).__name__, error.cause, error.remedy)
     except Exception as error:  # noqa: BLE001 - the last line of defence of a whole process
-        end = Raised(type(error).__name__, f"{type(error).__name__}: {error}")
+        end = Failure.of(error)
     try:
         channel.tell(end)
     except OSError:
@@ -133,9 +122,9 @@ class ProcessDied(LocalragError):  # noqa: N818 - the name says what happened
 class WorkFailed(LocalragError):  # noqa: N818 - the name says what happened
     """The function failed; cause and cure come from its error."""
 
-    def __init__(self, raised: Raised) -> None:
-        super().__init__(raised.cause, raised.cure)
-        self.type = raised.type
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.cause, failure.cure)
+        self.type = failure.type
 
 
 class Stopped(Exception):  # noqa: N818 - the name says what happened
@@ -233,7 +222,7 @@ class Process:
                 case Returned(value):
                     self.value = value
                     return
-                case Raised():
+                case Failure():
                     raise WorkFailed(message)
                 case Interrupted():
                     raise Stopped

@@ -1,4 +1,4 @@
-"""The models of a workspace."""
+"""The installed models of a workspace."""
 
 import difflib
 import re
@@ -10,9 +10,18 @@ from pathlib import Path
 from localrag_models.embedding import Prefixes
 from localrag_models.errors import N_, Cure, ModelDamaged, ModelError, ModelMissing
 from localrag_models.files import PIECES, Progress, Tally, reading, require_space, silent, writing
-from localrag_models.store.archive import DO_NOT_USE, read_archive, write_archive
-from localrag_models.store.landing import copy, discard, land, landing, partial, record
-from localrag_models.store.manifest import (
+from localrag_models.landing import (
+    DO_NOT_USE,
+    copy,
+    discard,
+    land,
+    landing,
+    partial,
+    read_archive,
+    record,
+    write_archive,
+)
+from localrag_models.manifest import (
     LARGEST_MANIFEST,
     MANIFEST,
     InstalledModel,
@@ -21,38 +30,38 @@ from localrag_models.store.manifest import (
     Source,
     checked_name,
     has_manifest,
+    recognise,
 )
-from localrag_models.store.recognition import recognise
 
 NO_SPACE = N_("The model {name!r} needs {needed} on the disk, and {free} are free.")
+__all__ = ["InstalledModel", "ModelStore", "name_for"]
+
 _NOT_INSTALLED = N_("The model {name!r} is not installed.")
 
 
 class ModelStore:
-    """The folder of the models of a workspace; it need not exist yet.
+    """The folder of the models; it need not exist yet.
 
-    A model is there as a whole or not at all: it is prepared aside and put in its place by one
-    rename. No method opens a socket.
+    A model is installed as a whole or not at all: it is prepared in another folder and renamed. No
+    method opens a socket.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def installed(self) -> list[InstalledModel]:
-        """List the models that can be used, by name."""
         return [found for found in self._scan().values() if isinstance(found, InstalledModel)]
 
     def problems(self) -> dict[str, ModelError]:
-        """Tell by name what cannot be used as a model, and what to do about it."""
+        """The error of everything that cannot be used as a model, by name."""
         scanned = self._scan().items()
         return {name: found for name, found in scanned if isinstance(found, ModelError)}
 
     def unfinished(self) -> dict[str, int]:
-        """Bytes that interrupted pulls have left, by the name of the model."""
         return partial(self.folder)
 
     def names(self) -> list[str]:
-        """Names of all that stands in the folder, whether it can be used as a model or not."""
+        """Names of everything in the folder, usable or not."""
         return [path.name for path in self._standing()]
 
     def find(self, name: str) -> InstalledModel:
@@ -80,17 +89,17 @@ class ModelStore:
         """Install a model from a GGUF file or a folder of sentence-transformers.
 
         Args:
-            path: the file or folder; it stays as it is.
-            name: what to call the model; empty, after the file.
-            kind: what it has to be; None takes any.
-            prefixes: of an embedder; None takes what the folder says, else what its family needs.
+            path: the file or folder; it is not changed.
+            name: of the model; empty for the name of the file.
+            kind: the required kind; None for any.
+            prefixes: of an embedder; None for the prefixes of the folder or of its family.
             licence: noted in the manifest.
-            link: hard-link the files instead of copying them. It takes no space, but whatever
-                changes the files then damages the model.
+            link: hard-link the files instead of copying them. It takes no space, but a change of
+                the files damages the model.
             on_progress: see `Progress`.
 
         Raises:
-            ModelError: as `recognise` and `landing` say; what was there before is untouched.
+            ModelError: as in `recognise` and `landing`; existing models are unchanged.
         """
         with reading(path):
             found = recognise(path, kind)
@@ -124,8 +133,8 @@ class ModelStore:
 
         Raises:
             ModelMissing: it is not installed.
-            ModelDamaged: a file has changed, is missing, or does not belong to it; or what has
-                this name is no model.
+            ModelDamaged: a file has changed, is missing, or does not belong to it; or it is no
+                model.
         """
         if name in self.names() and name not in self._manifested():
             raise _no_model(self.folder / name)
@@ -144,7 +153,7 @@ class ModelStore:
                     ),
                 )
         for derived in model.folder.glob(f"{PIECES}*"):
-            # Made of the other files, and made again when it is needed.
+            # Made of the other files, and made again when needed.
             with suppress(OSError):
                 derived.unlink()
         expected = {MANIFEST, *(file.path for file in model.manifest.files)}
@@ -159,30 +168,21 @@ class ModelStore:
         return model
 
     def remove(self, name: str) -> None:
-        """Remove a model, what an interrupted pull has left of one, or what is in the way of one.
-
-        Args:
-            name: of a file, folder or link directly in the folder of the models.
+        """Remove a model, the rest of an interrupted pull, or another file of this name.
 
         Raises:
             ModelMissing: there is nothing of that name.
-            TransferFailed: as `discard` says.
+            TransferFailed: as in `discard`.
         """
-        # Compared with what is there, so that no name can lead out of the folder.
+        # Compared with existing names, so that no name can lead out of the folder.
         if name not in self.unfinished() and name not in self.names():
             raise ModelMissing(_NOT_INSTALLED, Cure.SEE_INSTALLED, name=name)
         discard(self.folder, name)
 
     def export(self, name: str, archive: Path, on_progress: Progress = silent) -> Path:
-        """Write a model to one file that `import_` reads on another machine.
+        """Write a model to one file for `import_` on another machine, and return its path.
 
-        Args:
-            name: of the model.
-            archive: the file to write, or a folder to write ``NAME.tar`` into.
-            on_progress: see `Progress`.
-
-        Returns:
-            The file written.
+        `archive` is the file, or a folder for ``NAME.tar``.
 
         Raises:
             ModelMissing: it is not installed.
@@ -199,18 +199,13 @@ class ModelStore:
     def import_(
         self, archive: Path, *, name: str = "", on_progress: Progress = silent
     ) -> InstalledModel:
-        """Install a model from a file that `export` wrote.
-
-        Args:
-            archive: the file.
-            name: what to call the model; empty, as where it was exported.
-            on_progress: see `Progress`.
+        """Install a model from a file of `export`, under another `name` if given.
 
         Raises:
             ModelMissing: there is no such file.
             WrongKind: it is a folder, a pipe or a device.
-            ModelDamaged: it is no such archive, cut short, or not what its manifest says.
-            TransferFailed: as `landing` says.
+            ModelDamaged: it is no such archive, cut short, or does not match its manifest.
+            TransferFailed: as in `landing`.
         """
         with reading(archive), read_archive(archive) as (manifest, extract):
             manifest = manifest.model_copy(update={"name": checked_name(name or manifest.name)})
@@ -236,7 +231,6 @@ class ModelStore:
         return [path.name for path in self._standing() if has_manifest(path)]
 
     def _standing(self) -> list[Path]:
-        """Everything in the folder but what is hidden, as unfinished models are."""
         return sorted(path for path in self.folder.glob("*") if not path.name.startswith("."))
 
     def _load(self, folder: Path) -> InstalledModel:
@@ -291,7 +285,7 @@ def _no_model(path: Path) -> ModelError:
             **quoted,
         )
     return ModelDamaged(
-        N_("{path} holds no {manifest}: no model."),
+        N_("{path} has no {manifest}, so it is not a model."),
         Cure.REMOVE,
         path=path,
         manifest=MANIFEST,
@@ -300,7 +294,7 @@ def _no_model(path: Path) -> ModelError:
 
 
 def _check_kind(files: Path, manifest: ModelManifest, archive: Path) -> None:
-    """Look whether the files of an archive are the model that its manifest describes."""
+    """Check that the files of an archive are the model of its manifest."""
     path = files / manifest.weights[0].path if manifest.format == "gguf" else files
     try:
         recognise(path, manifest.kind)
@@ -322,6 +316,6 @@ def _damaged(folder: Path, file: str, cause: str) -> ModelDamaged:
 
 
 def name_for(stem: str) -> str:
-    """What to call a model whose file or folder has this name."""
+    """A model name for a file or folder of this name."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-._").lower()
     return re.sub(r"\.\.+", ".", plain)[:64].rstrip("-._")
