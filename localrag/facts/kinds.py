@@ -1,4 +1,4 @@
-"""The kinds of facts, by the rooms that tell them, and the words of each."""
+"""The kinds of facts by room, each with its sentence."""
 
 from enum import Enum, unique
 from string import Formatter
@@ -9,18 +9,17 @@ from localrag.language import N_
 
 @unique
 class FactKind(Enum):
-    """What a fact says; the value is its words, with the names of the fields in braces.
+    """A kind of fact; the value is its sentence, with the names of fields in braces.
 
-    The name, in small letters, is the code that is stored: a kind that was ever stored keeps its
-    name, and stays in the table.
+    The name in small letters is the stored code. A kind that was ever stored keeps its name.
     """
 
-    # What an earlier version stored as a sentence.
+    # A sentence stored by an earlier version.
     SAID = N_("{words}")
-    # What earlier versions told of quotations.
+    # Notes of earlier versions about quotations.
     WORD_NOT_QUOTED = N_("{word} is not in the quotations")
 
-    # retrieval: why a hit was chosen.
+    # retrieval: reasons for hits.
     NAMED = N_("named: {other}")
     FILLS_IN = N_("implements {other}")
     FILLED_IN_BY = N_("implemented by {other}")
@@ -33,7 +32,7 @@ class FactKind(Enum):
     NAMED_IN = N_("named in {other}")
     PLACE_OF_OPTION = N_("the provision that the option refers to")
 
-    # retrieval: what a search left out or switched off.
+    # retrieval: omissions and switched off steps.
     LAW_OF_DAY = N_("the law as of {day}; its other states are not searched")
     TEXT_OLD = N_(
         "the text of {laws} in this corpus is more than {months} months older than {day}; later "
@@ -117,7 +116,7 @@ class FactKind(Enum):
 
     LOOKED_UP = N_("also searched: {said} → {phrases}")
 
-    # statutes: why a citation leads to no provision.
+    # statutes: citations without a provision.
     NO_SUCH_PROVISION = N_("{citation}: the law has no such provision")
     ONLY_IN_SUPPLEMENT = N_(
         "{citation}: not in the main provisions, but in the supplementary ones: {division}"
@@ -128,7 +127,7 @@ class FactKind(Enum):
     NUMBER_UNREAD = N_("{citation}: {number!r} is not the number of a provision")
     RANGE_BACKWARDS = N_("{citation}: a range ends before it begins")
 
-    # reading: quotations, and what a model was shown.
+    # reading: quotations, and the input of models.
     NO_SUCH_PASSAGE = N_("the corpus has no passage {passage}")
     QUOTE_EMPTY = N_("the quotation is empty")
     QUOTE_NOT_HELD = N_("the quotation is not in the passage")
@@ -216,7 +215,7 @@ class FactKind(Enum):
         "the model's sub-questions were malformed; the question itself was searched"
     )
 
-    # methods, pr3: one query becomes several, under summaries; what was found of each.
+    # methods, pr3: queries under summaries, and their results.
     NOT_AUGMENTED = N_("the model's queries were malformed; the question itself was searched")
     NO_SUMMARY = N_("these documents have no summary; the queries were written without one")
     SUMMARIES_LEFT_OUT = N_("{n:,} of {total:,} summaries fit the context (chat.context)")
@@ -262,7 +261,7 @@ class FactKind(Enum):
     )
     OBJECT_NOT_HELD = N_("the object is not in the passage")
 
-    # methods, staged: the comparison, and why the steps do not carry the answer.
+    # methods, staged: the comparison, and doubts about the steps.
     MODEL_ANSWERS = N_("code cannot compute the comparison: the model answers")
     FEW_SIDES = N_("fewer than two sides were named")
     COMPARISON_UNREAD = N_("code cannot decide the comparison ({comparison})")
@@ -287,13 +286,13 @@ class FactKind(Enum):
         "code cannot compute"
     )
 
-    # methods, staged-symbolic: what of the question was not looked at.
+    # methods, staged-symbolic: parts of the question that were not used.
     OPTIONS_IGNORED = N_("the options were not used")
     FILTERS_IGNORED = N_("the filters were not applied; triples of the whole corpus were searched")
     FIRST_NAMES = N_("{n:,} names: the first {most:,} were searched")
     LIKELIEST_MEANINGS = N_("{name!r} names {n:,} subjects: the likeliest {most:,} were searched")
 
-    # methods, staged-symbolic: why what was found is no answer, or no fact.
+    # methods, staged-symbolic: doubts about the answer.
     NOT_JAPANESE = N_("only questions in Japanese are analysed")
     QUESTION_LONG = N_(
         "the question has {n:,} characters; only questions of up to {most:,} are analysed"
@@ -320,7 +319,7 @@ class FactKind(Enum):
     BEGINNINGS = N_("only beginnings were compared")
     DIFFERENT_PREDICATES = N_("{one!r} and {other!r} may have different meanings")
 
-    # doctor: what checks found.
+    # doctor: findings.
     INSTALLED = N_("installed")
     NOT_INSTALLED = N_("not installed (optional): {packages}")
     VALID = N_("valid")
@@ -343,7 +342,7 @@ class FactKind(Enum):
     INDEX_OUTDATED = N_("the index is outdated")
     INDEX_DAMAGED = N_("the index is damaged")
 
-    # what mends something, as a shell has it: the workbench has ways of its own
+    # cures as shell commands; the workbench words them itself
     TO_INDEX = N_("localrag index --corpus {corpus}")
     TO_UPDATE = N_("localrag update FOLDER --corpus {corpus}")
     TO_REBUILD = N_("localrag index --corpus {corpus} --rebuild")
@@ -395,7 +394,7 @@ class FactKind(Enum):
         "goes on from there"
     )
 
-    # evaluation: what figures of answers in free text were made with.
+    # evaluation: the tools behind figures of free text.
     SIMILARITY_LEFT_OUT = N_(
         "Similarity and the measures of derivations are left out: they need the extra {extra}. "
         "How to install it: localrag doctor"
@@ -433,7 +432,7 @@ class FactKind(Enum):
         "with: localrag optimize show {name}"
     )
 
-    # diff: what the text of one state lacks as a whole, and perhaps only its source.
+    # diff: parts that one text does not have as a whole, perhaps only its source.
     NO_APPENDICES = N_(
         "the text of {state} has no appendices (its source may omit them); the text of {other} "
         "has: {names}"
@@ -443,7 +442,7 @@ class FactKind(Enum):
         "{other} has one"
     )
 
-    # check: why nothing can be shown of what a text says.
+    # check: reasons for "not checked".
     OF_ANOTHER_DAY = N_("it is the law of another day, or of a state that is not in the corpus")
     ANOTHER_STATE = N_(
         "the text refers to another state of {law}; it was not compared with the law of the "
@@ -497,7 +496,7 @@ class FactKind(Enum):
     EVIDENCE_CONFLICTS = N_("some of the corpus supports it, some contradicts it")
     CLAIM_UNANSWERED = N_("the model gave no answer: {cause}")
 
-    # check: what does not hold.
+    # check: reasons for "does not hold".
     CLAIM_CONTRADICTED = N_("a sentence of the corpus says something else instead of {words}")
     OWN_ARTICLE_LACKING = N_("the text itself has no such article, paragraph or item")
     PROVISION_LACKING = N_("{law} has no such provision; {outer} ends with {last}; near it: {near}")
@@ -540,21 +539,21 @@ class FactKind(Enum):
         """The kind of a code, such as ``no-such-law``.
 
         Raises:
-            KeyError: there is none.
+            KeyError: there is no such kind.
         """
         return cls[code.upper().replace("-", "_")]
 
     @property
     def code(self) -> str:
-        """What is stored: ``no-such-law`` of NO_SUCH_LAW."""
+        """The stored code: ``no-such-law`` for NO_SUCH_LAW."""
         return self.name.lower().replace("_", "-")
 
     @property
     def words(self) -> str:
-        """A message with the names of the fields in braces."""
+        """The sentence with the names of fields in braces."""
         return self.value
 
     @property
     def fields(self) -> frozenset[str]:
-        """The names of the fields that its words show."""
+        """The names of the fields in the sentence."""
         return frozenset(name for _, name, _, _ in Formatter().parse(self.words) if name)

@@ -510,7 +510,10 @@ def test_an_old_text_is_named_once(
 def test_list_and_doctor_say_how_old_laws_are(
     alone: localrag.Corpus, cli: Callable[..., Any]
 ) -> None:
-    told = f"1 of 1 laws have a text more than 24 months older than .*; the oldest is 渡し舟法 of {FIRST}"
+    told = (
+        "1 of 1 laws have a text more than 24 months older than .*; "
+        f"the oldest is 渡し舟法 of {FIRST}"
+    )
     for line in (("list",), ("list", "main")):
         assert re.search(told, cli(*line).err)
         assert cli(*line, "--json").err == ""
