@@ -35,6 +35,7 @@ _LAWS = {
     "412AC0000000061": "消費者契約法",
 }
 """By id the laws in the archive of the page about e-Gov."""
+_BEFORE_THE_ANSWER = ("$ localrag init", "$ localrag add laws.zip", "$ localrag index")
 SHOWN_HOME = "/home/you/law"
 _CONSOLE = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)
 _TOML = re.compile(r"(?<=```toml\n).*?(?=```)", re.DOTALL)
@@ -70,6 +71,10 @@ def main() -> None:
             _print_again(names, Path(folder), language)
         settings = _REPOSITORY / "localrag" / f"localrag.{language}.toml"
         _replace(_REPOSITORY / SETTINGS[language], _TOML, lambda _: settings.read_text("utf-8"))  # noqa: B023
+    _print_real_laws()
+
+
+def _print_real_laws() -> None:
     laws = Path(os.environ.get("LOCALRAG_SHARED_DATA", _REPOSITORY / "../shared/data")) / "egov/xml"
     if not laws.is_dir():
         print(f"{laws} is missing: {', '.join(sum(REAL_LAWS.values(), ()))} stay as they are")
@@ -80,7 +85,8 @@ def main() -> None:
                 for law in _LAWS:
                     file = max(laws.glob(f"{law}_*.xml"))
                     archive.write(file, f"{file.stem}/{file.name}")
-            _print_again(names, Path(folder), language)
+            # The page opens with the answer.
+            _print_again(names, Path(folder), language, before=_BEFORE_THE_ANSWER)
 
 
 def _lay_out(folder: Path) -> None:
@@ -95,9 +101,13 @@ def _lay_out(folder: Path) -> None:
     book.save(folder / "質問.xlsx")
 
 
-def _print_again(names: tuple[str, ...], folder: Path, language: str) -> None:
+def _print_again(
+    names: tuple[str, ...], folder: Path, language: str, before: tuple[str, ...] = ()
+) -> None:
     # Pages show the same commands: each is run once, in the order of the pages.
     run = functools.cache(functools.partial(output, folder, language))
+    for command in before:
+        run(command)
     for name in names:
         _replace(_REPOSITORY / name, _CONSOLE, lambda block: again(block, run))
 
