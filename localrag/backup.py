@@ -227,7 +227,7 @@ def restore(workspace: Workspace, source: Path) -> BackupReport:
     with _unpacked(workspace, source) as (unpacked, manifest):
         if manifest.corpus:
             raise InputError(
-                N_("{file} is no backup of a workspace: it holds the corpus {name!r} alone."),
+                N_("{file} is not a backup of a workspace: it has the corpus {name!r} alone."),
                 N_("Name a file that localrag backup has written."),
                 file=source,
                 name=manifest.corpus,
@@ -267,7 +267,7 @@ def restore_corpus(workspace: Workspace, source: Path) -> BackupReport:
         name = manifest.corpus
         if not name:
             raise InputError(
-                N_("{file} is no backup of one corpus."),
+                N_("{file} is not a backup of one corpus."),
                 N_("Take another copy of it; nothing was changed."),
                 file=source,
             )
@@ -479,7 +479,7 @@ def _unpack(source: Path, folder: Path) -> _Manifest:
                 if manifest is not None:
                     raise _refused(
                         source,
-                        N_("{file}: {name} stands behind the end of the backup."),
+                        N_("{file}: {name} is after the end of the backup."),
                         member.name,
                     )
                 if member.name == _MANIFEST:
@@ -493,12 +493,12 @@ def _unpack(source: Path, folder: Path) -> _Manifest:
                     found[member.name] = _copied(content, out)
     except (tarfile.TarError, EOFError) as error:
         raise InputError(
-            N_("{file} is no backup, or is damaged."),
+            N_("{file} is not a backup, or is damaged."),
             N_("Take another copy of it."),
             file=source,
         ) from error
     except FileExistsError as error:
-        raise _refused(source, N_("{file}: {name} stands in it twice."), error.filename) from error
+        raise _refused(source, N_("{file}: {name} is in it twice."), error.filename) from error
     except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
         if error.filename != str(source):
             raise
@@ -509,9 +509,9 @@ def _unpack(source: Path, folder: Path) -> _Manifest:
             problem=error,
         ) from error
     if manifest is None:
-        raise _refused(source, N_("{file} is no backup of localrag, or its end is missing."))
+        raise _refused(source, N_("{file} is not a backup of localrag, or its end is missing."))
     for name in sorted(found.keys() ^ manifest.files.keys()):
-        raise _refused(source, N_("{file}: {name} is missing, or stands in no manifest."), name)
+        raise _refused(source, N_("{file}: {name} is missing, or not in the manifest."), name)
     for name, file_ in manifest.files.items():
         if found[name] != file_:
             raise _refused(source, N_("{file}: {name} is damaged."), name)
@@ -556,7 +556,7 @@ def _checked(source: Path, member: tarfile.TarInfo) -> PurePosixPath:
     odd = odd or top in ("", _MODELS) or str(path) in _FOLDERS
     if odd or not member.isreg() or member.issparse():
         raise InputError(
-            N_("{file}: {name} is nothing that a backup holds."),
+            N_("{file}: {name} does not belong in a backup."),
             N_("Do not trust this file; nothing was changed."),
             file=source,
             name=member.name,

@@ -381,21 +381,21 @@ def _error_of(source: str) -> type[LocalragError]:
 
 
 _PROBLEMS = {
-    "int_parsing": N_("no whole number"),
-    "int_parsing_size": N_("no whole number"),
-    "int_from_float": N_("no whole number"),
-    "int_type": N_("no whole number"),
-    "float_parsing": N_("no number"),
-    "float_type": N_("no number"),
+    "int_parsing": N_("not a whole number"),
+    "int_parsing_size": N_("not a whole number"),
+    "int_from_float": N_("not a whole number"),
+    "int_type": N_("not a whole number"),
+    "float_parsing": N_("not a number"),
+    "float_type": N_("not a number"),
     "bool_parsing": N_("neither true nor false"),
     "bool_type": N_("neither true nor false"),
-    "dict_type": N_("no table"),
-    "string_type": N_("no text"),
-    "greater_than": N_("it has to be above {gt:g}"),
-    "greater_than_equal": N_("it has to be {ge:g} or more"),
-    "less_than_equal": N_("it has to be {le:g} or less"),
-    "value_error": N_("no day; write it as 2024-04-01"),
-    "literal_error": N_("it has to be one of {expected}"),
+    "dict_type": N_("not a table"),
+    "string_type": N_("not a text"),
+    "greater_than": N_("it must be above {gt:g}"),
+    "greater_than_equal": N_("it must be {ge:g} or more"),
+    "less_than_equal": N_("it must be {le:g} or less"),
+    "value_error": N_("not a day; write it as 2024-04-01"),
+    "literal_error": N_("it must be one of {expected}"),
 }
 """Problems of values, by Pydantic's name for them."""
 

@@ -280,7 +280,7 @@ class Database:
             StoreError: it has changed; nothing of it may be shown.
         """
         if row_mark(*values) != mark:
-            told = _("what stands of {document} is not what was stored")
+            told = _("{document} is not as it was stored")
             raise self.damage(told.format(document=document))
 
     def damage(self, problem: str) -> StoreError:
@@ -515,7 +515,7 @@ def _damaged(error: Exception | str, path: Path, schema: Schema) -> StoreError:
 def damage_told(error: Exception) -> str:
     """The damage that an error reports; empty for other errors."""
     if _code(error) == apsw.SQLITE_IOERR_DATA:
-        return _("what stands in it is not what was written")
+        return _("its content is not what was written")
     return str(error) if _code(error) & 0xFF in (apsw.SQLITE_CORRUPT, apsw.SQLITE_NOTADB) else ""
 
 

@@ -357,7 +357,7 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, str]:
         key, equals, value = assignment.partition("=")
         if not equals or not key.strip():
             raise UsageError(
-                N_("--set {assignment!r} is no assignment."),
+                N_("--set {assignment!r} is not an assignment."),
                 N_("Write it as --set retrieval.k=20."),
                 assignment=assignment,
             )

@@ -97,7 +97,7 @@ def damaged(name: str) -> Refused:
 def no_bundle(path: Path) -> Refused:
     """The error for a missing manifest."""
     return Refused(
-        N_("{folder} is no bundle, or not a whole one: manifest.json is missing."),
+        N_("{folder} is not a bundle, or is incomplete: manifest.json is missing."),
         N_("Name the folder that localrag bundle make has made."),
         folder=path,
     )
@@ -179,11 +179,11 @@ class Bundle:
         awaited = {name for name, file in self.files.items() if not file["held"]}
         for name, content in entries:
             if content is None:
-                raise Refused(N_("{name} is a link, or no plain file."), _DISTRUST, name=name)
+                raise Refused(N_("{name} is a link, or not a plain file."), _DISTRUST, name=name)
             if name in (MANIFEST, SIGNATURE):
                 continue
             if name not in awaited:
-                raise Refused(N_("{name} does not stand in the manifest."), _DISTRUST, name=name)
+                raise Refused(N_("{name} is not in the manifest."), _DISTRUST, name=name)
             awaited.remove(name)
             if not as_said(content, self.files[name]):
                 raise damaged(name)
@@ -224,7 +224,7 @@ def require_plain(name: str) -> None:
     odd = not name.isprintable() or set(name) & set('\\:*?"<>|')
     hidden = any(not part or part.startswith((".", "-")) for part in parts)
     if odd or hidden or (folder not in FOLDERS if parts else folder not in FILES):
-        raise Refused(N_("{name!r} is no path inside a bundle."), _DISTRUST, name=name[:200])
+        raise Refused(N_("{name!r} is not a path inside a bundle."), _DISTRUST, name=name[:200])
 
 
 def _signer(text: bytes, signature: bytes | None, said: str, key: str) -> str:
@@ -295,7 +295,7 @@ def key_of(said: str) -> str:
         key = [*Path(said).read_text(errors="replace").split("\n"), ""][1].strip()
     if said and not re.fullmatch(r"[A-Za-z0-9+/]{56}", key):
         raise Refused(
-            N_("{said} is no public key of minisign, nor a file of one."), said=said[:200]
+            N_("{said} is neither a public key of minisign nor a file with one."), said=said[:200]
         )
     return key
 

@@ -283,8 +283,8 @@ def _begin(
     noted = work / "contents.json"
     if noted.exists() and noted.read_text(encoding="utf-8") != choice:
         raise UsageError(
-            N_("{path} holds the beginnings of a bundle with other contents."),
-            N_("Make that one, or remove the folder."),
+            N_("{path} has the beginning of a bundle with other contents."),
+            N_("Finish that bundle, or remove the folder."),
             path=work,
         )
     (work / "files").mkdir(parents=True, exist_ok=True)

@@ -144,7 +144,7 @@ def _each_once(tar: tarfile.TarFile) -> Iterator[Member]:
     seen = set()
     for member in tar:
         if member.name in seen:
-            raise Refused(N_("{name} stands in the bundle twice."), name=member.name)
+            raise Refused(N_("{name} is in the bundle twice."), name=member.name)
         seen.add(member.name)
         plain = member.isreg() and not member.issparse()
         yield member.name, tar.extractfile(member) if plain else None  # type: ignore[misc]

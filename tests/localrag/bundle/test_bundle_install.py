@@ -264,7 +264,7 @@ def test_signing(small: Path, tmp_path: Path, cli: Cli, monkeypatch: pytest.Monk
         (["--python=3.99"], "There is no Python 3.99 here"),
         (["--model=none"], "The model 'none' is not installed"),
         (["--source=main"], "'main' names no corpus and files"),
-        (["--since=/none"], "is no bundle"),
+        (["--since=/none"], "is not a bundle"),
         (["--standalone-python"], "fetched by uv"),
         (["--settings=/none"], "There is no file /none"),
         ([f"--settings={__file__}"], "test_bundle_install.py cannot be read"),
