@@ -622,7 +622,6 @@ def _end_switch(home: Path, note: Path) -> None:
 
 
 def _aside(folder: Path) -> Path:
-    """The path for a folder that is replaced."""
     name = f"{folder.name}.before-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     names = chain([name], (f"{name}-{number}" for number in count(2)))
     return next(path for path in map(folder.with_name, names) if not path.exists())

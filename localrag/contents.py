@@ -280,7 +280,6 @@ def _holds(outer: Section, inner: Section) -> bool:
 
 
 def _around(sections: Iterable[Section], inner: Section) -> list[Section]:
-    """The sections around one, the outermost first, and itself."""
     return [
         one for one in sections if one == inner or (_holds(one, inner) and one.depth < inner.depth)
     ]

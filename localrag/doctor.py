@@ -156,7 +156,6 @@ def _mended(check: str, attempt: Callable[[], None]) -> Finding:
 
 
 def _said(words: object) -> Fact:
-    """The words of a library or an error."""
     return Fact(FactKind.SAID, words=str(words))
 
 
@@ -353,7 +352,6 @@ def _vectors(workspace: Workspace, name: str, config: Config) -> Iterator[Findin
 
 
 def _to_index(corpus: str) -> tuple[Fact, Fact]:
-    """The cures for an outdated and for a damaged index."""
     # A damaged index is rebuilt, without a comparison.
     return Fact(FactKind.TO_INDEX, corpus=corpus), Fact(FactKind.TO_REBUILD, corpus=corpus)
 

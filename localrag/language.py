@@ -75,7 +75,6 @@ def of_environment() -> str:
 
 
 def _(message: str) -> str:
-    """The message in the language in use."""
     # The empty message is the head of a catalogue.
     return _in_use().gettext(message) if message else ""
 

@@ -452,7 +452,6 @@ def is_deleted(passage: Passage) -> bool:
 
 
 def _by_cabinet(law_id: str) -> bool:
-    """Whether an order is the cabinet's, by its law number."""
     return law_id[3:5] == "CO"
 
 
@@ -465,7 +464,6 @@ def _sources(store: CorpusStore, references: Sequence[Reference]) -> tuple[Provi
 
 
 def _links(store: CorpusStore, references: Sequence[Reference]) -> list[ProvisionLink]:
-    """The places of references."""
     labels, words = _labels(store, references), _words(store, references)
     return [_source(of, labels, words) for of in references]
 
@@ -507,7 +505,6 @@ def _words(
 
 
 def _header(store: CorpusStore, passage: Passage | None, law_id: str, place: Locator) -> str:
-    """The header of the passage at a place, or the place as cited."""
     return passage.header if passage else cite(store.document(law_id).title, place)
 
 

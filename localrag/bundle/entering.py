@@ -222,7 +222,6 @@ def _tried(session: Session, failed: list[str]) -> str:
 
 
 def _packages(bundle: Bundle | None) -> dict[str, str]:
-    """The packages of a bundle with their versions."""
     wheels = bundle.below("wheels") if bundle else ()
     names = (Path(path).name.split("-") for path, _file in wheels)
     return {name[0]: name[1] for name in names}

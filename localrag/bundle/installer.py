@@ -525,7 +525,6 @@ def _switch(target: Path, version: Path, current: Path) -> None:
 
 
 def _ordered(version: str) -> list[int]:
-    """The numbers of a version, for comparison."""
     return [int(number) for number in re.findall(r"\d+", version)]
 
 

@@ -161,7 +161,6 @@ def diff(store: CorpusStore, law: str, before: date, after: date) -> Comparison:
 
 
 def _held(states: Sequence[DocumentInfo]) -> Fact:
-    """The note about the existing texts of a law."""
     days = tuple(state.metadata.get("date") or _("without a date") for state in states)
     return Fact(FactKind.STATES_HELD, law=states[0].title, days=days)
 

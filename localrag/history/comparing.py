@@ -341,7 +341,6 @@ def _difference(one: _Row | None, other: _Row | None) -> Difference | None:
 
 
 def _number(place: str) -> str:
-    """Its own number, without the numbers around it."""
     return place.rpartition(" ")[2]
 
 
@@ -412,13 +411,11 @@ def _covers(deleted: Locator, article: Locator) -> bool:
 
 
 def _body(line: str) -> str:
-    """The words of a line without its printed number and without table rules."""
     number = _PRINTED_NUMBER.match(line)
     return compact(line[number.end() :] if number else line).replace("|", "")
 
 
 def _likeness(one: set[tuple[str, str]], other: set[tuple[str, str]]) -> float:
-    """The share of pairs of characters that both have, of all pairs."""
     both = len(one) + len(other)
     return 2 * len(one & other) / both if both else 1.0
 

@@ -219,7 +219,7 @@ def test_making_goes_on_after_a_stop(
     assert not (tmp_path / "b").exists()
     other = cli(*arguments, "--corpus=later", "--extra=docs")
     assert other.code == 2
-    assert "beginnings of a bundle with other contents" in other.err
+    assert "beginning of a bundle with other contents" in other.err
     # What a kill leaves.
     begun = tmp_path / ".b.making" / "files" / "corpora"
     begun.mkdir()
