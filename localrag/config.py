@@ -81,7 +81,7 @@ class RetrievalConfig(_Section):
     dense_weight: float = Field(
         1.0,
         ge=0,
-        description="weight of the meaning when fused; three quarters of it for provisions",
+        description="weight of the meaning when fused; 0.4 of it for provisions",
     )
     fusion: Literal["scores", "ranks"] = Field(
         "scores", description="what words and meaning are fused by"
