@@ -1,6 +1,6 @@
 """Settings: one typed tree, filled from defaults, localrag.toml, environment and flags.
 
-`localrag.workspace` says where the values come from, and which of them wins.
+`localrag.workspace` collects the values and decides which one is used.
 """
 
 import difflib
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 Switch = Literal["auto", "on", "off"]
-"""Whether something takes part; auto: wherever it can."""
+"""Whether a step runs; auto: if it can."""
 
 Provisions = Literal["openings", "whole"]
 """What is embedded of the provisions of statutes."""
@@ -41,7 +41,7 @@ class _Section(BaseModel):
 
 
 class WorkspaceConfig(_Section):
-    """The folder that holds everything."""
+    """The workspace folder."""
 
     readers: Readers = Field(
         "owner",
@@ -51,7 +51,7 @@ class WorkspaceConfig(_Section):
 
 
 class JournalConfig(_Section):
-    """What is written down of its use."""
+    """The journal of questions."""
 
     questions: bool = Field(
         False, description="write down who asked what, in asked.jsonl of the workspace"
@@ -84,7 +84,7 @@ class RetrievalConfig(_Section):
     dense_weight: float = Field(
         1.0,
         ge=0,
-        description="weight of the meaning when fused; three quarters of it for provisions",
+        description="weight of the meaning when fused; 0.4 of it for provisions",
     )
     fusion: Literal["scores", "ranks"] = Field(
         "scores", description="what words and meaning are fused by"
@@ -134,7 +134,7 @@ class ChatConfig(_Section):
     @field_validator("server", mode="before")
     @classmethod
     def _as_one_text(cls, value: object) -> object:
-        # As the environment and a flag have it, too: http://a:8080/v1, http://b:8080/v1
+        # The environment and flags use the same form: http://a:8080/v1, http://b:8080/v1
         listed = value.split(",") if isinstance(value, str) else value
         if isinstance(listed, list) and all(isinstance(one, str) for one in listed):
             return ", ".join(filter(None, (one.strip() for one in listed)))
@@ -270,19 +270,19 @@ def load(
     """Read the settings.
 
     Args:
-        workspace: whose ``localrag.toml`` to read, if it exists.
-        overrides: flags, by dotted key; None stands for "not given".
-        corpus: whose own settings to read as well, if it has any.
+        workspace: its ``localrag.toml`` is read if it exists.
+        overrides: flags by dotted key; None means "not given".
+        corpus: its own settings are read too, if it has any.
 
     Raises:
         ConfigError: a key is unknown or a value invalid; names the source and the nearest key.
-        UsageError: the same of a flag.
+        UsageError: the same for a flag.
     """
     return _load(collect(workspace, overrides or {}, corpus))
 
 
 def require_valid(overrides: Mapping[str, object]) -> None:
-    """Make sure that flags are settings, whatever the files say.
+    """Check that flags are valid settings, without reading files.
 
     Raises:
         UsageError: a key is unknown or a value invalid.
@@ -344,7 +344,7 @@ def _validated(tree: type[Config], sources: Mapping[str, tuple[object, str]]) ->
     except ValidationError as error:
         first = error.errors()[0]
         loc = ".".join(map(str, first["loc"]))
-        # What is wrong inside a table or a list has a longer name than its setting.
+        # An error inside a table or a list has a longer key than the setting.
         key = next(key for key in sources if f"{loc}.".startswith(f"{key}."))
         _given, source = sources[key]
         raise _error_of(source)(
@@ -358,32 +358,32 @@ def _validated(tree: type[Config], sources: Mapping[str, tuple[object, str]]) ->
 
 
 def _error_of(source: str) -> type[LocalragError]:
-    """The error of a setting: what is typed is a malformed request, not a damaged workspace."""
+    """A wrong flag is a malformed request; other sources are wrong configuration."""
     return UsageError if source == FLAG else ConfigError
 
 
 _PROBLEMS = {
-    "int_parsing": N_("no whole number"),
-    "int_parsing_size": N_("no whole number"),
-    "int_from_float": N_("no whole number"),
-    "int_type": N_("no whole number"),
-    "float_parsing": N_("no number"),
-    "float_type": N_("no number"),
+    "int_parsing": N_("not a whole number"),
+    "int_parsing_size": N_("not a whole number"),
+    "int_from_float": N_("not a whole number"),
+    "int_type": N_("not a whole number"),
+    "float_parsing": N_("not a number"),
+    "float_type": N_("not a number"),
     "bool_parsing": N_("neither true nor false"),
     "bool_type": N_("neither true nor false"),
-    "dict_type": N_("no table"),
-    "string_type": N_("no text"),
-    "greater_than": N_("it has to be above {gt:g}"),
-    "greater_than_equal": N_("it has to be {ge:g} or more"),
-    "less_than_equal": N_("it has to be {le:g} or less"),
-    "value_error": N_("no day; write it as 2024-04-01"),
-    "literal_error": N_("it has to be one of {expected}"),
+    "dict_type": N_("not a table"),
+    "string_type": N_("not a text"),
+    "greater_than": N_("it must be above {gt:g}"),
+    "greater_than_equal": N_("it must be {ge:g} or more"),
+    "less_than_equal": N_("it must be {le:g} or less"),
+    "value_error": N_("not a day; write it as 2024-04-01"),
+    "literal_error": N_("it must be one of {expected}"),
 }
-"""What can be wrong with a value, by the name that Pydantic gives it."""
+"""Problems of values, by Pydantic's name for them."""
 
 
 def _problem(error: "ErrorDetails") -> str:
-    """What is wrong with a value, in the language in use; Pydantic's words for what is rare."""
+    """The problem of a value, translated; rare ones in Pydantic's words."""
     if error["type"] not in _PROBLEMS:
         return error["msg"]
     limits = dict(error.get("ctx", {}))
@@ -393,7 +393,7 @@ def _problem(error: "ErrorDetails") -> str:
 
 
 def _keys(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every dotted key of a tree with its description."""
+    """Every dotted key of a tree with its description."""
     for name, field in model.model_fields.items():
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):

@@ -1,4 +1,4 @@
-"""What a law, or a part of it, holds: 民法 and its 編章節, 民法第三編第五章 and its articles."""
+"""Tables of contents: 民法 with its 編章節, 民法第三編第五章 with its articles."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,11 +13,10 @@ from localrag.finding import LISTED, some
 from localrag.language import N_
 from localrag.statutes.typed import Heading, read_headings
 
-# Passages of a part, where neither headings nor pages divide a document; more where the parts
-# would be too many for a list.
+# Passages of a part in a document without headings or pages; more if the list would be too long.
 _PART = 20
 _PARTS = 200
-# Supplementary provisions from this number on are put under one heading.
+# From this number on, supplementary provisions go under one heading.
 _MANY = 3
 _SUPPLEMENT = re.compile(r"附\s*則")
 
@@ -27,12 +26,12 @@ class OutlineEntry:
     """A part of a document.
 
     Attributes:
-        title: as printed ("第二条（定義）", "第一章　総則"); of a part without heading or page the
-            numbers of its passages.
+        title: as printed ("第二条（定義）", "第一章　総則"); numbers of passages for a part without
+            heading or page.
         start, end: span in the document text, in characters.
-        passage_id: the passage that the part is; "" for one that holds several, or none.
-        page: the page that the part is, from 1; 0 for any other part.
-        parts: what it is divided into.
+        passage_id: if the part is one passage; otherwise "".
+        page: if the part is a page, from 1; otherwise 0.
+        parts: its parts.
     """
 
     title: str
@@ -43,16 +42,15 @@ class OutlineEntry:
     parts: list["OutlineEntry"] = field(default_factory=list)
 
     def holds(self, position: int) -> bool:
-        """Whether the part covers a place in the document text."""
+        """Whether a position of the document text is in the part."""
         return self.start <= position < self.end
 
 
 def outline(store: Lookups, document_id: str) -> list[OutlineEntry]:
     """Lay out a document.
 
-    A statute has its 編・章・節 with the articles that stand in them, its supplementary provisions
-    and its appendices. Another document has its headings, else its pages, else parts of a number
-    of passages; nothing where it has so few that there is nothing to choose.
+    A statute has 編・章・節 with their articles, supplementary provisions and appendices. Another
+    document has headings, else pages, else groups of passages; a short one has no parts.
 
     Raises:
         NotFoundError: there is no such document.
@@ -73,7 +71,7 @@ def outline(store: Lookups, document_id: str) -> list[OutlineEntry]:
 def _nested(
     sections: list[OutlineEntry], articles: Sequence[Stand] = (), title: str = ""
 ) -> list[OutlineEntry]:
-    """Put every part into the one around it."""
+    """Nest every part in the part around it."""
     leaves = [OutlineEntry(_name(title, of), of.start, of.end, of.passage_id) for of in articles]
     unnumbered = {of.passage_id for of in articles if not of.locator.article}
     outermost: list[OutlineEntry] = []
@@ -83,7 +81,7 @@ def _nested(
             around.pop()
         parent = around[-1] if around else None
         if entry.passage_id in unnumbered and parent and not (parent.passage_id or parent.parts):
-            # An appendix, or 附則 without articles, is no part of its own heading.
+            # An appendix, or 附則 without articles, is not nested in its own heading.
             parent.passage_id = entry.passage_id
             continue
         (parent.parts if parent else outermost).append(entry)
@@ -93,7 +91,7 @@ def _nested(
 
 
 def _name(title: str, stand: Stand) -> str:
-    """What an article is called under the headings it stands in."""
+    """The name of an article below its headings."""
     name = stand.header.removeprefix(title).strip(" ")
     if stand.locator.division and stand.locator.article:
         name = name.partition(" ")[2] or name
@@ -101,7 +99,7 @@ def _name(title: str, stand: Stand) -> str:
 
 
 def _gathered(entries: list[OutlineEntry]) -> list[OutlineEntry]:
-    """Put supplementary provisions, of which an old statute has a hundred, under one heading."""
+    """Put many supplementary provisions under one heading; old statutes have a hundred."""
     supplements = [entry for entry in entries if _SUPPLEMENT.match(entry.title)]
     if len(supplements) < _MANY:
         return entries
@@ -136,13 +134,13 @@ _NAME = re.compile("[ 　]")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A heading of a law and what stands under it, or an article.
+    """A heading of a law with its parts, or an article.
 
     Attributes:
         title: as printed (第五章　不法行為, 第七百九条（不法行為による損害賠償）).
-        passage_id: of an article, or of what stands outside of all; "" for a heading.
-        first, last: the articles that it begins and ends with; None where it has none.
-        parts: what stands under the heading, in reading order.
+        passage_id: of an article or of text outside articles; "" for a heading.
+        first, last: its first and last article; None if it has none.
+        parts: in reading order.
     """
 
     title: str
@@ -154,13 +152,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a law or a part of it holds.
+    """The table of contents of a law or a part of it.
 
     Attributes:
         document: the law.
-        place: the headings of the part, from the outermost down to its own; empty for the law as
-            a whole.
-        parts: what stands in it, in reading order.
+        place: the headings of the part, the outermost first; empty for the whole law.
+        parts: in reading order.
     """
 
     document: DocumentInfo
@@ -169,7 +166,7 @@ class Contents:
 
 
 def contents_of(store: Lookups, law_id: str, section: Section | None = None) -> Contents:
-    """Lay out a law, or the part of it under one of its headings.
+    """Lay out a law, or the part below one of its headings.
 
     Raises:
         NotFoundError: there is no such law.
@@ -186,16 +183,16 @@ def contents_of(store: Lookups, law_id: str, section: Section | None = None) -> 
 def part_called(
     store: Lookups, law: str, law_ids: Sequence[str], headings: Sequence[Heading]
 ) -> Contents:
-    """Find the part of a law that stands under some headings; those between may be left out.
+    """Find the part of a law below some headings; headings between them may be omitted.
 
     Args:
         store: the corpus.
-        law: what the law is called.
-        law_ids: the laws called so.
-        headings: from the outermost in.
+        law: the name of the law.
+        law_ids: the laws with this name.
+        headings: the outermost first.
 
     Raises:
-        NotFoundError: there is none; the message lists the headings that are there.
+        NotFoundError: there is no such part; the message lists the existing headings.
         UsageError: there are several; the message lists them.
     """
     if not law_ids:
@@ -234,7 +231,7 @@ def part_called(
 def sections_called(
     store: Lookups, law_ids: Iterable[str], headings: Sequence[Heading]
 ) -> list[tuple[str, Section]]:
-    """The parts of laws under some headings, each with the id of its law."""
+    """The parts of laws below some headings, each with the id of its law."""
     return [
         (law_id, section)
         for law_id in law_ids
@@ -249,7 +246,7 @@ def titled(store: Lookups, law_id: str, section: Section) -> str:
 
 
 def _called(sections: Sequence[Section], headings: Sequence[Heading]) -> list[Section]:
-    """The sections under all of some headings, the last their own."""
+    """The sections below these headings; the last is their own."""
     found: list[Section | None] = [None]
     for heading in headings:
         found = [
@@ -263,7 +260,7 @@ def _called(sections: Sequence[Section], headings: Sequence[Heading]) -> list[Se
 
 
 def _instead(sections: Sequence[Section], headings: Sequence[Heading]) -> list[Section]:
-    """What stands where a heading is missing: its likes in the innermost part that is there."""
+    """Headings of the same level in the innermost existing part, for a missing heading."""
     for depth in range(len(headings) - 1, -1, -1):
         outer = _called(sections, headings[:depth])
         inside = [one for one in sections if not depth or any(_holds(of, one) for of in outer)]
@@ -283,7 +280,6 @@ def _holds(outer: Section, inner: Section) -> bool:
 
 
 def _around(sections: Iterable[Section], inner: Section) -> list[Section]:
-    """The sections around one, from the outermost, and itself."""
     return [
         one for one in sections if one == inner or (_holds(one, inner) and one.depth < inner.depth)
     ]

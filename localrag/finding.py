@@ -1,4 +1,4 @@
-"""What a person wrote, found: a citation in any spelling, an id, the name of a subject."""
+"""Find what a person typed: a citation in any spelling, an id, the name of a subject."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -26,28 +26,28 @@ from localrag.statutes.resolver import CitationResolver, Resolution, Target, par
 from localrag_indexes.analysis.normalize import plain
 
 LISTED = 10
-"""Candidates that a message names, of those that can be meant."""
+"""Candidates to name in a message."""
 
 _NUMBER = "[0-9]+(?:-[0-9]+)*"
 _ENGLISH_NUMBERS = re.compile(
     rf"(?P<law>[A-Za-z][^0-9]*[A-Za-z]),? (?P<numbers>{_NUMBER}(?:(?:,? (?:and|or) |, ){_NUMBER})*)"
 )
-# Only such names are looked up among those of files: 手引.txt.
+# Only names like 手引.txt are looked up as file names.
 _FILE_NAME = re.compile(r"[^!/]\.[A-Za-z0-9]{2,8}$")
-# Characters of what was written that a message repeats.
+# Typed characters that a message repeats.
 _LONGEST = 100
 
 
 def find(store: CorpusStore, target: str, names: LawNames | None = None) -> Passage:
-    """Find what a person wrote: a citation in any spelling, or the id of a passage.
+    """Find the passage for a citation in any spelling, or for an id.
 
-    The id of a document that is no statute (the title of an article of Wikipedia) finds its first
-    passage. What is none of these but names a subject finds the first triple about it.
+    The id of a document other than a statute finds its first passage. The name of a subject finds
+    the first triple about it.
 
     Args:
         store: the corpus.
-        target: what was written.
-        names: the laws of the corpus, where they are at hand.
+        target: the typed text.
+        names: the laws of the corpus, if at hand.
 
     Raises:
         NotFoundError: the corpus has no such law, provision or subject.
@@ -62,9 +62,9 @@ def find(store: CorpusStore, target: str, names: LawNames | None = None) -> Pass
 
 
 def by_id(store: CorpusStore, target: str) -> Passage | None:
-    """The passage of this id, or the first one of the document of this id that is no statute.
+    """The passage of this id, or the first passage of a document other than a statute.
 
-    The name of a file alone finds its document in any folder, zip or message.
+    A file name finds its document in any folder, zip or message.
 
     Raises:
         UsageError: several documents have this name; the message lists them.
@@ -73,7 +73,7 @@ def by_id(store: CorpusStore, target: str) -> Passage | None:
 
 
 def names_of(store: CorpusStore) -> LawNames:
-    """The names of the laws of a corpus, read once until somebody writes it."""
+    """The names of the laws of a corpus, cached until it is written."""
     return store.kept("names of laws", lambda: LawNames.from_rows(store.laws()))
 
 
@@ -136,7 +136,7 @@ class Place:
         locator: the path of the provision; "" for the law as a whole.
         passage_id: of the provision; "" for the law as a whole.
         label: its heading, or the title of the law.
-        state: the day from which this text of the law is in force; "" where that is not known.
+        state: the day from which this text is in force; "" if unknown.
     """
 
     document_id: str
@@ -148,14 +148,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedCitation:
-    """A citation as it was written, and what it can mean.
+    """A citation as typed, and its possible meanings.
 
     Attributes:
         cited: the words of the citation.
-        start, end: their span in what was written.
-        problem: why it means nothing here; None where it does.
-        candidates: what it can mean, each an alternative to the others.
-        nearest: where it means nothing, what is there instead.
+        start, end: their span in the typed text.
+        problem: why it leads to nothing; None if it leads somewhere.
+        candidates: its alternative meanings.
+        nearest: existing provisions near a missing one.
     """
 
     cited: str
@@ -167,10 +167,10 @@ class ResolvedCitation:
 
 
 def resolve(store: CorpusStore, written: str) -> tuple[ResolvedCitation, ...]:
-    """Tell what citations mean, ambiguous and missing ones too, in their order.
+    """Resolve citations in their order, ambiguous and missing ones too.
 
     Raises:
-        NotFoundError: nothing in it is a citation.
+        NotFoundError: the text contains no citation.
     """
 
     def place(target: Target) -> Place:
@@ -203,19 +203,19 @@ def filters_of(
     date_to: str = "",
     where: Sequence[str] = (),
 ) -> Filters:
-    """Read which passages may be found.
+    """Read filters of a search.
 
     Args:
         store: the corpus.
         laws: titles, abbreviations or ids.
-        law_types: ``Act``, ``CabinetOrder`` …, or what they are called: 法律, 政令.
-        layers: to be searched in.
+        law_types: ``Act``, ``CabinetOrder`` …, or Japanese names: 法律, 政令.
+        layers: to search.
         date_from: only texts of this day (ISO) or later.
         date_to: only texts of this day or earlier.
-        where: what documents are told apart by, ``kind=Act``, several between semicolons.
+        where: labels, ``kind=Act``, several between semicolons.
 
     Raises:
-        UsageError: there is no such layer, or a text of `where` is no label.
+        UsageError: there is no such layer, or `where` has an invalid label.
         NotFoundError: a law, or a type of law, is not in the corpus.
     """
     for layer in layers:
@@ -232,7 +232,7 @@ def filters_of(
         layers=tuple(layers),
         date_from=date_from,
         date_to=date_to,
-        # An empty text is refused: without its label everything would be searched.
+        # An empty text is refused: it would match everything.
         where=tuple(label for text in where for label in read_labels(text) or (read_label(text),)),
     )
 
@@ -280,10 +280,10 @@ def _cited(store: CorpusStore, written: str, names: LawNames | None) -> Passage:
 
 
 def laws_called(store: CorpusStore, name: str) -> tuple[str, ...]:
-    """The ids of the laws of a title, an abbreviation, a number or an id.
+    """The ids of the laws with a title, an abbreviation, a number or an id.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: there is no such law.
     """
     names = names_of(store)
     found = (name,) if name in names.rows else names.lookup(name)
@@ -303,7 +303,7 @@ def _opening(store: CorpusStore, document_id: str) -> Passage | None:
 
 
 def _of_file(store: CorpusStore, name: str) -> Passage | None:
-    """The first passage of the one document whose file has this name."""
+    """The first passage of the only document with this file name."""
     if not _FILE_NAME.search(name):
         return None
     documents = store.named(name)
@@ -319,7 +319,7 @@ def _of_file(store: CorpusStore, name: str) -> Passage | None:
 
 
 def subject_of(store: CorpusStore, name: str) -> Passage | None:
-    """The first triple about the subject that a name means; one written just so goes before.
+    """The first triple about a subject; an exact name is preferred.
 
     Raises:
         UsageError: it can mean several subjects; the message lists them.
@@ -341,7 +341,7 @@ def subject_of(store: CorpusStore, name: str) -> Passage | None:
 def _not_found(
     store: CorpusStore, written: str, resolution: Resolution, names: LawNames
 ) -> NotFoundError:
-    """The error that says what is not there and what is there around it."""
+    """The error for a missing provision, with its neighbours."""
     problem = resolution.problem
     said = problem if str(problem).startswith(written) else f"{written!r}: {problem}"
     if not resolution.nearest:
@@ -373,7 +373,7 @@ def _listed(store: CorpusStore, targets: Sequence[Target]) -> str:
 
 
 def some(names: Sequence[str], count: int) -> str:
-    """The first names, and how many more of them there are."""
+    """The first names and the number of the others."""
     more, listed = count - len(names), _(", ").join(names)
     return _("{names} and {more:,} more").format(names=listed, more=more) if more else listed
 
@@ -385,17 +385,17 @@ def _named(store: CorpusStore, target: Target) -> str:
     return f"{passage.header} ({passage.id})"
 
 
-# In folded characters; no law is called so.
+# In folded characters; no law has this name.
 _LONGEST = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A law that can be meant.
+    """A suggested law.
 
     Attributes:
         title: as printed.
-        matched: the name that fits: the title, an abbreviation, or the law number.
+        matched: the matching name: title, abbreviation or law number.
     """
 
     law_id: str
@@ -404,11 +404,11 @@ class Suggestion:
 
 
 def suggest(names: LawNames, typed: str, limit: int) -> list[Suggestion]:
-    """Find the laws with a name that fits what is typed, the likeliest first, each once.
+    """Find laws by a typed part of a name, the likeliest first, each once.
 
-    Names that begin with it go before names that hold it, and those before names that hold its
-    characters in order; among them the shorter ones first. Names are compared in their folded
-    form (`localrag.corpus.rows`). The first call for some names folds them all.
+    First come names that begin with it, then names that contain it, then names that contain its
+    characters in order; shorter names first. Names are folded (`localrag.corpus.rows`), all at the
+    first call.
     """
     wanted = fold(typed[: 2 * _LONGEST])
     if not wanted or len(wanted) > _LONGEST:
@@ -430,9 +430,9 @@ class _Fit(IntEnum):
 
 
 class _Entry(NamedTuple):
-    """A name; its number is its place among all of them.
+    """A name; its number is its place among all names.
 
-    The characters of a law number stand in most others too: it is not found by some of them.
+    Law numbers share most characters, so they are not matched by scattered characters.
     """
 
     folded: str
@@ -465,7 +465,7 @@ def _ranked(wanted: str, entries: tuple[_Entry, ...]) -> Iterator[_Rank]:
 
 
 def _in_order(wanted: str, folded: str) -> bool:
-    # A pattern would go back and try again, for hours where a character is there many times.
+    # A regular expression could backtrack for hours.
     rest = iter(folded)
     return all(character in rest for character in wanted)
 

@@ -1,6 +1,6 @@
-"""Text that reaches a terminal, a page or a file is shown, and never acts there.
+"""Make text harmless for terminals, pages and files, and lay it out in rows of cells.
 
-And its rows of cells: where each begins and ends at a width, and where a text is cut.
+Control characters become visible signs. Rows are wrapped and cut by the width of characters.
 """
 
 import json
@@ -10,11 +10,10 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-# C0 (but not tab and line feed), DEL and C1 move the cursor or speak to the terminal; line
-# and paragraph separators may begin a line, the bidirectional controls reorder what a reader sees;
-# a lone surrogate cannot be encoded.
+# C0 (except tab and line feed), DEL and C1 control the terminal; line and paragraph separators may
+# begin a line; bidirectional controls reorder the text; a lone surrogate cannot be encoded.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-# These, line breaks, tabs, and what takes no room: with it two names look the same.
+# These, line breaks, tabs and invisible characters, with which two names can look the same.
 _UNSEEN = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
     r"\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2060-\u206f\u3164\ufeff\uffa0"
@@ -25,32 +24,32 @@ _CONTROLS_IN_JSON = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udf
 
 
 def harmless(text: str) -> str:
-    """Make control characters of a text visible (ESC becomes ␛) instead of letting them act.
+    """Make control characters visible: ESC becomes ␛.
 
-    Each becomes one character, U+FFFD where it has no sign: positions in the text stay.
+    Each becomes one character (U+FFFD without a sign), so positions stay.
     """
     return _CONTROLS.sub(_picture, text)
 
 
 def one_line(text: str) -> str:
-    """Make all of a name visible in one line: line breaks become ␊, U+202E becomes <U+202E>.
+    """Make a name visible in one line: line breaks become ␊, U+202E becomes <U+202E>.
 
-    For names of files, documents, headings, corpora, models and tokens, wherever they are shown: a
-    line break in one begins no line that passes for one of localrag.
+    For names of files, documents, headings, corpora, models and tokens: a line break in a name
+    must not look like a message of localrag.
     """
     return _UNSEEN.sub(_sign, text)
 
 
 def json_text(value: Any, *, indent: int | None = None, allow_nan: bool = True) -> str:
-    """Write a value as JSON in which nothing acts on a terminal that shows it.
+    """Write a value as JSON that is safe to show in a terminal.
 
     Args:
-        value: what `json.dumps` takes.
+        value: as for `json.dumps`.
         indent: blanks for each level; None for one line.
         allow_nan: write NaN and infinities, which only Python reads.
 
     Raises:
-        ValueError: it holds one, and they are not allowed.
+        ValueError: it contains NaN or infinity, and they are not allowed.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=allow_nan, indent=indent)
     return _CONTROLS_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
@@ -69,17 +68,17 @@ def _picture(match: re.Match[str]) -> str:
 NARROWEST = 2
 """Least width of a row in cells: one wide character."""
 
-# No row begins with these, none ends with those (a plain form of 禁則).
+# Rows do not begin with the first or end with the second (a plain form of 禁則).
 _NO_START = frozenset(
     "、。，．,.」』）)］]〕｝}〉》】！？!?：；:;ー々ゝゞヽヾぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮ・"
 )
 _NO_END = frozenset("「『（(［[〔｛{〈《【")
-# Characters of two cells each, and of one: lines of nothing else need no measuring.
+# Characters of two cells, and of one: lines of these only need no measuring.
 _WIDE = re.compile("[　-〩ぁ-ゖ゛-ヿ㐀-䶿一-鿿豈-﫿！-｠]*")
 _NARROW = re.compile("[ -~]*")
 
 Indents = Callable[[str, int, int], tuple[int, int]]
-"""Says how far a line (text, start, end) is indented, in cells: its first row, its other rows."""
+"""Gives the indents of a line (text, start, end) in cells: first row, other rows."""
 
 
 class Row(NamedTuple):
@@ -93,8 +92,8 @@ class Row(NamedTuple):
 class Layout(Sequence[Row]):
     """The rows of a text at one width.
 
-    Every character stands in one row, but line feeds and the blanks at which a row was broken,
-    which stand in none. No row is wider than the width.
+    Every character is in one row, except line feeds and the blanks at a break. No row is wider
+    than the width.
 
     Attributes:
         width: in cells.
@@ -104,9 +103,9 @@ class Layout(Sequence[Row]):
         """Wrap a text.
 
         Args:
-            text: without characters that act on a terminal; lines end with a line feed.
+            text: without control characters; lines end with a line feed.
             width: at least `NARROWEST`.
-            indents: without it nothing is indented.
+            indents: None for no indents.
         """
         self.width = width
         self._starts: list[int] = []
@@ -128,7 +127,7 @@ class Layout(Sequence[Row]):
         return Row(self._starts[number], self._ends[number], self._indents[number])
 
     def row_of(self, position: int) -> int:
-        """The number of the row that shows a character, or that its blank follows."""
+        """The number of the row with a character, or before its blank."""
         return max(0, bisect_right(self._starts, position) - 1)
 
     def _wrap(self, text: str, start: int, end: int, first: int, rest: int) -> None:
@@ -157,14 +156,14 @@ def cells(text: str) -> int:
         return 2 * len(text)
     if _NARROW.fullmatch(text):
         return len(text)
-    # Errors and help in plain ASCII wait for no measuring.
+    # Plain ASCII needs no measuring.
     from rich.cells import cell_len
 
     return cell_len(text)
 
 
 def cut(text: str, width: int) -> str:
-    """A text in at most so many cells; what is left out at its end is marked."""
+    """A text in at most so many cells; a cut is marked."""
     if cells(text) <= width:
         return text
     if width <= 0:
@@ -175,16 +174,16 @@ def cut(text: str, width: int) -> str:
 
 
 def shorten(text: str, most: int) -> str:
-    """The first characters of a text, at most so many; behind them the mark of what is left out."""
+    """The first characters of a text, at most so many; a cut is marked."""
     return text if len(text) <= most else f"{text[:most]}…"
 
 
 def _measure(
     text: str, start: int, end: int
 ) -> tuple[Callable[[int, int], int], Sequence[int] | None]:
-    """How far a row of a line reaches, by where it begins and its width.
+    """A function for the end of a row, from its start and width.
 
-    With it the positions at which a row may end, None for all.
+    Also the positions at which a row may end; None for all.
     """
     if _WIDE.fullmatch(text, start, end):
         return lambda first, width: first + width // 2, None
@@ -204,7 +203,7 @@ def _measure(
 
 
 def _break(text: str, start: int, limit: int, edges: Sequence[int] | None) -> int:
-    """Where a row ends: at its limit, or before what must not be torn."""
+    """The end of a row: its limit, or before characters that stay together."""
     at = limit
     while at > start and _holds_together(text[at - 1], text[at]):
         at -= 1
@@ -218,5 +217,5 @@ def _holds_together(before: str, after: str) -> bool:
 
 
 def _in_word(character: str) -> bool:
-    # Letters from the CJK blocks on may be parted anywhere.
+    # Letters from the CJK blocks on may be separated anywhere.
     return character < "⺀" and (character.isalnum() or character in "'’-_+")

@@ -1,4 +1,4 @@
-"""How far some work is, how fast it goes, and how long it will still take."""
+"""Progress of work: how far, how fast, how long still."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from time import monotonic
 from localrag.language import N_
 
 BYTES = N_("bytes")
-"""The unit of what is shown as a size."""
+"""The unit of sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +16,9 @@ class Phase:
     """A part of some work.
 
     Attributes:
-        name: what is done, a message marked with `N_`.
-        unit: what is counted, in the plural; likewise.
-        about: what it is done to, where the work is on several things.
+        name: a message marked with `N_`.
+        unit: what is counted, in the plural; marked too.
+        about: the object, if there are several.
     """
 
     name: str
@@ -31,12 +31,12 @@ class Progress:
     """How far a phase is.
 
     Attributes:
-        phase: which one.
-        done, total: in its unit, what earlier runs did included; a total of 0 is not known.
-        seconds: since this run began with it.
-        earlier: of `done`, what earlier runs did.
-        failed: of `done`.
-        limit: seconds after which no more is begun.
+        phase: the phase.
+        done, total: in its unit, with earlier runs; a total of 0 is unknown.
+        seconds: since this run began the phase.
+        earlier: the share of earlier runs in `done`.
+        failed: the failures in `done`.
+        limit: seconds after which nothing more is begun.
     """
 
     phase: Phase
@@ -49,19 +49,19 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """How much is done in a second; 0 where that cannot be said."""
+        """Units a second; 0 if unknown."""
         return (self.done - self.earlier) / self.seconds if self.seconds else 0.0
 
     @property
     def left(self) -> float | None:
-        """Estimated seconds until the end; None where nothing is done yet."""
+        """Estimated seconds until the end; None if nothing is done yet."""
         if not self.rate:
             return None
         return max(0.0, min((self.total - self.done) / self.rate, self.limit - self.seconds))
 
 
 class Stopwatch:
-    """Tells the progress of work that only counts, with the time each phase takes.
+    """Reports progress of work that only counts, with the time of each phase.
 
     Args:
         tell: called with every progress.
@@ -73,7 +73,7 @@ class Stopwatch:
         self._began = monotonic()
 
     def __call__(self, phase: Phase, done: int, total: int, earlier: int = 0) -> None:
-        """Tell how far a phase is; arguments as of `Progress`."""
+        """Report a phase; arguments as for `Progress`."""
         if self._phase not in (None, phase):
             self._began = monotonic()
         self._phase = phase
@@ -81,4 +81,4 @@ class Stopwatch:
 
 
 def ignore(*_told: object) -> None:
-    """Take what is told where nobody listens."""
+    """Discard reports."""

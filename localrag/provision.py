@@ -1,4 +1,4 @@
-"""A provision or another passage, and what is tied to it: the Python twin of ``localrag show``."""
+"""A provision or another passage with its ties: the Python twin of ``localrag show``."""
 
 import re
 from collections import defaultdict
@@ -37,12 +37,12 @@ from localrag.statutes.provisions import deleted_row, label_of
 from localrag.statutes.typed import read_part
 
 MOST = 20
-"""Provisions of a list or a range that are looked up where nobody asks for more."""
+"""Provisions of a list or a range to look up by default."""
 
-# What is left of an article, a paragraph or an item.
+# The remains of a deleted article, paragraph or item.
 _DELETED = re.compile("(?:[^　\n]+　)?削除")
 _HERE = re.compile("この([編章節款目条項号])")
-# 別表第二　補償表（第七十七条関係）: its title and what it belongs to are no part of the label.
+# 別表第二　補償表（第七十七条関係）: title and brackets are not part of the label.
 _ABOUT = re.compile("　.*|（[^（）]*関係）$")
 # 前項第一号の「支配株主等」とは
 _NEAR = re.compile("[前次同][条項号]|第[〇一二三四五六七八九十百]+[項号]")
@@ -56,10 +56,10 @@ class ProvisionLink:
         kind: ``refers``, ``applies-mutatis-mutandis``, ``delegates``, ``delegated-by`` or
             ``reads``.
         document_id, locator: the other end; the id is empty for a law outside the corpus.
-        label: the other end in words; for a law outside the corpus its name as cited.
+        label: the name of the other end; as cited for a law outside the corpus.
         words: the reference as written.
-        exists: whether the corpus has the other end; not if it has the law in another state.
-        deleted: whether nothing is left of the other end but its number.
+        exists: whether the corpus has the other end in this state.
+        deleted: whether only the number of the other end remains.
     """
 
     kind: str
@@ -73,17 +73,15 @@ class ProvisionLink:
 
 @dataclass(frozen=True, slots=True)
 class Delegation:
-    """What a provision leaves to an order, and where that is filled in.
+    """A matter delegated to an order, and the implementing provisions.
 
     Attributes:
-        locator: the most exact provision that leaves it.
+        locator: the innermost delegating provision.
         start, end: span of 政令で定め in the text of the document, in characters.
-        instrument: the kind of order as the provision names it: 政令, 内閣府令.
-        words: what is left, with the words around it: その他の有価証券で政令で定めるもの.
-        filled_in_by: the provisions that fill it in, the one that says just this first; none where
-            the corpus has none.
-        has_order: whether the corpus has an order of this kind, the cabinet's or a minister's, that
-            fills in anything of the law.
+        instrument: the kind of order as named: 政令, 内閣府令.
+        words: the matter with the words around it: その他の有価証券で政令で定めるもの.
+        filled_in_by: the implementing provisions in the corpus, the most exact first.
+        has_order: whether the corpus has any implementing order of this kind for the law.
     """
 
     locator: Locator
@@ -97,7 +95,7 @@ class Delegation:
 
 @dataclass(frozen=True, slots=True)
 class DefinedTerm:
-    """A defined term which the provision uses, and the provision that defines it."""
+    """A defined term of the provision, and its definition."""
 
     term: str
     scope: str
@@ -106,13 +104,13 @@ class DefinedTerm:
 
 @dataclass(frozen=True, slots=True)
 class ProvisionReadings:
-    """A provision that has words which are read otherwise (読替え), and the words.
+    """A provision whose words are replaced by another one (読替え), with the words.
 
     Attributes:
-        link: the provision, as the text that has it read otherwise cites it.
-        told: whether code can tell the provision; else the link has but the words for it.
-        part: the part of it that has the words as cited (ただし書), else "".
-        words: at least one pair, each with how often the provision has them.
+        link: the provision as cited by the replacing text.
+        told: whether code could resolve the provision; otherwise the link has only words.
+        part: the cited part of it (ただし書), or "".
+        words: pairs of words, each with its number of occurrences in the provision.
     """
 
     link: ProvisionLink
@@ -123,23 +121,22 @@ class ProvisionReadings:
 
 @dataclass(frozen=True, slots=True)
 class Provision:
-    """A passage and what is tied to it.
+    """A passage with its ties.
 
     Attributes:
-        place: the headings it stands under, from the outermost (編・章・節).
-        refers_to: what it refers to, in reading order; what it leaves to an order is left out
-            where `filled_in_by` tells the provisions of such an order.
-        referred_by: what refers to it, without the provisions that fill it in.
-        delegations: what it leaves to orders, in reading order, each with what fills that in.
-        filled_in_by: the provisions of orders and ordinances made under it.
-        terms: the defined terms it uses, in the order of their first use; of a term defined twice,
-            the definition of its own document, and there the one with the narrower scope.
-        known: where the passage is a triple, what else is known of its subject.
-        reads: the provisions of which it has words read otherwise (読替え), in reading order.
-        read_by: what has words of it read otherwise.
-        as_read: its text as one of these has it read, where that is asked for.
-        changed_by: what has it read or applied otherwise for the time being (当分の間): it is shown
-            with it.
+        place: its headings, the outermost first (編・章・節).
+        refers_to: its references in reading order, without delegations that `filled_in_by` covers.
+        referred_by: provisions that refer to it, without implementing ones.
+        delegations: matters delegated to orders, in reading order.
+        filled_in_by: provisions of orders and ordinances that implement it.
+        terms: its defined terms in the order of use; of a term defined twice the definition of its
+            own document with the narrower scope.
+        known: other triples about its subject, if the passage is a triple.
+        reads: provisions whose words it replaces (読替え), in reading order.
+        read_by: provisions that replace words of it.
+        as_read: its text with these words replaced, on request.
+        changed_by: provisions that change its application for the time being (当分の間); they are
+            shown with it.
     """
 
     passage: Passage
@@ -158,18 +155,18 @@ class Provision:
 
     @property
     def is_deleted(self) -> bool:
-        """Whether nothing is left of it but its number: 第八条　削除."""
+        """Whether only its number remains: 第八条　削除."""
         return is_deleted(self.passage)
 
 
 @dataclass(frozen=True, slots=True)
 class LookedUp:
-    """All that a citation names.
+    """The provisions of a citation, or the contents of a law.
 
     Attributes:
-        provisions: in the order of the citation; of a law or a part of it, none.
-        left_out: how many more it names.
-        contents: of a law or a part of it (民法 第三編第五章), what it holds.
+        provisions: in the order of the citation; none for a law or a part of it.
+        left_out: the number of further provisions.
+        contents: the table of contents of a law or a part of it (民法 第三編第五章).
     """
 
     provisions: tuple[Provision, ...] = ()
@@ -178,17 +175,15 @@ class LookedUp:
 
 
 def show(store: CorpusStore, target: str, *, as_read_by: str = "") -> Provision:
-    """Find what a person wrote (see `find`), and gather what is tied to it.
+    """Find a provision (see `find`) with its ties.
 
     Args:
         store: the corpus.
-        target: what was written.
-        as_read_by: the provision, as a person writes it, by whose readings (読替え) the text is
-            read; "" for none.
+        target: the typed text.
+        as_read_by: a provision that replaces words of the text (読替え); "" for none.
 
     Raises:
-        NotFoundError: the corpus lacks one of the two, or the other has no words of it read
-            otherwise.
+        NotFoundError: the corpus does not have one of the two, or the other replaces no words.
         UsageError: one of the two can mean several provisions.
     """
     view = describe(store, find(store, target))
@@ -208,12 +203,12 @@ def show(store: CorpusStore, target: str, *, as_read_by: str = "") -> Provision:
 
 
 def look_up(store: CorpusStore, target: str, most: int | None = MOST) -> LookedUp:
-    """Find all that a person wrote: what `find` takes, lists, ranges, laws and parts of them.
+    """Find everything that a person typed: as `find`, and lists, ranges, laws and their parts.
 
     Args:
         store: the corpus.
-        target: what was written (民法709〜724条, 民法5条及び6条, 民法, 民法 第三編第五章).
-        most: provisions that are looked up; None for all.
+        target: the typed text (民法709〜724条, 民法5条及び6条, 民法, 民法 第三編第五章).
+        most: provisions to look up; None for all.
 
     Raises:
         NotFoundError: the corpus has no such law, part, provision or subject.
@@ -241,7 +236,7 @@ def look_up(store: CorpusStore, target: str, most: int | None = MOST) -> LookedU
 
 
 def describe(store: CorpusStore, passage: Passage) -> Provision:
-    """Gather what is tied to a passage."""
+    """Gather the ties of a passage."""
     document, locator = passage.document_id, _as_cited(store, passage)
     if not locator.path:
         place, known = headings(store, passage), _known(store, passage)
@@ -249,7 +244,7 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
     outgoing = store.references_from(document, locator)
     incoming = store.references_to(document, locator)
     if label := _appendix_label(store, passage):
-        # Other laws know it by its label alone.
+        # Other laws cite it by its label.
         incoming += store.references_to(document, Locator(label))
     filled = {_by_cabinet(of.document_id) for of in incoming if of.kind == DELEGATED_BY}
     reading = store.references_from(document, locator, READS)
@@ -308,7 +303,7 @@ def describe(store: CorpusStore, passage: Passage) -> Provision:
 def _delegations(store: CorpusStore, law_id: str, place: Locator) -> Iterator[Delegation]:
     filled = filled_points(store, law_id, place)
     references = [one.reference for fillings in filled.values() for one in fillings]
-    # Whether of the cabinet: the whole law is looked through only where nothing tells it.
+    # By kind of order (the cabinet's or not); the whole law is searched only if needed.
     orders = {_by_cabinet(of.document_id) for of in references}
     if any(not fillings and point.of_cabinet not in orders for point, fillings in filled.items()):
         orders = {_by_cabinet(id_) for id_ in store.documents_referring(law_id, DELEGATED_BY)}
@@ -329,8 +324,8 @@ def _delegations(store: CorpusStore, law_id: str, place: Locator) -> Iterator[De
 def citation_of(store: CorpusStore, passage: Passage) -> str:
     """Cite a passage as lawyers do: 金融商品取引法第27条の36第1項第2号.
 
-    A supplementary provision or an appendix goes by its printed label, an article of one paragraph
-    by its number alone; a passage of another document is told by its headings, and by its page.
+    Supplementary provisions and appendices are cited by printed label, articles of one paragraph by
+    number, passages of other documents by headings and page.
     """
     title, place = store.document(passage.document_id).title, _as_cited(store, passage)
     if place.path:
@@ -345,7 +340,7 @@ def citation_of(store: CorpusStore, passage: Passage) -> str:
 
 
 def _division(header: str, place: Locator) -> str:
-    """The label of a division at the head of what a header says of it: 別表第一, 附則別表."""
+    """The label of a division at the beginning of its header: 別表第一, 附則別表."""
     outer, *inner = header.strip(" ").split(" ")
     if not place.division.startswith("appendix"):
         return outer if place.division else ""
@@ -362,7 +357,7 @@ def _known(store: CorpusStore, passage: Passage) -> tuple[KnownTriple, ...]:
 
 
 def _as_cited(store: CorpusStore, passage: Passage) -> Locator:
-    """Give the place that others cite: of an article with one paragraph, the article."""
+    """The place as others cite it: the article, if it has one paragraph."""
     place = passage.locator
     if place.article and place.paragraph and not place.item:
         article = Locator(place.division, place.article)
@@ -372,7 +367,7 @@ def _as_cited(store: CorpusStore, passage: Passage) -> Locator:
 
 
 def headings(store: CorpusStore, passage: Passage) -> tuple[str, ...]:
-    """List the headings that a passage stands under, from the outermost (編・章・節)."""
+    """The headings of a passage, the outermost first (編・章・節)."""
     return tuple(
         section.title
         for section in store.sections(passage.document_id)
@@ -381,12 +376,12 @@ def headings(store: CorpusStore, passage: Passage) -> tuple[str, ...]:
 
 
 def _holds(passage: Passage, document_id: str, locator: Locator) -> bool:
-    # 前項 inside an article refers to the article itself; that tells a reader nothing.
+    # 前項 inside an article refers to the article itself; that is not shown.
     return document_id == passage.document_id and passage.locator.contains(locator)
 
 
 def _appendix_label(store: CorpusStore, passage: Passage) -> str:
-    """The label by which other laws cite the appendix that a passage is; "" for other passages."""
+    """The label by which other laws cite an appendix; "" for other passages."""
     place = passage.locator
     if not place.division.startswith("appendix") or place != Locator(place.division):
         return ""
@@ -395,10 +390,9 @@ def _appendix_label(store: CorpusStore, passage: Passage) -> str:
 
 
 def _placed(store: CorpusStore, reference: Reference) -> Reference:
-    """The reference to what the law prints.
+    """The reference with its printed target.
 
-    An appendix that another law cites by its label has a division; an article may be deleted in one
-    row with others.
+    An appendix cited by its label gets its division; an article may be deleted within a range.
     """
     law, target = reference.law_id, reference.target
     if not law or store.provision_exists(law, target):
@@ -421,7 +415,7 @@ def _placed(store: CorpusStore, reference: Reference) -> Reference:
 
 
 def _targets(store: CorpusStore, references: Iterable[Reference]) -> list[ProvisionLink]:
-    """Where each reference leads."""
+    """The targets of references."""
     placed = [_placed(store, reference) for reference in references]
     places: dict[str, set[Locator]] = defaultdict(set)
     for of in placed:
@@ -437,7 +431,7 @@ def _targets(store: CorpusStore, references: Iterable[Reference]) -> list[Provis
 def _target(
     store: CorpusStore, reference: Reference, words: str, standing: Mapping[Locator, Passage]
 ) -> ProvisionLink:
-    """Where a reference of these words leads, given what the law has at its places."""
+    """The target of a reference, from the passages at its places."""
     law, target, last = reference.law_id, reference.target, reference.target_end
     passage = standing.get(target)
     label = reference.law_name or words
@@ -445,25 +439,24 @@ def _target(
         label = _header(store, passage, law, target)
         if last is not None:
             label += f" – {_header(store, standing.get(last), law, last)}"
-    # A law as a whole has no passage of its own.
+    # A whole law has no passage of its own.
     exists = passage is not None or (bool(law) and store.provision_exists(law, target))
     deleted = passage is not None and last is None and is_deleted(passage)
     return ProvisionLink(reference.kind, law, target, label, words, exists, deleted)
 
 
 def is_deleted(passage: Passage) -> bool:
-    """Whether nothing is left of a provision but its number: 第八条　削除."""
+    """Whether only the number of a provision remains: 第八条　削除."""
     is_statute = bool(passage.locator.path)
     return is_statute and _DELETED.fullmatch(passage.text.strip()) is not None
 
 
 def _by_cabinet(law_id: str) -> bool:
-    """Whether an order is the cabinet's: the number of a law says who made it."""
     return law_id[3:5] == "CO"
 
 
 def _sources(store: CorpusStore, references: Sequence[Reference]) -> tuple[ProvisionLink, ...]:
-    """Where references stand, each place once; of several in one place the last is quoted."""
+    """The places of references, each once, with the last reference there."""
     labels = _labels(store, references)
     told = {(of.kind, labels[of.document_id, of.source]): of for of in references}
     words = _words(store, told.values())
@@ -471,7 +464,6 @@ def _sources(store: CorpusStore, references: Sequence[Reference]) -> tuple[Provi
 
 
 def _links(store: CorpusStore, references: Sequence[Reference]) -> list[ProvisionLink]:
-    """Where each reference stands."""
     labels, words = _labels(store, references), _words(store, references)
     return [_source(of, labels, words) for of in references]
 
@@ -487,9 +479,9 @@ def _source(
 
 
 def _labels(store: CorpusStore, references: Iterable[Reference]) -> dict[tuple[str, Locator], str]:
-    """What the places are called in which references stand, by document and place.
+    """The names of the places of references, by document and place.
 
-    Article 2 of an act may have three thousand, of few documents.
+    Article 2 of an act may have three thousand references from few documents.
     """
     places: dict[str, set[Locator]] = defaultdict(set)
     for of in references:
@@ -505,7 +497,7 @@ def _labels(store: CorpusStore, references: Iterable[Reference]) -> dict[tuple[s
 def _words(
     store: CorpusStore, references: Iterable[Reference]
 ) -> dict[str, dict[tuple[int, int], str]]:
-    """What is written where references stand, by document and span."""
+    """The words of references, by document and span."""
     spans: dict[str, set[tuple[int, int]]] = defaultdict(set)
     for of in references:
         spans[of.document_id].add((of.start, of.end))
@@ -513,7 +505,6 @@ def _words(
 
 
 def _header(store: CorpusStore, passage: Passage | None, law_id: str, place: Locator) -> str:
-    """The header of the passage at a place; where the corpus has none, the place as cited."""
     return passage.header if passage else cite(store.document(law_id).title, place)
 
 
@@ -524,7 +515,7 @@ def _distinct(links: Iterable[ProvisionLink]) -> tuple[ProvisionLink, ...]:
 def _terms(
     store: CorpusStore, passage: Passage, outgoing: Iterable[Reference]
 ) -> Iterator[DefinedTerm]:
-    # An order uses the terms of the act it is made under without defining them again.
+    # An order uses the terms of its act without defining them.
     parents = [r.law_id for r in outgoing if r.kind == DELEGATED_BY and r.law_id]
     sections = store.sections(passage.document_id)
     known = [
@@ -533,7 +524,7 @@ def _terms(
         for definition in store.definitions_in(document_id)
         if len(definition.term) > 1 and _reaches(definition, passage, sections)
     ]
-    # Own definitions go before those of the act, and those for this chapter before general ones.
+    # Own definitions precede the act's, definitions for this chapter precede general ones.
     known.sort(key=lambda d: (d.document_id != passage.document_id, not d.scope))
     by_term = {definition.term: definition for definition in reversed(known)}
     # The longest term first, so that 渡し舟 is not found inside 渡し舟事業.
@@ -551,7 +542,7 @@ def _terms(
 
 
 def _reaches(definition: Definition, passage: Passage, sections: Sequence[Section]) -> bool:
-    """Whether the scope a definition states includes the passage, as far as it is plain."""
+    """Whether the stated scope of a definition clearly includes the passage."""
     mine, its = passage.locator, definition.locator
     elsewhere = definition.document_id != passage.document_id
     if its.division and (elsewhere or its.division != mine.division):
@@ -561,7 +552,7 @@ def _reaches(definition: Definition, passage: Passage, sections: Sequence[Sectio
         return not elsewhere and same_article
     here = _HERE.search(definition.scope)
     if here is None:
-        # 以下「…」という speaks of what follows.
+        # 以下「…」という holds for the text after it.
         return elsewhere or bool(definition.scope) or definition.start <= passage.end
     if elsewhere:
         return False

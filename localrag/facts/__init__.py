@@ -1,7 +1,7 @@
-"""What stages, methods and runs tell of their work: a kind and its fields.
+"""Facts: notes of stages, methods and runs, as a kind and its fields.
 
-A fact travels, is compared and is stored as it is; `str(fact)` gives its words in the language in
-use. Nobody reads a fact out of words.
+Facts are compared and stored as values; `str(fact)` gives the sentence in the language in use. Code
+reads kind and fields, never the sentence.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 __all__ = ["Fact", "FactKind", "Value", "facts_of", "told"]
 
 Value = str | int | float | tuple[str, ...]
-"""What a field holds; several words are shown one after the other."""
+"""The value of a field; several words are joined."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Fact:
-    """Something that a stage, a method or a run tells: `Fact(FactKind.NO_SUCH_LAW, name="民法")`.
+    """A note of a stage, a method or a run: `Fact(FactKind.NO_SUCH_LAW, name="民法")`.
 
     Args:
-        kind: what it says.
-        fields: the values that its words name, all of them.
+        kind: the sentence.
+        fields: all values in the sentence.
     """
 
     kind: FactKind
@@ -43,7 +43,7 @@ class Fact:
 
     @property
     def fields(self) -> Mapping[str, Value]:
-        """The values that its words name."""
+        """The values in the sentence."""
         return dict(self._values)
 
     def __str__(self) -> str:
@@ -54,18 +54,17 @@ class Fact:
         return _(self.kind.value).format_map(words)
 
     def stored(self) -> dict[str, Any]:
-        """The fact as JSON: its kind and its fields, and its words for those who read no code."""
+        """The fact as JSON: kind, fields, and the sentence for people."""
         return {"kind": self.kind.code, "fields": dict(self._values), "words": str(self)}
 
     @classmethod
     def of_stored(cls, stored: object) -> Self:
-        """Read a fact again.
+        """Read a stored fact.
 
-        A string is one that an earlier version stored in words; of one that only a later version
-        knows, the words are taken.
+        Earlier versions stored a string. Of a kind from a later version the words are used.
 
         Raises:
-            ValueError: it is no fact.
+            ValueError: it is not a fact.
         """
         match stored:
             case cls():
@@ -88,7 +87,7 @@ class Fact:
         from pydantic_core import core_schema
 
         return core_schema.no_info_plain_validator_function(
-            # Earlier versions stored no words where there was no fact.
+            # Earlier versions stored "" for no fact.
             lambda stored: cls.of_stored(stored) if stored != "" else None,
             serialization=core_schema.plain_serializer_function_ser_schema(cls.stored),
         )
@@ -96,20 +95,20 @@ class Fact:
 
 @cache
 def _fields_of(kind: FactKind) -> frozenset[str]:
-    """The fields of a kind, read out of its words once."""
+    """The fields of a kind, cached."""
     return kind.fields
 
 
 def told(facts: Iterable[Fact]) -> str:
-    """The words of several facts, one after the other."""
+    """The sentences of several facts, joined."""
     return _("; ").join(map(str, facts))
 
 
 def facts_of(stored: object) -> tuple[Fact, ...]:
-    """Read facts again; earlier versions stored one in words, or none.
+    """Read stored facts; earlier versions stored one string, or none.
 
     Raises:
-        ValueError: they are no facts.
+        ValueError: they are not facts.
     """
     if not stored:
         return ()

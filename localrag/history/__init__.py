@@ -17,13 +17,13 @@ from localrag.language import N_, _
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two states of a law, and all that changed from the one to the other.
+    """Two states of a law and the changes between them.
 
     Attributes:
         before, after: the states.
         changes: in reading order.
-        left_out: what only one of the texts has, as a whole: no change, for all one can tell.
-        notes: where a text is much older than the day it was asked for.
+        left_out: parts that one source omits as a whole; probably no change.
+        notes: texts much older than the requested day.
     """
 
     before: DocumentInfo
@@ -39,8 +39,8 @@ class Version:
 
     Attributes:
         state: of the law.
-        passage: None where this state does not have it.
-        change: against the state before; None where nothing changed, and for the first state.
+        passage: None if this state does not have it.
+        change: against the state before; None without one, and for the first state.
     """
 
     state: DocumentInfo
@@ -50,12 +50,12 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A provision through the states of its law, the earliest first.
+    """A provision in the states of its law, the earliest first.
 
     Attributes:
         title: its heading.
-        versions: one for each text of the law that the corpus has.
-        notes: which texts these are; what lies between and behind them nobody here knows.
+        versions: one for each text of the law in the corpus.
+        notes: the days of these texts; texts between and after them are unknown.
     """
 
     title: str
@@ -68,9 +68,9 @@ _LAW_ID = re.compile(r"[1-5](\d{2})(AC|CO)\d(\d{9})")
 
 
 def amended_by(state: DocumentInfo) -> str:
-    """The law that made a state what it is, by its number: 令和6年法律第65号; "" if not known.
+    """The number of the law that amended a state: 令和6年法律第65号; "" if unknown.
 
-    An id of another kind than those of acts and cabinet orders stays as it is.
+    Ids of other kinds than acts and cabinet orders are returned unchanged.
     """
     law_id = state.metadata.get("amending_law", "")
     match, made = _LAW_ID.fullmatch(law_id), enacted(law_id)
@@ -81,7 +81,7 @@ def amended_by(state: DocumentInfo) -> str:
 
 
 def headline(version: Version) -> str:
-    """From when to when a state is in force, by what law, and what became of the provision."""
+    """The period of a state, its amending law, and the change of the provision."""
     state = version.state
     date = state.metadata.get("date") or _("without a date")
     period = f"{date} – {state.followed}"
@@ -101,12 +101,12 @@ def history(store: CorpusStore, target: str) -> History:
     """Follow a provision through the states of its law.
 
     Args:
-        store: a corpus; the citation is read in the state that it shows.
-        target: a citation as for `provision.show`, of one article or of what stands in it.
+        store: a corpus; the citation is read in its state of the day.
+        target: a citation as for `provision.show`, of one article or a part of it.
 
     Raises:
         NotFoundError: there is no such provision.
-        UsageError: it can mean several, or is of no law.
+        UsageError: it can mean several provisions, or is not in a law.
     """
     shown = _article(store, target)
     states = store.states(shown.document_id)
@@ -128,11 +128,11 @@ def history(store: CorpusStore, target: str) -> History:
 
 
 def diff(store: CorpusStore, law: str, before: date, after: date) -> Comparison:
-    """Compare the states in which a law was on two days.
+    """Compare the states of a law on two days.
 
     Raises:
-        NotFoundError: the corpus has no such law, no state of it that was in force on a day, or
-            one state alone for both days: that says nothing of what changed.
+        NotFoundError: the corpus has no such law, no state of a day, or one state for both days,
+            which does not show what changed.
         UsageError: the name can mean several laws.
     """
     states = store.states(_law(store, law))
@@ -161,13 +161,12 @@ def diff(store: CorpusStore, law: str, before: date, after: date) -> Comparison:
 
 
 def _held(states: Sequence[DocumentInfo]) -> Fact:
-    """Which texts of a law there are."""
     days = tuple(state.metadata.get("date") or _("without a date") for state in states)
     return Fact(FactKind.STATES_HELD, law=states[0].title, days=days)
 
 
 def _far_before(states: Sequence[DocumentInfo], days: Sequence[date]) -> Iterator[Fact]:
-    """What is told of texts that are much older than the day they were asked for."""
+    """Notes about texts much older than the requested day."""
     for state, day in zip(states, days, strict=True):
         begun = state.metadata.get("date", "")
         if is_old(begun, day):
@@ -177,7 +176,7 @@ def _far_before(states: Sequence[DocumentInfo], days: Sequence[date]) -> Iterato
 def _change_of(
     passage: Passage | None, before: Document, after: Document, *, backwards: bool = False
 ) -> Change | None:
-    """What became of one passage, which is of the later state where one goes backwards."""
+    """The change of one passage; going backwards, the passage is of the later state."""
     if passage is None:
         return None
     for change in compare(before, after):
@@ -190,7 +189,7 @@ def _change_of(
 def _other_side(
     change: Change | None, passage: Passage | None, other: Document, *, backwards: bool = False
 ) -> Passage | None:
-    """The passage on the other side of a change; without one the passage of the same place."""
+    """The passage on the other side of a change; unchanged, the one of the same place."""
     if change is not None:
         return change.before if backwards else change.after
     if passage is None:
@@ -200,13 +199,13 @@ def _other_side(
 
 
 def _article(store: CorpusStore, target: str) -> Passage:
-    """The article that a citation names or that what it names stands in."""
+    """The article of a citation, or around it."""
     passage = find(store, target)
     place = passage.locator
     article = store.at(passage.document_id, Locator(place.division, place.article), ARTICLES)
     if article is None:
         raise UsageError(
-            N_("{target!r} is no provision of a law."),
+            N_("{target!r} is not a provision of a law."),
             N_("Name one: localrag history 民法709条"),
             target=target,
         )

@@ -1,10 +1,9 @@
 """Two states of a law compared, provision by provision.
 
-An article is known again by its number, and where that was given to another one, by its words:
-moved and renumbered articles are followed, and so are paragraphs and items within an article.
-Widths of characters and blanks do not count, nor do the printed numbers of articles and paragraphs,
-which some sources leave out; others leave out all appendices, or the enacting clause, which is told
-once and as no change.
+Articles are matched by number, or by their words if the number now belongs to another article. So
+moved and renumbered articles, paragraphs and items are followed. Widths, blanks and printed numbers
+do not count, because sources differ in them. Sources that omit all appendices or the enacting
+clause are named once, not as changes.
 """
 
 import re
@@ -23,19 +22,19 @@ from localrag.language import N_
 from localrag.statutes.provisions import order_of
 from localrag_indexes.analysis.normalize import compact, normalize
 
-# What an article that moved has in common with itself at least, and what one that keeps its number
-# has to, lest it be told as another one that took the place.
+# Least likeness of an article that moved, and of one that keeps its number (below it, another
+# article has taken the number).
 _MOVED, _STAYED = 0.6, 0.3
-# An article as short as 削除 or 略 is known by its number alone.
+# Articles as short as 削除 or 略 are matched by number only.
 _SHORTEST = 15
-# Comparing more pairs of articles than this takes longer than a reader waits: the numbers decide.
+# More pairs of articles than this take too long: then only numbers decide.
 _MOST_PAIRS = 400_000
-# Above this, lines of two versions of an article are paired by their places.
+# Above this, lines are paired by their places.
 _MOST_LINES = 40_000
 # After all branches of an article: 第六十三条の九.
 _ENDLESS = 10**6
 _DELETED = re.compile("削除")
-# How the divisions begin that sources leave out as a whole.
+# Beginnings of the divisions that sources omit as a whole.
 _APPENDICES, _ENACTING_CLAUSE = "appendix", "enact"
 _PRINTED_NUMBER = re.compile(r"(?:第[^　 ]{1,20}条[^　 ]{0,12}|[０-９0-9]{1,3}|[①-⑳])(?:　|$)")
 # 三の二, イ, （１）, ⅰ
@@ -47,7 +46,7 @@ _CAPTION = re.compile(r"（[^ 　]*）$")
 
 
 class ChangeKind(StrEnum):
-    """What became of a provision."""
+    """Kinds of changes of a provision."""
 
     ADDED = "added"
     DELETED = "deleted"
@@ -64,7 +63,7 @@ CHANGES = {
 
 
 class Line(NamedTuple):
-    """A line of an article, and the place that it is of: 第二項 第一号; "" for a caption."""
+    """A line of an article and its place: 第二項 第一号; "" for a caption."""
 
     place: str
     text: str
@@ -72,11 +71,11 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A line that an article has in another wording, or at another place.
+    """A line with another wording or another place.
 
     Attributes:
-        kind: as the name says; the line of a moved paragraph or item may be changed as well.
-        before, after: None without one. A printed number that only one side has is left out.
+        kind: of the change; a moved line may be changed too.
+        before, after: None if missing. A printed number on one side only is omitted.
     """
 
     kind: ChangeKind
@@ -85,18 +84,18 @@ class Difference:
 
     @property
     def place(self) -> str:
-        """Where it stands, and stood before if that was elsewhere: 第四号 → 第三号."""
+        """Its place, with the former place if it moved: 第四号 → 第三号."""
         places = [line.place for line in (self.before, self.after) if line]
         return " → ".join(places if self.kind is ChangeKind.MOVED else places[-1:])
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What became of one article, or of what stands outside any article.
+    """The change of one article, or of a passage outside articles.
 
     Attributes:
-        kind: as the name says; a moved one may be changed as well.
-        before, after: the passages; None where there is none. What 削除 stands for is deleted.
+        kind: of the change; a moved article may be changed too.
+        before, after: the passages; None if missing. An article replaced by 削除 is deleted.
         differences: by paragraph and item, in reading order.
     """
 
@@ -107,7 +106,7 @@ class Change:
 
     @property
     def lines(self) -> tuple[Difference, ...]:
-        """What is shown of it: of what came or went as a whole, all its lines."""
+        """The differences to show; all lines of an added or deleted article."""
         if self.kind is ChangeKind.ADDED and self.after:
             return tuple(
                 Difference(self.kind, None, Line("", text)) for text in self.after.text.split("\n")
@@ -120,9 +119,9 @@ class Change:
 
 
 def compare(before: Document, after: Document) -> tuple[Change, ...]:
-    """Tell what changed from one state of a law to another, in reading order of the later one.
+    """List the changes between two states of a law, in reading order of the later one.
 
-    Appendices and an enacting clause that one of them lacks as a whole are left out.
+    Appendices and an enacting clause are skipped if one state has none at all.
     """
     old, new = _Articles(before), _Articles(after)
     partners = _partners(old, new)
@@ -137,7 +136,7 @@ def compare(before: Document, after: Document) -> tuple[Change, ...]:
             continue
         position = partner.start
         differences: tuple[Difference, ...] = ()
-        # Most articles stay as they are, and their lines are not even read.
+        # Most articles are unchanged; their lines are not read.
         if old.body(passage) != new.body(partner):
             differences = tuple(_differences(old.rows(passage), new.rows(partner)))
         if old.key(passage) != new.key(partner):
@@ -166,7 +165,7 @@ def compare(before: Document, after: Document) -> tuple[Change, ...]:
 
 
 def _of_division(document: Document, prefix: str) -> list[Passage]:
-    """What stands in the divisions that begin so."""
+    """Passages of the divisions with this beginning."""
     return [
         passage
         for passage in document.passages
@@ -177,7 +176,7 @@ def _of_division(document: Document, prefix: str) -> list[Passage]:
 def left_out(
     one: DocumentInfo, old: Document, other: DocumentInfo, new: Document
 ) -> Iterator[Fact]:
-    """What only one of two states has as a whole."""
+    """Notes about parts that only one of two states has."""
     for prefix in (_ENACTING_CLAUSE, _APPENDICES):
         before, after = _of_division(old, prefix), _of_division(new, prefix)
         if bool(before) == bool(after):
@@ -193,17 +192,17 @@ def left_out(
 
 
 def _day(state: DocumentInfo) -> str:
-    """By what a state is told: the day from which it is in force, or its id without one."""
+    """The name of a state: its day, or its id without one."""
     return state.metadata.get("date") or state.state_id
 
 
 class _Row(NamedTuple):
-    """A line of an article as it is compared.
+    """A line of an article, prepared for comparison.
 
     Attributes:
         line: as printed.
-        words: without the number printed before them, blanks and widths.
-        begins: whether a paragraph or an item begins with it.
+        words: without printed number, blanks and widths.
+        begins: whether it begins a paragraph or an item.
     """
 
     line: Line
@@ -212,7 +211,7 @@ class _Row(NamedTuple):
 
 
 class _Articles:
-    """The articles of one state, as far as comparing needs them."""
+    """The articles of one state, prepared for comparison."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -223,26 +222,26 @@ class _Articles:
         self._stubs = [one for one in self.passages if self.is_deleted(one)]
 
     def key(self, passage: Passage) -> str:
-        """What an article is called within its law: 附則（平成…） 第二条."""
+        """The name of an article within its law: 附則（平成…） 第二条."""
         return self._keys[passage.id]
 
     def body(self, passage: Passage) -> str:
-        """Its words, without printed numbers, blanks and widths."""
+        """Its words without printed numbers, blanks and widths."""
         return self._bodies[passage.id]
 
     def is_deleted(self, passage: Passage) -> bool:
-        """Whether all that it says is 削除."""
+        """Whether its only word is 削除."""
         return _DELETED.fullmatch(self._bodies[passage.id]) is not None
 
     def deleting(self, key: str, passage: Passage) -> Passage | None:
-        """What says 削除 in the place of an article of another state, or of a range it is in."""
+        """The passage with 削除 that replaces an article, or the range it is in."""
         for stub in self._stubs:
             if self.key(stub) == key or _covers(stub.locator, passage.locator):
                 return stub
         return None
 
     def rows(self, passage: Passage) -> list[_Row]:
-        """Its lines, each with the paragraph and item that it is of."""
+        """Its lines, each with its paragraph and item."""
         found = []
         start = passage.start
         head = _CAPTION.sub("", passage.header)
@@ -264,7 +263,7 @@ class _Articles:
 
 
 def _partners(old: _Articles, new: _Articles) -> dict[str, Passage]:
-    """The article of the later state that each of the earlier one has become, by its id."""
+    """By id of an earlier article its later article."""
     partners: dict[str, Passage] = {}
     taken: set[str] = set()
 
@@ -294,7 +293,7 @@ def _partners(old: _Articles, new: _Articles) -> dict[str, Passage]:
 def _likely(
     old: _Articles, left: Sequence[Passage], new: _Articles, free: Sequence[Passage]
 ) -> Iterator[tuple[float, Passage, Passage]]:
-    """Pairs that may be one article, and how alike they are."""
+    """Pairs that may be the same article, with their likeness."""
     grams = {one.id: _pairs_of(new.body(one)) for one in free}
     crossing = len(left) * len(free) <= _MOST_PAIRS
     for one in left:
@@ -309,12 +308,12 @@ def _likely(
                 continue
             alike = _likeness(mine, grams[other.id])
             if alike >= (_STAYED if stays else _MOVED):
-                # Of two that are equally alike, the one that keeps its number has stayed.
+                # With equal likeness, the same number is preferred.
                 yield alike + (0.05 if stays else 0.0), one, other
 
 
 def _differences(old: Sequence[_Row], new: Sequence[_Row]) -> Iterator[Difference]:
-    """The lines that are not the same or not at the same place, aligned."""
+    """Aligned lines that differ or moved."""
     before, after = ([row.words for row in rows] for rows in (old, new))
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     for what, first, end, begin, stop in matcher.get_opcodes():
@@ -325,7 +324,7 @@ def _differences(old: Sequence[_Row], new: Sequence[_Row]) -> Iterator[Differenc
 
 
 def _difference(one: _Row | None, other: _Row | None) -> Difference | None:
-    """What became of a line; None where it is the same at the same place."""
+    """The difference of a line; None if it is the same at the same place."""
     if one is None or other is None:
         kind = ChangeKind.ADDED if one is None else ChangeKind.DELETED
         return Difference(kind, one and one.line, other and other.line)
@@ -342,12 +341,11 @@ def _difference(one: _Row | None, other: _Row | None) -> Difference | None:
 
 
 def _number(place: str) -> str:
-    """Its own, without that of what it stands in, which moves with all it holds."""
     return place.rpartition(" ")[2]
 
 
 def _aligned(old: Sequence[_Row], new: Sequence[_Row]) -> Iterator[tuple[_Row | None, _Row | None]]:
-    """Pair the lines that are alike, in their order; between those, the lines of one place."""
+    """Pair similar lines in order, and between them lines of the same place."""
     first = begin = 0
     for at, to in [*_alike(old, new), (len(old), len(new))]:
         yield from _of_one_place(old[first:at], new[begin:to])
@@ -357,7 +355,7 @@ def _aligned(old: Sequence[_Row], new: Sequence[_Row]) -> Iterator[tuple[_Row | 
 
 
 def _alike(old: Sequence[_Row], new: Sequence[_Row]) -> list[tuple[int, int]]:
-    """Numbers of lines that may be one line, of all ways to pair them in order the likeliest."""
+    """Numbers of paired lines, by the pairing in order with the highest likeness."""
     if len(old) * len(new) > _MOST_LINES:
         return []
     mine, theirs = ([_pairs_of(row.words) for row in rows] for rows in (old, new))
@@ -369,7 +367,7 @@ def _alike(old: Sequence[_Row], new: Sequence[_Row]) -> list[tuple[int, int]]:
                 alike = _likeness(mine[at], theirs[to])
                 if alike >= (_STAYED if stays else _MOVED):
                     likely[at, to] = alike
-    # How alike all pairs are, at most, from a line of each side on.
+    # The highest total likeness from a line of each side on.
     most = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
     for at in reversed(range(len(old))):
         for to in reversed(range(len(new))):
@@ -405,7 +403,7 @@ def _of_one_place(
 
 
 def _covers(deleted: Locator, article: Locator) -> bool:
-    """Whether an article is of a range that is deleted as a whole: 第五十五条から第六十三条まで."""
+    """Whether an article is in a deleted range: 第五十五条から第六十三条まで."""
     first, _, last = deleted.article.partition(":")
     if not last or deleted.division != article.division or not article.article:
         return False
@@ -413,13 +411,11 @@ def _covers(deleted: Locator, article: Locator) -> bool:
 
 
 def _body(line: str) -> str:
-    """The words of a line, without the printed number it begins with, and lines of tables."""
     number = _PRINTED_NUMBER.match(line)
     return compact(line[number.end() :] if number else line).replace("|", "")
 
 
 def _likeness(one: set[tuple[str, str]], other: set[tuple[str, str]]) -> float:
-    """Of all pairs of characters of both, the share of those that both have."""
     both = len(one) + len(other)
     return 2 * len(one & other) / both if both else 1.0
 

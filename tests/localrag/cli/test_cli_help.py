@@ -56,7 +56,9 @@ GROUPS = {
     "bundle": ["make", "verify", "install"],
 }
 IN_GROUPS = [[group, verb] for group, verbs in GROUPS.items() for verb in verbs]
-READMES = [Path(__file__).parents[3] / name for name in ("README.md", "README.ja.md")]
+ROOT = Path(__file__).parents[3]
+READMES = [ROOT / name for name in ("README.md", "README.ja.md")]
+COMMANDS = [ROOT / "docs" / name for name in ("commands.md", "ja/commands.md")]
 
 
 def test_the_list_of_verbs_is_complete(cli: Callable[..., Any]) -> None:
@@ -144,12 +146,20 @@ def test_help_speaks_of_triples(cli: Callable[..., Any], verb: str) -> None:
     assert "triples" in cli(verb, "--help").out
 
 
-@pytest.mark.parametrize("readme", READMES, ids=lambda path: path.name)
-def test_a_readme_names_every_verb_and_every_exit_code(readme: Path) -> None:
-    text = readme.read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", COMMANDS, ids=["en", "ja"])
+def test_the_page_of_commands_names_every_verb_and_every_exit_code(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
     assert [verb for verb in VERBS if f"| `{verb}` |" not in text] == []
     assert [code for code in EXIT_CODES if f"| {code} |" not in text] == []
-    assert len(text.splitlines()) < 260
+
+
+@pytest.mark.parametrize("readme", READMES, ids=lambda path: path.name)
+def test_a_readme_is_short_and_its_links_lead_somewhere(readme: Path) -> None:
+    text = readme.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 150
+    links = re.findall(r"\]\(([^)#]+)", text)
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
 
 
 def test_every_exit_code_is_documented(cli: Callable[..., Any]) -> None:

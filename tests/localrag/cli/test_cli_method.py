@@ -48,7 +48,7 @@ def test_a_choice_that_is_not_sure_says_why(sample: Path, cli: Callable[..., Any
     close = ("--option", "救命用具を備える者", "--option", "講習を修了した者")
     shown = cli("ask", "--method", "statute-lexical", *close, QUESTION)
     assert shown.code == 3, shown.out
-    assert "unsupported: not sure: the option is held right with " in shown.out
+    assert "unsupported: not sure: the option is right with " in shown.out
 
 
 def test_the_setting_names_a_method_for_good(sample: Path, cli: Callable[..., Any]) -> None:
@@ -94,7 +94,7 @@ def test_a_method_with_a_model_says_why_its_choice_is_not_supported(
     monkeypatch.setattr("localrag.methods.answering.open_chat", lambda *_: scripted)
     outcome = cli("ask", "--method", "statute-localrag", *CHOOSING, QUESTION, "--json")
     assert outcome.json["status"] == "unsupported"
-    assert outcome.json["doubt"] == "the quotations do not single an option out"
+    assert outcome.json["doubt"] == "the quotations do not decide between the options"
     assert len(outcome.json["calls"]) == 2
 
 

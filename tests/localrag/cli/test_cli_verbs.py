@@ -228,7 +228,7 @@ def test_search(cli: Cli, sample: Path) -> None:
 def test_search_tells_what_it_looked_up_instead_of_everyday_words(cli: Cli, sample: Path) -> None:
     outcome = cli("search", "渡し守のクビ")
     assert outcome.code == 0
-    assert outcome.err == "looked up as well: クビ → 解雇\n"
+    assert outcome.err == "also searched: クビ → 解雇\n"
     assert cli("search", "平均賃金の渡し守").err == ""
     lexical = next(
         stage
@@ -509,7 +509,7 @@ def test_what_filters_leave_is_told_where_nothing_is_found(cli: Cli) -> None:
     assert asked.code == 3
     assert "the filters leave nothing of this corpus to answer from" in asked.out
     found = cli("search", "渡し守", *nothing).err
-    assert "nothing in the corpus is all of this: kind=Act, ministry=国土交通省" in found
+    assert "nothing in the corpus matches all of these: kind=Act, ministry=国土交通省" in found
     assert "with one of these changed to: kind=MinisterialOrdinance" in found
     little = cli("ask", "ペンギンの鳴き声", "--where", "chapter=第五章　罰則")
     assert "nothing in what the filters leave" in little.out

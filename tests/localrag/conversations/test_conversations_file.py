@@ -153,7 +153,7 @@ def test_a_letter_that_became_another_one_in_the_file(
     workspace.conversations.write_bytes(changed)
     with (
         Conversations.open(workspace) as reopened,
-        pytest.raises(StoreError, match="what stands in it is not what was written"),
+        pytest.raises(StoreError, match="its content is not what was written"),
     ):
         reopened.turns(talk.id)
 
@@ -291,11 +291,11 @@ def test_the_words_that_the_second_version_stored_are_told(answer: MakeAnswer) -
     now = json.loads(answer_as_kept(answer(doubts=())))
     now["version"] = 2
     now["answer"]["doubt"] = "query {1} was not asked"
-    now["answer"]["citations"][1]["problem"] = "the quote is empty"
+    now["answer"]["citations"][1]["problem"] = "the quotation is empty"
     now["answer"]["trace"]["stages"][0]["events"] = ["left out"]
     read = kept_answer(json.dumps(now))
     assert told(read.doubts) == "query {1} was not asked"
-    assert str(read.citations[1].problem) == "the quote is empty"
+    assert str(read.citations[1].problem) == "the quotation is empty"
     assert told(read.trace.events) == "left out"
 
 

@@ -59,7 +59,7 @@ def test_everything_an_answer_says_is_written(
         "### Derivation\n1. 定員は – 渡し舟の定員は十二人。 [1] (triples)\n2. 船長は – not found\n",
         "- 10 \\< 12\n### Citations\n",
         "1. 渡し舟法 第八条 · as of 2026-04-01\n   > 渡し守は\n   `F1#8.1`\n",
-        "2. F1#9 **rejected**: the passage does not hold the quote\n   > ない文\n",
+        "2. F1#9 **rejected**: the quotation is not in the passage\n   > ない文\n",
     ):
         assert part in text, text
     japanese = written(conversations, talk, "ja")

@@ -70,8 +70,8 @@ def test_a_law_that_the_corpus_lacks_is_told_as_a_guess(asked: Play) -> None:
     played = asked(searches("渡し守の資格", law="渡河安全法"), NOTHING)
     told = [str(one) for one in played.trace.events if one.kind.name.startswith("SEARCHED_ALSO")]
     assert told == [
-        "searched for as well, in words that the model wrote: 渡し守の資格 (it guesses a law that "
-        "this corpus does not know: 渡河安全法)"
+        "also searched, in the model's words: 渡し守の資格 (the model guessed a law that is not in "
+        "this corpus: 渡河安全法)"
     ]
 
 

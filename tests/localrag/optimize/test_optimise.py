@@ -79,7 +79,7 @@ def test_it_climbs_to_the_best_instruction(
     assert outcome.calls == plan.calls
     assert {type(event) for event in events} >= {Begun, OptimisationProgress, Accepted}
     # The published method searches by meaning; `ask` by whatever there is.
-    stands_in = any("BM25 stands in" in str(one) for one in events if isinstance(one, Fact))
+    stands_in = any("BM25 replaces" in str(one) for one in events if isinstance(one, Fact))
     assert stands_in == (objective is Objective.OVERLAP)
 
     saved = OptimisedPrompt.load(sample / "prompts", "toy")

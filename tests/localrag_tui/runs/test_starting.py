@@ -134,7 +134,7 @@ async def test_a_batch_is_begun_stopped_and_resumed_by_keys(
         await until(pilot, lambda: not app.jobs.running)
         await until(pilot, lambda: "out.jsonl: " not in shown(app))
         await pilot.press("enter")
-        await until(pilot, lambda: "rows are done already and left alone" in shown(app))
+        await until(pilot, lambda: "rows are already done and left alone" in shown(app))
     assert len(lines(out)) == 100
 
 

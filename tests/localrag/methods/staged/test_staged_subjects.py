@@ -77,7 +77,7 @@ def test_a_triple_about_another_subject_carries_nothing(
         query[0], split(query), chosen, {"answer": object_}, stages="1", home=home
     ).answer
     assert (answer.text, answer.status) == (object_, Status.UNSUPPORTED)
-    assert f"query 1 asks about {name!r}, but what is cited for it speaks of {other!r}" in (
+    assert f"query 1 asks about {name!r}, but its citation is about {other!r}" in (
         told(answer.doubts)
     )
     (step,) = answer.derivation.steps
@@ -145,7 +145,7 @@ def test_a_passage_has_to_name_the_subject(
         return
     assert (answer.text, answer.status) == (object_, Status.UNSUPPORTED)
     asks = query[1] or query[0]
-    assert f"query 1 asks about {asks!r}, but what is cited for it speaks of {other!r}" in (
+    assert f"query 1 asks about {asks!r}, but its citation is about {other!r}" in (
         told(answer.doubts)
     )
 
@@ -162,5 +162,5 @@ def test_every_step_is_held_against_its_subject(staged: Staged, split: Split, ho
     answer = staged(question, split(*chain), *replies, stages="1", home=home).answer
     assert answer.status is Status.UNSUPPORTED
     assert told(answer.doubts) == (
-        "query 2 asks about '波間トオル', but what is cited for it speaks of '青凪ハル'"
+        "query 2 asks about '波間トオル', but its citation is about '青凪ハル'"
     )

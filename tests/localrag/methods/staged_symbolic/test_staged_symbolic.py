@@ -213,7 +213,7 @@ def test_a_long_question_is_not_analysed(ask: Ask) -> None:
 def test_many_names_are_cut_with_an_event(ask: Ask) -> None:
     answer = ask("霧里市と帆立市と" * 10 + "月見橋の全長は何mですか？")
     assert answer.status is Status.NOT_FOUND
-    assert "21 names: the first 12 were looked up" in map(str, answer.trace.events)
+    assert "21 names: the first 12 were searched" in map(str, answer.trace.events)
 
 
 def test_what_is_left_out_of_a_query_is_told(ask: Ask) -> None:
@@ -221,7 +221,7 @@ def test_what_is_left_out_of_a_query_is_told(ask: Ask) -> None:
         "霧里市の市長は誰ですか？", options=("ア", "イ"), filters=Filters(documents=("known",))
     )
     assert answer.text == "桜井マコト"
-    assert "the options were not looked at" in map(str, answer.trace.events)
+    assert "the options were not used" in map(str, answer.trace.events)
     assert any(
         str(event).startswith("the filters were not applied") for event in answer.trace.events
     )
