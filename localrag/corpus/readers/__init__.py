@@ -154,10 +154,7 @@ _DEEPEST = 5
 
 
 def supported(path: Path, *, converting: bool = False) -> bool:
-    """Whether a walk through a folder should offer this file, by its name alone.
-
-    With `converting`, old formats are offered too (see `Limits.converter`).
-    """
+    """Whether a walk through a folder should offer this file, by its name alone."""
     if path.name.startswith((".", "~$")) or path.name == LIST_OF_LAWS:
         return False
     suffix = _suffixes(path.name)[0]

@@ -20,11 +20,7 @@ from localrag.language import N_
 
 
 def read_plain_text(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read a text file as one document, titled by its file name.
-
-    Wrapped lines are joined to sentences; see `unwrapped`. The metadata ``lines_joined`` has their
-    number.
-    """
+    """Read a text file as one document; wrapped lines are joined and counted."""
     check_memory(data, TEXT, limits)
     printed = decode(data)
     text = unwrapped(printed)
@@ -41,11 +37,7 @@ _FRONT_MATTER = re.compile(r"---\n.*?^---\n", re.DOTALL | re.MULTILINE)
 
 
 def read_markdown(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read a Markdown file as one document, its source verbatim.
-
-    The first top-level heading is the title, else the file name. Front matter stays in the text but
-    is not searched.
-    """
+    """Read a Markdown file as one document; front matter is not searched."""
     check_memory(data, MARKDOWN, limits)
     text = decode(data)
     front_matter = _FRONT_MATTER.match(text)
@@ -109,8 +101,7 @@ _NO_SCRIPTS = N_("texts for browsers without scripts")
 def read_html(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     """Read a page as one document, without scripts, styles and navigation.
 
-    Hidden text, ruby readings, texts for browsers without scripts, and pictures without a
-    description are counted. A described picture becomes ``[description]``.
+    Hidden text, ruby readings and undescribed pictures are counted.
     """
     check_memory(data, MARKUP, limits)
     declared = _DECLARED.search(data[:4096])

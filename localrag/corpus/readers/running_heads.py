@@ -212,10 +212,7 @@ def _running(edges: Sequence[_Edge], count: int) -> set[int]:
 
 
 def _add_beside_numbers(edges: Sequence[_Edge], running: set[int]) -> None:
-    """Add segments beside a page number, if numbers count three pages or more.
-
-    The head of a one-page chapter is not repeated.
-    """
+    """Add segments beside a page number, such as the head of a one-page chapter."""
     by_row: dict[tuple[int, str, int], list[_Edge]] = defaultdict(list)
     for edge in edges:
         by_row[edge.page, edge.side, edge.row].append(edge)
@@ -235,10 +232,7 @@ def _add_beside_numbers(edges: Sequence[_Edge], running: set[int]) -> None:
 
 
 def _add_at_their_place(edges: Sequence[_Edge], running: set[int], count: int) -> None:
-    """Add the outermost rows at the usual place of heads on half of the pages.
-
-    The title of a short section is not repeated.
-    """
+    """Add the outermost rows at the place of heads on half of the pages."""
     outermost: dict[tuple[str, int], list[_Edge]] = defaultdict(list)
     for edge in edges:
         if edge.row == 0 and edge.side in ("top", "bottom"):
@@ -259,10 +253,7 @@ def _spot(edge: _Edge) -> tuple[int, int]:
 
 
 def _repeated(pages: Sequence[Sequence[Segment]]) -> set[int]:
-    """Text across several pages, and line numbers beside the text.
-
-    Line numbers are five or more, one below the other, equal on each page.
-    """
+    """Slanted text across several pages, and columns of five or more line numbers."""
     across: dict[tuple[str, int, int], list[tuple[int, Segment]]] = defaultdict(list)
     columns: dict[tuple[int, tuple[str, ...]], list[tuple[int, list[Segment]]]] = defaultdict(list)
     for number, parts in enumerate(pages):

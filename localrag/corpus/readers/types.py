@@ -154,10 +154,7 @@ Made = TypeVar("Made")
 def one_by_one(
     name: str, records: Iterable[Record], read: Callable[[Record, str], Iterator[Made]]
 ) -> Iterator[Made | ReadFailure]:
-    """Read records; an unreadable one becomes a failure.
-
-    `read` gets a record and its place: ``name:number``, from 1.
-    """
+    """Read records with their places (``name:number``, from 1), failures included."""
     for number, record in enumerate(records, start=1):
         place = f"{name}:{number}"
         try:

@@ -141,10 +141,7 @@ def read_docx(name_: str, data: bytes, limits: Limits) -> Iterator[Document]:
 
 
 def words_of(package: Package, body: etree._Element | None = None) -> WordText:
-    """Read the words of a Word file; with `body`, pieces refer to its runs.
-
-    A missing main part raises KeyError, deep nesting RecursionError.
-    """
+    """Read the words of a Word file; with `body`, pieces refer to its runs."""
     walk = _Walk(package)
     lines = walk.document(body)
     return WordText(lines, tuple(omitted(walk.counts, _IN_TEXT)), tuple(walk.readings))
