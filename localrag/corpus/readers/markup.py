@@ -11,7 +11,7 @@ from lxml import html as lxml_html
 
 from localrag.corpus.readers.bounds import MARKDOWN, MARKUP, TEXT, check_memory
 from localrag.corpus.readers.flowing import unwrapped
-from localrag.corpus.readers.prose import Heading, Lines, prose
+from localrag.corpus.readers.prose import Heading, TextBuilder, prose
 from localrag.corpus.readers.text import brief, decode, drop_controls, stem
 from localrag.corpus.readers.types import Limits, omitted
 from localrag.corpus.types import Document
@@ -137,11 +137,11 @@ class _Page:
 
     def __init__(self) -> None:
         self.left_out = Counter[str]()
-        self._written = Lines()
+        self._written = TextBuilder()
         self._line: list[str] = []
         self._preformatted = 0
 
-    def read(self, root: etree._Element) -> Lines:
+    def read(self, root: etree._Element) -> TextBuilder:
         walk = etree.iterwalk(root, events=("start", "end"))
         for event, element in walk:
             tag = element.tag if isinstance(element.tag, str) else ""

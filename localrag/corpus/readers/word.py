@@ -27,7 +27,7 @@ from localrag.corpus.readers.package import (
     shown_in,
     value,
 )
-from localrag.corpus.readers.prose import Lines, prose, without_text
+from localrag.corpus.readers.prose import TextBuilder, prose, without_text
 from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.types import Limits, omitted
 from localrag.corpus.readers.word_lines import (
@@ -126,7 +126,7 @@ def read_docx(name_: str, data: bytes, limits: Limits) -> Iterator[Document]:
         ) from error
     if not words.lines:
         raise without_text("DOCX", words.omissions)
-    written = Lines()
+    written = TextBuilder()
     for line in words.lines:
         written.add(line.text, line.depth)
     ruby = "、".join(f"{base}（{reading}）" for base, reading in words.readings)
