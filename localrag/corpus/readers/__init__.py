@@ -360,7 +360,7 @@ def _lines(
             lines = Lines(unpacked, limits, after)
             reader = _line_reader(suffix, lines)
             if in_pieces and reader is read_cirrus:
-                outcomes: Iterator[Outcome | LineBlock] = cut_cirrus(name, lines)
+                outcomes: Iterator[Outcome | LineBlock] = cut_cirrus(name, lines, limits)
             elif in_pieces and reader is read_jsonl and holds_statutes(lines.first):
                 outcomes = cut_statutes(name, lines, limits)
             else:

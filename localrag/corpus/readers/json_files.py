@@ -149,10 +149,6 @@ def _page(page: Mapping[str, Any], claim: str, place: str, source: str) -> Docum
     )
 
 
-# Bytes of a piece of statutes.
-_PIECE = 1_000_000
-
-
 def read_jsonl(
     name: str, lines: Iterable[NumberedLine], limits: Limits
 ) -> Iterator[Document | ReadFailure | Mark]:
@@ -193,7 +189,7 @@ def cut_statutes(
             return
         piece.append((number, line))
         size += len(line)
-        if size >= _PIECE:
+        if size >= limits.piece_bytes:
             yield from _cut(name, piece)
             piece, size = [], 0
     yield from _cut(name, piece)
