@@ -4,10 +4,12 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 
 from localrag.corpus.readers.layout import Box, Segment
+from localrag_indexes.analysis.normalize import parse_numeral
 
 # Rows examined at each edge.
 _MOST_ROWS = 4
@@ -31,7 +33,6 @@ _AT_AN_END = re.compile(
     rf"|^(?P<text>.*\D)\s+(?:{_PAGE_NUMBER.pattern.replace('number', 'inner')})$",
     re.IGNORECASE,
 )
-_KANJI = {"〇": 0, **{sign: n for n, sign in enumerate("一二三四五六七八九", 1)}}
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 
@@ -174,15 +175,9 @@ def _value(number: str) -> int | None:
             -value if value < following else value
             for value, following in zip(values, [*values[1:], 0], strict=True)
         )
-    total = digits = 0
-    positional = not set(number) & set("十百")
-    for sign in number:
-        if sign in _KANJI:
-            digits = digits * 10 + _KANJI[sign] if positional else _KANJI[sign]
-        else:
-            total += (digits or 1) * (10 if sign == "十" else 100)
-            digits = 0
-    return total + digits
+    with suppress(ValueError):
+        return parse_numeral(number)
+    return None
 
 
 def _running(edges: Sequence[_Edge], count: int) -> set[int]:
