@@ -52,8 +52,10 @@ def check_memory(data: bytes, marks: Mapping[bytes, int], limits: Limits) -> Non
         )
 
 
-def parsed_xml(data: bytes, cure: str, *, without_comments: bool = False) -> etree._Element:
-    """Parse untrusted XML without entities and external DTDs; `cure` is for damage."""
+def parsed_xml(
+    data: bytes, if_damaged: str, if_declaring: str, *, without_comments: bool = False
+) -> etree._Element:
+    """Parse untrusted XML, with a cure for damage and one for entities or external DTDs."""
     parser = etree.XMLParser(
         resolve_entities=False,
         load_dtd=False,
@@ -64,12 +66,14 @@ def parsed_xml(data: bytes, cure: str, *, without_comments: bool = False) -> etr
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        raise InputError(N_("The XML is damaged ({problem})."), cure, problem=error.msg) from error
+        raise InputError(
+            N_("The XML is damaged ({problem})."), if_damaged, problem=error.msg
+        ) from error
     dtd: Any = root.getroottree().docinfo.internalDTD
     if dtd is not None and (dtd.system_url or any(True for _ in dtd.iterentities())):
         raise InputError(
             N_("The XML declares entities or an external DTD, which are never resolved."),
-            N_("Check where it came from: neither e-Gov nor an office program writes such a file."),
+            if_declaring,
         )
     return root
 

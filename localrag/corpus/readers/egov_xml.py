@@ -522,7 +522,12 @@ def read_egov_xml(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
 def parsed(data: bytes, limits: Limits) -> etree._Element:
     """Parse e-Gov XML."""
     check_memory(data, MARKUP, limits)
-    return parsed_xml(data, N_("Download the file again."), without_comments=True)
+    return parsed_xml(
+        data,
+        N_("Download the file again."),
+        N_("Take the file from e-Gov: its XML declares none."),
+        without_comments=True,
+    )
 
 
 def law_document(root: etree._Element, name: str, *, source: str = "") -> Document:
