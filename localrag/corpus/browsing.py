@@ -273,7 +273,7 @@ class Browsing:
     def titled(self, words: str, limit: int) -> Titled:
         """Find documents other than laws by part of their title, in any case and width.
 
-        Beyond 50,000 documents, only the start of an id is compared.
+        Beyond 50,000 titles, only ids are compared, by their start.
         """
         wanted = without_blanks(words)
         if not wanted:
@@ -417,7 +417,7 @@ class Browsing:
         ordered = sorted(keys)
         for first in range(0, len(ordered), 512):
             part = ordered[first : first + 512]
-            # Few different lengths let SQLite reuse statements: parsing costs more than running.
+            # Few different lengths let SQLite reuse statements; parsing costs more than running.
             part += part[-1:] * ((1 << (len(part) - 1).bit_length()) - len(part))
             marks = ",".join("?" * len(part))
             yield from self._db.rows(
@@ -434,10 +434,7 @@ class Derived(Browsing):
         return self._meta("links_generation")
 
     def references_from(self, document_id: str, locator: Locator, *kinds: str) -> list[Reference]:
-        """List the edges from a provision and its inside, in reading order.
-
-        Without `kinds`, those in `REFERENCES` are listed.
-        """
+        """List the edges from a provision and its inside, by default those in `REFERENCES`."""
         return self._references_of(self._require(document_id), locator, kinds or REFERENCES)
 
     def _references_of(
@@ -463,10 +460,7 @@ class Derived(Browsing):
         )
 
     def connections_from(self, document_id: str, locator: Locator, limit: int) -> list[Connection]:
-        """List the targets of a provision's references, each once, at most `limit`.
-
-        An unknown document has none.
-        """
+        """List the targets of a provision's references, each once, at most `limit`."""
         return self._connections(
             f"works.id, {_article('edges.target')}, edges.kind, edges.source"
             " FROM edges JOIN works ON works.key = edges.law WHERE edges.target <> ''"

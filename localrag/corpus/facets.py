@@ -123,10 +123,7 @@ def value_name(label: Label) -> str:
 
 
 def ministries(law_num: str) -> tuple[str, ...]:
-    """Makers of an ordinance or rule, from its number; none for acts and orders.
-
-    平成二十年総務省・経済産業省令第一号 names 総務省 and 経済産業省.
-    """
+    """Makers of an ordinance or rule, by its number: 総務省・経済産業省令第一号 has two."""
     made = _MADE.fullmatch(law_num)
     if made is None or made["who"] in _NOBODY:
         return ()
@@ -163,11 +160,7 @@ def _is_number(text: str) -> bool:
 
 
 def _alike(written: str, values: Collection[str]) -> list[str]:
-    """Close matches for a value; all are letters only.
-
-    A number matches its neighbours in order, not numbers with equal digits. It has none outside the
-    range of the values.
-    """
+    """Close matches for a value in letters; for a number its neighbours in order."""
     if not _is_number(written):
         holding = [value for value in values if written and written in value]
         least = _ALIKE_OF_TWO if len(written) <= 2 else _ALIKE
@@ -287,10 +280,7 @@ class Facets:
     def units(
         self, where: tuple[Label, ...], documents: Collection[str] | None, layers: Collection[str]
     ) -> int:
-        """Count the matching passages in some layers; headings search articles and passages.
-
-        With `documents`, only these ids count.
-        """
+        """Count the matching passages in some layers, and in some documents if given."""
         among = documents if not where else self.matching(where)
         if among is not None and documents is not None:
             among = frozenset(among).intersection(documents)
@@ -316,10 +306,7 @@ class Facets:
     def keys_under(
         self, where: tuple[Label, ...], documents: Collection[str] = ()
     ) -> frozenset[int] | None:
-        """Index keys of the passages below the wanted headings; None without headings.
-
-        With `documents`, only these ids count.
-        """
+        """Index keys below the wanted headings, in some documents if given; None without any."""
         under = self._under(where)
         if under is None:
             return None
@@ -461,8 +448,7 @@ class Facets:
 def facets_of(database: Database, told: Path) -> Facets:
     """Collect the facets of the shown documents.
 
-    `told` is the file of the metadata found by a model. It may be missing; a damaged one is a
-    StoreError.
+    The file of a model's metadata (`told`) may be missing; a damaged one is a StoreError.
     """
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     every, told_for = _told(told)

@@ -101,10 +101,7 @@ class Knowledge:
         return [KnownTriple(of.id, of.triple) for of in passages if of.triple]
 
     def surely(self, name: str, subject: str) -> bool:
-        """Whether a name means exactly this subject: spelled so, or its only subject.
-
-        A bare name or alias of several subjects means none of them surely.
-        """
+        """Whether a name means exactly this subject: spelled so, or its only subject."""
         subjects = self.subjects(name)
         same = [one for one in subjects if fold(one) == fold(name)] or subjects
         return same == [subject]

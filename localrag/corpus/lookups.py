@@ -66,10 +66,7 @@ class Lookups(Derived):
         )
 
     def shown(self, keys: Iterable[int]) -> dict[int, int]:
-        """Find the shown passages for keys of an index.
-
-        Keys of deleted passages or of other days are left out.
-        """
+        """Find the shown passages for keys of an index; others are left out."""
         wanted = list(keys)
         found: dict[int, int] = {}
         for column, condition in (("indexed_as", ""), ("passages.key", " AND indexed_as IS NULL")):
@@ -168,10 +165,7 @@ class Lookups(Derived):
         return sum(1 for _ in self.distinct(layers))
 
     def distinct(self, layers: Iterable[str]) -> Iterator[int]:
-        """Yield index keys of the passages of some layers, in order.
-
-        All states of all works are included; shared passages appear once.
-        """
+        """Yield index keys of the passages of some layers in all states, each once, in order."""
         wanted = list(layers)
         rows = self._db.stream(
             "SELECT DISTINCT coalesce(indexed_as, passages.key) AS known FROM passages"  # noqa: S608
@@ -182,10 +176,7 @@ class Lookups(Derived):
         return (key for (key,) in rows)
 
     def article_keys(self) -> Iterator[tuple[str, str, int]]:
-        """Yield law id, path and index key of each article, in every state.
-
-        States with equal text share the key.
-        """
+        """Yield law id, path and index key of each article, in every state."""
         yield from self._db.stream(
             "SELECT DISTINCT id, locator, coalesce(indexed_as, passages.key)"
             " FROM states JOIN passages ON document = states.key"
@@ -197,10 +188,7 @@ class Lookups(Derived):
     def distinct_passages(
         self, layers: Collection[str], only: Collection[int] | None = None
     ) -> Iterator[tuple[DocumentInfo, int, Passage]]:
-        """Yield `distinct` passages with documents, one document in memory at a time.
-
-        With `only`, these index keys alone are yielded.
-        """
+        """Yield `distinct` passages (or `only` some) with documents, one document at a time."""
         documents = self._column("SELECT key FROM documents ORDER BY key")
         if only is not None:
             documents = sorted(

@@ -53,11 +53,7 @@ class Rank(IntEnum):
 
 
 def triple_of(subject: str, text: str, predicate: int, objects: str | None, *said: str) -> Triple:
-    """Cut a triple out of the text of its passage.
-
-    Lengths of predicate and objects (comma-separated, None for one) are as in `triples`; `said` is
-    source and date.
-    """
+    """Cut a triple out of the text of its passage, by the lengths in `triples`."""
     start = len(subject) + 1
     end = start + predicate
     position = end + 1
@@ -139,11 +135,7 @@ class DocumentRows:
 
 
 def prepare(document: Document) -> DocumentRows:
-    """Make the rows of a document.
-
-    A document without an id, with broken rules of the model, or with lone surrogates is an
-    InputError.
-    """
+    """Make the rows of a document; a document against the model's rules is an InputError."""
     if not document.id:
         raise InputError(N_("{source}: the document has no id."), source=document.source)
     _check_ids(document)
@@ -215,10 +207,7 @@ def sound_blocks(database: Database, rows: Iterable[Row]) -> Iterator[tuple[int,
 
 
 def sound_passages(database: Database, rows: Iterable[Row]) -> Iterator[Row]:
-    """Rows of passages without marks; a row unlike its mark is a StoreError.
-
-    A row has the key of the passage, key and id of its document, a `StoredRow`, and the mark.
-    """
+    """Rows of passages without marks; a row unlike its mark is a StoreError."""
     for *row, mark in rows:
         database.require_marked((row[1], *row[3:13]), mark, row[2])
         yield tuple(row)
@@ -406,10 +395,7 @@ class FoldedText:
         return original_span(self._offsets, first.start, last.end)
 
     def begins(self, position: int) -> bool:
-        """Whether a name can begin here: not inside a number or a word of letters or katakana.
-
-        Signs belong to a Latin word: C is no name in C++, C# and Objective-C.
-        """
+        """Whether a name can begin here: not inside a number or a word of letters or katakana."""
         piece = self._pieces[position]
         broken = position > 0 and self._pieces[position - 1] is piece
         return not broken and piece.start not in self._inside

@@ -51,10 +51,7 @@ def show(database: Database, day: date) -> None:
 
 
 def is_old(state: str, day: date) -> bool:
-    """Whether a text in force from `state` (ISO; "" for unknown) is old on a day.
-
-    The corpus does not show later amendments of its latest text.
-    """
+    """Whether a text in force from `state` (ISO; "" for unknown) is old on a day."""
     return "" < state < _long_before(day).isoformat()
 
 

@@ -369,10 +369,9 @@ class CorpusStore(Lookups):
         *,
         everything: bool,
     ) -> tuple[int, int]:
-        """Replace the references and definitions of documents in one transaction.
+        """Replace the edges of documents in one transaction; return their numbers.
 
-        With `everything`, edges of all other documents are deleted. Returns the numbers of
-        references and definitions.
+        With `everything`, edges of all other documents are deleted.
         """
         return links.replace(
             self._db,
@@ -415,10 +414,7 @@ class CorpusStore(Lookups):
             self._note("links_generation", -1)
 
     def altered(self) -> Iterator[str]:
-        """Yield ids of documents that differ from their fingerprint.
-
-        Page checksums miss changes that another program wrote through the log.
-        """
+        """Yield ids of documents unlike their fingerprint, even if page checksums are right."""
         for key, id_, fingerprint in self._db.stream(
             "SELECT key, id, fingerprint FROM documents ORDER BY key"
         ):

@@ -287,10 +287,7 @@ def has_pages(place: str) -> bool:
 
 
 def with_pages(place: str, first: int, last: int, text: str) -> str:
-    """Add pages to a place: 意見書 12–13頁, or brief, pp. 12–13.
-
-    Present pages are replaced. The cited text decides between Japanese and English form.
-    """
+    """Set the pages of a place, by the language of the text: 意見書 12–13頁, brief, pp. 12–13."""
     bare = _WRITTEN.sub("", place)
     pages = f"{first}" if last <= first else f"{first}–{last}"
     if _JAPANESE.search(text):

@@ -154,10 +154,7 @@ _DEEPEST = 5
 
 
 def supported(path: Path, *, converting: bool = False) -> bool:
-    """Whether a walk through a folder should offer this file, by its name alone.
-
-    With `converting`, old formats are offered too (see `Limits.converter`).
-    """
+    """Whether a walk through a folder should offer this file, by its name alone."""
     if path.name.startswith((".", "~$")) or path.name == LIST_OF_LAWS:
         return False
     suffix = _suffixes(path.name)[0]
@@ -363,7 +360,7 @@ def _lines(
             lines = Lines(unpacked, limits, after)
             reader = _line_reader(suffix, lines)
             if in_pieces and reader is read_cirrus:
-                outcomes: Iterator[Outcome | LineBlock] = cut_cirrus(name, lines)
+                outcomes: Iterator[Outcome | LineBlock] = cut_cirrus(name, lines, limits)
             elif in_pieces and reader is read_jsonl and holds_statutes(lines.first):
                 outcomes = cut_statutes(name, lines, limits)
             else:

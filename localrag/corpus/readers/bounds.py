@@ -39,10 +39,7 @@ _SMALL = 1_000_000
 
 
 def check_memory(data: bytes, marks: Mapping[bytes, int], limits: Limits) -> None:
-    """Refuse data that would take too much memory, with an InputError.
-
-    `marks` has the marks of the grammar, with bytes of memory for each.
-    """
+    """Refuse data that would take too much memory; `marks` has bytes by mark of the grammar."""
     if len(data) < _SMALL and len(data) * max(marks.values()) < limits.memory_bytes:
         return
     taken = _BYTE * len(data) + sum(data.count(mark) * size for mark, size in marks.items())
@@ -55,11 +52,10 @@ def check_memory(data: bytes, marks: Mapping[bytes, int], limits: Limits) -> Non
         )
 
 
-def parsed_xml(data: bytes, cure: str, *, without_comments: bool = False) -> etree._Element:
-    """Parse untrusted XML; nothing is fetched or expanded.
-
-    Damaged XML, entities and external DTDs are InputErrors; `cure` is the advice for damage.
-    """
+def parsed_xml(
+    data: bytes, if_damaged: str, if_declaring: str, *, without_comments: bool = False
+) -> etree._Element:
+    """Parse untrusted XML, with a cure for damage and one for entities or external DTDs."""
     parser = etree.XMLParser(
         resolve_entities=False,
         load_dtd=False,
@@ -70,12 +66,14 @@ def parsed_xml(data: bytes, cure: str, *, without_comments: bool = False) -> etr
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        raise InputError(N_("The XML is damaged ({problem})."), cure, problem=error.msg) from error
+        raise InputError(
+            N_("The XML is damaged ({problem})."), if_damaged, problem=error.msg
+        ) from error
     dtd: Any = root.getroottree().docinfo.internalDTD
     if dtd is not None and (dtd.system_url or any(True for _ in dtd.iterentities())):
         raise InputError(
             N_("The XML declares entities or an external DTD, which are never resolved."),
-            N_("Check where it came from: neither e-Gov nor an office program writes such a file."),
+            if_declaring,
         )
     return root
 
@@ -94,10 +92,7 @@ _PROGRAM = (
 
 
 def apart(work: Callable[..., Result], *given: Any, seconds: int, memory_bytes: int) -> Result:
-    """Call a function of a module in the other process; arguments are picklable.
-
-    A limit reached, or the end of the process, is an InputError.
-    """
+    """Call a function in the other process; ending or reaching a limit is an InputError."""
     with _LOCK:
         while True:
             other = _running()
@@ -291,10 +286,7 @@ class Lines:
         return (line for line in self.whole() if line[0] > self._after)
 
     def head(self) -> Iterator[bytes]:
-        """The first lines with content, skipped or not; to be used before iteration.
-
-        Blank lines, too long ones, and a line that only opens an array are left out.
-        """
+        """The first lines with content, skipped or not; to be used before iteration."""
         return (line for _, line in islice(self.whole(), _HEAD) if line and element(line))
 
     def whole(self) -> Iterator[NumberedLine]:

@@ -83,8 +83,7 @@ def is_wide(character: str) -> bool:
 def goes_on(line: str, following: str, *, room: float, width: float) -> bool:
     """Whether a sentence continues from one stripped line to the next.
 
-    `room` is the distance from the end of the line to the edge of its column, in the unit of
-    `width`.
+    `room` is the free space to the edge of the column, in the unit of `width`.
     """
     if not line or not following or ends_sentence(line) or _LEADERS.search(line[-_TAIL:]):
         return False

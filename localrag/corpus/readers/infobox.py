@@ -201,10 +201,7 @@ class Infoboxes:
         self._parser = WikitextParser()
 
     def facts(self, source: str) -> tuple[tuple[Fact, ...], int]:
-        """The facts of one article in order, and the number of entries left out.
-
-        An oversized infobox counts as one entry.
-        """
+        """The facts of one article in order, and the number of entries left out."""
         entries: dict[str, list[str]] = {}
         left_out = 0
         for box, nested in _templates(source):
@@ -268,10 +265,7 @@ def _labelled(parameters: Sequence[Parameter]) -> Iterator[tuple[str, Any]]:
 
 
 def _dated(facts: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Join separate entries of year, month and day into one date.
-
-    A year alone gets its unit.
-    """
+    """Join separate entries of year, month and day into one date."""
     for label, parts in _vocabulary()["dates"].items():
         numbers = ["".join(facts.get(part, ())).rstrip("年月日") for part in parts]
         if all(number.isdecimal() for number in numbers):

@@ -64,11 +64,7 @@ def answer_text(answer: Mapping[str, Any]) -> str:
 
 
 def evidence_pages(record: Mapping[str, Any]) -> dict[str, str]:
-    """The answers of a claim by the address of their page.
-
-    Answers from one page are joined, one line each; so are answers without an address. Answers
-    marked as unanswerable are left out.
-    """
+    """The answers of a claim by the address of their page, without unanswerable ones."""
     pages: dict[str, dict[str, None]] = {}
     for _question, answers in claim_questions(record):
         for answer in answers:
@@ -153,10 +149,6 @@ def _page(page: Mapping[str, Any], claim: str, place: str, source: str) -> Docum
     )
 
 
-# Bytes of a piece of statutes.
-_PIECE = 1_000_000
-
-
 def read_jsonl(
     name: str, lines: Iterable[NumberedLine], limits: Limits
 ) -> Iterator[Document | ReadFailure | Mark]:
@@ -186,10 +178,7 @@ def holds_statutes(line: bytes) -> bool:
 def cut_statutes(
     name: str, lines: Iterable[NumberedLine], limits: Limits
 ) -> Iterator[LineBlock | Document | ReadFailure | Mark]:
-    """Cut the leading statutes of a file into pieces of about a megabyte.
-
-    From the first other line on, lines are read here, because reading may depend on earlier ones.
-    """
+    """Cut the leading statutes of a file into pieces of about a megabyte."""
     rest = iter(lines)
     piece: list[NumberedLine] = []
     size = 0
@@ -200,7 +189,7 @@ def cut_statutes(
             return
         piece.append((number, line))
         size += len(line)
-        if size >= _PIECE:
+        if size >= limits.piece_bytes:
             yield from _cut(name, piece)
             piece, size = [], 0
     yield from _cut(name, piece)
@@ -259,10 +248,7 @@ def record_document(record: dict[str, Any], *, default_id: str, source: str, kin
 
 
 def question_contexts(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield title and text of the paragraphs of a multi-hop question.
-
-    Another shape is an InputError.
-    """
+    """Yield title and text of a question's paragraphs; another shape is an InputError."""
     try:
         if "paragraphs" in record:
             for paragraph in record["paragraphs"]:
@@ -342,8 +328,7 @@ def read_json(
 ) -> Iterator[Document | ReadFailure | Omission]:
     """Read the documents of a JSON file, texts shared by questions only once.
 
-    MuSiQue and HotpotQA give paragraphs, JEMHopQA the triples of its derivations, AVeriTeC its
-    answers. Ids are ``<file name>:<n>``, from 1 over the documents, unless a record has its own.
+    Ids are ``<file name>:<n>``, from 1, unless a record has its own.
     """
     check_memory(data, JSON, limits)
     value = parsed_json(data, _damaged)

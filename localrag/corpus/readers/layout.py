@@ -96,10 +96,7 @@ _WIDEST_PAIR, _FAR = 8.0, 3.0
 
 
 def segments(glyphs: Sequence[Glyph], rules: Sequence[Box] = ()) -> list[Segment]:
-    """Group the characters of a page into segments, in the page's own order.
-
-    Upright rules separate characters.
-    """
+    """Group the characters of a page into segments; upright rules separate them."""
     placed = list(_in_frames(_once(glyphs)))
     out: list[Segment] = []
     for frame in dict.fromkeys(frame for _, frame, _ in placed):
@@ -371,11 +368,7 @@ def _slanted(inside: Sequence[tuple[int, Glyph]]) -> Iterator[Segment]:
 
 
 def _spread_joined(rows: Sequence[Sequence[_Part]], is_in_order: bool) -> Iterator[list[_Part]]:
-    """The parts of each line, with spread letters (均等割付) joined again.
-
-    Spread letters have even gaps and follow each other in the file. So do table cells of one
-    letter, but with other cells above or below.
-    """
+    """The parts of each line, with spread letters (均等割付) joined unless they are cells."""
     runs = [list(_even_runs(row, is_in_order)) for row in rows]
     ends = {
         (round(run[0][0].box.x0), round(run[-1][-1].box.x1))

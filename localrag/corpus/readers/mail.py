@@ -398,10 +398,7 @@ _QUOTED = re.compile("(>*) ?(.*)")
 
 
 def unflowed(text: str, *, delete_space: bool) -> str:
-    """Join the lines of a ``format=flowed`` text (RFC 3676).
-
-    A space ends each continued line; `delete_space` removes it.
-    """
+    """Join the lines of a ``format=flowed`` text (RFC 3676); `delete_space` as ``DelSp``."""
     lines: list[str] = []
     open_at = -1
     for line in text.split("\n"):

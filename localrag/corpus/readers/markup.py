@@ -11,7 +11,7 @@ from lxml import html as lxml_html
 
 from localrag.corpus.readers.bounds import MARKDOWN, MARKUP, TEXT, check_memory
 from localrag.corpus.readers.flowing import unwrapped
-from localrag.corpus.readers.prose import Heading, Lines, prose
+from localrag.corpus.readers.prose import Heading, TextBuilder, prose
 from localrag.corpus.readers.text import brief, decode, drop_controls, stem
 from localrag.corpus.readers.types import Limits, omitted
 from localrag.corpus.types import Document
@@ -20,11 +20,7 @@ from localrag.language import N_
 
 
 def read_plain_text(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read a text file as one document, titled by its file name.
-
-    Wrapped lines are joined to sentences; see `unwrapped`. The metadata ``lines_joined`` has their
-    number.
-    """
+    """Read a text file as one document; wrapped lines are joined and counted."""
     check_memory(data, TEXT, limits)
     printed = decode(data)
     text = unwrapped(printed)
@@ -41,11 +37,7 @@ _FRONT_MATTER = re.compile(r"---\n.*?^---\n", re.DOTALL | re.MULTILINE)
 
 
 def read_markdown(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
-    """Read a Markdown file as one document, its source verbatim.
-
-    The first top-level heading is the title, else the file name. Front matter stays in the text but
-    is not searched.
-    """
+    """Read a Markdown file as one document; front matter is not searched."""
     check_memory(data, MARKDOWN, limits)
     text = decode(data)
     front_matter = _FRONT_MATTER.match(text)
@@ -109,8 +101,7 @@ _NO_SCRIPTS = N_("texts for browsers without scripts")
 def read_html(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     """Read a page as one document, without scripts, styles and navigation.
 
-    Hidden text, ruby readings, texts for browsers without scripts, and pictures without a
-    description are counted. A described picture becomes ``[description]``.
+    Hidden text, ruby readings and undescribed pictures are counted.
     """
     check_memory(data, MARKUP, limits)
     declared = _DECLARED.search(data[:4096])
@@ -146,11 +137,11 @@ class _Page:
 
     def __init__(self) -> None:
         self.left_out = Counter[str]()
-        self._written = Lines()
+        self._written = TextBuilder()
         self._line: list[str] = []
         self._preformatted = 0
 
-    def read(self, root: etree._Element) -> Lines:
+    def read(self, root: etree._Element) -> TextBuilder:
         walk = etree.iterwalk(root, events=("start", "end"))
         for event, element in walk:
             tag = element.tag if isinstance(element.tag, str) else ""

@@ -84,10 +84,7 @@ def is_date(number_format: str) -> bool:
 
 
 def shown(value: object, number_format: str) -> str | None:
-    """The displayed text of a cell with text, a number, a boolean, a date or a time.
-
-    None for unsupported formats: fractions, numbers in kanji.
-    """
+    """The displayed text of a cell's value; None for fractions and kanji numbers."""
     match value:
         case bool():
             return str(value).upper()

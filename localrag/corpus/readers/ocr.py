@@ -195,10 +195,7 @@ class PaddleOcr:
 
 
 def as_in_japan(text: str) -> str:
-    """Text in the forms printed in Japan.
-
-    PP-OCR also reads Chinese, so it writes 每 for 毎, and narrow brackets.
-    """
+    """Text in the forms printed in Japan: 毎 for 每, wide brackets."""
     text = "".join(one if _is_in_jis(one) else convert(one) for one in text).translate(_FORMS)
     # Twice for nested brackets.
     for _ in range(2):
@@ -379,10 +376,7 @@ def laid_in_a_row(column: "Image") -> "Image":
 
 
 def _cuts(ink: "NDArray[np.float64]", em: int) -> list[int]:
-    """Cut positions between the characters of a column, first and last row included.
-
-    The cheapest cuts win: through blank rows, into cells of about the column's pitch.
-    """
+    """Cut positions between the characters of a column: cheapest through blank rows."""
     import numpy as np
 
     height = len(ink)
@@ -468,10 +462,7 @@ _VERSION = 1
 
 
 def is_small(data: bytes) -> bool:
-    """Whether a file is a picture too small for text: a logo, icon or tracking pixel.
-
-    False without Pillow, and for damaged files or several pictures in one.
-    """
+    """Whether a file is a picture too small for text; False without Pillow."""
     try:
         from PIL import Image
     except ImportError:

@@ -229,7 +229,11 @@ def _place(relation: etree._Element, folder: str) -> str:
 
 def parsed(data: bytes) -> etree._Element:
     """Parse a part; see `parsed_xml`."""
-    return parsed_xml(data, N_("Open it in its own program and save it again."))
+    return parsed_xml(
+        data,
+        N_("Open it in its own program and save it again."),
+        N_("Check where it came from; no office program writes such a file."),
+    )
 
 
 def has_text(element: etree._Element, *of: str) -> bool:

@@ -312,11 +312,7 @@ def _usual_size(pages: Sequence[Sequence[Line]]) -> float:
 
 
 def _in_flow(pages: Sequence[Sequence[Line]], usual: float, columns: Columns) -> list[list[Line]]:
-    """Pages with foot or head moved out of a running sentence.
-
-    A note or remark would split the paragraph across the page break. The foot moves before that
-    paragraph, the head after it.
-    """
+    """Pages with the foot moved before a paragraph across the page end, the head after it."""
     out = [list(page) for page in pages]
     filled = [number for number, page in enumerate(pages) if page]
     is_end = True
@@ -339,10 +335,7 @@ def _small_foot(page: Sequence[Line], usual: float) -> int:
 
 
 def _between(page: Sequence[Line], following: Sequence[Line], columns: Columns) -> tuple[int, int]:
-    """Start of the foot of a page, and end of the next page's head.
-
-    They are set apart, and a sentence continues without them.
-    """
+    """Start of a page's foot and end of the next head, if a sentence runs between them."""
     for left_out in range(_MOST_REMARKS + 1):
         for head in range(min(left_out, len(following) - 1) + 1):
             foot = len(page) - (left_out - head)

@@ -247,11 +247,7 @@ def _too_much() -> InputError:
 
 
 def _unpacks_to_too_much(data: bytes, most: int) -> bool:
-    """Whether an instruction stream makes too many objects for the memory.
-
-    PDFium makes an object of some hundred bytes from each text and path of a page. Pictures are
-    skipped; streams unreadable here are left to PDFium.
-    """
+    """Whether the instruction streams make too many objects for the memory."""
     for begin in _STREAM.finditer(data):
         about = data[max(0, begin.start() - _DICTIONARY) : begin.start()].rpartition(b"obj")[2]
         if b"/Image" in about or b"/FontFile" in about:
@@ -329,10 +325,7 @@ def _read_page(page: "PdfPage", most: int, counts: Counter[str]) -> tuple[Printe
 
 
 def picture(data: bytes, memory_bytes: int, number: int) -> tuple[bytes, int, int, int, int]:
-    """Render a page (from 1) at 300 dots per inch, or less to save memory.
-
-    Returns the bytes of the rows, bytes per row, height, width, bytes per pixel (RGB or grey).
-    """
+    """Render a page (from 1): rows, bytes per row, height, width, bytes per pixel."""
     import pypdfium2
 
     document = pypdfium2.PdfDocument(data)
@@ -522,10 +515,7 @@ def _is_character(code: int) -> bool:
 
 
 def _rules(page: "PdfPage") -> Iterator[Box]:
-    """Drawn lines and boxes: both horizontal edges of a box count as rules.
-
-    Backgrounds of words have edges too, so upright edges of boxes do not count.
-    """
+    """Drawn lines, and the horizontal edges of drawn boxes."""
     import pypdfium2.raw as pdfium
 
     for drawn in islice(_drawn(page.raw), _RULES):

@@ -42,7 +42,7 @@ class Heading(NamedTuple):
     end: int
 
 
-class Lines:
+class TextBuilder:
     """Collects the lines of a text.
 
     Attributes:

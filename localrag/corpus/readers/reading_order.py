@@ -235,8 +235,8 @@ def _column_of(part: Segment, columns: Sequence[tuple[float, float]]) -> int:
 def _is_text(band: _Band, by_column: Sequence[Sequence[Segment]], levels: Sequence[Box]) -> bool:
     """Whether columns are read one after the other; tables are read by rows.
 
-    Rules over several columns make a table. Else text fills its column, with line ends inside
-    sentences. If the page's own order passes the columns once, it is used.
+    Rules over several columns make a table. Else text fills its column. The page's own order counts
+    if it passes the columns once.
     """
     top, bottom = (
         max(part.box.y1 for strip in band.strips for part in strip),
@@ -401,10 +401,7 @@ def _is_same_row(
     usual: float,
     columns: Sequence[tuple[float, float]],
 ) -> bool:
-    """Whether a line continues the row above, with no rule between them.
-
-    Without rules, it must not start in the first column, and must be close.
-    """
+    """Whether a line continues the row above: no rule between, or close and indented."""
     top, bottom = max(p.box.y1 for p in row), min(p.box.y0 for p in strip)
     last = min((p.box.y0 + p.box.y1) / 2 for p in row)
     first = max((p.box.y0 + p.box.y1) / 2 for p in strip)

@@ -4,10 +4,12 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 
 from localrag.corpus.readers.layout import Box, Segment
+from localrag_indexes.analysis.normalize import parse_numeral
 
 # Rows examined at each edge.
 _MOST_ROWS = 4
@@ -31,7 +33,6 @@ _AT_AN_END = re.compile(
     rf"|^(?P<text>.*\D)\s+(?:{_PAGE_NUMBER.pattern.replace('number', 'inner')})$",
     re.IGNORECASE,
 )
-_KANJI = {"〇": 0, **{sign: n for n, sign in enumerate("一二三四五六七八九", 1)}}
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 
@@ -174,15 +175,9 @@ def _value(number: str) -> int | None:
             -value if value < following else value
             for value, following in zip(values, [*values[1:], 0], strict=True)
         )
-    total = digits = 0
-    positional = not set(number) & set("十百")
-    for sign in number:
-        if sign in _KANJI:
-            digits = digits * 10 + _KANJI[sign] if positional else _KANJI[sign]
-        else:
-            total += (digits or 1) * (10 if sign == "十" else 100)
-            digits = 0
-    return total + digits
+    with suppress(ValueError):
+        return parse_numeral(number)
+    return None
 
 
 def _running(edges: Sequence[_Edge], count: int) -> set[int]:
@@ -212,10 +207,7 @@ def _running(edges: Sequence[_Edge], count: int) -> set[int]:
 
 
 def _add_beside_numbers(edges: Sequence[_Edge], running: set[int]) -> None:
-    """Add segments beside a page number, if numbers count three pages or more.
-
-    The head of a one-page chapter is not repeated.
-    """
+    """Add segments beside a page number, such as the head of a one-page chapter."""
     by_row: dict[tuple[int, str, int], list[_Edge]] = defaultdict(list)
     for edge in edges:
         by_row[edge.page, edge.side, edge.row].append(edge)
@@ -235,10 +227,7 @@ def _add_beside_numbers(edges: Sequence[_Edge], running: set[int]) -> None:
 
 
 def _add_at_their_place(edges: Sequence[_Edge], running: set[int], count: int) -> None:
-    """Add the outermost rows at the usual place of heads on half of the pages.
-
-    The title of a short section is not repeated.
-    """
+    """Add the outermost rows at the place of heads on half of the pages."""
     outermost: dict[tuple[str, int], list[_Edge]] = defaultdict(list)
     for edge in edges:
         if edge.row == 0 and edge.side in ("top", "bottom"):
@@ -259,10 +248,7 @@ def _spot(edge: _Edge) -> tuple[int, int]:
 
 
 def _repeated(pages: Sequence[Sequence[Segment]]) -> set[int]:
-    """Text across several pages, and line numbers beside the text.
-
-    Line numbers are five or more, one below the other, equal on each page.
-    """
+    """Slanted text across several pages, and columns of five or more line numbers."""
     across: dict[tuple[str, int, int], list[tuple[int, Segment]]] = defaultdict(list)
     columns: dict[tuple[int, tuple[str, ...]], list[tuple[int, list[Segment]]]] = defaultdict(list)
     for number, parts in enumerate(pages):

@@ -32,7 +32,7 @@ from localrag.corpus.readers.package import (
     paragraphs,
     relation_of,
 )
-from localrag.corpus.readers.prose import Heading, Lines, prose, without_text
+from localrag.corpus.readers.prose import Heading, TextBuilder, prose, without_text
 from localrag.corpus.readers.tables import LOOKED_AT, Grid, Merged, lines_of
 from localrag.corpus.readers.text import cell, drop_controls
 from localrag.corpus.readers.types import Limits, omitted
@@ -345,7 +345,7 @@ class _Reading:
 
     def text(self) -> tuple[str, list[Heading]]:
         """The text of all visible sheets, with their names as headings."""
-        written = Lines()
+        written = TextBuilder()
         for sheet, part in self._sheets():
             title = cell(drop_controls(sheet.title))
             begun = written.length

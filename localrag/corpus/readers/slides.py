@@ -11,7 +11,7 @@ from zipfile import BadZipFile
 from lxml import etree
 
 from localrag.corpus.readers.package import Package, chosen, diagram, paragraphs, relation_of
-from localrag.corpus.readers.prose import Lines, prose, without_text
+from localrag.corpus.readers.prose import TextBuilder, prose, without_text
 from localrag.corpus.readers.sheets import CHARTS, EMBEDDED, PICTURES
 from localrag.corpus.readers.tables import Grid, Merged, lines_of
 from localrag.corpus.readers.text import brief, cell, drop_controls
@@ -51,13 +51,13 @@ def read_pptx(name: str, data: bytes, limits: Limits) -> Iterator[Document]:
     )
 
 
-def _read(package: Package) -> tuple[Lines, list[int], Counter[str]]:
+def _read(package: Package) -> tuple[TextBuilder, list[int], Counter[str]]:
     presentation = package.main("ppt/presentation.xml")
     if not presentation.startswith("ppt/"):
         raise InputError(
             N_("The file is no presentation of PowerPoint."), N_("Give it its own suffix.")
         )
-    written, pages = Lines(), list[int]()
+    written, pages = TextBuilder(), list[int]()
     left_out = Counter[str]()
     footers: set[str] = set()
     layers: set[str] = set()

@@ -42,11 +42,7 @@ def integer(printed: str) -> int:
 
 
 def article_number(number: str, title: str) -> str:
-    """The locator number of an article; "" if neither number nor title shows it.
-
-    A well-formed number of the file is used, else the title (第五十五条から第六十三条まで is
-    ``55:63``).
-    """
+    """The locator number of an article, by its number or else its title; "" without one."""
     if is_number(number):
         return number
     title = title[:_LONGEST_TITLE]

@@ -48,10 +48,7 @@ _SAVE_AS_UTF8 = N_("Save the file as UTF-8.")
 
 
 def decode(data: bytes, declared: str = "") -> str:
-    """Decode a file and drop control characters; a declared encoding is tried first.
-
-    An empty or binary file, or one without a certain encoding, is an InputError.
-    """
+    """Decode a file for certain, or raise InputError; a declared encoding comes first."""
     text = drop_controls(_decode(data, declared))
     if not text.strip():
         raise empty_file()
@@ -67,10 +64,7 @@ _HALF_WIDTH = re.compile("[｡-ﾟ]")
 
 
 def decode_terse(data: bytes) -> str:
-    """Decode short text without kana: a name, a table, the subject of a message.
-
-    Of EUC-JP and CP932, the encoding with fewer half-width kana is chosen.
-    """
+    """Decode short text without kana, with the fewest half-width kana."""
     try:
         return decode(data)
     except InputError:

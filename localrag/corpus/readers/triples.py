@@ -72,10 +72,7 @@ def sets(placed: Iterable[Placed | ReadFailure]) -> Iterator[Placed | ReadFailur
 def triple_documents(
     name: str, placed: Iterable[Placed | ReadFailure]
 ) -> Iterator[Document | ReadFailure | Mark]:
-    """Yield documents of some hundred triples each, named after their first line.
-
-    Consecutive triples of one subject stay together.
-    """
+    """Yield documents of some hundred triples, with consecutive ones of a subject together."""
     some: list[Placed] = []
     for one in placed:
         if isinstance(one, ReadFailure):
@@ -107,11 +104,7 @@ def triples_document(
 def triple_passages(
     document_id: str, triples: Sequence[Triple], *, start: int = 0, section: str = ""
 ) -> tuple[str, tuple[Passage, ...]]:
-    """Write triples as lines of a document, starting at a character of it.
-
-    Returns the text, each line with its line end, and a passage for each line. The section is part
-    of the passage ids.
-    """
+    """Write triples as lines of a document; return the text and a passage for each line."""
     lines: list[str] = []
     passages = []
     for ordinal, said in enumerate(triples, start=1):
@@ -281,8 +274,7 @@ def read_triples_tsv(
 def holds_triples_tsv(lines: Lines) -> bool:
     """Whether tab-separated lines are triples, by the first line with three columns.
 
-    They are if it has the column names of triples, or at most five columns. Lines of two columns,
-    and lines not in UTF-8, are a table.
+    It needs the column names of triples, or at most five columns.
     """
     try:
         cells = _first(lines)

@@ -106,6 +106,7 @@ class Limits:
             for it.
         converting_seconds: time limit for one conversion.
         pdf_seconds: processor time for a PDF, besides 30 seconds per megabyte.
+        piece_bytes: size of a `LineBlock`.
     """
 
     file_bytes: int = 200_000_000
@@ -124,6 +125,7 @@ class Limits:
     converter: Path | None = None
     converting_seconds: int = 120
     pdf_seconds: int = 120
+    piece_bytes: int = 1_000_000
 
 
 NumberedLine = tuple[int, bytes | None]
@@ -154,10 +156,7 @@ Made = TypeVar("Made")
 def one_by_one(
     name: str, records: Iterable[Record], read: Callable[[Record, str], Iterator[Made]]
 ) -> Iterator[Made | ReadFailure]:
-    """Read records; an unreadable one becomes a failure.
-
-    `read` gets a record and its place: ``name:number``, from 1.
-    """
+    """Read records with their places (``name:number``, from 1), failures included."""
     for number, record in enumerate(records, start=1):
         place = f"{name}:{number}"
         try:

@@ -234,7 +234,6 @@ def _headings(marked: str) -> tuple[str, list[Heading]]:
 
 Item = TypeVar("Item")
 
-_PIECE = 1_000_000
 # Memory of a line besides its bytes.
 _LINE = 100
 _ACTION = re.compile(rb'\{\s*"index"\s*:\s*\{[^{}]*\}\s*\}\s*')
@@ -293,13 +292,15 @@ def is_page(line: bytes) -> bool:
     return False
 
 
-def cut_cirrus(name: str, lines: Iterable[NumberedLine]) -> Iterator[LineBlock | Mark]:
+def cut_cirrus(
+    name: str, lines: Iterable[NumberedLine], limits: Limits
+) -> Iterator[LineBlock | Mark]:
     """Cut a dump into pieces of about a megabyte for `read_cirrus`."""
     Infoboxes()  # What is missing is told once, not for every piece.
     piece: list[NumberedLine] = []
     size = 0
     for number, line in lines:
-        if size >= _PIECE:
+        if size >= limits.piece_bytes:
             stop = len(piece) - is_action(piece[-1][1])  # It stays with its page.
             yield from _cut(name, piece[:stop], ends=False)
             piece = piece[stop:]

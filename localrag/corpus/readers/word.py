@@ -27,7 +27,7 @@ from localrag.corpus.readers.package import (
     shown_in,
     value,
 )
-from localrag.corpus.readers.prose import Lines, prose, without_text
+from localrag.corpus.readers.prose import TextBuilder, prose, without_text
 from localrag.corpus.readers.text import drop_controls
 from localrag.corpus.readers.types import Limits, omitted
 from localrag.corpus.readers.word_lines import (
@@ -126,7 +126,7 @@ def read_docx(name_: str, data: bytes, limits: Limits) -> Iterator[Document]:
         ) from error
     if not words.lines:
         raise without_text("DOCX", words.omissions)
-    written = Lines()
+    written = TextBuilder()
     for line in words.lines:
         written.add(line.text, line.depth)
     ruby = "、".join(f"{base}（{reading}）" for base, reading in words.readings)
@@ -141,10 +141,7 @@ def read_docx(name_: str, data: bytes, limits: Limits) -> Iterator[Document]:
 
 
 def words_of(package: Package, body: etree._Element | None = None) -> WordText:
-    """Read the words of a Word file; with `body`, pieces refer to its runs.
-
-    A missing main part raises KeyError, deep nesting RecursionError.
-    """
+    """Read the words of a Word file; with `body`, pieces refer to its runs."""
     walk = _Walk(package)
     lines = walk.document(body)
     return WordText(lines, tuple(omitted(walk.counts, _IN_TEXT)), tuple(walk.readings))

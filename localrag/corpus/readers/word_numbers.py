@@ -145,10 +145,7 @@ _FORMATS: Mapping[str, Callable[[int], str]] = {
 
 
 def formatted(n: int, number_format: str) -> str:
-    """Write a number like Word: 3 is ``ウ`` in the format ``aiueoFullWidth``.
-
-    Zero and unknown formats give digits.
-    """
+    """Write a number like Word (3 is ``ウ`` in ``aiueoFullWidth``), else in digits."""
     write = _FORMATS.get(number_format)
     return str(n) if write is None or (n < 1 and number_format != "none") else write(n)
 
@@ -458,10 +455,7 @@ class Notes:
 def notes_of(
     kind: str, roots: Iterable[etree._Element], places: Iterable[etree._Element | None]
 ) -> Notes:
-    """Collect the footnotes or endnotes of a file (`kind`).
-
-    Later `places` override: settings of the file, then properties of its sections.
-    """
+    """Collect the footnotes or endnotes of a file; later `places` override."""
     found = Notes(
         {
             value(note, "id"): note

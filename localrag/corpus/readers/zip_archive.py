@@ -26,10 +26,7 @@ _LITTLE = 1 << 12
 
 
 def unpacked_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """Unpack a zip member, at most to its declared size; the caller has bounded that.
-
-    `zipfile.ZipFile.read` unpacks everything first and cuts it afterwards.
-    """
+    """Unpack a zip member, at most to its declared size, unlike `zipfile.ZipFile.read`."""
     out = bytearray()
     try:
         with _opened(archive, member) as file:
@@ -86,10 +83,7 @@ def read_zip(
     pass_over: Callable[[str, str], PassedOver | None],
     read_member: MemberReader,
 ) -> Iterator[Document | ReadFailure | Omission | PassedOver]:
-    """Read the members of an archive; nothing is unpacked to disk.
-
-    `pass_over` names a member without a reader, given its place and name.
-    """
+    """Read the members of an archive; `pass_over` names a member without a reader."""
     packed = file.seek(0, 2)
     try:
         archive = zipfile.ZipFile(file)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from localrag.corpus.readers import Limits
 from localrag.corpus.store import CorpusStore
 from localrag.ingest.add import AddReport, add
 from localrag.ingest.events import (
@@ -230,14 +231,12 @@ def test_what_is_left_out_is_told_once_a_file(workspace: Workspace, dump: Path) 
     assert (report.added, report.failed) == (1, [])
 
 
-def test_workers_change_nothing_but_the_time(
-    workspace: Workspace, dump: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("localrag.corpus.readers.wikipedia._PIECE", 2_000)
+def test_workers_change_nothing_but_the_time(workspace: Workspace, dump: Path) -> None:
     write(dump, [*titles(60), "", *titles(3)])
     contents = []
     for name, workers in (("one", 1), ("two", 2)):
-        report = add(workspace, name, [dump], workers=workers)
+        limits = Limits(piece_bytes=2_000)
+        report = add(workspace, name, [dump], limits=limits, workers=workers)
         assert [failed.source for failed in report.failed] == [
             f"{dump.name}:{line}" for line in (122, 124, 126, 128)
         ]
