@@ -105,8 +105,7 @@ class Corpus:
     """One corpus: filled, indexed, searched and asked.
 
     Store, indexes and model stay open until `close`, the end of the ``with`` block, or a change of
-    the
-    corpus. Use it in one thread at a time.
+    the corpus. Use it in one thread at a time.
 
     Attributes:
         name: its name.
@@ -299,15 +298,13 @@ class Corpus:
         """Find the passages that answer a query best.
 
         A day in the query sets the state of the law, unless the settings do. Words in quotation
-        marks
-        ("正当の事由") must occur in every passage, letter by letter.
+        marks ("正当の事由") must occur in every passage, letter by letter.
 
         Args:
             query: words or a question, or a `Query` with filters, options and history.
             k: number of passages; None for the setting ``retrieval.k``.
             where: labels of documents, ``{"kind": ["Act", "CabinetOrder"]}`` or
-                ``"kind=Act; chapter=罰則"``, in any language (``{"種別": "政令"}``). `overview`
-                lists them.
+                ``"kind=Act; chapter=罰則"``, in any language (``{"種別": "政令"}``); see `overview`.
             rewrite: let the chat model write further searches in the words of statutes.
             filters: other filters of `localrag.calls.Filtered`: ``law="民法"``,
                 ``date_from="2024-04-01"``.
@@ -542,8 +539,7 @@ class Corpus:
             retry_failed: ask failed rows again.
             restart: drop existing answers.
             ray: address of a Ray cluster whose workers answer, or "local"; `concurrency` is then
-                their
-                number, 0 for one per processor.
+                their number, 0 for one per processor.
             on_event: given every event.
         """
         from localrag import batch

@@ -127,8 +127,7 @@ def table(
         columns: headings.
         rows: a text for each column.
         folding: columns that may fold to fit the screen; None for all. The others stay whole, even
-            past
-            the edge.
+            past the edge.
     """
     from rich.table import Table
     from rich.text import Text

@@ -31,8 +31,7 @@ class CutJson(TypedDict):
     """A cut in a result.
 
     `part` is the place: `passage.text`, or `hits.*.passage.text` for several entries. `shown` and
-    `of`
-    count entries or characters; for several entries they are sums.
+    `of` count entries or characters; for several entries they are sums.
     """
 
     part: str

@@ -119,8 +119,7 @@ class ChatRequest(_Taken):
     """Answer the last message, with verbatim quotations that code has checked.
 
     Settings of the model have no effect. Messages of tools are skipped. Requests for several
-    replies,
-    JSON, sound or the call of a tool are refused.
+    replies, JSON, sound or the call of a tool are refused.
     """
 
     model: str = Field(max_length=200, description="localrag/CORPUS, or localrag for the usual.")
