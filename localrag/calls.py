@@ -9,7 +9,7 @@ query parser.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
 from functools import cache
@@ -53,10 +53,11 @@ class Typed:
     stdin: bool = False
 
 
-class _IsoDay:
-    """A day as 2024-04-01: Pydantic alone would read the text of a number as a day."""
+class _Read:
+    """A value that is read by a function before Pydantic checks it."""
 
-    _FORM = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+    def __init__(self, read: Callable[[object], object]) -> None:
+        self._read = read
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: "GetCoreSchemaHandler"
@@ -65,23 +66,17 @@ class _IsoDay:
 
         return core_schema.no_info_before_validator_function(self._read, handler(source))
 
-    def _read(self, value: object) -> object:
-        if isinstance(value, str):
-            if not self._FORM.fullmatch(value):
-                raise ValueError("write a day as 2024-04-01")
-            return date.fromisoformat(value)
-        return value
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
-class _Whole:
-    """An integer, in JSON also 15.0."""
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: "GetCoreSchemaHandler"
-    ) -> "CoreSchema":
-        from pydantic_core import core_schema
-
-        return core_schema.no_info_before_validator_function(_as_whole, handler(source))
+def _iso_day(value: object) -> object:
+    # Pydantic alone would read the text of a number as a day.
+    if isinstance(value, str):
+        if not _DAY.fullmatch(value):
+            raise ValueError("write a day as 2024-04-01")
+        return date.fromisoformat(value)
+    return value
 
 
 def _as_whole(value: object) -> object:
@@ -118,9 +113,9 @@ class Bounds:
         return {**handler(source), **self.bounds}
 
 
-Day = Annotated[date, _IsoDay()]
+Day = Annotated[date, _Read(_iso_day)]
 """A day, written as its JSON schema says."""
-WHOLE = _Whole()
+WHOLE = _Read(_as_whole)
 """For `Annotated`: JSON may write an integer as 15.0."""
 OR_NULL = _OrNull()
 """For `Annotated`: many clients send null for a field without a value."""

@@ -304,7 +304,8 @@ class Corpus:
             query: words or a question, or a `Query` with filters, options and history.
             k: number of passages; None for the setting ``retrieval.k``.
             where: labels of documents, ``{"kind": ["Act", "CabinetOrder"]}`` or
-                ``"kind=Act; chapter=罰則"``, in any language (``{"種別": "政令"}``); see `overview`.
+                ``"kind=Act; chapter=罰則"``, in any language (``{"種別": "政令"}``);
+                see `overview`.
             rewrite: let the chat model write further searches in the words of statutes.
             filters: other filters of `localrag.calls.Filtered`: ``law="民法"``,
                 ``date_from="2024-04-01"``.
