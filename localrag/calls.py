@@ -34,7 +34,7 @@ MOST_BEFORE = 50
 
 @dataclass(frozen=True)
 class Typed:
-    """How a field is written on the command line, which has no field without it.
+    """The spelling of a field on the command line; other fields are not there.
 
     Attributes:
         metavar: word for the value.
@@ -54,7 +54,7 @@ class Typed:
 
 
 class _Read:
-    """A value that is read by a function before Pydantic checks it."""
+    """A value read by a function before Pydantic checks it."""
 
     def __init__(self, read: Callable[[object], object]) -> None:
         self._read = read
@@ -84,7 +84,7 @@ def _as_whole(value: object) -> object:
 
 
 class _OrNull:
-    """An optional field that takes null for its default."""
+    """An optional field: null means its default."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: "GetCoreSchemaHandler"
@@ -140,7 +140,7 @@ def _field(default: Any = ..., *, description: str) -> Any:
 class Call:
     """Fields of every call."""
 
-    # Strict: clients send JSON, where a number is no day.
+    # Strict: in JSON a number is no day.
     __pydantic_config__: ClassVar[dict[str, object]] = {"extra": "forbid", "strict": True}
 
     corpus: Annotated[
@@ -158,13 +158,13 @@ class Call:
 
     @classmethod
     def of(cls, **values: object) -> Self:
-        """A call whose values are checked; raises Pydantic's ValidationError."""
+        """A call with checked values; raises Pydantic's ValidationError."""
         # Strictly, Pydantic takes values by name from JSON alone.
         call: Self = adapter(cls).validate_python(values, strict=False)
         return call
 
     def settings(self) -> dict[str, object]:
-        """The settings that the call replaces, by dotted key."""
+        """The settings of the call, by dotted key."""
         return {"retrieval.as_of": self.as_of.isoformat()} if self.as_of else {}
 
 
@@ -258,7 +258,7 @@ class SearchCall(Filtered):
     ] = _field(None, description="Number of passages; without it, the setting retrieval.k.")
 
     def as_query(self, store: "CorpusStore") -> "Query":
-        """The query that is searched for; raises as `filters`."""
+        """The query of the search; raises as `filters`."""
         from localrag.retrieval.types import Query
 
         return Query(self.query, filters=self.filters(store))
@@ -294,7 +294,7 @@ class AskCall(Filtered):
     )
 
     def settings(self) -> dict[str, object]:
-        """The settings that the call replaces, by dotted key."""
+        """The settings of the call, by dotted key."""
         quoting = {"chat.model": "", "method.name": "extractive"}
         return super().settings() | ({} if self.model else quoting)
 

@@ -263,7 +263,7 @@ def tune_retrieval(
 
 
 def _called(name: str) -> str:
-    """What a way of searching is called in the language in use: "words + meaning 1:2, reread"."""
+    """The name of a search in the language in use: "words + meaning 1:2, reread"."""
     from localrag.language import N_, _
 
     words = {

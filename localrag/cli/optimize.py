@@ -1,4 +1,4 @@
-"""``localrag optimize``: prompts made better on questions whose answers are known."""
+"""``localrag optimize``: prompts improved on questions with known answers."""
 
 from pathlib import Path
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""What several verbs share: options, the options of calls, notes about an index."""
+"""Shared by several verbs: options, the options of calls, notes about an index."""
 
 import inspect
 import sys
@@ -35,7 +35,7 @@ def switched(
 
 
 def indexing(session: Session, corpus: str) -> str:
-    """The command that updates the indexes of a corpus."""
+    """The command for updating the indexes of a corpus."""
     usual = corpus == session.config().corpus
     return "localrag index" if usual else f"localrag index --corpus {corpus}"
 
@@ -92,7 +92,7 @@ class _Option:
     bounds: Mapping[str, Any]
 
     def parameter(self) -> inspect.Parameter:
-        """The parameter that Typer reads."""
+        """The parameter for Typer."""
         is_list = self.typed.words or self.kind is tuple
         annotation: Any = list[str] if is_list else int if self.kind is int else str
         default: Any = "" if annotation is str else None
@@ -118,7 +118,7 @@ class _Option:
         return typer.Option(*names, **told) if names else typer.Argument(**told)
 
     def read(self, given: Any) -> Any:
-        """Turn what was typed into the value of the field.
+        """Turn the typed text into the value of the field.
 
         Raises:
             UsageError: it is not a date, or not UTF-8.
@@ -134,7 +134,7 @@ class _Option:
 
 
 def _options(call: type[Call]) -> Mapping[str, _Option]:
-    """The options of a call: its own first, then those of its bases."""
+    """The options of a call: its own first, then inherited ones."""
     declared = {one.name: one for one in fields(call)}
     found = {}
     for name in (name for kind in call.__mro__ for name in vars(kind).get("__annotations__", ())):
@@ -268,7 +268,7 @@ def on(session: Session, as_of: str) -> Session:
 
 
 def unicode(text: str) -> str:
-    """Return text that is valid Unicode.
+    """Check that text is valid Unicode, and return it.
 
     Raises:
         UsageError: its bytes were in another encoding.

@@ -220,7 +220,7 @@ def _tell_how_long() -> None:
 
 @contextmanager
 def _extra(extra: str) -> Iterator[None]:
-    """Import what an extra brings.
+    """Import the packages of an extra.
 
     Raises:
         UsageError: it is not installed.

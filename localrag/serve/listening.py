@@ -46,7 +46,7 @@ def is_loopback(host: str) -> bool:
 
 
 def names_of(settings: ServeConfig) -> frozenset[str]:
-    """Lower-case names of a server that clients may use; none for any.
+    """Allowed lower-case names of a server; none for any.
 
     The name of another site can lead to this machine. On a port for other machines, only the names
     of the settings count, if there are any: browsers keep cookies by name.
@@ -288,7 +288,7 @@ class _Strict(h11.Connection):
 
 
 def _require_plain(received: bytes) -> None:
-    """Refuse a head that two readers may read differently.
+    """Refuse an ambiguous head of a request.
 
     Args:
         received: first bytes, perhaps not all of the head.

@@ -43,7 +43,7 @@ from localrag.serve.work import Refusal, ToldJson
 _TEMPLATES = Path(__file__).with_name("templates")
 _LANGUAGE = "localrag-language"
 _YEAR = 365 * 24 * 3600
-# Answers that are kept.
+# Kept answers.
 _KEPT = 200
 # Fields of a form, and seconds until a page shows that it waits.
 _FIELDS, _SHORT = 10, 1.0
@@ -57,7 +57,7 @@ class Kept:
     """A question of the page, with its answer once it is there.
 
     Attributes:
-        holder: the client, which alone may see it.
+        holder: the client; nobody else may see it.
         call: the question.
         told: the answer.
     """
@@ -198,7 +198,7 @@ async def _provision(request: Request) -> Response:
 
 
 async def _beside(request: Request, corpus: str = "") -> Mapping[str, Any]:
-    """The provision that is read, or the reason why it is missing."""
+    """The provision in view, or the reason for its absence."""
     at, corpus = request.query_params.get("at", ""), request.query_params.get("corpus", corpus)
     if not at:
         return {}

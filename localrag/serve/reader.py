@@ -22,12 +22,12 @@ from localrag.harmless import json_text
 from localrag.serve.work import EVERY, Refusal
 from localrag.session import Corpus, Session
 
-# Corpora, each of one day, that a process keeps open.
+# Open corpora of a process, each of one day.
 _OPEN = 8
 
 
 def key_of(session: Session, call: Call) -> tuple[object, ...]:
-    """What decides which corpus is opened: the settings of the call, and today's date."""
+    """The key of an open corpus: the settings of the call, and today's date."""
     return call.corpus, tuple(session.overrides.items()), date.today()
 
 
@@ -140,7 +140,7 @@ class Checks:
 
 
 def _opened() -> tuple[ProcessPoolExecutor, int]:
-    """Start a process, and return it with its number, which can be killed before it is ready."""
+    """Start a process, and return it with its number: it can be killed before it is ready."""
     before = {process.pid for process in active_children()}
     pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_start)
     pool.submit(os.getpid)
