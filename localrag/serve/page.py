@@ -82,11 +82,7 @@ class Shelf:
         return name
 
     def get(self, name: str, holder: Holder) -> Kept:
-        """Find a question of a holder.
-
-        Raises:
-            HTTPException: there is no such question.
-        """
+        """Find a question of a holder; raises HTTPException if there is no such question."""
         kept = self._kept.get(name)
         if kept is None or kept.holder != holder:
             raise HTTPException(404)
@@ -312,11 +308,7 @@ async def _sign_out(request: Request) -> Response:
 
 
 async def _form(request: Request) -> dict[str, str]:
-    """The fields of a form.
-
-    Raises:
-        HTTPException: it cannot be read.
-    """
+    """The fields of a form; raises HTTPException if it cannot be read."""
     try:
         text = (await request.body()).decode()
         return dict(parse_qsl(text, max_num_fields=_FIELDS))
