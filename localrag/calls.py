@@ -9,13 +9,11 @@ query parser.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
-
-from annotated_types import Ge, Le, MaxLen, MinLen
 
 from localrag.errors import UsageError
 from localrag.language import N_
@@ -36,7 +34,7 @@ MOST_BEFORE = 50
 
 @dataclass(frozen=True)
 class Typed:
-    """How a field is written on the command line, which has no field without it.
+    """The spelling of a field on the command line; other fields are not there.
 
     Attributes:
         metavar: word for the value.
@@ -55,10 +53,11 @@ class Typed:
     stdin: bool = False
 
 
-class _IsoDay:
-    """A day as 2024-04-01: Pydantic alone would read the text of a number as a day."""
+class _Read:
+    """A value read by a function before Pydantic checks it."""
 
-    _FORM = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+    def __init__(self, read: Callable[[object], object]) -> None:
+        self._read = read
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: "GetCoreSchemaHandler"
@@ -67,23 +66,17 @@ class _IsoDay:
 
         return core_schema.no_info_before_validator_function(self._read, handler(source))
 
-    def _read(self, value: object) -> object:
-        if isinstance(value, str):
-            if not self._FORM.fullmatch(value):
-                raise ValueError("write a day as 2024-04-01")
-            return date.fromisoformat(value)
-        return value
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
-class _Whole:
-    """An integer, in JSON also 15.0."""
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: "GetCoreSchemaHandler"
-    ) -> "CoreSchema":
-        from pydantic_core import core_schema
-
-        return core_schema.no_info_before_validator_function(_as_whole, handler(source))
+def _iso_day(value: object) -> object:
+    # Pydantic alone would read the text of a number as a day.
+    if isinstance(value, str):
+        if not _DAY.fullmatch(value):
+            raise ValueError("write a day as 2024-04-01")
+        return date.fromisoformat(value)
+    return value
 
 
 def _as_whole(value: object) -> object:
@@ -91,7 +84,7 @@ def _as_whole(value: object) -> object:
 
 
 class _OrNull:
-    """An optional field that takes null for its default."""
+    """An optional field: null means its default."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: "GetCoreSchemaHandler"
@@ -110,32 +103,32 @@ def _unless_null(value: object) -> object:
     return value
 
 
-@dataclass(frozen=True)
-class _Matching:
-    """A text of this form."""
+class Bounds:
+    """Bounds of a value, named as in schemas of Pydantic: ``ge``, ``max_length``, ``pattern``."""
 
-    pattern: str
+    def __init__(self, **bounds: Any) -> None:
+        self.bounds = bounds
 
     def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> Any:
-        return {**handler(source), "pattern": self.pattern}
+        return {**handler(source), **self.bounds}
 
 
-Day = Annotated[date, _IsoDay()]
+Day = Annotated[date, _Read(_iso_day)]
 """A day, written as its JSON schema says."""
-WHOLE = _Whole()
+WHOLE = _Read(_as_whole)
 """For `Annotated`: JSON may write an integer as 15.0."""
 OR_NULL = _OrNull()
 """For `Annotated`: many clients send null for a field without a value."""
 
-_Question = Annotated[str, MinLen(1), MaxLen(LONGEST_QUESTION)]
-_Written = Annotated[str, MinLen(1), MaxLen(2_000)]
-_Name = Annotated[str, MinLen(1), MaxLen(200)]
-_Several = Annotated[tuple[_Name, ...], MaxLen(50), OR_NULL]
-_Label = Annotated[str, MaxLen(200), _Matching(r"^\s*[^\s=＝][^=＝]*[=＝][\s\S]*\S")]
-_Labels = Annotated[tuple[_Label, ...], MaxLen(50), OR_NULL]
+_Question = Annotated[str, Bounds(min_length=1, max_length=LONGEST_QUESTION)]
+_Written = Annotated[str, Bounds(min_length=1, max_length=2_000)]
+_Name = Annotated[str, Bounds(min_length=1, max_length=200)]
+_Several = Annotated[tuple[_Name, ...], Bounds(max_length=50), OR_NULL]
+_Label = Annotated[str, Bounds(max_length=200, pattern=r"^\s*[^\s=＝][^=＝]*[=＝][\s\S]*\S")]
+_Labels = Annotated[tuple[_Label, ...], Bounds(max_length=50), OR_NULL]
 _Layer = Literal["articles", "passages", "triples"]
-_Layers = Annotated[tuple[_Layer, ...], MaxLen(50), OR_NULL]
-_Text = Annotated[str, MinLen(1), MaxLen(100_000)]
+_Layers = Annotated[tuple[_Layer, ...], Bounds(max_length=50), OR_NULL]
+_Text = Annotated[str, Bounds(min_length=1, max_length=100_000)]
 
 
 def _field(default: Any = ..., *, description: str) -> Any:
@@ -143,16 +136,16 @@ def _field(default: Any = ..., *, description: str) -> Any:
     return field(metadata=told) if default is ... else field(default=default, metadata=told)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Call:
     """Fields of every call."""
 
-    # Strict: clients send JSON, where a number is no day.
+    # Strict: in JSON a number is no day.
     __pydantic_config__: ClassVar[dict[str, object]] = {"extra": "forbid", "strict": True}
 
-    corpus: Annotated[str, MaxLen(64), OR_NULL, Typed(metavar="NAME", names=("--corpus", "-c"))] = (
-        _field("", description="Name of the corpus; without it, the setting corpus.")
-    )
+    corpus: Annotated[
+        str, Bounds(max_length=64), OR_NULL, Typed(metavar="NAME", names=("--corpus", "-c"))
+    ] = _field("", description="Name of the corpus; without it, the setting corpus.")
     as_of: Annotated[
         Day | None,
         Typed(
@@ -165,17 +158,17 @@ class Call:
 
     @classmethod
     def of(cls, **values: object) -> Self:
-        """A call whose values are checked; raises Pydantic's ValidationError."""
+        """A call with checked values; raises Pydantic's ValidationError."""
         # Strictly, Pydantic takes values by name from JSON alone.
         call: Self = adapter(cls).validate_python(values, strict=False)
         return call
 
     def settings(self) -> dict[str, object]:
-        """The settings that the call replaces, by dotted key."""
+        """The settings of the call, by dotted key."""
         return {"retrieval.as_of": self.as_of.isoformat()} if self.as_of else {}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Filtered(Call):
     """Filters, for every call that searches."""
 
@@ -246,7 +239,7 @@ def filtered(given: Mapping[str, object]) -> Filtered:
     return found
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SearchCall(Filtered):
     """Find the passages that answer a query best; an id that it gives can be shown."""
 
@@ -260,21 +253,18 @@ class SearchCall(Filtered):
         ),
     ] = _field(description="Words or a question.")
     k: Annotated[
-        int | None,
-        Ge(1),
-        Le(100),
-        WHOLE,
+        Annotated[int, Bounds(ge=1, le=100), WHOLE] | None,
         Typed(metavar="N", names=("-k",), most=1_000),
     ] = _field(None, description="Number of passages; without it, the setting retrieval.k.")
 
     def as_query(self, store: "CorpusStore") -> "Query":
-        """The query that is searched for; raises as `filters`."""
+        """The query of the search; raises as `filters`."""
         from localrag.retrieval.types import Query
 
         return Query(self.query, filters=self.filters(store))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class AskCall(Filtered):
     """Answer a question with verbatim quotations that code has checked."""
 
@@ -289,13 +279,13 @@ class AskCall(Filtered):
     ] = _field(description="The question.")
     options: Annotated[
         tuple[_Written, ...],
-        MaxLen(10),
+        Bounds(max_length=10),
         OR_NULL,
         Typed(metavar="TEXT", names=("--option",)),
     ] = _field((), description="Options of a multiple-choice question, for methods that choose.")
     after: Annotated[
         tuple[_Question, ...],
-        MaxLen(MOST_BEFORE),
+        Bounds(max_length=MOST_BEFORE),
         OR_NULL,
         Typed(metavar="QUESTION", names=("--after",)),
     ] = _field((), description="Questions asked before, which this one may refer to; oldest first.")
@@ -304,7 +294,7 @@ class AskCall(Filtered):
     )
 
     def settings(self) -> dict[str, object]:
-        """The settings that the call replaces, by dotted key."""
+        """The settings of the call, by dotted key."""
         quoting = {"chat.model": "", "method.name": "extractive"}
         return super().settings() | ({} if self.model else quoting)
 
@@ -317,7 +307,7 @@ class AskCall(Filtered):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ShowCall(Call):
     """Show a provision with its relations, the provisions of a range, or the contents of a law."""
 
@@ -333,12 +323,12 @@ class ShowCall(Call):
         description="A citation in any spelling (民法709条, 金商27の36), a range (民法709〜724条), "
         "a law or a part of it (民法 第三編第五章), or the id of a passage."
     )
-    most: Annotated[int, Ge(1), Le(200), WHOLE, OR_NULL] = _field(
+    most: Annotated[int, Bounds(ge=1, le=200), WHOLE, OR_NULL] = _field(
         20, description="Provisions of a range that are shown."
     )
     as_read_by: Annotated[
         str,
-        MaxLen(2_000),
+        Bounds(max_length=2_000),
         OR_NULL,
         Typed(metavar="CITATION", names=("--as-read-by",)),
     ] = _field(
@@ -346,14 +336,14 @@ class ShowCall(Call):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ResolveCall(Call):
     """Tell which provisions citations mean; ambiguous and missing ones are listed."""
 
     citation: _Written = _field(description="Citations as a person types them.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class HistoryCall(Call):
     """Show the states of a provision, and what changed in each."""
 
@@ -362,7 +352,7 @@ class HistoryCall(Call):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class DiffCall(Call):
     """Compare the states in which a law was on two days."""
 
@@ -373,7 +363,7 @@ class DiffCall(Call):
     after: Annotated[Day, Typed(metavar="DATE")] = _field(description="Another day.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CheckCall(Call):
     """Check what a text cites, quotes and says of laws against their text, without a model."""
 

@@ -38,7 +38,7 @@ class OfflineStep:
         name: name in `STEPS`.
         seconds: duration.
         problem: reason of a failure, or "".
-        sockets: addresses that it tried to reach.
+        sockets: addresses it tried to reach.
     """
 
     name: str

@@ -63,8 +63,8 @@ class Session:
     """A workspace with settings.
 
     Attributes:
-        workspace: its folders, which need not exist.
-        overrides: settings by dotted key, which win over all others.
+        workspace: its folders; they need not exist.
+        overrides: settings by dotted key; they win over all others.
     """
 
     workspace: Workspace
@@ -76,7 +76,7 @@ class Session:
         return replace(self, overrides={**self.overrides, **known})
 
     def config(self, corpus: str = "") -> "Config":
-        """Read the settings, general ones or those of a corpus.
+        """Read the settings, in general or for a corpus.
 
         Raises:
             ConfigError: a file or a variable has an unknown key or a wrong value.
@@ -93,7 +93,7 @@ class Session:
         return self.workspace.corpora()
 
     def corpus(self, name: str = "") -> "Corpus":
-        """A corpus by name, else the one of the settings; its first `add` makes it.
+        """A corpus by name, else that of the settings; its first `add` makes it.
 
         Raises:
             UsageError: the name is not valid.
@@ -105,8 +105,7 @@ class Corpus:
     """One corpus: filled, indexed, searched and asked.
 
     Store, indexes and model stay open until `close`, the end of the ``with`` block, or a change of
-    the
-    corpus. Use it in one thread at a time.
+    the corpus. Use it in one thread at a time.
 
     Attributes:
         name: its name.
@@ -200,9 +199,9 @@ class Corpus:
         """Make it searchable; errors as in `localrag.ingest.index.index_as_set`.
 
         Args:
-            rebuild: also what is up to date.
+            rebuild: even if it is up to date.
             workers: processes, as for `add`.
-            ray: address of a Ray cluster that does the work, or "local".
+            ray: address of a Ray cluster, or "local".
             on_event: given every event.
         """
         from localrag.ingest.index import HERE, index_as_set
@@ -239,7 +238,7 @@ class Corpus:
 
         Args:
             paths: the archive, as for `add`.
-            whole: remove laws that are missing in the archive.
+            whole: remove laws missing in the archive.
             dry_run: report the changes, and make none.
             follow_links: as for `add`.
             workers: processes, as for `add`.
@@ -299,15 +298,13 @@ class Corpus:
         """Find the passages that answer a query best.
 
         A day in the query sets the state of the law, unless the settings do. Words in quotation
-        marks
-        ("正当の事由") must occur in every passage, letter by letter.
+        marks ("正当の事由") must occur in every passage, letter by letter.
 
         Args:
             query: words or a question, or a `Query` with filters, options and history.
             k: number of passages; None for the setting ``retrieval.k``.
-            where: labels of documents, ``{"kind": ["Act", "CabinetOrder"]}`` or
-                ``"kind=Act; chapter=罰則"``, in any language (``{"種別": "政令"}``). `overview`
-                lists them.
+            where: labels of documents, ``{"kind": ["Act", "CabinetOrder"]}`` or ``"kind=Act;
+                chapter=罰則"``, in any language (``{"種別": "政令"}``); see `overview`.
             rewrite: let the chat model write further searches in the words of statutes.
             filters: other filters of `localrag.calls.Filtered`: ``law="民法"``,
                 ``date_from="2024-04-01"``.
@@ -360,7 +357,7 @@ class Corpus:
 
         Args:
             target: citation, id or name.
-            as_read_by: citation of a provision whose readings (読替え) are applied.
+            as_read_by: citation of a provision; its readings (読替え) are applied.
 
         Raises:
             NotFoundError: there is no such corpus, target or reading.
@@ -372,7 +369,7 @@ class Corpus:
             return provision.show(self.store, target, as_read_by=as_read_by)
 
     def look_up(self, target: str, most: int | None = 20) -> "LookedUp":
-        """Everything that a citation names: provisions, or the contents of a law.
+        """The targets of a citation: provisions, or the contents of a law.
 
         Args:
             target: as for `show`, or a list, a range, a law, a part of one (民法709〜724条, 民法,
@@ -473,7 +470,7 @@ class Corpus:
         return Corpus(self._session.with_settings(settings), self.name)
 
     def overview(self) -> "Overview":
-        """What it holds; see `localrag.overview`.
+        """Its contents; see `localrag.overview`.
 
         Raises:
             NotFoundError: there is no such corpus.
@@ -485,7 +482,7 @@ class Corpus:
         return overview(self._workspace, self.name, self.config, self.store)
 
     def starting_questions(self, n: int = 5) -> tuple[str, ...]:
-        """Some questions that it answers; see `localrag.overview.starting_questions`.
+        """Some questions for it; see `localrag.overview.starting_questions`.
 
         Raises:
             NotFoundError: there is no such corpus.
@@ -542,8 +539,7 @@ class Corpus:
             retry_failed: ask failed rows again.
             restart: drop existing answers.
             ray: address of a Ray cluster whose workers answer, or "local"; `concurrency` is then
-                their
-                number, 0 for one per processor.
+                their number, 0 for one per processor.
             on_event: given every event.
         """
         from localrag import batch
@@ -661,7 +657,7 @@ class Corpus:
         return limits_of(self.config)
 
     def _let_go_of_the_old(self) -> None:
-        """Close what was opened before the corpus was indexed, removed or replaced."""
+        """Close everything if the corpus was indexed, removed or replaced."""
         from localrag.ingest.state import opened_from
 
         found = opened_from(self.place)

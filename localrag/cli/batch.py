@@ -97,8 +97,8 @@ def batch(
 
     Stopping loses nothing: the same command continues, and asks no answered question again. A
     failed row does not stop the others. Its error replaces the answer, and the exit code is 4, also
-    with --dry-run. The answers have the order of the questions. The folder FILE.run keeps the
-    settings; with settings that would change answers the batch does not continue.
+    with --dry-run. The answers have the order of the questions. Their settings are kept in the
+    folder FILE.run; with settings that would change answers the batch does not continue.
 
     With --ray, workers on other machines or on this one (local) answer. A batch can continue with
     or without --ray.
@@ -263,7 +263,7 @@ def tune_retrieval(
 
 
 def _called(name: str) -> str:
-    """What a way of searching is called in the language in use: "words + meaning 1:2, reread"."""
+    """The name of a search in the language in use: "words + meaning 1:2, reread"."""
     from localrag.language import N_, _
 
     words = {

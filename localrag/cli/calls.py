@@ -1,4 +1,4 @@
-"""The verbs `search`, `show`, `history`, `diff`, `check` and `ask`: calls that every door has."""
+"""The verbs `search`, `show`, `history`, `diff`, `check` and `ask`: calls of every door."""
 
 import sys
 from collections.abc import Sequence

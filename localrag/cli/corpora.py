@@ -543,7 +543,7 @@ def _print_update(corpus: str, report: "UpdateReport") -> None:
 
 
 def _outcome(corpus: str, report: "UpdateReport") -> str:
-    """What was done in all, or would be."""
+    """The outcome, or the forecast."""
     n = len(report.changes)
     if not report.changes:
         words = _("corpus {corpus}: nothing to change; {unchanged:,} texts are as in the archive")

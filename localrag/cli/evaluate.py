@@ -1,4 +1,4 @@
-"""``localrag eval``: methods on questions whose answers are known, and the report about it."""
+"""``localrag eval``: methods on questions with known answers, and reports."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -28,7 +28,7 @@ class AsksByDefault(Group):
     """Takes ``eval DATASET …`` for ``eval run DATASET …``."""
 
     def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
-        """Put the verb in front where none is named."""
+        """Add the missing verb."""
         if args and args[0] not in (*self.commands, *ctx.help_option_names):
             args = ["run", *args]
         return super().parse_args(ctx, args)

@@ -1,6 +1,6 @@
 """The command `localrag`: registers verbs, finds them, shows their help and their errors.
 
-Verbs import heavy modules when they run, so that help and completion are fast.
+Verbs import heavy modules when they run: help and completion are fast.
 """
 
 import errno
@@ -50,7 +50,7 @@ EXIT_CODES = {
 }
 """Every exit code of the command line; the errors behind them are in `localrag.errors`."""
 
-# Help that Typer itself provides.
+# Help texts of Typer.
 _OF_TYPER = (
     N_("Show this message and exit."),
     N_("Install completion for the current shell."),
@@ -201,7 +201,7 @@ class Group(_Explained, TyperGroup):
 
 
 class Root(Group):
-    """The command line itself, which first finds its language."""
+    """The command line itself: it finds its language first."""
 
     def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
         """Read the options before the verb; the language decides how errors are worded."""
@@ -295,7 +295,7 @@ def paragraphs(text: str) -> list[str]:
 
 
 def with_examples(kind: type[Any], examples: Sequence[str], exit_codes: Sequence[int]) -> type[Any]:
-    """A class of commands with examples and exit codes, which Typer does not pass on."""
+    """A class of commands with examples and exit codes: Typer does not pass them on."""
     return type(kind.__name__, (kind,), {"examples": examples, "exit_codes": exit_codes})
 
 
@@ -532,7 +532,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def tell_failure(error: BaseException) -> int:
-    """Show the error that ended a command, and return its exit code."""
+    """Show the error of a command, and return its exit code."""
     if isinstance(error, KeyboardInterrupt):
         return _interrupted()
     if isinstance(error, typer.TyperException):

@@ -1,4 +1,4 @@
-"""``localrag optimize``: prompts made better on questions whose answers are known."""
+"""``localrag optimize``: prompts improved on questions with known answers."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -116,8 +116,8 @@ def queries(
     run needs many times more calls than questions to choose by.
 
     A proposal is refused if it contains 13 letters in a row of a Japanese question, its options or
-    its gold context (41 of an English one). It is also refused with 24 (80) letters of a question
-    and its options in pieces of 6 (20) or more. Blanks, signs, tags, widths, case, kana and single
+    its gold context (41 of an English one). It is also refused with 24 (80) of a question and its
+    options, in pieces of 6 (20) or more. Blanks, signs, tags, widths, case, kana and single
     inserted letters hide nothing. The number of a gold article is refused too, and three bare
     numbers. Names of laws, words of the built-in prompt and words of five questions are free.
     Paraphrases, translations, shorter pieces, pieces of a gold context, English number words and

@@ -1,4 +1,4 @@
-"""What several verbs share: options, the options of calls, notes about an index."""
+"""Shared by several verbs: options, the options of calls, notes about an index."""
 
 import inspect
 import sys
@@ -11,9 +11,8 @@ from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import typer
-from annotated_types import Ge, Le
 
-from localrag.calls import AskCall, Call, Filtered, Typed
+from localrag.calls import AskCall, Bounds, Call, Filtered, Typed
 from localrag.cli.terminal import tell_note
 from localrag.errors import LocalragError, UsageError
 from localrag.language import N_, _
@@ -36,7 +35,7 @@ def switched(
 
 
 def indexing(session: Session, corpus: str) -> str:
-    """The command that updates the indexes of a corpus."""
+    """The command for updating the indexes of a corpus."""
     usual = corpus == session.config().corpus
     return "localrag index" if usual else f"localrag index --corpus {corpus}"
 
@@ -90,10 +89,10 @@ class _Option:
     field: Field[Any]
     typed: Typed
     kind: Any
-    bounds: tuple[object, ...]
+    bounds: Mapping[str, Any]
 
     def parameter(self) -> inspect.Parameter:
-        """The parameter that Typer reads."""
+        """The parameter for Typer."""
         is_list = self.typed.words or self.kind is tuple
         annotation: Any = list[str] if is_list else int if self.kind is int else str
         default: Any = "" if annotation is str else None
@@ -107,13 +106,11 @@ class _Option:
 
     def info(self) -> Any:
         """The option or argument of Typer."""
-        low = [bound.ge for bound in self.bounds if isinstance(bound, Ge)]
-        high = [bound.le for bound in self.bounds if isinstance(bound, Le)]
         told: dict[str, Any] = {
             "metavar": self.typed.metavar,
             "help": self.typed.help or self.field.metadata["description"],
-            "min": low[0] if low else None,
-            "max": self.typed.most or (high[0] if high else None),
+            "min": self.bounds.get("ge"),
+            "max": self.typed.most or self.bounds.get("le"),
             "autocompletion": complete_corpus if self.field.name == "corpus" else None,
             "show_default": False,
         }
@@ -121,7 +118,7 @@ class _Option:
         return typer.Option(*names, **told) if names else typer.Argument(**told)
 
     def read(self, given: Any) -> Any:
-        """Turn what was typed into the value of the field.
+        """Turn the typed text into the value of the field.
 
         Raises:
             UsageError: it is not a date, or not UTF-8.
@@ -137,20 +134,27 @@ class _Option:
 
 
 def _options(call: type[Call]) -> Mapping[str, _Option]:
-    """The options of a call: its own first, then those of its bases."""
+    """The options of a call: its own first, then inherited ones."""
     declared = {one.name: one for one in fields(call)}
     found = {}
     for name in (name for kind in call.__mro__ for name in vars(kind).get("__annotations__", ())):
-        kind, *marks = get_args(declared[name].type) if name in declared else (None,)
+        kind, marks = _plain(declared[name].type) if name in declared else (None, [])
+        bounds = {
+            key: of for one in marks if isinstance(one, Bounds) for key, of in one.bounds.items()
+        }
         for typed in (mark for mark in marks if isinstance(mark, Typed)):
-            found[name] = _Option(declared[name], typed, _plain(kind), tuple(marks))
+            found[name] = _Option(declared[name], typed, kind, bounds)
     return found
 
 
-def _plain(kind: Any) -> Any:
+def _plain(kind: Any) -> tuple[Any, list[Any]]:
+    """A type without None, and its marks."""
+    marks: list[Any] = []
     while get_origin(kind) in (Annotated, Union, UnionType):
+        if get_origin(kind) is Annotated:
+            marks += get_args(kind)[1:]
         kind = get_args(kind)[0]
-    return get_origin(kind) or kind
+    return get_origin(kind) or kind, marks
 
 
 def with_options(verb: Callable[..., None]) -> Callable[..., None]:
@@ -264,7 +268,7 @@ def on(session: Session, as_of: str) -> Session:
 
 
 def unicode(text: str) -> str:
-    """Return text that is valid Unicode.
+    """Check that text is valid Unicode, and return it.
 
     Raises:
         UsageError: its bytes were in another encoding.

@@ -25,7 +25,7 @@ _PROBLEMS = 5
 
 
 class By(StrEnum):
-    """What rewrites sentences."""
+    """Ways to rewrite sentences."""
 
     AUTO = "auto"
     MODEL = "model"
@@ -150,7 +150,7 @@ def prepare(
 
 
 def _propose(session: Session, corpus: Corpus, out: Path | None) -> None:
-    """Write what a model proposes into a new file."""
+    """Write proposals of a model into a new file."""
     from localrag.cli.terminal import say
     from localrag.prepare.metadata import as_toml
     from localrag.prepare.preparing import propose_categories

@@ -34,7 +34,7 @@ _STYLES = {
 
 
 def print_hits(query: Query, hits: Iterable[Hit]) -> None:
-    """Print a paragraph per hit: rank, place, why it was found, the part that matches, id."""
+    """Print a paragraph per hit: rank, place, reason, matching part, id."""
     for hit in hits:
         found = f"{wording.step(hit.stage)} {hit.score:.3f}"
         if hit.reason:
@@ -50,7 +50,7 @@ def print_hits(query: Query, hits: Iterable[Hit]) -> None:
 
 
 def print_laws(laws: Iterable[LawNamed], names: LawNames) -> None:
-    """Print how each law of a query was read, or that the corpus does not have it."""
+    """Print the laws of a query as they were read, and missing ones."""
     for law in dict.fromkeys((law.words, law.law_ids) for law in laws):
         words, law_ids = law
         if law_ids:
@@ -61,7 +61,7 @@ def print_laws(laws: Iterable[LawNamed], names: LawNames) -> None:
 
 
 def print_trace(trace: Trace) -> None:
-    """Print every stage with its time, its hits and what it left out, and every call of a model."""
+    """Print every stage with its time, its hits and omissions, and every call of a model."""
     for record in trace.stages:
         hits = ngettext("{n} hit", "{n} hits", len(record.hits)).format(n=len(record.hits))
         about = wording.step(record.subject)
@@ -174,13 +174,13 @@ def cut(text: str, style: str = "", most: int = SNIPPET) -> list[tuple[str, str]
 
 
 def tell_events(trace: Trace, absent: Collection[str] = ()) -> None:
-    """Say on standard error what a stage left out or switched off; see `wording.events`."""
+    """Name what stages left out or switched off; see `wording.events`."""
     for event in wording.events(trace, absent):
         tell_note(str(event))
 
 
 def tell_wordings(trace: Trace) -> None:
-    """Say on standard error which words of the law were looked up besides the user's own."""
+    """Name the words of the law in the search, besides the user's own."""
     for fact in wording.looked_up(trace.wordings):
         tell((str(fact), "cyan"))
 
@@ -280,7 +280,7 @@ def print_looked_up(found: "LookedUp", *, most: int | None) -> None:
 
 
 def print_provision(view: "Provision", *, most: int | None) -> None:
-    """Print the text with its place, the links both ways, what else is known, the definitions.
+    """Print the text with its place, links both ways, further triples, definitions.
 
     Args:
         view: the provision.

@@ -1,4 +1,4 @@
-"""How a batch is shown while it runs, and what it reports at the end."""
+"""Shows a batch in progress, and its report."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,7 +33,7 @@ _FAILURES = 20
 
 @contextmanager
 def shown_events() -> Iterator[Listener]:
-    """Show events on standard error as they come: progress, failures, where it went on."""
+    """Show events on standard error as they come: progress, failures, resumption."""
     failures = 0
     with Meter(EVERY) as meter:
 

@@ -37,7 +37,7 @@ def tell_usual_corpus(dataset: str, corpus: str) -> None:
 
 
 def print_list(found: Sequence[FoundDataset], *, as_json: bool) -> None:
-    """Print the datasets there are, and what of them is at hand."""
+    """Print the datasets and their splits at hand."""
     if as_json:
         emit([_entry(one) for one in found])
         return

@@ -1,4 +1,4 @@
-"""How an evaluation is shown while it runs, and what it reports at the end."""
+"""Shows an evaluation in progress, and its report."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -113,7 +113,7 @@ def shown_events() -> Iterator[Listener]:
 
 
 def print_finished(finished: Finished) -> None:
-    """Print a line for each entry, and where the report lies."""
+    """Print a line for each entry, and the place of the report."""
     evaluation = finished.evaluation
     questions = evaluation.questions
     notes = {entry.name: counts(entry.results) for entry in evaluation.entries}

@@ -1,4 +1,4 @@
-"""How adding and indexing are shown while they run, and what they report at the end."""
+"""Shows adding and indexing in progress, and their reports."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -110,7 +110,7 @@ def files_unchanged(n: int) -> str:
 
 
 def print_add_report(corpus: str, report: AddReport, indexing: str) -> None:
-    """Print the changes, what was left out, and the command that indexes."""
+    """Print changes and omissions, and the command for indexing."""
     done = _(
         "corpus {corpus}: {added}, {replaced:,} replaced, {removed:,} removed; "
         "{unchanged} ({seconds:.1f} s)"
@@ -150,7 +150,7 @@ _NAMED = 20
 
 
 def print_left_out(report: LeftOut) -> None:
-    """Print what was left out: files by their names, parts of files by their counts."""
+    """Print omissions: files by name, parts of files by count."""
     _print_passed_over(report)
     for what, count in report.left_out.items():
         named = part_name(what, count)
@@ -189,7 +189,7 @@ def print_failures(count: int) -> None:
 
 
 def print_index_report(corpus: str, report: IndexReport) -> None:
-    """Print what was indexed."""
+    """Print the result of indexing."""
     lines = []
     if report.skipped:
         lines.append(_("the index is up to date"))

@@ -23,7 +23,7 @@ _CONTEXT = 8192
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What ``localrag models list`` shows."""
+    """The output of ``localrag models list``."""
 
     installed: tuple[InstalledModel, ...]
     available: tuple[CatalogueEntry, ...]
@@ -148,7 +148,7 @@ def print_installed(model: InstalledModel, used: dict[str, str], *, as_json: boo
 
 
 def print_verified(found: Mapping[str, InstalledModel | LocalragError], *, as_json: bool) -> None:
-    """Print what reading models through has shown, a line for each name."""
+    """Print the result of a check, a line for each model."""
     if as_json:
         emit([_verified_as_json(name, model) for name, model in found.items()])
         return

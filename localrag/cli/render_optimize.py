@@ -1,4 +1,4 @@
-"""How an optimisation is shown while it runs, and what it came to."""
+"""Shows an optimisation in progress, and its outcome."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -55,7 +55,7 @@ _ENDS = {
 
 @contextmanager
 def shown_events() -> Iterator[Listener]:
-    """Tell on standard error what happens."""
+    """Print events on standard error."""
     spoke = time.monotonic()
 
     def listener(event: Event) -> None:
@@ -142,7 +142,7 @@ def print_outcome(outcome: Outcome) -> None:
 
 
 def print_reported(reported: Reported) -> None:
-    """Print both scores on questions that took no part."""
+    """Print both scores on other questions."""
     n = ngettext("{n:,} other question", "{n:,} other questions", reported.n).format(n=reported.n)
     say(_("On {questions}, a right provision is among the hits of:").format(questions=n))
     for name, found, score in zip(

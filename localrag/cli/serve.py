@@ -220,11 +220,7 @@ def _tell_how_long() -> None:
 
 @contextmanager
 def _extra(extra: str) -> Iterator[None]:
-    """Import what an extra brings.
-
-    Raises:
-        UsageError: it is not installed.
-    """
+    """Import the packages of an extra; raises UsageError if it is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:

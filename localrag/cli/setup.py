@@ -308,7 +308,7 @@ def doctor(
 
 
 def _prove_offline(*, as_json: bool) -> None:
-    """Print what was tried without a network.
+    """Print the steps without a network.
 
     Raises:
         typer.Exit: something failed there, or tried to go out.

@@ -1,4 +1,4 @@
-"""Where the command `localrag` begins: the workbench opens at once, other verbs through `main`.
+"""The start of the command `localrag`: the workbench opens at once, other verbs through `main`.
 
 `main` imports Typer and Pydantic. With them the first paint of the workbench comes a third later.
 """
@@ -99,7 +99,7 @@ def overrides(assignments: Sequence[str], lang: str) -> dict[str, object]:
 def language_of(home: Path | None = None, assignments: Sequence[str] = (), lang: str = "") -> str:
     """The language of a call: its own, else of the settings, else of the environment."""
     wanted: object = None
-    # The verb that needs them shows what is wrong with these.
+    # The verb shows problems of the settings.
     with suppress(LocalragError):
         settings = collect(Workspace.locate(home), overrides(assignments, lang))
         wanted, _source = settings.get("language", (None, ""))

@@ -32,7 +32,7 @@ PIPE_CLOSED = 141
 
 # Without a terminal nothing wraps.
 _NO_EDGE = 100_000
-# Rows that decide the widths of a long list.
+# Rows for the widths of a long list.
 _MEASURED = 1_000
 # Longer messages are shortened.
 _LONGEST_MESSAGE = 2_000
@@ -93,7 +93,7 @@ def tell_note(words: str) -> None:
 
 
 def tell_failed(cause: str, cure: str = "") -> None:
-    """Print that a part of the work failed, and what to do."""
+    """Print a failure of a part of the work, and its cure."""
     tell((_("failed: "), "bold red"), cause)
     if cure:
         tell("  ", (cure, "bold"))
@@ -127,8 +127,7 @@ def table(
         columns: headings.
         rows: a text for each column.
         folding: columns that may fold to fit the screen; None for all. The others stay whole, even
-            past
-            the edge.
+            past the edge.
     """
     from rich.table import Table
     from rich.text import Text
@@ -176,7 +175,7 @@ def columns(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Uncropped:
-    """A table that passes the edge of the screen rather than lose a column."""
+    """A table: it passes the edge of the screen rather than lose a column."""
 
     grid: "Table"
 
@@ -207,7 +206,7 @@ def emit_all(values: Iterable[Any]) -> None:
 
 
 def failure(cause: str, cure: str = "") -> None:
-    """Print an error: its cause in red, then what to do."""
+    """Print an error: its cause in red, then its cure."""
     if len(cause) > _LONGEST_MESSAGE:
         half = _LONGEST_MESSAGE // 2
         cause = f"{cause[:half]} … {cause[-half:]}"
@@ -270,7 +269,7 @@ def _output_failures() -> Iterator[None]:
 
 
 def _abandon_output() -> None:
-    # Python flushes standard output at exit, which would fail loudly.
+    # Python flushes standard output at exit, and would fail loudly.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -294,14 +293,14 @@ def _print(console: "Console", parts: Sequence[type_part], indent: int) -> None:
     if not indent:
         _guarded_print(console, line)
         return
-    # Rich's padding adds blanks, which get copied.
+    # Rich's padding adds blanks, and readers copy them.
     for row in line.wrap(console, max(1, console.width - indent)):
         row.rstrip()
         _guarded_print(console, Text(" " * indent).append_text(row))
 
 
 def _guarded_print(console: "Console", renderable: Any, **options: Any) -> None:
-    # Rich turns a broken pipe into SystemExit(1), which looks like a bug.
+    # Rich turns a broken pipe into SystemExit(1), like a bug.
     with _output_failures():
         try:
             console.print(renderable, **options)
@@ -313,7 +312,7 @@ def confirm(question: str, *, yes: bool, refused: str) -> None:
     """Ask before something that cannot be undone.
 
     Args:
-        question: what is about to happen.
+        question: the coming action.
         yes: the user has agreed already.
         refused: the message after a no, marked with `N_`.
 
@@ -458,7 +457,7 @@ def shown_draft(model: str = "") -> "Iterator[Watch]":
     from localrag_models.files import gigabytes
 
     class Shown(Watch):
-        """Drawn several times a second, so that the clock moves."""
+        """Drawn several times a second: the clock moves."""
 
         def __init__(self) -> None:
             self._began = self._since = monotonic()

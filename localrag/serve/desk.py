@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 class Refused(Exception):  # noqa: N818 - it says what became of the call
-    """A call that has no result.
+    """A call without a result.
 
     Attributes:
         refusal: why.
@@ -191,7 +191,7 @@ class Desk:
         self._remembered = _Remembered()
         self._checks = Checks(session)
         self._choosing = threading.Lock()
-        # Loading takes seconds, during which questions still get their seats.
+        # Loading takes seconds; questions still get their seats.
         self._loading = threading.Lock()
         self._answering: anyio.CapacityLimiter
         self._embedder: Embedder | None = None

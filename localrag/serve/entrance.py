@@ -83,7 +83,7 @@ class Rules:
 
     Attributes:
         tokens: a client needs one of them, except at the owner's door.
-        names: lower-case names of this server that clients may use; empty for any.
+        names: allowed lower-case names of this server; empty for any.
         body: largest request in bytes.
         patience: seconds for a client to send a request or take a piece of the reply.
         of_owner: only the account of this process reaches the door.
@@ -128,7 +128,7 @@ class Note:
         id: name of the request, in the reply and in the log.
         holder: the client.
         asked: words of the request, for the log.
-        problem: what went wrong, with paths that no reply names.
+        problem: the problem, with its paths.
     """
 
     id: str
@@ -231,7 +231,7 @@ class Guard:
         return holder or NOBODY
 
     def _require_own_site(self, headers: Headers) -> None:
-        """Refuse requests that a page of another site makes a browser send."""
+        """Refuse requests from pages of other sites."""
         host = _hostname(headers.get("host", ""))
         if self._rules.names and host not in self._rules.names:
             raise Refusing(
@@ -300,7 +300,7 @@ class Guard:
 
 
 def _require_own_form(method: str, headers: Headers) -> None:
-    """Refuse forms of other servers that a cookie alone would let in.
+    """Refuse forms of other servers: a cookie alone would let them in.
 
     Every browser names the page of a form, in one header or the other.
     """
@@ -337,7 +337,7 @@ class _Reply:
                 headers.setdefault(name, value)
             headers.setdefault("cache-control", "no-store")
         self.bytes += len(message.get("body", b""))
-        # uvicorn closes the connection of a client that reads nothing.
+        # uvicorn closes the connection of an idle client.
         async with asyncio.timeout(self._patience):
             await self._send(message)
 

@@ -20,7 +20,7 @@ from localrag.harmless import json_text
 _NAME = 200
 # An entry needs this many characters to be worth its place.
 _WORTH = 200
-# Fields that go first, in this order.
+# These fields go first, in this order.
 _FIRST_TO_GO = ("trace", "nearest")
 # The list of cuts needs room itself and changes with it: try this often, with less room by this
 # share each time.
@@ -31,8 +31,7 @@ class CutJson(TypedDict):
     """A cut in a result.
 
     `part` is the place: `passage.text`, or `hits.*.passage.text` for several entries. `shown` and
-    `of`
-    count entries or characters; for several entries they are sums.
+    `of` count entries or characters; for several entries they are sums.
     """
 
     part: str
@@ -54,7 +53,7 @@ def fitted(value: dict[str, Any], most: int) -> dict[str, Any]:
     """Cut a result to a number of characters of JSON; its field `cut` lists the cuts.
 
     Args:
-        value: the result, which stays unchanged.
+        value: the result; it stays unchanged.
         most: characters; names alone can exceed it.
     """
     room = most
@@ -175,7 +174,7 @@ class _Cutting:
     def fit_list(
         self, values: Sequence[Any], room: int, path: tuple[str | int, ...], first: int
     ) -> list[Any]:
-        """The entries of a list that fit; `first` is the number of the first."""
+        """The fitting entries of a list; `first` is the number of the first."""
         ends = accumulate(min(_length(one), _least(one) + _WORTH) + 2 for one in values)
         count = sum(1 for _ in takewhile(lambda end: end + 2 <= room, ends))
         entries = [(first + at, values[at], count - at) for at in range(count)]
@@ -187,7 +186,7 @@ class _Cutting:
     def _share(
         self, entries: Sequence[tuple[str | int, Any, int]], room: int, path: tuple[str | int, ...]
     ) -> Iterable[Any]:
-        """Values that share the room: each gets a part, and what later ones do not need.
+        """Values in one room: each gets a part, and room that later ones do not need.
 
         Args:
             entries: step to each value, the value, and the number of parts that share the room.

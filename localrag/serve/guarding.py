@@ -34,8 +34,8 @@ class Gate:
 
     Args:
         name: name in the metrics.
-        at_once: calls that work.
-        waiting: calls that wait.
+        at_once: working calls.
+        waiting: waiting calls.
     """
 
     def __init__(self, name: str, at_once: int, waiting: int) -> None:
@@ -90,7 +90,7 @@ class GuardedDesk:
 
     Args:
         desk: carries out the calls.
-        queue: calls that may wait, for lookups and for questions each.
+        queue: most waiting calls, for lookups and for questions each.
 
     Raises:
         ModelUnusable: the embedder of the settings cannot be used.
@@ -105,7 +105,7 @@ class GuardedDesk:
         self.checking = Gate("checking", max(1, queue), 0)
 
     def corpora(self, holder: Holder) -> list[str]:
-        """Names of the corpora that a client may use."""
+        """Names of a client's corpora."""
         return holder.allowed(self.desk.session.corpora())
 
     async def look_up(self, request: Request, name: str, call: Call) -> bytes:
@@ -161,7 +161,7 @@ def noting(request: Request) -> Iterator[None]:
 
 
 async def begun(work: Coroutine[Any, Any, _Result], seconds: float) -> "asyncio.Task[_Result]":
-    """Begin some work, and wait for it a little; raises its errors of that time."""
+    """Begin some work, and wait for it a little; raises early errors."""
     working = asyncio.create_task(work)
     try:
         await asyncio.wait({working}, timeout=seconds)
@@ -215,6 +215,6 @@ class Metrics:
                 gauge.labels(gate.name).set_function(partial(getattr, gate, state))
 
     def count(self, route: str, status: int, seconds: float) -> None:
-        """Count a request that has its reply."""
+        """Count an answered request."""
         self.requests.labels(route, status).inc()
         self.seconds.labels(route).observe(seconds)

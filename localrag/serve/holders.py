@@ -1,7 +1,7 @@
 """Tokens of a workspace, sessions of browsers, and the corpora of each holder.
 
-Of a token only its digest is kept. A browser that shows one gets the number of a session, which
-opens no other door and expires.
+Of a token only its digest is kept. A browser gets the number of a session for it, which opens no
+other door and expires.
 """
 
 import hmac
@@ -40,14 +40,14 @@ class Holder:
 
     Attributes:
         name: name of the token; "" for the owner of the workspace.
-        corpora: corpora that may be used; None for all.
+        corpora: allowed corpora; None for all.
     """
 
     name: str = ""
     corpora: tuple[str, ...] | None = None
 
     def allowed(self, corpora: Sequence[str]) -> list[str]:
-        """The corpora among these that may be used."""
+        """The allowed corpora among these."""
         return [name for name in corpora if self.corpora is None or name in self.corpora]
 
 
@@ -62,7 +62,7 @@ class Tokens:
     """The digests of tokens with their holders.
 
     Args:
-        path: file of the tokens, which need not exist.
+        path: file of the tokens; it need not exist.
 
     Raises:
         ConfigError: the file cannot be read.
@@ -101,7 +101,7 @@ class Tokens:
 
         Args:
             name: name of the holder.
-            corpora: corpora that it opens; none for all.
+            corpora: allowed corpora; none for all.
 
         Raises:
             UsageError: the name of the holder or of a corpus is not valid.

@@ -179,7 +179,7 @@ def application(
     app.state.shelf = page.Shelf()
     app.state.tokens = tokens
     app.state.sessions = Sessions()
-    # A redirect would repeat the address that the client claims.
+    # A redirect would repeat the claimed address.
     app.router.redirect_slashes = False
     rules = Rules.of(settings, tokens, of_owner=of_owner, open=_OPEN)
     return Guard(app, rules, _refusing, metrics.count, app.state.sessions)

@@ -1,8 +1,8 @@
 """Opens and closes a door: its names, its socket, its connections.
 
 A door is a port, or a Unix socket for its owner alone. h11 reads the requests. Requests that
-another reader in front may read differently are refused: two lengths, folded headers, lines
-without CR.
+another reader in front may read differently are refused: two lengths, folded headers, lines without
+CR.
 """
 
 import asyncio
@@ -46,11 +46,10 @@ def is_loopback(host: str) -> bool:
 
 
 def names_of(settings: ServeConfig) -> frozenset[str]:
-    """Lower-case names of a server that clients may use; none for any.
+    """Allowed lower-case names of a server; none for any.
 
     The name of another site can lead to this machine. On a port for other machines, only the names
-    of
-    the settings count, if there are any: browsers keep cookies by name.
+    of the settings count, if there are any: browsers keep cookies by name.
     """
     more = [name.strip().lower() for name in settings.names.split(",") if name.strip()]
     if is_loopback(settings.host) and not settings.proxy:
@@ -289,7 +288,7 @@ class _Strict(h11.Connection):
 
 
 def _require_plain(received: bytes) -> None:
-    """Refuse a head that two readers may read differently.
+    """Refuse an ambiguous head of a request.
 
     Args:
         received: first bytes, perhaps not all of the head.

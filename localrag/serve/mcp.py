@@ -70,7 +70,7 @@ _INSTRUCTIONS = (
     "than its `characters` is cut: its `cut` says where, and the tool `more` goes on there. Where "
     "an error names a command (localrag show …), the tool of that name does the same."
 )
-# Seconds that a connection waits for the next call.
+# Seconds until an idle connection is closed.
 _KEPT_OPEN = 75
 
 _Characters = Annotated[
@@ -135,7 +135,7 @@ def serve_http(
 
     Args:
         session: workspace and settings.
-        port: port of the loopback address, where clients need a token; 0 for any free one.
+        port: port of the loopback address, with tokens; 0 for any free one.
         on_start: given the address, and the token made for this start or "".
         socket: path of a Unix socket for the owner alone, without a token; it replaces the port.
 
@@ -259,7 +259,7 @@ def _tool(name: str, about: str, takes: type | None, output_schema: dict[str, An
 class _Plain(GenerateJsonSchema):
     """Schemas for models: without titles, and optional fields are never null.
 
-    Some clients send a text for a number that may be null.
+    Some clients send a text for a nullable number.
     """
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:

@@ -41,7 +41,7 @@ from localrag.serve.work import Refusal, ToldJson
 _OURS = "localrag"
 # Characters in a piece of a stream.
 _PIECE = 80
-# Seconds of silence after which clients and proxies give up.
+# Clients and proxies give up after this silence, in seconds.
 _SILENCE = 10.0
 
 
@@ -119,8 +119,7 @@ class ChatRequest(_Taken):
     """Answer the last message, with verbatim quotations that code has checked.
 
     Settings of the model have no effect. Messages of tools are skipped. Requests for several
-    replies,
-    JSON, sound or the call of a tool are refused.
+    replies, JSON, sound or the call of a tool are refused.
     """
 
     model: str = Field(max_length=200, description="localrag/CORPUS, or localrag for the usual.")
@@ -164,7 +163,7 @@ class ChatRequest(_Taken):
     def ignored(self) -> list[str]:
         """Fields without effect: the settings of localrag decide."""
         known = {"model", "messages", "stream", "stream_options", "n", "user", "localrag"}
-        # These ask for the reply that comes anyway.
+        # These ask for the usual reply.
         known |= {"tool_choice", "function_call", "response_format", "modalities", "logprobs"}
         of_system = any(one.role in ("system", "developer") for one in self.messages)
         of_tools = any(one.of_tools for one in self.messages)

@@ -43,7 +43,7 @@ from localrag.serve.work import Refusal, ToldJson
 _TEMPLATES = Path(__file__).with_name("templates")
 _LANGUAGE = "localrag-language"
 _YEAR = 365 * 24 * 3600
-# Answers that are kept.
+# Kept answers.
 _KEPT = 200
 # Fields of a form, and seconds until a page shows that it waits.
 _FIELDS, _SHORT = 10, 1.0
@@ -57,7 +57,7 @@ class Kept:
     """A question of the page, with its answer once it is there.
 
     Attributes:
-        holder: the client, which alone may see it.
+        holder: the client; nobody else may see it.
         call: the question.
         told: the answer.
     """
@@ -82,11 +82,7 @@ class Shelf:
         return name
 
     def get(self, name: str, holder: Holder) -> Kept:
-        """Find a question of a holder.
-
-        Raises:
-            HTTPException: there is no such question.
-        """
+        """Find a question of a holder; raises HTTPException if there is no such question."""
         kept = self._kept.get(name)
         if kept is None or kept.holder != holder:
             raise HTTPException(404)
@@ -198,7 +194,7 @@ async def _provision(request: Request) -> Response:
 
 
 async def _beside(request: Request, corpus: str = "") -> Mapping[str, Any]:
-    """The provision that is read, or the reason why it is missing."""
+    """The provision in view, or the reason for its absence."""
     at, corpus = request.query_params.get("at", ""), request.query_params.get("corpus", corpus)
     if not at:
         return {}
@@ -312,11 +308,7 @@ async def _sign_out(request: Request) -> Response:
 
 
 async def _form(request: Request) -> dict[str, str]:
-    """The fields of a form.
-
-    Raises:
-        HTTPException: it cannot be read.
-    """
+    """The fields of a form; raises HTTPException if it cannot be read."""
     try:
         text = (await request.body()).decode()
         return dict(parse_qsl(text, max_num_fields=_FIELDS))

@@ -19,12 +19,12 @@ from localrag.serve.work import EVERY, Refusal
 from localrag.session import Corpus, Session
 from localrag_indexes.parallel import ProcessPool
 
-# Corpora, each of one day, that a process keeps open.
+# Open corpora of a process, each of one day.
 _OPEN = 8
 
 
 def key_of(session: Session, call: Call) -> tuple[object, ...]:
-    """What decides which corpus is opened: the settings of the call, and today's date."""
+    """The key of an open corpus: the settings of the call, and today's date."""
     return call.corpus, tuple(session.overrides.items()), date.today()
 
 

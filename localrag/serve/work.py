@@ -72,7 +72,7 @@ class Work:
 
     @property
     def about(self) -> str:
-        """What the call does, in one sentence."""
+        """The purpose of the call, in one sentence."""
         return str(self.takes.__doc__)
 
 
@@ -151,7 +151,7 @@ def writes(session: Session, call: AskCall) -> bool:
 
     Raises:
         ConfigError: the settings are not valid.
-        UsageError: they name no method that answers, or the corpus name is not valid.
+        UsageError: they name no answering method, or the corpus name is not valid.
     """
     opened = session.with_settings(call.settings()).corpus(call.corpus)
     return answering_method(opened.config).needs_model
@@ -168,7 +168,7 @@ class Refusal:
 
     Attributes:
         kind: name of the error.
-        cause, cure: what went wrong and what to do, without paths.
+        cause, cure: cause and cure, without paths.
         code: exit code of the command line.
         transient: the same call can succeed later.
         within: the words with paths, for the log, or "".

@@ -81,7 +81,7 @@ def test_a_dataset_without_a_corpus(cli: Cli, workspace: Path, folder: Path) -> 
     added = cli("data", "add", str(declaration), str(folder))
     assert "Next: localrag eval ferries --method all --corpus NAME" in added.out
     for outcome in (added, cli("data", "show", "ferries")):
-        assert "corpus: none of its own; the usual one is searched" in outcome.out
+        assert "corpus: none of its own; --corpus NAME or the usual one" in outcome.out
     for more, cure in (
         ([], "localrag add PATH --corpus main. Or name another one with --corpus"),
         (["--corpus", "x"], "localrag add PATH --corpus x."),
