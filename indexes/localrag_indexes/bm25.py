@@ -163,7 +163,7 @@ class BM25Index:
     def _only(self, keys: Set[int]) -> Any | None:
         """The condition for one of these keys.
 
-        None where filtering the hits costs less, or the index is too old to look up keys.
+        None if filtering the hits costs less, or the index is too old for it.
         """
         import tantivy
 
@@ -191,10 +191,7 @@ class BM25Index:
         return frozenset(entry.key for entry in found)
 
     def most_informative(self, terms: Sequence[str], n: int) -> list[str]:
-        """Keep the `n` rarest of the terms, in their order; drop those not in the index.
-
-        Frequent terms take the most time of a long query and say the least.
-        """
+        """Keep the `n` rarest terms in the index, in their order: frequent ones say least."""
         frequencies = {term: self.document_frequency(term) for term in terms}
         known = sorted((frequency, term) for term, frequency in frequencies.items() if frequency)
         kept = {term for _, term in known[:n]}
@@ -460,16 +457,10 @@ def build(
 
     Entries are read as a stream. An interrupted build leaves a folder without a manifest.
 
-    Args:
-        folder: an existing empty folder, for example from `new_generation`.
-        entries: missing attributes are left unset.
-        analyzer: makes the terms; queries need one with the same id.
-        attributes: names of the attributes for filters; others are ignored.
-        workers: processes for analysing text, or other machines. With more than 1 the calling
-            script needs the usual ``if __name__ == "__main__"`` guard.
-        memory_bytes: arena of the writer, at least 15 MB. A larger index gets more segments.
-        on_progress: called with the number of entries indexed so far.
-        extra: kept in the manifest.
+    `workers` are processes for analysing text, or other machines; with more than 1 the calling
+    script needs the usual ``if __name__ == "__main__"`` guard. `memory_bytes` is the arena of the
+    writer, at least 15 MB; a larger index gets more segments. `attributes` names those for filters;
+    an entry may miss some. `extra` is kept in the manifest.
 
     Raises:
         IndexNotWritten: the files cannot be written.

@@ -1,6 +1,6 @@
 """How a result or an error comes back from another process.
 
-The workbench, the cluster and the reader of PDF files use it.
+The workbench and the cluster use it.
 """
 
 import pickle

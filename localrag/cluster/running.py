@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from localrag.cluster.workers import Cluster, Errand, Pool
 from localrag.config import Config, JournalConfig
@@ -17,6 +17,7 @@ from localrag.reading.types import UNWATCHED, Answer, Watch
 from localrag.retrieval.types import Query
 from localrag.workspace import Workspace
 from localrag_models.chat import ChatRequest, Choice, Message, Reply, never, overlook
+from localrag_models.embedding import Closing
 
 if TYPE_CHECKING:
     from localrag_models.chat import ChatModel
@@ -107,7 +108,7 @@ def chat_on(cluster: Cluster) -> "Callable[[Workspace, Config], RemoteChat | Non
 _Call = tuple[str, tuple[Any, ...]]
 
 
-class RemoteChat:
+class RemoteChat(Closing):
     """A chat model on workers; fulfils `localrag_models.chat.ChatModel`.
 
     A reply comes as a whole.
@@ -115,7 +116,8 @@ class RemoteChat:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self.id, self.context = pool.call(("about", ()))
+        name, self.context = pool.call(("about", ()))
+        super().__init__(name)
         self.parallel = pool.parallel
 
     def count(self, messages: Sequence[Message]) -> int:
@@ -142,14 +144,8 @@ class RemoteChat:
         choice: Choice | None = self._pool.call(("choose", (messages, options)), cancelled)
         return choice
 
-    def close(self) -> None:
+    def _release(self) -> None:
         self._pool.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,14 +178,14 @@ def indexing_on(cluster: Cluster) -> Elsewhere:
     return Elsewhere(cluster, opened, cluster.parallel)
 
 
-class RemoteEmbedder:
+class RemoteEmbedder(Closing):
     """An embedder of passages on workers, and of queries here; fulfils `Embedder`."""
 
     def __init__(self, here: "Embedder", pool: Pool) -> None:
         self._here = here
         self._pool = pool
-        self.id, self.dimension = here.id, here.dimension
-        self.max_tokens = here.max_tokens
+        self.dimension, self.max_tokens = here.dimension, here.max_tokens
+        super().__init__(here.id)
 
     def windows(self, text: str, header: str = "") -> list[str]:
         return self._here.windows(text, header)
@@ -205,15 +201,9 @@ class RemoteEmbedder:
             on_progress(len(texts))
         return vectors
 
-    def close(self) -> None:
+    def _release(self) -> None:
         self._pool.close()
         self._here.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 @dataclass(frozen=True, slots=True)

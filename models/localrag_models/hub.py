@@ -339,15 +339,9 @@ def pull(
     An interrupted pull keeps its bytes, and the next one continues. Every file is compared with the
     size and hash of the hub before the model is installed.
 
-    Args:
-        store: where to install it.
-        wanted: as in `Wish.parse`.
-        hub: where to fetch it from.
-        name: of the installed model; empty for the name of the catalogue or the file.
-        kind: the required kind; None for any.
-        revision: a branch, tag or commit.
-        on_progress: see `Progress`; bytes of an earlier pull are not counted.
-        pause: seconds before a new connection.
+    `wanted` is as in `Wish.parse`, `revision` a branch, tag or commit. An empty `name` is that of
+    the catalogue or the file, and None for `kind` accepts any. `pause` is the number of seconds
+    before a new connection; progress does not count the bytes of an earlier pull.
 
     Raises:
         ModelMissing: there is no such model, repository or file.

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from localrag_models.chat import (
     ChatModel,
@@ -29,6 +29,7 @@ from localrag_models.chat import (
     never,
     overlook,
 )
+from localrag_models.embedding import Closing
 from localrag_models.errors import N_, ServerTrouble, WrongKind
 
 if TYPE_CHECKING:
@@ -210,7 +211,7 @@ class _Server:
     opening: threading.Lock = field(default_factory=threading.Lock)
 
 
-class SeveralServersChat:
+class SeveralServersChat(Closing):
     """A chat model on several servers; fulfils `localrag_models.chat.ChatModel`.
 
     A server with a transient failure rests for a while, and its request goes to another, unless a
@@ -237,7 +238,8 @@ class SeveralServersChat:
         self._clock = clock
         self._choosing = threading.Lock()
         self.parallel = parallel * len(addresses)
-        self.id, self.context = self._on_one(lambda model: (model.id, model.context))
+        name, self.context = self._on_one(lambda model: (model.id, model.context))
+        super().__init__(name)
 
     def count(self, messages: Sequence[Message]) -> int:
         return self._on_one(lambda model: model.count(messages))
@@ -274,16 +276,10 @@ class SeveralServersChat:
             again=lambda: not cancelled(),
         )
 
-    def close(self) -> None:
+    def _release(self) -> None:
         for server in self._servers:
             if server.model is not None:
                 server.model.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _on_one(
         self, call: Callable[[ChatModel], T], again: Callable[[], bool] = lambda: True

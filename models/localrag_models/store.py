@@ -88,15 +88,9 @@ class ModelStore:
     ) -> InstalledModel:
         """Install a model from a GGUF file or a folder of sentence-transformers.
 
-        Args:
-            path: the file or folder; it is not changed.
-            name: of the model; empty for the name of the file.
-            kind: the required kind; None for any.
-            prefixes: of an embedder; None for the prefixes of the folder or of its family.
-            licence: noted in the manifest.
-            link: hard-link the files instead of copying them. It takes no space, but a change of
-                the files damages the model.
-            on_progress: see `Progress`.
+        The file is copied; with `link` it is hard-linked, which takes no space, but a change of it
+        damages the model. An empty `name` is the name of the file, None for `kind` accepts any,
+        and None for `prefixes` takes the prefixes of the folder or of its family.
 
         Raises:
             ModelError: as in `recognise` and `landing`; existing models are unchanged.

@@ -58,18 +58,12 @@ def build(
     Entries are read as a stream, and vectors are written at once. An interrupted build leaves a
     folder without a manifest.
 
-    Args:
-        folder: an existing empty folder, for example from `new_generation`.
-        entries: missing attributes are left unset.
-        model: id of the embedder; queries need the same.
-        dimension: numbers in a vector.
-        attributes: names of the attributes for filters; others are ignored.
-        previous: folder of an earlier index. Where it is cheaper, new vectors are added to a copy
-            of its graph. A damaged index or one of another model is ignored.
-        threads: of the graph; with 1 the same entries make the same graph.
-        on_progress: called with the vectors in the graph and the vectors it will have; never if no
-            graph is built.
-        extra: kept in the manifest, beside ``model``, ``dimension`` and ``vectors`` (how many).
+    `dimension` is the length of a vector, and `model` the id of the embedder, also for queries.
+    `attributes` names those for filters; an entry may miss some. If `previous` is an undamaged
+    index of this model, and it is cheaper, new vectors are added to a copy of its graph. With one
+    thread the same entries make the same graph. `on_progress` gets the vectors in the graph and
+    the vectors it will have. `extra` is kept in the manifest, beside ``model``, ``dimension`` and
+    ``vectors`` (how many).
 
     Raises:
         IndexNotWritten: the files cannot be written.

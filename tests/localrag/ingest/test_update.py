@@ -242,10 +242,10 @@ def test_damage_of_what_undoing_takes_is_told(corpus: Workspace, archive: Path) 
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
-    with pytest.raises(StoreError, match="needs is damaged"):
+    with pytest.raises(StoreError, match="for undoing the update is damaged"):
         undo_update(corpus, "main")
     path.write_bytes(gzip.compress(b'{"change": 1}\n'))
-    with pytest.raises(StoreError, match="needs is damaged"):
+    with pytest.raises(StoreError, match="for undoing the update is damaged"):
         undo_update(corpus, "main")
     path.unlink()
     with pytest.raises(StoreError, match="cannot be read"):

@@ -71,7 +71,7 @@ class TestFile:
             lambda: SentenceTransformersEmbedder(folder, threads=1),
         ]
         for start in openers:
-            with start() as embedder, pytest.raises(ModelDamaged, match="not numbers"):
+            with start() as embedder, pytest.raises(ModelDamaged, match="no numbers"):
                 embedder.embed_queries(["個人情報"])
 
 

@@ -213,7 +213,7 @@ def _pipe(path: Path, chat: Path) -> Path:
         (_overlong, ModelDamaged, "cut short"),
         (_broken, ModelDamaged, "not JSON"),
         (_list, ModelDamaged, "no JSON object"),
-        (_device, WrongKind, "/dev/zero is no regular file"),
+        (_device, WrongKind, "/dev/zero is not a regular file"),
         (_pipe, WrongKind, "not a regular file"),
     ],
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from localrag_models.backends.llama_cpp.native import Model, runtime
 from localrag_models.backends.llama_cpp.sampling import (
@@ -31,6 +31,7 @@ from localrag_models.chat import (
     never,
     overlook,
 )
+from localrag_models.embedding import Closing
 from localrag_models.errors import N_, ContextExceeded, Cure, ModelError, OutOfMemory
 from localrag_models.grammar import grammar_of
 
@@ -165,7 +166,7 @@ _PATIENCE = 0.02
 """Seconds between two looks at `cancelled` during another call."""
 
 
-class LlamaCppChat:
+class LlamaCppChat(Closing):
     """A `ChatModel` on llama.cpp. The common start with the last prompt is not evaluated again.
 
     The arguments are fields of `ModelSpec`.
@@ -186,7 +187,7 @@ class LlamaCppChat:
         gpu_layers: int = -1,
         on_load: Callable[[float], None] | None = None,
     ) -> None:
-        self.id = id or f"{path.stem} (llama.cpp)"
+        super().__init__(id or f"{path.stem} (llama.cpp)")
         self._model = Model(path, "chat", gpu_layers=gpu_layers, on_load=on_load)
         header = self._model.header
         self.context = context or min(header.context or _DEFAULT_CONTEXT, _DEFAULT_CONTEXT)
@@ -200,10 +201,9 @@ class LlamaCppChat:
         )
         self._evaluation = EvaluatedTokens(self._model, self.context, threads=threads)
         self._busy = Lock()
-        self._closed = False
 
     def count(self, messages: Sequence[Message]) -> int:
-        self._check_open()
+        self._demand_open()
         return len(self._prompt(messages))
 
     def chat(
@@ -248,17 +248,10 @@ class LlamaCppChat:
         usage = Usage(len(prompt), cached, 0)
         return offered.weighed(candidates, self.id, usage, time.perf_counter() - started)
 
-    def close(self) -> None:
+    def _release(self) -> None:
         with self._busy:
-            self._closed = True
             self._evaluation.close()
             self._model.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     @contextmanager
     def _turn(self, cancelled: Callable[[], bool]) -> Iterator[bool]:
@@ -355,7 +348,7 @@ class LlamaCppChat:
 
     def _fitting(self, messages: Sequence[Message], reply: int) -> list[int]:
         """The tokens of a prompt that leaves room for a reply."""
-        self._check_open()
+        self._demand_open()
         prompt = self._prompt(messages)
         self._check_room(len(prompt), reply)
         return prompt
@@ -380,7 +373,3 @@ class LlamaCppChat:
                 reply=reply,
                 model=self.id,
             )
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise ModelError(N_("{model} has been closed."), N_("Open it again."), model=self.id)

@@ -10,7 +10,7 @@ import ctypes
 import math
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from localrag_models.backends.llama_cpp.native import Model, runtime
 from localrag_models.errors import N_, Cure, ModelDamaged, SchemaUnsupported
@@ -32,22 +32,6 @@ _LIKELY = 1024
 """The nucleus is searched among this many tokens before the whole vocabulary is sorted."""
 
 
-class Constraint(Protocol):
-    """Says which tokens may come next."""
-
-    def allowed(self, tokens: "Tokens") -> "NDArray[np.bool_]":
-        """Whether each of the tokens may come; one may still fail `fits`."""
-        ...
-
-    def allowed_of_all(self) -> "NDArray[np.bool_]":
-        """Which tokens of the vocabulary may come, shape ``(vocabulary,)``."""
-        ...
-
-    def fits(self, token: int) -> bool:
-        """Whether an allowed token really may come."""
-        ...
-
-
 class Sampler:
     """Draws tokens.
 
@@ -65,7 +49,7 @@ class Sampler:
         self._top_p = top_p
         self._random = np.random.default_rng(seed % 2**64)
 
-    def next(self, logits: "Logits", constraint: Constraint | None = None) -> int:
+    def next(self, logits: "Logits", constraint: "GrammarConstraint | None" = None) -> int:
         """Draw a token that fulfils the constraint, from logits of shape ``(vocabulary,)``.
 
         Raises:
@@ -83,7 +67,7 @@ class Sampler:
                     return int(token)
         return self._next_of_all(logits, constraint)
 
-    def _next_of_all(self, logits: "Logits", constraint: Constraint) -> int:
+    def _next_of_all(self, logits: "Logits", constraint: "GrammarConstraint") -> int:
         import numpy as np
 
         left = np.where(constraint.allowed_of_all(), logits, np.float32(-np.inf))
