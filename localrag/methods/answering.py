@@ -73,11 +73,7 @@ def read_question(
 ) -> FollowedQuestion:
     """Complete a follow-up from its history; write out the citations of any other question.
 
-    Args:
-        query: the question with its history.
-        resources: of the run.
-        watch: hears of a follow-up as of a stage; its `query` is the completed question.
-        with_model: whether the chat model may complete it.
+    The watch hears of a follow-up as of a stage. Its `query` is the completed question.
 
     Raises:
         Cancelled: the answer is no longer wanted.
@@ -244,13 +240,7 @@ class MethodResources:
         layers: Sequence[str] = (),
         on_load: Callable[[str, int, int], None] = ignore,
     ) -> None:
-        """Open the corpus, layers and model now; raises like the properties.
-
-        Args:
-            model: whether to open the model.
-            layers: required ones.
-            on_load: hears of the loading, as for `open_chat`.
-        """
+        """Open the corpus and layers, and the model if wanted; `on_load` as for `open_chat`."""
         self.retriever  # noqa: B018 - to look at it opens it
         if layers:
             from localrag.prepare.index import require_layers

@@ -65,14 +65,7 @@ class PlainToolkit:
         trace: Trace = Trace(),  # noqa: B008
         asked: Query | None = None,
     ) -> None:
-        """Continue after the stages and calls of `trace`.
-
-        Args:
-            resources: of the run.
-            watch: follows the work.
-            trace: of earlier work.
-            asked: the question; the watch hears the nearest passages. None for none.
-        """
+        """Continue after `trace`. The watch hears the passages nearest to `asked`."""
         self.trace = trace
         self.found: list[tuple[Query, tuple[Hit, ...]]] = []
         self._resources = resources
@@ -104,14 +97,9 @@ class PlainToolkit:
     def known(
         self, name: str, predicate: str, asked: Query, k: int, *, subject: str = ""
     ) -> tuple[Hit, ...]:
-        """Search the triples by their subject and by meaning; see `Retriever.known`.
+        """Search the triples by subject and predicate and by meaning; see `Retriever.known`.
 
-        Args:
-            name: of the subject, in any spelling.
-            predicate: asked for.
-            asked: the query in words.
-            k: how many hits to return.
-            subject: as for `search`.
+        The name can have any spelling. `asked` is the query in words.
         """
         with self._resources.reading:
             retrieval = self._resources.retriever.known(name, predicate, asked, k)
@@ -161,12 +149,9 @@ class PlainToolkit:
             yield self._resources.retriever
 
     def quoted(self, asked: Query, retrieval: Retrieval, least: float = 0.0) -> Answer:
-        """The answer with quotations of the nearest hits, without a claim.
+        """The answer with quotations of the hits nearest to the question, without a claim.
 
-        Args:
-            asked: the question.
-            retrieval: its hits.
-            least: probability with which the best quotation must answer the question.
+        The best quotation must answer the question with the probability `least`.
         """
         with self._resources.reading:
             found = quotations(self._resources.retriever, retrieval)

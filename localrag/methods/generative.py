@@ -97,12 +97,9 @@ class ClaimChecker:
     def check(self, text: str, numbers: Sequence[int], *, narrow: bool = False) -> CheckedClaim:
         """Check one claim, and add its citations.
 
-        Args:
-            text: the claim.
-            numbers: of the cited sentences, from 1.
-            narrow: whether a supported claim cites only the necessary sentences. Models like to
-                cite
-                their neighbours too.
+        With `narrow`, a supported claim cites only the necessary sentences: models like to cite
+        their
+        neighbours too.
         """
         chosen = [self._sentences[number - 1] for number in dict.fromkeys(numbers)]
         found = self._mismatches(text, chosen)

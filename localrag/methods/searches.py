@@ -54,11 +54,9 @@ class _Searches(BaseModel):
 
 
 def built_in(language: Language, *, per_option: bool = False) -> str:
-    """The instruction that is used if none is optimised. Optimisation starts from it.
+    """The instruction used if none is optimised; optimisation starts from it.
 
-    Args:
-        language: to be written in.
-        per_option: for the searches of one option, not of the whole question.
+    `per_option` is for the searches of one option, not of the whole question.
     """
     system, _ = prompt(
         "search",
@@ -138,16 +136,10 @@ def _once(words: str) -> str:
 
 
 def write_query(toolkit: Toolkit, asked: Query, instruct: str = "", label: str = "") -> str:
-    """The searches written by the model, as one query.
+    """The searches written by the model for a question, or for one option, as one query.
 
-    Args:
-        toolkit: of the question.
-        asked: the question with its options.
-        instruct: the instruction; by default from `instruction`.
-        label: of the option; by default the whole question.
-
-    Returns:
-        The question (and the option), with an event, if the model writes no word.
+    If the model writes no word, it is the question (and the option), with an event. Raises as
+    `write_searches`.
     """
     written = write_searches(toolkit, asked, instruct, label)
     if written:

@@ -329,9 +329,7 @@ def knock_out(
 ) -> JudgedOption:
     """The winner: a–b, c–d, then the winners. The last of an odd number gets a bye.
 
-    Args:
-        entrants: at least one.
-        decide: the winner of two; called once less than there are entrants.
+    `decide` gives the winner of two. It is called once less than there are entrants.
     """
     left = list(entrants)
     while len(left) > 1:

@@ -211,15 +211,11 @@ def _lacks_subject(sentence: str) -> bool:
 def with_names(sentence: str, names: Mapping[str, str], shown: str) -> str:
     """A sentence with names instead of words referring to them.
 
-    A word stays if no name can replace it (then, this), or if its name is not in the text. A name
-    that
-    the sentence already has is not repeated. "The ceremony" stays unless the text calls the name a
-    ceremony: a small model names the topic of the document.
-
-    Args:
-        sentence: of the document, or as a model has rewritten it.
-        names: by the word of the sentence.
-        shown: the text with the names.
+    A word stays if no name can replace it (then, this), or if its name is not in the shown text. A
+    name
+    is not repeated. "The ceremony" stays unless the text calls the name a ceremony: a small model
+    names
+    the topic of the document.
     """
     known = letters_of(shown)
     for word, name in names.items():
@@ -265,11 +261,9 @@ def adds_nothing(text: str, sentence: str) -> bool:
 
 
 def brings_particulars(text: str, shown: Sequence[str], titles: Sequence[str]) -> bool:
-    """Whether a text has names, figures, dates or provisions missing in its sources.
+    """Whether a text has names, figures, dates or provisions that sources and titles miss.
 
     Small models copy an example in the prompt, or use their memory.
-
-    `shown`: its sources.
     """
     found = mismatches(text, shown, headings=titles)
     return any(one.kind in _PARTICULARS for one in found)
@@ -281,12 +275,8 @@ def adds_or_loses(text: str, sentence: str, around: str, title: str) -> bool:
     It has lost its own if it says less than two thirds of the sentence. It has too much if it is
     more
     sentences, or longer than names can make it: small models copy neighbours and repeat words.
-
-    Args:
-        text: as rewritten.
-        sentence: of the document.
-        around: the text read by the model.
-        title: of the document.
+    `around`
+    is the text read by the model.
     """
     return (
         brings_particulars(text, [sentence, around], [title])

@@ -384,10 +384,7 @@ def layers_behind(place: CorpusPaths, store: CorpusStore) -> bool:
 def layers_state(place: CorpusPaths, store: CorpusStore, model: str = "") -> IndexState:
     """The state of the index of the layers; compares every byte.
 
-    Args:
-        place: of the corpus.
-        store: the corpus, open.
-        model: id of the embedder for the vectors; "" for none.
+    `model` is the id of the embedder for the vectors, "" for none.
 
     Raises:
         StoreError: a layer itself is damaged.

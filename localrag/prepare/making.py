@@ -79,11 +79,9 @@ class LayerWriter:
 
 
 def written(make: Callable[..., Made], *of: object) -> Made:
-    """The result of a job with a model, also where the model cannot manage the request.
+    """The result of a job with a model, also if the model cannot manage the request.
 
-    Args:
-        make: gets a list for its calls, then `of`.
-        of: the sources.
+    `make` gets a list for its calls, then `of`.
 
     Raises:
         ModelUnusable: the model cannot manage any request.

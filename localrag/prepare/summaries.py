@@ -104,15 +104,11 @@ def summary_for(made: Sequence[Summary], where: Sequence[Label]) -> Summary | No
 
 
 def summaries_for(made: Sequence[Summary], where: Sequence[Label]) -> list[Summary]:
-    """The summaries of the wanted labels, each once.
+    """The summaries of the wanted labels, each once; of all documents without labels.
 
     Labels of one facet are alternatives. Each of them, with one of each other facet, has the
     summary
     of `summary_for`.
-
-    Args:
-        made: all summaries.
-        where: labels as the corpus spells them; none for all documents.
     """
     of_facet: dict[str, list[Label]] = defaultdict(list)
     for label in where:
@@ -133,15 +129,7 @@ class _QuestionRow(NamedTuple):
 
 
 class Summariser:
-    """Has a model sum up questions.
-
-    Args:
-        place: of the corpus.
-        facets: of its documents.
-        model: writes.
-        settings: of the model.
-        least: questions of a summary, at least.
-    """
+    """Has a model sum up questions, at least `least` in a summary."""
 
     def __init__(
         self,

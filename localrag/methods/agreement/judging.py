@@ -82,15 +82,11 @@ def judge(
     provisions: Sequence[LawText],
     weights: SignWeights | None = None,
 ) -> list[OptionJudgement]:
-    """How far each option agrees with the provisions, and how probably it is wanted.
+    """How far each option agrees with the provisions, and how probably the question wants it.
 
-    The order of the options makes no difference. Without provisions all options are alike.
-
-    Args:
-        question: decides whether the agreeing or the deviating option is wanted.
-        options: one or more.
-        provisions: of retrieval, or of a context.
-        weights: by default fitted without this question.
+    The order of the options makes no difference. Without provisions all options are alike. The
+    weights
+    are by default fitted without this question.
     """
     kind, signs = observe(question, options, provisions)
     agreements = weigh(signs, getattr(weights or weights_for(question, options), kind))

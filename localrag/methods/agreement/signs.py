@@ -404,9 +404,7 @@ def _provisions_at(place: _Place, provisions: Sequence[LawText]) -> list[LawText
 def _whole(locator: Locator, *, inner: bool = False) -> Locator:
     """The place with paragraph 1 written out, which texts omit if it is the only one.
 
-    Args:
-        locator: as it is written.
-        inner: whether it is the place of a text, which is always in a paragraph.
+    `inner`: of a text of a law, which is always in a paragraph.
     """
     needed = locator.article and (locator.item or inner)
     return replace(locator, paragraph="1") if needed and not locator.paragraph else locator

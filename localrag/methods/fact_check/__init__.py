@@ -64,12 +64,9 @@ def answer(
 ) -> Answer:
     """Check one claim by the steps at the head of this file.
 
-    Args:
-        case: has the claim.
-        toolkit: of the claim.
-        steps: further steps for the sentences of a question.
-        conclude: step 5.
-        of_claim: whether the claim itself is searched for.
+    `steps` change the sentences of a question, `conclude` is step 5, and `of_claim` also searches
+    for
+    the claim itself.
     """
     hits = documents(case, toolkit)
     asked = questions(case, toolkit)

@@ -128,17 +128,10 @@ def sentences(
     asked: Sequence[str],
     steps: Sequence[Step],
 ) -> list[FoundSentence]:
-    """Step 3: the sentences of the passages nearest to each question.
+    """Step 3: the sentences of the passages nearest to each question, after some steps.
 
-    Args:
-        case: has the settings.
-        toolkit: of the claim.
-        hits: the passages.
-        asked: the questions.
-        steps: for the sentences of each question. With a reranker there are more candidates.
-
-    Returns:
-        Question by question. A sentence is listed under the first question that finds it.
+    With a reranker among the steps, there are more candidates. A sentence is listed under the first
+    question that finds it.
     """
     settings = FactCheckSettings.of(case.settings)
     k = settings.candidates if reranked in steps else settings.sentences

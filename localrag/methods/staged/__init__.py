@@ -227,7 +227,7 @@ class Conclusion:
 def conclude(
     toolkit: Toolkit, asked: Query, split: Decomposition, found: Sequence[AskedQuery]
 ) -> Conclusion:
-    """Answer from the triples. A computation needs no call of the model.
+    """Answer from the triples of all queries. A computation needs no call of the model.
 
     An answer of the model is supported only if it is an object of the last triple of a chain.
     YES, NO and a side are conclusions.

@@ -244,16 +244,8 @@ def read_hits(
 ) -> tuple[Chosen, Sequence[NumberedPassage]] | None:
     """Search, rerank, and have the model choose from the hits fitting its context.
 
-    Args:
-        toolkit: of the question.
-        asked: the question, with its filters.
-        query: the query.
-        stage: knowledge or documents.
-        search: gives the hits of a query, best first.
-        shape: of the reply. It is bound to the numbers of the hits.
-
-    Returns:
-        The reply and the hits; None, with an event, if there was nothing to read.
+    `shape`, of the reply, is bound to the numbers of the hits. None, with an event, if there was
+    nothing to read.
     """
     subject = query.label
     kept_out, not_found, not_fitting = _NOTHING[stage]
@@ -443,12 +435,7 @@ def ask(
 ) -> AskedQuery:
     """Ask the stages in their order until one finds a triple.
 
-    Args:
-        toolkit: of the question.
-        asked: the question.
-        stages: in their order.
-        query: as the question was split.
-        answers: those found so far, by the number of their query.
+    `answers` are those found so far, by the number of their query.
     """
     for number in query.references:
         if number not in answers:

@@ -1,4 +1,4 @@
-"""A question after others: read behind them, or made whole by a model that code checks."""
+"""Follow-ups: read with the questions before them, or completed by a model and checked by code."""
 
 import json
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ BEHIND = f"{BEFORE} その罰則は"
 
 
 class Scripted(MethodResources):
-    """Resources whose model says what it is told."""
+    """Resources with a scripted model."""
 
     def __init__(self, home: Path, *replies: str) -> None:
         config = Config(chat=ChatConfig(model="scripted", max_tokens=100, write_searches=False))

@@ -1,4 +1,4 @@
-"""What a model wrote for a question is not asked for again, and can be forgotten."""
+"""Stored replies of models replace calls, and can be forgotten."""
 
 from collections.abc import Callable
 from pathlib import Path

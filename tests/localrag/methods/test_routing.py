@@ -1,4 +1,4 @@
-"""How a query is searched for, and how the hits of several searches become one list."""
+"""The way to search for a query, and the merged hits of several searches."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -62,7 +62,7 @@ TITLES = ("独楽法", "独楽法第二条に規定する独楽の定義に関�
 
 @pytest.fixture(scope="module")
 def tops(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with an act, and an ordinance whose title cites it."""
+    """A workspace with an act, and an ordinance that cites it in its title."""
     folder = tmp_path_factory.mktemp("tops")
     for number, title in enumerate(TITLES, 1):
         (folder / f"597AC000000000{number}_21160401.xml").write_text(

@@ -1,4 +1,4 @@
-"""A model writes searches in the words of statutes: what they find, and what a failure leaves."""
+"""A model writes searches in the words of statutes: their hits, and their failures."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ from localrag.retrieval.types import Query
 from localrag_models.errors import ServerUnreachable
 
 ACT, ORDER = "599AC0000000001", "599CO0000000002"
-# Not a word of it stands in a law of the sample corpus.
+# No law of the sample corpus has a word of it.
 ASKED = Query("お客さんを向こう岸に渡す仕事は、だれでもやっていいの")
 NAME = "渡し舟の安全及び活用に関する法律"
 WRITTEN = searches("渡し守の資格 渡し守となる資格を有する者", law=NAME)

@@ -53,23 +53,20 @@ TRUE_TO_LAW: Mapping[str, list[Found]] = {
 
 
 def shown(request: ChatRequest, name: str) -> list[str]:
-    """The texts that a prompt encloses under a label that begins so."""
+    """The texts under a label of a prompt."""
     user = request.messages[-1].content
     return re.findall(rf'<(text_*) \w+="({name}[^"]*)">\n(.*?)\n</\1>', user, re.DOTALL)
 
 
 def sentences(request: ChatRequest) -> dict[int, str]:
-    """The numbered sentences that a prompt shows."""
+    """The numbered sentences of a prompt."""
     ((_, _, evidence),) = shown(request, "資料")
     lines = (line.partition(": ") for line in evidence.splitlines())
     return {int(number): text for number, _, text in lines if number.isdecimal()}
 
 
 class Reader(ScriptedChat):
-    """Replies by what it is shown: for each option the sentences that hold the words to be cited.
-
-    What no sentence holds it does not find.
-    """
+    """Replies from the prompt: for each option the sentences with the words to be cited, if any."""
 
     def __init__(self, findings: Mapping[str, Sequence[Found]], context: int = 8192) -> None:
         super().__init__(context=context)
@@ -88,7 +85,7 @@ class Reader(ScriptedChat):
 
 
 class Resources(MethodResources):
-    """The resources of a run whose model is given."""
+    """The resources of a run with a given model."""
 
     def __init__(self, home: Path, model: ScriptedChat) -> None:
         super().__init__(Workspace.locate(home), "main", Config(chat=ChatConfig(max_tokens=100)))
@@ -437,7 +434,7 @@ def test_no_text_can_leave_its_element_nor_reach_the_template(ask: Ask) -> None:
 
 @pytest.fixture
 def tiny_home(law_home: Path, tmp_path: Path) -> Path:
-    """The workspace of the laws with a tiny model besides, whose context holds some evidence."""
+    """The workspace of the laws with a tiny model, whose context holds some evidence."""
     home = tmp_path / "laws"
     shutil.copytree(law_home, home)
     write_chat_gguf(tmp_path / "tiny.gguf", context=32768)

@@ -1,4 +1,4 @@
-"""How near questions come to the prepared ones, through the verb and in Python."""
+"""How near questions are to the prepared ones, through the verb and in Python."""
 
 import json
 from collections.abc import Callable

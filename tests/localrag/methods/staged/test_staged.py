@@ -1,4 +1,4 @@
-"""`staged`: what the model may not do, what the trace says, and what is missing."""
+"""`staged`: limits of the model, events of the trace, and missing things."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Comparisons of `staged`: computed where the sides make sense, else the model's conclusion."""
+"""Comparisons of `staged`: computed if the sides make sense, else concluded by the model."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What is cited speaks of the subject asked for, or the answer is not carried."""
+"""An answer is supported only if its citations are about the right subject."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +28,7 @@ ARTICLES = {
 
 @pytest.fixture(scope="module")
 def home(make_home: Callable[..., Path]) -> Path:
-    """A world whose names are written in several ways."""
+    """A world with names in several spellings."""
     return make_home(TRIPLES, ARTICLES)
 
 
@@ -37,7 +37,7 @@ def asked(name: str, predicate: str = "職業") -> tuple[str, str, str]:
 
 
 def hit_of(played: Any, text: str) -> int:
-    """The place of the hit that the model was shown with this text."""
+    """The number of the hit with this text in the prompt."""
     (shown,) = [one for one in played.trace.stages if one.stage == "evidence" and one.hits]
     return next(at for at, hit in enumerate(shown.hits, 1) if text in hit.passage.text)
 

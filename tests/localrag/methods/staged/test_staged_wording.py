@@ -1,4 +1,4 @@
-"""What of a triple a text holds, and what it names."""
+"""The parts and names of a text."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`staged-symbolic` on what is nearly asked: never `supported` where it may be wrong."""
+"""`staged-symbolic` on near misses: never `supported` if it may be wrong."""
 
 from collections.abc import Callable
 

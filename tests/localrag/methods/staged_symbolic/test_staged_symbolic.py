@@ -1,4 +1,4 @@
-"""`staged-symbolic` on invented triples: every shape of question, and what it refuses."""
+"""`staged-symbolic` on invented triples: every shape of question, and its refusals."""
 
 from collections.abc import Callable
 from pathlib import Path
