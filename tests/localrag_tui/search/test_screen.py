@@ -155,10 +155,10 @@ async def test_an_index_that_is_behind_or_missing_is_told(workbench, until, show
     app = workbench(mode="search")
     assert cli("add", str(page)).code == 0
     async with app.run_test(size=(120, 30), notifications=True) as pilot:
-        await until(pilot, lambda: "The index is behind" in shown(app))
+        await until(pilot, lambda: "The index is out of date" in shown(app))
         await pilot.press(*"渡し舟")
         await until(pilot, lambda: app.screen.query_one(Results).hits)
-        await until(pilot, lambda: "The index is behind" in shown(app))
+        await until(pilot, lambda: "The index is out of date" in shown(app))
 
 
 async def test_without_an_index_the_cure_is_named(workbench, until, shown, monkeypatch):

@@ -275,5 +275,5 @@ class Process:
             f"{told}\n{words}".strip(),
             _("If memory was short, use a smaller model. Finished results are kept.")
             if code == -signal.SIGKILL
-            else _("Finished results are kept: try again."),
+            else _("Finished results are kept: try it again."),
         )
