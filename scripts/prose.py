@@ -45,8 +45,12 @@ _RELATIVE = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 _END = re.compile(r"(?<=[.:!?])\s+|\n\s*\n|\n\s*[-*]\s|\|")
-# Code, the values of a message, and the names in a list of arguments.
-_NO_PROSE = re.compile(r"``[^`]*``|`[^`]*`|^\s*>>>.*|\{[^{}]*\}|^ +[\w*, ]+:(?= )", re.MULTILINE)
+# Code, literal blocks, aligned columns, the values of a message, the names in a list of arguments.
+_NO_PROSE = re.compile(
+    r"``[^`]*``|`[^`]*`|^\s*>>>.*|::\n\n(?:(?: {4}.*)?\n)*(?: {4}.*)?|^.*\S {3,}\S.*$"
+    r"|\{[^{}]*\}|^ +[\w*, ]+:(?= )",
+    re.MULTILINE,
+)
 _FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 _APART = re.compile(r"\s*(?:$|[#|>]|[-*] |\d+\. )")
 
@@ -121,7 +125,7 @@ def texts_of(repository: Path, paths: Collection[Path] = ()) -> dict[str, list[T
 
 def count(text: Text) -> Counts:
     """What one text holds of words, stilted phrases, relative words and long sentences."""
-    prose = _NO_PROSE.sub("X", text.words)
+    prose = _NO_PROSE.sub(" X ", text.words)
     lengths = [len(_WORD.findall(sentence)) for sentence in _END.split(prose)]
     return Counts(
         words=sum(lengths),
