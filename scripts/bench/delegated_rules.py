@@ -3,7 +3,7 @@
 Pairs of provisions of the 327 laws, at most three for each act, are asked for in six ways: by the
 place as lawyers cite it, as one speaks, by the delegation, by the act's words with 政令で定める and
 without, and over two steps (act, order, ordinance). The gold provision is in the order. It quotes
-the act's 政令で定める額 right after its citation; the cited provision has these words once, and no
+the act's 政令で定める額 right after its citation. The cited provision has these words once, and no
 other provision quotes them.
 
 The acts are divided into a half for development and a half that is only counted. ``--show`` prints

@@ -85,6 +85,11 @@ def told(log: Path) -> list[Any]:
     return [json.loads(line) for line in log.read_bytes().split(b"\n")[:-1]]
 
 
+def noted(log: Path, wanted: int) -> bool:
+    """Whether so many lines are noted."""
+    return len(told(log)) >= wanted
+
+
 def last_stage(lines: list[Any]) -> str:
     """The last stage noted."""
     return next((line["at"] for line in reversed(lines) if "at" in line), "start")
@@ -258,7 +263,7 @@ class OneRun(Case):
             before = told(log)
             more = 2 * (most - len(before)) // (self.chosen.rounds - number + 1)
             wanted = len(before) + self.chance.randrange(max(1, more))
-            ready = partial(self._noted, log, wanted)
+            ready = partial(noted, log, wanted)
             if not killed_once(ready, self.chance.uniform(0, self.wait), self.act(broken, log)):
                 break
             kills += 1
@@ -266,9 +271,6 @@ class OneRun(Case):
         carry_out(self.act(broken, log))
         print(f"killed {kills} times: {self.compare(whole, broken, told(log), kills)}")
         print(f"n = {kills} kills after which it did not go on as it was: {rate(0, kills)}")
-
-    def _noted(self, log: Path, wanted: int) -> bool:
-        return len(told(log)) >= wanted
 
 
 def _forked(work: Callable[[], object]) -> int:

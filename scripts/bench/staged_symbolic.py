@@ -5,7 +5,7 @@ their own triples; the store still answers some by other triples, so wrong answe
 apart.
 
 Rules and thresholds were made with half A of the questions (by a hash of ids) and all predicates in
-view; of half B only these figures were seen. ``--more N`` gives every subject N more triples, made
+view. Of half B only these figures were seen. ``--more N`` gives every subject N more triples, made
 from those of others.
 
 ``--world`` asks questions of an invented world, written before the rules were seen. Rules were
