@@ -66,14 +66,14 @@ def child(asked: Plan, log: Path) -> None:
     """Run the evaluation to its end, unless killed."""
     note = noting(log)
 
-    class Counted(Answerer):
+    class NotedAnswerer(Answerer):
         """Answers as ever, after noting the question in a log that survives a kill."""
 
         def answer(self, query: Query, watch: Watch = UNWATCHED) -> Answer:
             note([self._method.name, query.text, query.options])
             return super().answer(query, watch)
 
-    runner.Answerer = Counted  # type: ignore[attr-defined]
+    runner.Answerer = NotedAnswerer  # type: ignore[attr-defined]
     runner.evaluate(asked, run="bench")
 
 

@@ -133,7 +133,7 @@ def processor_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-class Case:
+class KilledCase:
     """Work on a workspace to be killed (`kill.py`).
 
     Attributes:
@@ -164,7 +164,7 @@ class Case:
         return lambda: self.work(home, noting(log))
 
 
-class EachRound(Case):
+class EachRound(KilledCase):
     """Work that is killed once in each round, in a new copy of the base."""
 
     seconds: float | None = None
@@ -236,7 +236,7 @@ class EachRound(Case):
         return killed_once(due, 0.0, self.act(home, log))
 
 
-class OneRun(Case):
+class OneRun(KilledCase):
     """One run that is killed again and again, each time after some notes more."""
 
     wait: ClassVar[float]

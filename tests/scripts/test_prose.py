@@ -71,7 +71,7 @@ def run(tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
     ],
 )
 def test_what_is_counted(words: str, counts: tuple[int, ...]) -> None:
-    assert prose.count(prose.Text(Path(), 1, words)) == counts
+    assert prose.count(prose.ProseText(Path(), 1, words)) == counts
 
 
 def test_plain_texts_pass_in_silence(run) -> None:
