@@ -186,7 +186,7 @@ class PrintedPages:
             box = " ".join(f"{value:g}" for value in page.box)
             annotations = " ".join(f"{number} 0 R" for number in page.annotations)
             objects.append(
-                f"<< /Type /PrintedPage /Parent 2 0 R /MediaBox [{box}] /Rotate {page.rotate}"
+                f"<< /Type /Page /Parent 2 0 R /MediaBox [{box}] /Rotate {page.rotate}"
                 f" /Contents {len(objects)} 0 R /Annots [{annotations}] /Resources"
                 f" << /Font << /L 3 0 R /J 6 0 R /V 7 0 R >> {page.resources} >> >>"
             )
