@@ -36,7 +36,7 @@ Matrix = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Example:
+class AdapterExample:
     """A question with its answers.
 
     Attributes:
@@ -97,7 +97,7 @@ def rows_of(store: CorpusStore, index: VectorIndex) -> dict[str, list[int]]:
 
 def asked(
     rows: dict[str, list[int]], embed: Callable[[Sequence[str]], Matrix]
-) -> Iterator[Example]:
+) -> Iterator[AdapterExample]:
     """Questions with vectors of their gold provisions, without follow-ups."""
     for file in sorted((*QUESTIONS.glob("*.jsonl"), *ASKED.glob("*.jsonl"))):
         for line in file.read_text(encoding="utf-8").splitlines():
@@ -106,10 +106,10 @@ def asked(
             gold = sorted({row for unit in units for row in rows.get(unit, ())})
             if gold and not one.get("history"):
                 (vector,) = embed([one["question"]])
-                yield Example(one["gold"][0]["law_id"], one["half"], vector, gold)
+                yield AdapterExample(one["gold"][0]["law_id"], one["half"], vector, gold)
 
 
-def fit(examples: Sequence[Example], texts: Matrix) -> Matrix:
+def fit(examples: Sequence[AdapterExample], texts: Matrix) -> Matrix:
     """The matrix for some questions, by Adam (Kingma and Ba 2015)."""
     questions = np.stack([one.vector for one in examples])
     identity = np.eye(questions.shape[1], dtype=np.float32)
@@ -145,7 +145,9 @@ def gradient(
     return found
 
 
-def ranks(examples: Sequence[Example], texts: Matrix, matrix: Matrix) -> list[tuple[bool, bool]]:
+def ranks(
+    examples: Sequence[AdapterExample], texts: Matrix, matrix: Matrix
+) -> list[tuple[bool, bool]]:
     """Of each question, whether a gold text is among the first two, and among the ten nearest."""
     found = []
     for one in examples:

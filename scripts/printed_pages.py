@@ -49,7 +49,7 @@ def width(text: str, size: float) -> float:
 
 
 @dataclass
-class Page:
+class PrintedPage:
     """A page; `content` are its operators, `annotations` objects by their numbers."""
 
     box: tuple[float, float, float, float] = (0, 0, 595, 842)
@@ -69,7 +69,7 @@ class PrintedPages:
 
     def __init__(self, cmap: str = "UniJIS-UTF16") -> None:
         self.cmap = cmap
-        self.pages: list[Page] = []
+        self.pages: list[PrintedPage] = []
         self.catalog = ""
         self._others: list[str] = []
 
@@ -77,7 +77,7 @@ class PrintedPages:
         self, box: tuple[float, float, float, float] = (0, 0, 595, 842), rotate: int = 0
     ) -> None:
         """Begin a page."""
-        self.pages.append(Page(box, rotate))
+        self.pages.append(PrintedPage(box, rotate))
 
     def text(
         self,

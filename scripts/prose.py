@@ -45,13 +45,17 @@ _RELATIVE = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 _END = re.compile(r"(?<=[.:!?])\s+|\n\s*\n|\n\s*[-*]\s|\|")
-# Code, the values of a message, and the names in a list of arguments.
-_NO_PROSE = re.compile(r"``[^`]*``|`[^`]*`|^\s*>>>.*|\{[^{}]*\}|^ +[\w*, ]+:(?= )", re.MULTILINE)
+# Code, literal blocks, aligned columns, the values of a message, the names in a list of arguments.
+_NO_PROSE = re.compile(
+    r"``[^`]*``|`[^`]*`|^\s*>>>.*|::\n\n(?:(?: {4}.*)?\n)*(?: {4}.*)?|^.*\S {3,}\S.*$"
+    r"|\{[^{}]*\}|^ +[\w*, ]+:(?= )",
+    re.MULTILINE,
+)
 _FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 _APART = re.compile(r"\s*(?:$|[#|>]|[-*] |\d+\. )")
 
 
-class Text(NamedTuple):
+class ProseText(NamedTuple):
     """A paragraph, a docstring, a block of comments or a message, and its place."""
 
     path: Path
@@ -99,7 +103,7 @@ def main() -> None:
             print(*worst([text for found in texts.values() for text in found], 40), sep="\n")
 
 
-def texts_of(repository: Path, paths: Collection[Path] = ()) -> dict[str, list[Text]]:
+def texts_of(repository: Path, paths: Collection[Path] = ()) -> dict[str, list[ProseText]]:
     """All texts by kind, or those of the named files and folders."""
 
     def chosen(found: Iterable[Path]) -> list[Path]:
@@ -119,9 +123,9 @@ def texts_of(repository: Path, paths: Collection[Path] = ()) -> dict[str, list[T
     }
 
 
-def count(text: Text) -> Counts:
+def count(text: ProseText) -> Counts:
     """What one text holds of words, stilted phrases, relative words and long sentences."""
-    prose = _NO_PROSE.sub("X", text.words)
+    prose = _NO_PROSE.sub(" X ", text.words)
     lengths = [len(_WORD.findall(sentence)) for sentence in _END.split(prose)]
     return Counts(
         words=sum(lengths),
@@ -136,7 +140,7 @@ def total(counts: Iterable[Counts]) -> Counts:
     return Counts(*map(sum, zip((0, 0, 0, 0), *counts, strict=True)))
 
 
-def worst(texts: Iterable[Text], most: int) -> list[str]:
+def worst(texts: Iterable[ProseText], most: int) -> list[str]:
     """The places with most stilted phrases and long sentences, the worst first."""
     counted = [(text, count(text)) for text in texts]
     counted.sort(key=lambda one: one[1].stilted + one[1].long, reverse=True)
@@ -150,7 +154,7 @@ def worst(texts: Iterable[Text], most: int) -> list[str]:
 def faults(
     limits: Mapping[str, Mapping[str, float]],
     counted: Mapping[str, Counts],
-    texts: Mapping[str, Collection[Text]],
+    texts: Mapping[str, Collection[ProseText]],
 ) -> list[str]:
     """A line for each count above its limit, followed by the worst places and the cure."""
     found = []
@@ -200,40 +204,40 @@ def _written(limits: Mapping[str, Mapping[str, float]]) -> str:
     return head + "\n".join(tables) + "\n"
 
 
-def _docstrings(path: Path) -> Iterator[Text]:
+def _docstrings(path: Path) -> Iterator[ProseText]:
     """Texts that are statements: docstrings, and what follows a constant."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         match node:
             case ast.Expr(value=ast.Constant(value=str(words))):
-                yield Text(path, node.lineno, cleandoc(words))
+                yield ProseText(path, node.lineno, cleandoc(words))
 
 
-def _comments(path: Path) -> Iterator[Text]:
+def _comments(path: Path) -> Iterator[ProseText]:
     block: list[str] = []
     lines = path.read_text(encoding="utf-8").splitlines()
     for number, line in enumerate([*lines, ""], start=1):
         if comment := re.match(r"\s*# (.*)", line):
             block.append(comment[1])
         elif block:
-            yield Text(path, number - len(block), " ".join(block))
+            yield ProseText(path, number - len(block), " ".join(block))
             block = []
 
 
-def _said(path: Path) -> Iterator[Text]:
+def _said(path: Path) -> Iterator[ProseText]:
     with path.open("rb") as file:
         catalogue = read_po(file)
     for message in catalogue:
         for words in [message.id] if isinstance(message.id, str) else message.id:
             if words:
-                yield Text(path, message.lineno or 1, words)
+                yield ProseText(path, message.lineno or 1, words)
 
 
-def _paragraphs(path: Path) -> Iterator[Text]:
+def _paragraphs(path: Path) -> Iterator[ProseText]:
     text = _FENCED.sub(lambda code: "\n" * code[0].count("\n"), path.read_text(encoding="utf-8"))
     block: list[str] = []
     for number, line in enumerate([*text.splitlines(), ""], start=1):
         if block and (_APART.match(line) or block[-1].startswith(("#", "|"))):
-            yield Text(path, number - len(block), "\n".join(block))
+            yield ProseText(path, number - len(block), "\n".join(block))
             block = []
         if line.strip():
             block.append(line)

@@ -31,7 +31,7 @@ from bench.corpora import law_questions, open_corpus
 from bench.lawyers import ASKED, QUESTIONS
 from bench.multihop import normal, supporting_paragraphs
 from bench.options import REPOSITORY, parser
-from bench.squad import JUDGES, Asked, is_paragraph, kept_from, questions
+from bench.squad import JUDGES, SquadQuestion, is_paragraph, kept_from, questions
 from scipy.optimize import minimize
 from train_statute_lexical import folds
 
@@ -73,7 +73,7 @@ DIGITS = 4
 
 
 @dataclass(frozen=True)
-class Example:
+class QuotationExample:
     """The best quotation for a question.
 
     Attributes:
@@ -106,12 +106,12 @@ def main() -> None:
     WEIGHTS.write_text(tomli_w.dumps(file), encoding="utf-8")
 
 
-def of_kind(examples: Iterable[Example], kind: str) -> list[Example]:
+def of_kind(examples: Iterable[QuotationExample], kind: str) -> list[QuotationExample]:
     """The examples that are judged by the weights of one kind."""
     return [example for example in examples if kind_of(example.signs) == kind]
 
 
-def fitted(examples: Sequence[Example], kind: str, searched: str) -> dict[str, Any]:
+def fitted(examples: Sequence[QuotationExample], kind: str, searched: str) -> dict[str, Any]:
     """Weights of one kind with their provenance, as in the file; printed too."""
     names = SIGNS[kind]
     held_out = cross_validated(examples, names)
@@ -144,7 +144,7 @@ def fitted(examples: Sequence[Example], kind: str, searched: str) -> dict[str, A
     }
 
 
-def fit(examples: Sequence[Example], names: Sequence[str]) -> tuple[float, list[float]]:
+def fit(examples: Sequence[QuotationExample], names: Sequence[str]) -> tuple[float, list[float]]:
     """Base and weights; the penalty applies to the signs at equal spread."""
     values = np.array([[example.signs[name] for name in names] for example in examples])
     answered = np.array([1.0 if example.answered else -1.0 for example in examples])
@@ -165,7 +165,7 @@ def fit(examples: Sequence[Example], names: Sequence[str]) -> tuple[float, list[
     return round(float(found.x[0]), DIGITS), weights.round(DIGITS).tolist()
 
 
-def cross_validated(examples: Sequence[Example], names: Sequence[str]) -> np.ndarray:
+def cross_validated(examples: Sequence[QuotationExample], names: Sequence[str]) -> np.ndarray:
     """The probability of every example, by weights fitted without its page or law."""
     found = np.zeros(len(examples))
     for held_out in folds([example.group for example in examples], FOLDS, 0):
@@ -181,14 +181,14 @@ def log_loss(probable: np.ndarray, answered: np.ndarray) -> float:
     return float(-np.log(np.where(answered, probable, 1 - probable)).mean())
 
 
-def observed(data: Path, work: Path) -> Iterator[Example]:
+def observed(data: Path, work: Path) -> Iterator[QuotationExample]:
     """All examples, searched by words."""
     yield from jsquad(data, work, "")
     yield from multihop(data, work)
     yield from statutes(data, work)
 
 
-def jsquad(data: Path, work: Path, embedder: str) -> Iterator[Example]:
+def jsquad(data: Path, work: Path, embedder: str) -> Iterator[QuotationExample]:
     """The paragraph there and withheld, and the lawyers' questions asked of JSQuAD."""
     squad = data / "jsquad" / "valid-v1.3.json"
     with open_corpus(work, "jsquad-alone", [squad], embedder) as retriever:
@@ -200,7 +200,7 @@ def jsquad(data: Path, work: Path, embedder: str) -> Iterator[Example]:
             yield from example(retriever, "laws in jsquad", group, found, answered=False)
 
 
-def multihop(data: Path, work: Path) -> Iterator[Example]:
+def multihop(data: Path, work: Path) -> Iterator[QuotationExample]:
     """The supporting paragraphs there and withheld."""
     for name in ("hotpotqa", "musique"):
         folder = data / "multihop"
@@ -214,7 +214,7 @@ def multihop(data: Path, work: Path) -> Iterator[Example]:
                 yield from both(retriever, name, text, found, supports)
 
 
-def statutes(data: Path, work: Path) -> Iterator[Example]:
+def statutes(data: Path, work: Path) -> Iterator[QuotationExample]:
     """Law questions with the gold found or its law withheld, and JSQuAD's asked of the laws."""
     laws = [data / "egov" / "xml", data / "egov" / "xml_2015"]
     with open_corpus(work, "statutes", laws) as retriever:
@@ -261,7 +261,7 @@ def both(
     group: str,
     found: Retrieval,
     is_gold: Callable[[Passage], bool],
-) -> Iterator[Example]:
+) -> Iterator[QuotationExample]:
     """The example with the answering text, if found, and the one without it."""
     there = kept_from(found, lambda _: False, HITS)
     if any(is_gold(hit.passage) for hit in there.hits):
@@ -276,14 +276,14 @@ def example(
     found: Retrieval,
     *,
     answered: bool,
-) -> Iterator[Example]:
+) -> Iterator[QuotationExample]:
     """The example of one search; none where nothing is found at all."""
     signs = quotations(retriever, found).signs
     if signs:
-        yield Example(source, group, answered, signs)
+        yield QuotationExample(source, group, answered, signs)
 
 
-def of(asked: Asked) -> Callable[[Passage], bool]:
+def of(asked: SquadQuestion) -> Callable[[Passage], bool]:
     """Whether a passage is the paragraph of a question."""
     return lambda passage: is_paragraph(passage.text, asked.context)
 

@@ -39,7 +39,7 @@ DIGITS = 4
 
 
 @dataclass(frozen=True)
-class Example:
+class OptionsExample:
     """A question with one kind of evidence, as the signs see it.
 
     Attributes:
@@ -110,7 +110,7 @@ class Validation(NamedTuple):
     fits: Sequence[Fit]
 
 
-Examples = Mapping[str, Sequence[Example]]
+Examples = Mapping[str, Sequence[OptionsExample]]
 """By kind of evidence the questions, in the same order."""
 
 
@@ -155,7 +155,7 @@ def _folds(observed: Examples) -> Iterator[dict[str, object]]:
         yield {"questions": marks, **_written(fit_all(_others(observed, held_out)).weights)}
 
 
-def _others(observed: Examples, held_out: set[int]) -> list[Example]:
+def _others(observed: Examples, held_out: set[int]) -> list[OptionsExample]:
     return [one for kind in EVIDENCE for i, one in enumerate(observed[kind]) if i not in held_out]
 
 
@@ -168,9 +168,11 @@ def examples(data: Path, work: Path) -> Examples:
     questions = law_questions(data / "lawqa" / "train.jsonl")
     groups = _groups(questions)
 
-    def example(question: Question, group: str, provisions: Sequence[LawText]) -> Example:
+    def example(question: Question, group: str, provisions: Sequence[LawText]) -> OptionsExample:
         asked = question.query
-        return Example(question, group, provisions, *observe(asked.text, asked.options, provisions))
+        return OptionsExample(
+            question, group, provisions, *observe(asked.text, asked.options, provisions)
+        )
 
     with open_laws(data, work) as retriever:
         return {
@@ -203,7 +205,7 @@ def _groups(questions: Sequence[Question]) -> list[str]:
     return [str(min(group_of[question.context])) for question in questions]
 
 
-def fit_all(training: Sequence[Example]) -> Fit:
+def fit_all(training: Sequence[OptionsExample]) -> Fit:
     """Choose signs and penalty by cross-validation among the training questions, and fit."""
     fitted, signs, penalties = {}, {}, {}
     for kind in KINDS:
@@ -217,14 +219,14 @@ def fit_all(training: Sequence[Example]) -> Fit:
     return Fit(SignWeights(**fitted), signs, penalties)
 
 
-def _chosen(training: Sequence[Example]) -> tuple[list[int], float]:
+def _chosen(training: Sequence[OptionsExample]) -> tuple[list[int], float]:
     """Signs added one by one, and the penalty, that generalise best."""
     tried = [(*_taken_up(training, penalty), penalty) for penalty in PENALTIES]
     _, chosen, penalty = max(tried, key=lambda one: one[0])
     return chosen, penalty
 
 
-def _taken_up(training: Sequence[Example], penalty: float) -> tuple[float, list[int]]:
+def _taken_up(training: Sequence[OptionsExample], penalty: float) -> tuple[float, list[int]]:
     chosen: list[int] = []
     likelihood = -np.inf
     while left := [i for i in range(len(training[0].names)) if i not in chosen]:
@@ -237,7 +239,7 @@ def _taken_up(training: Sequence[Example], penalty: float) -> tuple[float, list[
     return likelihood, chosen
 
 
-def fit(training: Sequence[Example], signs: Sequence[int], penalty: float) -> np.ndarray:
+def fit(training: Sequence[OptionsExample], signs: Sequence[int], penalty: float) -> np.ndarray:
     """Weights of some signs of one kind of question; the penalty is on signs of equal spread."""
     values = np.array([example.matrix for example in training])[:, :, signs]
     answers = np.array([example.answer for example in training])
@@ -292,7 +294,7 @@ def folds(groups: Sequence[str], count: int, seed: int) -> Iterator[set[int]]:
         yield {i for i, group in enumerate(groups) if fold_of[group] == number}
 
 
-def _likelihood(training: Sequence[Example], signs: Sequence[int], penalty: float) -> float:
+def _likelihood(training: Sequence[OptionsExample], signs: Sequence[int], penalty: float) -> float:
     """The logarithm of how probable the answers are, each by what the other folds teach."""
     total = 0.0
     groups = [example.group for example in training]

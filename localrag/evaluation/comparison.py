@@ -80,7 +80,7 @@ class EntryComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RunComparison:
     """Differences between two runs.
 
     Attributes:
@@ -101,7 +101,7 @@ class Comparison:
     only_second: Sequence[str]
 
 
-def compare(first: Evaluation, second: Evaluation) -> Comparison:
+def compare(first: Evaluation, second: Evaluation) -> RunComparison:
     """Compare two runs over the same questions.
 
     Raises:
@@ -131,7 +131,7 @@ def compare(first: Evaluation, second: Evaluation) -> Comparison:
         )
         for ours, theirs in matched.items()
     ]
-    return Comparison(
+    return RunComparison(
         first=first.id,
         second=second.id,
         dataset=first.questions.dataset.name,
@@ -145,9 +145,9 @@ def compare(first: Evaluation, second: Evaluation) -> Comparison:
     )
 
 
-def as_json(comparison: Comparison) -> Any:
+def as_json(comparison: RunComparison) -> Any:
     """A comparison as JSON values."""
-    return TypeAdapter(Comparison).dump_python(comparison, mode="json")
+    return TypeAdapter(RunComparison).dump_python(comparison, mode="json")
 
 
 def _require_same_file(first: Evaluation, second: Evaluation) -> None:
@@ -242,7 +242,7 @@ def _gaps(first: Answers, second: Answers) -> list[float]:
     return [b - a for a, b in zip(first.means(), second.means(), strict=True)]
 
 
-def markdown(comparison: Comparison) -> str:
+def markdown(comparison: RunComparison) -> str:
     """A comparison as Markdown, in the language in use."""
     title = _("{first} against {second}").format(first=comparison.first, second=comparison.second)
     sections = [ReportSection(title, list(_head(comparison)), level=1)]
@@ -256,7 +256,7 @@ def markdown(comparison: Comparison) -> str:
     return as_markdown(sections)
 
 
-def _head(comparison: Comparison) -> Iterator[Block]:
+def _head(comparison: RunComparison) -> Iterator[Block]:
     questions = ngettext("{n:,} question", "{n:,} questions", comparison.questions)
     questions = questions.format(n=comparison.questions)
     # Answers in free text come in one order.
@@ -298,7 +298,7 @@ def _head(comparison: Comparison) -> Iterator[Block]:
     yield Table(header, [_row(entry) for entry in comparison.entries])
 
 
-def _unchanged(comparison: Comparison) -> Iterator[Block]:
+def _unchanged(comparison: RunComparison) -> Iterator[Block]:
     if comparison.unchanged:
         words = _("Made with the same, and nothing changed: {names}.")
         yield ReportText(words.format(names=_(", ").join(comparison.unchanged)))

@@ -170,14 +170,14 @@ def _judge(
         keep_each(asked, journal, model.parallel, _PHASE, setup.name, on_event)
 
 
-class _Kept(Protocol):
+class _KeptReply(Protocol):
     """A judgement or rating, possibly with a problem."""
 
     @property
     def problem(self) -> str: ...
 
 
-_Said = TypeVar("_Said", bound=_Kept)
+_Said = TypeVar("_Said", bound=_KeptReply)
 
 
 def keep_each(

@@ -169,7 +169,7 @@ def make_queries(
         questions = Journal(path, TypeAdapter(MadeQuery), partial(_damaged, path))
         with model, opened(questions) as journal:
             earlier = _of_corpus(corpus, journal)
-            writer = _Writer(corpus, store, layers, model, config, report)
+            writer = _QueryWriter(corpus, store, layers, model, config, report)
             writer.write(journal, earlier, n, aspects, on_event)
         if not report.questions:
             raise UsageError(
@@ -182,7 +182,7 @@ def make_queries(
     return report
 
 
-class _Writer:
+class _QueryWriter:
     def __init__(
         self,
         corpus: str,

@@ -45,7 +45,7 @@ _STOPPED = N_("the judge was stopped before it came to these answers")
 _Points = Annotated[int, Field(ge=0, le=100)]
 
 
-class _Given(BaseModel):
+class _GivenScores(BaseModel):
     recall: _Points
     precision: _Points
     specificity: _Points
@@ -57,8 +57,8 @@ class _Given(BaseModel):
 class _Reply(BaseModel):
     # The reason comes first: the numbers are then written with it in view.
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
-    first: _Given
-    second: _Given
+    first: _GivenScores
+    second: _GivenScores
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class ShownPair(NamedTuple):
         return digest(*self)
 
 
-class _Pair(NamedTuple):
+class _AnswerPair(NamedTuple):
     """Answers of two entries to one question."""
 
     id: str
@@ -216,7 +216,7 @@ def rated(model: ChatModel, settings: ChatConfig, pair: ShownPair) -> Rating:
     return Rating(pair.digest, scores, problem, Spent.of(calls, perf_counter() - begun))
 
 
-def _pairs(plan: Plan, setups: Sequence[Setup]) -> Iterator[_Pair]:
+def _pairs(plan: Plan, setups: Sequence[Setup]) -> Iterator[_AnswerPair]:
     answers = {
         setup.name: read_rows(places.order_file(setup.folder, 0), Answered.of, plan.n)
         for setup in setups
@@ -225,10 +225,10 @@ def _pairs(plan: Plan, setups: Sequence[Setup]) -> Iterator[_Pair]:
         for row in sorted(answers[one].keys() & answers[other].keys()):
             question = plan.asked[row - 1]
             texts = answers[one][row].text.strip(), answers[other][row].text.strip()
-            yield _Pair(question.id, (one, other), ShownPair(question.query.text, *texts))
+            yield _AnswerPair(question.id, (one, other), ShownPair(question.query.text, *texts))
 
 
-def _rating(pair: _Pair, given: Mapping[str, Rating]) -> PairRating:
+def _rating(pair: _AnswerPair, given: Mapping[str, Rating]) -> PairRating:
     missing = Rating("", {}, _(_STOPPED), Spent())
     if not pair.has_words:
         missing = Rating("", dict.fromkeys(MEASURES, (0, 0)), "", Spent())

@@ -20,7 +20,7 @@ from localrag.evaluation import places
 from localrag.evaluation.answers import Answered, read_rows
 from localrag.evaluation.measures.answers import folded
 from localrag.evaluation.planning import Plan, Setup
-from localrag.evaluation.types import GoldSentence, Question, Reading, Result, Search
+from localrag.evaluation.types import GoldSentence, Question, Result, StageReading, StageSearch
 from localrag.methods.extractive import EVIDENCE
 from localrag.methods.staged.stages import label_of
 from localrag.reading.types import Stage, Step
@@ -59,7 +59,7 @@ def with_searches(
 
 def searches(
     answer: Answered, question: Question, said: Callable[[str], Said | None]
-) -> tuple[tuple[Search, ...], int]:
+) -> tuple[tuple[StageSearch, ...], int]:
     """Compare the searches of a derivation with the gold triples.
 
     Args:
@@ -71,7 +71,7 @@ def searches(
         Each stage of each query, and the number of gold triples without a query.
     """
     sought: set[Triple] = set()
-    found: list[Search] = []
+    found: list[StageSearch] = []
     for number, step in enumerate(answer.derivation.steps, 1):
         gold = _gold(step, question.derivation)
         if gold is None or not step.tried:
@@ -82,7 +82,7 @@ def searches(
             continue
         hits = [one for id_ in _read(records) if (one := said(id_))]
         found += [
-            Search(stage, _holds(hits, gold, stage), _reading(step, gold, stage))
+            StageSearch(stage, _holds(hits, gold, stage), _reading(step, gold, stage))
             for stage in step.tried
             if stage is not Stage.MODEL
         ]
@@ -122,10 +122,10 @@ def _names(text: str, name: str) -> bool:
     return folded(name) in folded(text) or without_blanks(name) in without_blanks(text)
 
 
-def _reading(step: Step, gold: Triple, stage: Stage) -> Reading:
+def _reading(step: Step, gold: Triple, stage: Stage) -> StageReading:
     if step.stage is not stage or step.triple is None:
-        return Reading.NOT_FOUND
-    return Reading.RIGHT if _same(step.triple, gold) else Reading.WRONG
+        return StageReading.NOT_FOUND
+    return StageReading.RIGHT if _same(step.triple, gold) else StageReading.WRONG
 
 
 def _same(one: Triple, other: Triple) -> bool:

@@ -237,7 +237,7 @@ DETERMINISTIC, JUDGE = "deterministic", "judge"
 """Who gives verdicts: the comparison by code, and a model."""
 
 
-class Reading(StrEnum):
+class StageReading(StrEnum):
     """A stage's reading of the hits, compared with the gold triple."""
 
     RIGHT = "right"
@@ -246,7 +246,7 @@ class Reading(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class StageSearch:
     """One query of a derivation at one stage.
 
     Attributes:
@@ -255,7 +255,7 @@ class Search:
 
     stage: Stage
     found: bool
-    reading: Reading
+    reading: StageReading
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +300,7 @@ class Result:
     verdicts: Mapping[str, str] = field(default_factory=dict)
     unjudged: str = ""
     judging: Spent = Spent()
-    searches: tuple[Search, ...] = ()
+    searches: tuple[StageSearch, ...] = ()
     unsought: int = 0
     sentences: tuple[bool, ...] = ()
 

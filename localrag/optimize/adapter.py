@@ -18,7 +18,7 @@ from localrag.methods.toolkit import Toolkit
 from localrag.optimize.leakage import Leak, LeakageGuard
 from localrag.optimize.spending import Spending, key_of
 from localrag.optimize.task import FOUND, QueryTask, Shared, as_written
-from localrag.optimize.types import Candidate, Objective, Proposal, Refused, Rollout
+from localrag.optimize.types import Candidate, Objective, Proposal, RefusedProposals, Rollout
 from localrag.prompts import Language, prompt
 from localrag_models.chat import Message
 
@@ -181,7 +181,7 @@ class QueryAdapter:
     on_leak: Callable[[Leak], None]
     on_note: Callable[[Fact], None]
     candidates: list[Candidate] = field(default_factory=list)
-    refused: Refused = field(default_factory=Refused)
+    refused: RefusedProposals = field(default_factory=RefusedProposals)
     end: str = ""
     _proposals: int = 0
     _tried: set[str] = field(default_factory=set)

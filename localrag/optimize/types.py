@@ -102,7 +102,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedProposals:
     """Numbers of proposals that became no candidate.
 
     Attributes:
@@ -147,7 +147,7 @@ class Outcome:
     candidates: Sequence[Candidate]
     best: int
     validation: int
-    refused: Refused
+    refused: RefusedProposals
     calls: int
     seconds: float
     reported: Reported | None = None

@@ -2,7 +2,7 @@
 
 Each is added in its own process, together with a sound document. Printed are messages, peak memory
 of all processes, seconds by clock and processor, and whether the sound document was added. A file
-passes if it is read or refused within 512 MB and 30 s (on a busy machine, 30 s of the processor).
+passes if it is read or refused within 512 MB and 30 s. A busy machine counts processor seconds.
 """
 
 import bz2

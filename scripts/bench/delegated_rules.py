@@ -3,7 +3,7 @@
 Pairs of provisions of the 327 laws, at most three for each act, are asked for in six ways: by the
 place as lawyers cite it, as one speaks, by the delegation, by the act's words with 政令で定める and
 without, and over two steps (act, order, ordinance). The gold provision is in the order. It quotes
-the act's 政令で定める額 right after its citation; the cited provision has these words once, and no
+the act's 政令で定める額 right after its citation. The cited provision has these words once, and no
 other provision quotes them.
 
 The acts are divided into a half for development and a half that is only counted. ``--show`` prints
@@ -68,7 +68,7 @@ _FEWEST, _MOST, _NEAR = 6, 45, 300
 _HOW = (("額", "いくら"), ("料", "いくら"), ("期間", "どのくらい"), ("数", "いくつ"))
 
 
-class Pair(NamedTuple):
+class DelegatedPair(NamedTuple):
     """A point that a provision leaves to an order, and the order's provision.
 
     Attributes:
@@ -88,7 +88,7 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Asked:
+class DelegationQuestion:
     """A question; `gold` is the provision to be quoted, and `act` its starting point."""
 
     way: str
@@ -121,9 +121,9 @@ def main() -> None:
     print_line("all", [one for some in outcomes.values() for one in some])
 
 
-def questions(store: CorpusStore, names: LawNames) -> Mapping[str, Sequence[Asked]]:
+def questions(store: CorpusStore, names: LawNames) -> Mapping[str, Sequence[DelegationQuestion]]:
     """The questions of both halves; fewer where the corpus has too few pairs."""
-    by_act: dict[str, list[Pair]] = defaultdict(list)
+    by_act: dict[str, list[DelegatedPair]] = defaultdict(list)
     for pair in pairs(store, names):
         by_act[pair.act].append(pair)
     random = Random(SEED)
@@ -140,7 +140,7 @@ def questions(store: CorpusStore, names: LawNames) -> Mapping[str, Sequence[Aske
     }
 
 
-def pairs(store: CorpusStore, names: LawNames) -> Iterator[Pair]:
+def pairs(store: CorpusStore, names: LawNames) -> Iterator[DelegatedPair]:
     """All pairs of the corpus that are beyond doubt."""
     filling: dict[str, list[tuple[Reference, str]]] = defaultdict(list)
     for document in store.documents(kind="law"):
@@ -156,7 +156,7 @@ def pairs(store: CorpusStore, names: LawNames) -> Iterator[Pair]:
                 yield pair
 
 
-def _is_rival(pair: Pair, reference: Reference, words: str) -> bool:
+def _is_rival(pair: DelegatedPair, reference: Reference, words: str) -> bool:
     """Whether another paragraph says of the same place that it fills in the same."""
     return (
         pair.left in words
@@ -165,7 +165,7 @@ def _is_rival(pair: Pair, reference: Reference, words: str) -> bool:
     )
 
 
-def _pair(store: CorpusStore, reference: Reference, words: str) -> Pair | None:
+def _pair(store: CorpusStore, reference: Reference, words: str) -> DelegatedPair | None:
     """A pair behind a reference of an order; None if the words after it are ambiguous."""
     quotes, place = _QUOTES.match(words), store.at(reference.law_id, reference.target)
     if quotes is None or place is None or reference.target_end or reference.source.division:
@@ -176,7 +176,7 @@ def _pair(store: CorpusStore, reference: Reference, words: str) -> Pair | None:
     if len(places) != 1:
         return None
     before = _own_words(place.text, places[0].start() + len(own))
-    return Pair(
+    return DelegatedPair(
         reference.law_id,
         reference.target,
         before,
@@ -206,8 +206,8 @@ def _own_words(text: str, end: int) -> str:
 
 
 def _asked_of(
-    acts: Sequence[str], by_act: Mapping[str, Sequence[Pair]], names: LawNames
-) -> Iterator[Asked]:
+    acts: Sequence[str], by_act: Mapping[str, Sequence[DelegatedPair]], names: LawNames
+) -> Iterator[DelegationQuestion]:
     """The questions of a half, those ways to ask first that suit the fewest acts."""
     left = {act: list(_steps(act, by_act)) for act in acts}
     of_act: Counter[str] = Counter()
@@ -225,7 +225,9 @@ def _asked_of(
             return
 
 
-def _steps(act: str, by_act: Mapping[str, Sequence[Pair]]) -> Iterator[tuple[Pair, Pair | None]]:
+def _steps(
+    act: str, by_act: Mapping[str, Sequence[DelegatedPair]]
+) -> Iterator[tuple[DelegatedPair, DelegatedPair | None]]:
     """Two pairs each: the implementing paragraph of the first delegates again."""
     for pair in by_act[act]:
         yield pair, None
@@ -234,7 +236,7 @@ def _steps(act: str, by_act: Mapping[str, Sequence[Pair]]) -> Iterator[tuple[Pai
         yield from ((pair, one) for one in again if quoted[one.left] == 1)
 
 
-def _suits(way: str, pair: Pair, further: Pair | None) -> bool:
+def _suits(way: str, pair: DelegatedPair, further: DelegatedPair | None) -> bool:
     if way == "two steps" or further is not None:
         return way == "two steps" and further is not None
     is_noun = pair.point not in _EMPTY and _NOUN.fullmatch(pair.point) is not None
@@ -245,7 +247,9 @@ def _suits(way: str, pair: Pair, further: Pair | None) -> bool:
     return is_noun or way in ("words", "place")
 
 
-def _worded(way: str, pair: Pair, further: Pair | None, names: LawNames) -> Asked:
+def _worded(
+    way: str, pair: DelegatedPair, further: DelegatedPair | None, names: LawNames
+) -> DelegationQuestion:
     title = names.title(pair.act)
     place, spoken = cite(title, pair.place), cite("", pair.place, arabic=True)
     shortest = min((name for name, ids in names.names.items() if ids == (pair.act,)), key=len)
@@ -263,10 +267,10 @@ def _worded(way: str, pair: Pair, further: Pair | None, names: LawNames) -> Aske
         "two steps": f"{place}の{left}について、{further.left if further else ''}とは何か",
     }[way]
     last = further or pair
-    return Asked(way, question, (pair.act, pair.place), (last.order, last.filling))
+    return DelegationQuestion(way, question, (pair.act, pair.place), (last.order, last.filling))
 
 
-def judged(asked: Asked, answer: Quotations) -> tuple[bool, bool, bool]:
+def judged(asked: DelegationQuestion, answer: Quotations) -> tuple[bool, bool, bool]:
     """Whether the gold, its article, and the gold with the act's provision are quoted."""
     quoted = []
     for citation in answer.citations:
@@ -290,7 +294,9 @@ def print_line(way: str, some: Sequence[tuple[bool, ...]]) -> None:
     print(f"{way:<15}{len(some):>3}  {''.join(f'{one:<26}' for one in rates).rstrip()}")
 
 
-def show(asked: Asked, answer: Quotations, outcome: tuple[bool, ...], retriever: Retriever) -> None:
+def show(
+    asked: DelegationQuestion, answer: Quotations, outcome: tuple[bool, ...], retriever: Retriever
+) -> None:
     """Print one question, its gold and what was quoted."""
     names = retriever.names
     print(f"\n{asked.way}: {asked.question}\n   {outcome}")

@@ -17,7 +17,7 @@ from itertools import islice
 from bench.corpora import open_laws
 from bench.options import parser
 from bench.rates import rate
-from bench.typed_citations import NOTATIONS, OF_TWO, Cited, provisions_of, read_as_typed
+from bench.typed_citations import NOTATIONS, OF_TWO, CitedProvision, provisions_of, read_as_typed
 
 from localrag.statutes.names import LawNames
 from localrag.statutes.notation import cite
@@ -83,19 +83,19 @@ def main() -> None:
     print(f"{'all':<16}{everything:>7}  {rate(right.total(), everything)}")
 
 
-def _notations(names: LawNames) -> Mapping[str, Callable[[Cited], str]]:
-    def numbered(cited: Cited) -> str:
+def _notations(names: LawNames) -> Mapping[str, Callable[[CitedProvision], str]]:
+    def numbered(cited: CitedProvision) -> str:
         number = names.rows[cited.target.law_id].law_num
         return f"{cited.title}（{number}）{cite('', cited.place, arabic=True)}" if number else ""
 
-    def quoted(cited: Cited) -> str:
+    def quoted(cited: CitedProvision) -> str:
         return f"「{cited.title}」{cite('', cited.place, arabic=True)}"
 
     return {**NOTATIONS, "numbered": numbered, "quoted": quoted}
 
 
 def _meant(
-    cited: Cited, write: Callable[[Cited], str], notation: str
+    cited: CitedProvision, write: Callable[[CitedProvision], str], notation: str
 ) -> tuple[str, set[Target]] | None:
     """A citation in a notation, and its provisions; None if it has none."""
     text = write(cited)

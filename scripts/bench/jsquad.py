@@ -16,7 +16,7 @@ from typing import NamedTuple
 from bench.corpora import open_corpus, write_main_provisions
 from bench.options import parser
 from bench.rates import latency, rate
-from bench.squad import JUDGES, Asked, is_paragraph, kept_from, questions
+from bench.squad import JUDGES, SquadQuestion, is_paragraph, kept_from, questions
 
 from localrag.reading.extractive import quotations
 from localrag.retrieval.pipeline import Retriever
@@ -25,7 +25,7 @@ from localrag.retrieval.types import Query
 HITS = 10
 
 
-class Outcome(NamedTuple):
+class SquadOutcome(NamedTuple):
     """Result of one question, by printed name."""
 
     paragraph_first: bool
@@ -61,15 +61,15 @@ def main() -> None:
                 outcome(retriever, asked, searching, quoting) for asked in some[: arguments.limit]
             ]
             print(f"{group}, n = {len(outcomes):,}")
-            for column, measure in enumerate(Outcome._fields):
+            for column, measure in enumerate(SquadOutcome._fields):
                 held = sum(one[column] for one in outcomes)
                 print(f"  {measure.replace('_', ' '):<38}{rate(held, len(outcomes))}")
     print(f"search: {latency(searching)}; quotations: {latency(quoting)}")
 
 
 def outcome(
-    retriever: Retriever, asked: Asked, searching: list[float], quoting: list[float]
-) -> Outcome:
+    retriever: Retriever, asked: SquadQuestion, searching: list[float], quoting: list[float]
+) -> SquadOutcome:
     """Ask a question twice; the seconds it took are added to the lists."""
     query = Query(asked.text)
     started = time.perf_counter()
@@ -83,7 +83,7 @@ def outcome(
     quoting.append(time.perf_counter() - started)
     right = [is_paragraph(hit.passage.text, asked.context) for hit in there.hits]
     inside = [any(answer in quote for answer in asked.answers) for quote in quotes]
-    return Outcome(
+    return SquadOutcome(
         any(right[:1]),
         any(right),
         any(inside[:1]),

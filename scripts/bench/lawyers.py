@@ -76,7 +76,7 @@ PARTS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LawyersOutcome:
     """Result of one question; None if a figure does not apply."""
 
     article: bool | None
@@ -133,7 +133,7 @@ def answered(
     written: Mapping[str, Sequence[WrittenSearch]] = MappingProxyType({}),
     *,
     shown: bool = False,
-) -> dict[tuple[str, str], list[Outcome]]:
+) -> dict[tuple[str, str], list[LawyersOutcome]]:
     """Results of each question, by group and half.
 
     Args:
@@ -142,7 +142,7 @@ def answered(
         written: searches by id of the question.
         shown: print those that may be seen.
     """
-    outcomes: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
+    outcomes: dict[tuple[str, str], list[LawyersOutcome]] = defaultdict(list)
     orders = OrdersUnder(retriever.store, retriever.names)
     for asked in questions:
         started = time.perf_counter()
@@ -157,7 +157,7 @@ def answered(
     return outcomes
 
 
-def print_groups(outcomes: Mapping[tuple[str, str], Sequence[Outcome]]) -> None:
+def print_groups(outcomes: Mapping[tuple[str, str], Sequence[LawyersOutcome]]) -> None:
     """Print a line for every group and half, one for each half, and the time of an answer."""
     print(f"{'group':<11}{'half':<9}{'n':>3}  {'article first or second':<24}{'exact place':<24}"
           f"{'top 10':<24}{'of another law':<24}absent told")  # fmt: skip
@@ -186,7 +186,7 @@ def print_parts(retriever: Retriever, questions: Sequence[dict[str, Any]]) -> No
         print(f"{part:<30}{share(every, 'article')}{share(every, 'told')}{'  '.join(shares)}")
 
 
-def share(outcomes: Sequence[Outcome], name: str) -> str:
+def share(outcomes: Sequence[LawyersOutcome], name: str) -> str:
     """The rate of a figure over the questions it applies to, as a column."""
     told = [value for one in outcomes if (value := getattr(one, name)) is not None]
     return f"{rate(sum(told), len(told)):<24}"
@@ -198,7 +198,7 @@ def judged(
     retrieval: Retrieval,
     orders: OrdersUnder,
     seconds: float,
-) -> Outcome:
+) -> LawyersOutcome:
     """Compare an answer with the gold provisions of its question."""
     gold = [(one["law_id"], locator_of(one)) for one in asked["gold"]]
     quoted = places(answer)[:FIRST]
@@ -207,7 +207,7 @@ def judged(
     allowed |= {order for law_id in asked["laws"] for order in orders(law_id)}
     laws = {citation.passage_id.rpartition("#")[0] for citation in answer.citations}
     absent = asked["absent"]
-    return Outcome(
+    return LawyersOutcome(
         article=any_in(gold, quoted, whole=True) if gold else None,
         place=any_in(gold, quoted, whole=False) if gold else None,
         found=any(same_article(one, hit) for one in gold for hit in hits) if gold else None,
@@ -279,7 +279,7 @@ def paragraph(place: Locator) -> tuple[str, str, str]:
     return place.division, place.article, place.paragraph
 
 
-def print_line(group: str, half: str, some: Sequence[Outcome]) -> None:
+def print_line(group: str, half: str, some: Sequence[LawyersOutcome]) -> None:
     """Print the rates of some questions; a dash where none is asked for."""
     rates = [share(some, name) for name in ("article", "place", "found", "other_law", "told")]
     print(f"{group:<11}{half:<9}{len(some):>3}  {''.join(rates).rstrip()}")
@@ -289,7 +289,7 @@ def show(
     asked: dict[str, Any],
     answer: Quotations,
     retrieval: Retrieval,
-    outcome: Outcome,
+    outcome: LawyersOutcome,
     retriever: Retriever,
 ) -> None:
     """Print one question, how it was read and what was quoted."""

@@ -58,7 +58,7 @@ Place = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
-class Asked:
+class LayeredQuestion:
     """A question, its parts, and what supports its answer."""
 
     question: Question
@@ -89,7 +89,7 @@ def main() -> None:
         print(f"{arguments.dataset}, n = {len(asked)}, split {arguments.split}")
         print(f"{'method':<20}{'sentences':>10}  {'all paragraphs':<22}", end="")
         print(f"{'any paragraph':<22}{'all sentences':<22}of the sentences")
-        readers = _Kept(workspace.home / f"read-{arguments.dataset}.json")
+        readers = _KeptShown(workspace.home / f"read-{arguments.dataset}.json")
         for name, way in _methods(arguments.k).items():
             shown = [_shown(config.method, resources, one, way) for one in asked]
             answers = _read(resources, asked, shown, readers) if arguments.read else ""
@@ -113,7 +113,7 @@ def _unrewritten(workspace: Workspace, corpus: str, config: Config) -> None:
 
 
 def _shown(
-    settings: MethodConfig, resources: MethodResources, one: Asked, way: "_Way"
+    settings: MethodConfig, resources: MethodResources, one: LayeredQuestion, way: "_Way"
 ) -> list[LayerText]:
     """What a method shows its reader, every sentence once."""
     case = Case(one.question.query, settings=settings)
@@ -123,7 +123,7 @@ def _shown(
     return list({text.place: text for text in shown}.values())
 
 
-def _measured(asked: Sequence[Asked], shown: Sequence[Sequence[LayerText]]) -> str:
+def _measured(asked: Sequence[LayeredQuestion], shown: Sequence[Sequence[LayerText]]) -> str:
     counts: list[int] = []
     shares: list[float] = []
     all_paragraphs = any_paragraph = all_sentences = 0
@@ -144,9 +144,9 @@ def _measured(asked: Sequence[Asked], shown: Sequence[Sequence[LayerText]]) -> s
 
 def _read(
     resources: MethodResources,
-    asked: Sequence[Asked],
+    asked: Sequence[LayeredQuestion],
     shown: Sequence[Sequence[LayerText]],
-    kept: "_Kept",
+    kept: "_KeptShown",
 ) -> str:
     """F1 and exact match of the model's answer from some evidence."""
     found = []
@@ -167,7 +167,7 @@ def _answered(resources: MethodResources, query: Query, texts: Sequence[LayerTex
     return answer_from_texts(Toolkit(resources), query, texts).text
 
 
-def _supporting(resources: MethodResources, one: Asked) -> list[LayerText]:
+def _supporting(resources: MethodResources, one: LayeredQuestion) -> list[LayerText]:
     """Original sentences of the supporting paragraphs."""
     filters = Filters(documents=tuple(sorted(one.documents)))
     query = replace(one.question.query, filters=filters)
@@ -221,7 +221,7 @@ def _asked(
     resources: MethodResources,
     file: Path,
     records: Sequence[Record],
-) -> Iterator[Asked]:
+) -> Iterator[LayeredQuestion]:
     questions = load(
         workspace,
         arguments.dataset,
@@ -231,7 +231,7 @@ def _asked(
         limit=arguments.first or 0,
     ).questions
     place = workspace.corpus(corpus)
-    kept = _Kept(workspace.home / f"split-{arguments.dataset}.json")
+    kept = _KeptShown(workspace.home / f"split-{arguments.dataset}.json")
     with CorpusStore.open(place.store, read_only=True) as store:
         for question, record in zip(questions, records, strict=False):
             gold = frozenset(one.document for one in question.gold)
@@ -247,10 +247,10 @@ def _asked(
                     texts = []
             parts = [replace(own, text=text) for text in texts] or [own]
             sentences = frozenset(_gold_sentences(store, record, gold))
-            yield Asked(replace(question, query=own), parts, sentences, gold)
+            yield LayeredQuestion(replace(question, query=own), parts, sentences, gold)
 
 
-class _Kept:
+class _KeptShown:
     """What a model said, kept in a file: the same for every run."""
 
     def __init__(self, path: Path) -> None:

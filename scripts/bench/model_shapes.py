@@ -29,7 +29,7 @@ PASSAGE_TOKENS = (200, 480)
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ShapeOptions:
     """What the command line says of all measurements."""
 
     threads: int
@@ -51,7 +51,7 @@ class Stopwatch:
         self.cpu = time.process_time() - self._cpu
 
 
-def measure_chat(path: Path, options: Options) -> list[str]:
+def measure_chat(path: Path, options: ShapeOptions) -> list[str]:
     """Cells of one row: load, prompt, generation free and under a schema, memory."""
     from localrag_models.backends.llama_cpp.chat import LlamaCppChat
 
@@ -79,7 +79,7 @@ def measure_chat(path: Path, options: Options) -> list[str]:
     ]
 
 
-def measure_llama_cpp(path: Path, options: Options) -> list[str]:
+def measure_llama_cpp(path: Path, options: ShapeOptions) -> list[str]:
     """Cells of one row: load, passages of each length, memory."""
     from localrag_models.backends.llama_cpp.encoder import LlamaCppEmbedder
 
@@ -89,7 +89,7 @@ def measure_llama_cpp(path: Path, options: Options) -> list[str]:
     )
 
 
-def measure_sentence_transformers(folder: Path, options: Options) -> list[str]:
+def measure_sentence_transformers(folder: Path, options: ShapeOptions) -> list[str]:
     """Cells of one row, as `measure_llama_cpp`."""
     from localrag_models.backends.sentence_transformers import SentenceTransformersEmbedder
 
@@ -100,7 +100,7 @@ def measure_sentence_transformers(folder: Path, options: Options) -> list[str]:
     )
 
 
-def _measure_embedder(start: Callable[[], Any], options: Options) -> list[str]:
+def _measure_embedder(start: Callable[[], Any], options: ShapeOptions) -> list[str]:
     with Stopwatch() as load:
         embedder = start()
     cells = [f"{load.wall:.1f}"]
@@ -125,14 +125,16 @@ def peak() -> str:
     return f"{int(lines['VmHWM'].split()[0]) / 2**20:.2f}"
 
 
-def alone(measure: Callable[[Path, Options], list[str]], path: Path, options: Options) -> list[str]:
+def alone(
+    measure: Callable[[Path, ShapeOptions], list[str]], path: Path, options: ShapeOptions
+) -> list[str]:
     """The cells that `measure` gives in a process of its own."""
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=spawn) as pool:
         return pool.submit(measure, path, options).result()
 
 
-def chat_rows(work: Path, layers: int, options: Options) -> Iterator[list[str]]:
+def chat_rows(work: Path, layers: int, options: ShapeOptions) -> Iterator[list[str]]:
     """One row for the chat model."""
     from tiny_models.full_size import QWEN3_8B, write_q4_k_m
 
@@ -146,7 +148,7 @@ def chat_rows(work: Path, layers: int, options: Options) -> Iterator[list[str]]:
     yield [name, "Q4_K_M", gigabytes(path), *alone(measure_chat, path, options)]
 
 
-def embedder_rows(work: Path, options: Options) -> Iterator[list[str]]:
+def embedder_rows(work: Path, options: ShapeOptions) -> Iterator[list[str]]:
     """One row for each runtime and precision of the embedder."""
     from tiny_models.encoder import E5_SMALL, write_embedder, write_gguf
 
@@ -204,7 +206,9 @@ def main() -> None:
         "--keep", type=Path, metavar="FOLDER", help="write the models there and leave them"
     )
     given = wanted.parse_args()
-    options = Options(given.threads, given.gpu_layers, given.prompt, given.generate, given.passages)
+    options = ShapeOptions(
+        given.threads, given.gpu_layers, given.prompt, given.generate, given.passages
+    )
     with folder_for_models(given.keep) as work:
         if given.shape != "e5-small":
             speeds = ["prompt tokens/s", "generated tokens/s", "the same under a schema"]

@@ -38,7 +38,7 @@ _ENDS = (
 
 
 @dataclass
-class Made:
+class MadeOfficeFile:
     """A file, and its known content.
 
     Attributes:
@@ -77,12 +77,12 @@ class Writer:
         return [self.sentence() for _ in range(self._random.randint(1, most))]
 
 
-def workbook(number: int, writer: Writer) -> Made:
+def workbook(number: int, writer: Writer) -> MadeOfficeFile:
     """A workbook: heads, formats, merged and hidden cells, comments, a second sheet."""
     import openpyxl
     from openpyxl.comments import Comment
 
-    made = Made(f"台帳{number}.xlsx", b"")
+    made = MadeOfficeFile(f"台帳{number}.xlsx", b"")
     book = openpyxl.Workbook()
     sheet = book.active
     sheet.title = "一覧"
@@ -239,9 +239,9 @@ def _relations(targets: Sequence[tuple[str, str]]) -> str:
     return f'<Relationships xmlns="{_REL}">{rows}</Relationships>'
 
 
-def presentation(number: int, writer: Writer) -> Made:
+def presentation(number: int, writer: Writer) -> MadeOfficeFile:
     """A presentation: titles, boxes, groups, a table, notes and a hidden slide."""
-    made = Made(f"説明{number}.pptx", b"")
+    made = MadeOfficeFile(f"説明{number}.pptx", b"")
     slides = []
     for at in range(1, 4):
         title, lines, notes = f"第{at}部　概要", writer.sentences(4), writer.sentences(2)
@@ -266,9 +266,9 @@ def presentation(number: int, writer: Writer) -> Made:
     return made
 
 
-def message(number: int, writer: Writer) -> Made:
+def message(number: int, writer: Writer) -> MadeOfficeFile:
     """A message in one of the charsets that are used, with an attachment."""
-    made = Made(f"連絡{number}.eml", b"")
+    made = MadeOfficeFile(f"連絡{number}.eml", b"")
     mail = EmailMessage()
     mail["From"] = "管理者 <kanri@example.jp>"
     mail["To"] = "利用者 <riyo@example.jp>"
@@ -299,7 +299,7 @@ def message(number: int, writer: Writer) -> Made:
     return made
 
 
-def outlook(number: int, writer: Writer) -> Made:
+def outlook(number: int, writer: Writer) -> MadeOfficeFile:
     """A message as Outlook saves it."""
     lines, attached = writer.sentences(5), writer.sentences(2)
     content = msg(
@@ -308,7 +308,7 @@ def outlook(number: int, writer: Writer) -> Made:
         code_page=932 if number % 2 else 0,
         attachments={"別紙.txt": "\n".join(attached).encode()},
     )
-    return Made(f"伝言{number}.msg", content, [*lines, *attached])
+    return MadeOfficeFile(f"伝言{number}.msg", content, [*lines, *attached])
 
 
 def msg(
@@ -435,9 +435,9 @@ def _entry(entry: dict[str, Any]) -> bytes:
     )
 
 
-def table(number: int, writer: Writer) -> Made:
+def table(number: int, writer: Writer) -> MadeOfficeFile:
     """A table as text, in the encodings and with the separators that programs write."""
-    made = Made(f"表{number}.{'tsv' if number % 5 == 0 else 'csv'}", b"")
+    made = MadeOfficeFile(f"表{number}.{'tsv' if number % 5 == 0 else 'csv'}", b"")
     separator = "\t" if number % 5 == 0 else (",", ";")[number % 2]
     out = io.StringIO()
     rows = csv.writer(out, delimiter=separator, lineterminator="\r\n")
@@ -450,10 +450,16 @@ def table(number: int, writer: Writer) -> Made:
     return made
 
 
-KINDS: Sequence[Callable[[int, Writer], Made]] = (workbook, presentation, message, outlook, table)
+KINDS: Sequence[Callable[[int, Writer], MadeOfficeFile]] = (
+    workbook,
+    presentation,
+    message,
+    outlook,
+    table,
+)
 
 
-def files(count: int, seed: int) -> Iterator[Made]:
+def files(count: int, seed: int) -> Iterator[MadeOfficeFile]:
     """So many files of all kinds in turn."""
     for number in range(count):
         yield KINDS[number % len(KINDS)](number // len(KINDS) + 1, Writer(seed * 1_000 + number))
@@ -496,7 +502,7 @@ def added(home: Path, folder: Path) -> dict[str, Any]:
     return report
 
 
-def missing(home: Path, made: Sequence[Made], report: dict[str, Any]) -> Iterator[str]:
+def missing(home: Path, made: Sequence[MadeOfficeFile], report: dict[str, Any]) -> Iterator[str]:
     """One line for each sentence not found, not exact, or not named."""
     import localrag
     from localrag.corpus.types import omissions_of

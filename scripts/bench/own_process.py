@@ -85,6 +85,11 @@ def told(log: Path) -> list[Any]:
     return [json.loads(line) for line in log.read_bytes().split(b"\n")[:-1]]
 
 
+def noted(log: Path, wanted: int) -> bool:
+    """Whether so many lines are noted."""
+    return len(told(log)) >= wanted
+
+
 def last_stage(lines: list[Any]) -> str:
     """The last stage noted."""
     return next((line["at"] for line in reversed(lines) if "at" in line), "start")
@@ -128,7 +133,7 @@ def processor_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-class Case:
+class KilledCase:
     """Work on a workspace to be killed (`kill.py`).
 
     Attributes:
@@ -159,7 +164,7 @@ class Case:
         return lambda: self.work(home, noting(log))
 
 
-class EachRound(Case):
+class EachRound(KilledCase):
     """Work that is killed once in each round, in a new copy of the base."""
 
     seconds: float | None = None
@@ -231,7 +236,7 @@ class EachRound(Case):
         return killed_once(due, 0.0, self.act(home, log))
 
 
-class OneRun(Case):
+class OneRun(KilledCase):
     """One run that is killed again and again, each time after some notes more."""
 
     wait: ClassVar[float]
@@ -258,7 +263,7 @@ class OneRun(Case):
             before = told(log)
             more = 2 * (most - len(before)) // (self.chosen.rounds - number + 1)
             wanted = len(before) + self.chance.randrange(max(1, more))
-            ready = partial(self._noted, log, wanted)
+            ready = partial(noted, log, wanted)
             if not killed_once(ready, self.chance.uniform(0, self.wait), self.act(broken, log)):
                 break
             kills += 1
@@ -266,9 +271,6 @@ class OneRun(Case):
         carry_out(self.act(broken, log))
         print(f"killed {kills} times: {self.compare(whole, broken, told(log), kills)}")
         print(f"n = {kills} kills after which it did not go on as it was: {rate(0, kills)}")
-
-    def _noted(self, log: Path, wanted: int) -> bool:
-        return len(told(log)) >= wanted
 
 
 def _forked(work: Callable[[], object]) -> int:

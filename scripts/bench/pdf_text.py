@@ -34,7 +34,7 @@ import lxml.html
 import psutil
 from bench.options import parser
 from bench.rates import rate
-from printed_documents import Made, made
+from printed_documents import MadeDocument, made
 
 from localrag.corpus.readers.flowing import is_wide
 from localrag.corpus.readers.pdf import read_pdf
@@ -113,7 +113,7 @@ def _is_whole(sentence: str) -> bool:
     return not sentence.startswith(")") and sentence.count("(") <= sentence.count(")")
 
 
-def real(folder: Path) -> Iterator[Made]:
+def real(folder: Path) -> Iterator[MadeDocument]:
     """PDF files of a folder, with sentences of the web pages that were made of the same source."""
     import pypdfium2
 
@@ -134,10 +134,10 @@ def real(folder: Path) -> Iterator[Made]:
         step = max(1, len(long) // _MOST_OF_A_FILE)
         data = path.read_bytes()
         with pypdfium2.PdfDocument(data) as document:
-            yield Made(path.stem, data, long[::step], len(document))
+            yield MadeDocument(path.stem, data, long[::step], len(document))
 
 
-def by_tools(python: str, count: int, seed: int) -> Iterator[Made]:
+def by_tools(python: str, count: int, seed: int) -> Iterator[MadeDocument]:
     """PDF files made by other programs; missing programs are named."""
     import pypdfium2
 
@@ -151,7 +151,7 @@ def by_tools(python: str, count: int, seed: int) -> Iterator[Made]:
         for one in report["made"]:
             data = (Path(place) / one["file"]).read_bytes()
             with pypdfium2.PdfDocument(data) as document:
-                yield Made(Path(one["file"]).stem, data, one["sentences"], len(document))
+                yield MadeDocument(Path(one["file"]).stem, data, one["sentences"], len(document))
 
 
 def _processor_seconds() -> float:
@@ -169,7 +169,11 @@ def _letters(text: str) -> str:
 
 
 def judge(
-    read: Callable[[bytes], str], files: Sequence[Made], *, show: bool, is_real: bool = False
+    read: Callable[[bytes], str],
+    files: Sequence[MadeDocument],
+    *,
+    show: bool,
+    is_real: bool = False,
 ) -> _Figures:
     """How much of some files is read right."""
     figures = _Figures()

@@ -213,12 +213,12 @@ def _waited(process: "subprocess.Popen[bytes]") -> int:
 def reader() -> ScriptedChat:
     """The model of all runs."""
 
-    class Reader(ScriptedChat):
+    class ScriptedReader(ScriptedChat):
         def chat(self, request: Any, *args: Any, **kwargs: Any) -> Any:
             self._replies = [reply_to(request.messages[-1].content)]
             return super().chat(request, *args, **kwargs)
 
-    return Reader()
+    return ScriptedReader()
 
 
 def reply_to(prompt: str) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from bench.corpora import installed, make_searchable
 from bench.options import parser
 from bench.rates import rate
-from bench.squad import JUDGES, Asked, questions
+from bench.squad import JUDGES, SquadQuestion, questions
 
 from localrag.config import Config, load
 from localrag.prepare.index import LayerIndex
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def _prepared(
-    chosen: argparse.Namespace, every: Iterable[Asked], ids: Mapping[str, str]
+    chosen: argparse.Namespace, every: Iterable[SquadQuestion], ids: Mapping[str, str]
 ) -> tuple[Workspace, str, Config]:
     """The corpus of the paragraphs with their synthetic questions; made once."""
     pages = {one.context: one.page for one in every}

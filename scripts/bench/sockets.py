@@ -2,7 +2,7 @@
 
 Every step (add, index, search, ask, batch, the start of the workbench) runs twice from the same
 workspace: under ``strace`` with all its children, and in a namespace without a network. Unnamed
-pairs of sockets between a process and its workers are expected; any other opened, bound or
+pairs of sockets between a process and its workers are expected. Any other opened, bound or
 connected socket is printed. Output and files of both runs must be equal, except for times.
 
 Needs Linux, ``strace`` and ``unshare``. Without ``--embedder`` it searches by words, without

@@ -15,7 +15,7 @@ JUDGES = 200
 
 
 @dataclass(frozen=True)
-class Asked:
+class SquadQuestion:
     """A question of the data set.
 
     Attributes:
@@ -29,10 +29,10 @@ class Asked:
     answers: frozenset[str]
 
 
-def questions(squad: Path) -> Iterator[Asked]:
+def questions(squad: Path) -> Iterator[SquadQuestion]:
     """The questions of a file, in the order of the SHA-256 of their ids."""
     found = [
-        Asked(
+        SquadQuestion(
             entry["id"],
             page["title"],
             entry["question"],

@@ -29,7 +29,7 @@ from localrag.retrieval.types import ModelCall, Query
 _CORPUS = "jemhopqa-jsquad"
 
 
-class Outcome(NamedTuple):
+class StagedOutcome(NamedTuple):
     """Result of a question.
 
     Attributes:
@@ -73,17 +73,17 @@ def main() -> None:
                 report(outcomes)
 
 
-def ask(answerer: Answerer, query: Query) -> Outcome:
+def ask(answerer: Answerer, query: Query) -> StagedOutcome:
     """Ask one question."""
     started = time.perf_counter()
     try:
         answer = answerer.answer(query)
     except Unanswered as failed:
-        return Outcome(None, failed.kind, failed.trace.calls, time.perf_counter() - started)
-    return Outcome(answer, "", answer.trace.calls, time.perf_counter() - started)
+        return StagedOutcome(None, failed.kind, failed.trace.calls, time.perf_counter() - started)
+    return StagedOutcome(answer, "", answer.trace.calls, time.perf_counter() - started)
 
 
-def report(outcomes: list[Outcome]) -> None:
+def report(outcomes: list[StagedOutcome]) -> None:
     """Print the outcomes, and check what the method promises."""
     n = len(outcomes)
     answers = [one.answer for one in outcomes if one.answer is not None]

@@ -5,7 +5,7 @@ their own triples; the store still answers some by other triples, so wrong answe
 apart.
 
 Rules and thresholds were made with half A of the questions (by a hash of ids) and all predicates in
-view; of half B only these figures were seen. ``--more N`` gives every subject N more triples, made
+view. Of half B only these figures were seen. ``--more N`` gives every subject N more triples, made
 from those of others.
 
 ``--world`` asks questions of an invented world, written before the rules were seen. Rules were
@@ -43,7 +43,7 @@ _ALIKE = 0.6
 _WORLD = REPOSITORY / "tests/localrag/methods/staged_symbolic"
 
 
-class _Asked(NamedTuple):
+class _SymbolicQuestion(NamedTuple):
     """A question, its answer, and the answer without its own triples."""
 
     question: Question
@@ -102,7 +102,9 @@ def main() -> None:
         _print([one for one in asked if chosen(one.question)])
 
 
-def _ask(questions: Sequence[Question], triples: Path, work: Path, more: int) -> list[_Asked]:
+def _ask(
+    questions: Sequence[Question], triples: Path, work: Path, more: int
+) -> list[_SymbolicQuestion]:
     """Ask every question, as it is and without its own triples."""
     corpus = f"jemhopqa-{more}"
     paths = [triples, _further(triples, work, more)] if more else [triples]
@@ -127,7 +129,9 @@ def _ask(questions: Sequence[Question], triples: Path, work: Path, more: int) ->
                 if (subject, one.triple.predicate) in own
             ]
             store.knowledge = _Without(knowledge, left_out)
-            asked.append(_Asked(question, answer, seconds, answerer.answer(question.query)))
+            asked.append(
+                _SymbolicQuestion(question, answer, seconds, answerer.answer(question.query))
+            )
             store.knowledge = knowledge
     return asked
 
@@ -189,7 +193,7 @@ def _in_first_half(question: Question) -> bool:
     return sha256(question.id.encode()).digest()[0] % 2 == 0
 
 
-def _print(asked: Sequence[_Asked]) -> None:
+def _print(asked: Sequence[_SymbolicQuestion]) -> None:
     groups: dict[str, Callable[[Question], bool]] = {
         "comparison": lambda question: question.groups["type"] == "comparison",
         "  YES/NO": lambda question: question.groups["answer"] == "YES/NO",

@@ -21,7 +21,7 @@ import localrag
 
 
 @dataclass
-class Runs:
+class TimedRuns:
     """Wall and CPU seconds of the runs of one command line, with its budget in seconds."""
 
     name: str
@@ -89,18 +89,18 @@ def main() -> None:
     arguments = options.parse_args()
     of = ["--corpus", arguments.corpus] if arguments.corpus else []
     commands = [
-        Runs("localrag --help", ["--help"], 0.25),
-        Runs("localrag search", ["search", arguments.query, "--json", *of], 0.8),
-        Runs("localrag search (text)", ["search", arguments.query, *of], 0.8),
-        Runs("localrag ask", ["ask", arguments.query, "--no-model", *of], 1.4),
-        Runs(
+        TimedRuns("localrag --help", ["--help"], 0.25),
+        TimedRuns("localrag search", ["search", arguments.query, "--json", *of], 0.8),
+        TimedRuns("localrag search (text)", ["search", arguments.query, *of], 0.8),
+        TimedRuns("localrag ask", ["ask", arguments.query, "--no-model", *of], 1.4),
+        TimedRuns(
             "localrag ask (words)",
             ["--set", "retrieval.dense=off", "ask", arguments.query, "--no-model", *of],
             1.0,
         ),
-        Runs("localrag show", ["show", arguments.show, *of], 0.5),
+        TimedRuns("localrag show", ["show", arguments.show, *of], 0.5),
     ]
-    in_process = Runs("show in an open corpus", [], 0.05)
+    in_process = TimedRuns("show in an open corpus", [], 0.05)
     with tempfile.TemporaryDirectory() as folder:
         home = arguments.home or _sample(Path(folder) / "home")
         for _ in range(arguments.rounds):
@@ -117,7 +117,7 @@ def main() -> None:
 
 def _sample(home: Path) -> Path:
     for step in (["init"], ["add", "--sample"], ["index"]):
-        Runs(" ".join(step), step, budget=60).once(home)
+        TimedRuns(" ".join(step), step, budget=60).once(home)
     return home
 
 

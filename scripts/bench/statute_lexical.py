@@ -20,8 +20,8 @@ from train_statute_lexical import (
     GOLD,
     KINDS,
     REPEATS,
-    Example,
     Examples,
+    OptionsExample,
     Validation,
     cross_validated,
     examples,
@@ -89,7 +89,7 @@ def _print_accuracy(name: str, validated: Validation, groups: Sequence[str]) -> 
         print(f"signs of {kind} chosen in: {', '.join(told)}")
 
 
-def with_meaning(asked: Sequence[Example], embedder: Embedder) -> Iterator[Example]:
+def with_meaning(asked: Sequence[OptionsExample], embedder: Embedder) -> Iterator[OptionsExample]:
     """The questions with one sign more of options that say something.
 
     It is the cosine of the option and the provision nearest to it in meaning.
@@ -144,7 +144,7 @@ def baselines(observed: Examples) -> dict[str, np.ndarray]:
     return {name: np.array(scores)[:, None] for name, scores in found.items()}
 
 
-def _matches(example: Example, size: int) -> float:
+def _matches(example: OptionsExample, size: int) -> float:
     """Whether the option with the greatest share of its n-grams in the context is right.
 
     For deviating options it is the smallest share.
@@ -159,9 +159,9 @@ def _matches(example: Example, size: int) -> float:
     return float(example.answer in best) / len(best)
 
 
-def grouped(questions: Sequence[Example]) -> Mapping[str, list[int]]:
+def grouped(questions: Sequence[OptionsExample]) -> Mapping[str, list[int]]:
     """Indices of the questions by law, kind and polarity."""
-    names: Sequence[Callable[[Example], str]] = (
+    names: Sequence[Callable[[OptionsExample], str]] = (
         lambda one: one.question.groups["law"],
         lambda one: one.question.groups["kind"],
         lambda one: f"option that {polarity_of(one.question.query.text)}",

@@ -30,7 +30,7 @@ _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
 _ROMAN = "ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ"
 
 
-class Cited(NamedTuple):
+class CitedProvision(NamedTuple):
     """A provision to cite.
 
     Attributes:
@@ -95,7 +95,7 @@ def read_as_typed(
     return {one.candidates[0] for one in read}
 
 
-def provisions_of(store: CorpusStore, names: LawNames) -> Iterator[Cited]:
+def provisions_of(store: CorpusStore, names: LawNames) -> Iterator[CitedProvision]:
     """Articles, paragraphs and items of main provisions; what a law prints twice is left out."""
     short = short_names(names)
     for law_id in names.rows:
@@ -114,7 +114,9 @@ def provisions_of(store: CorpusStore, names: LawNames) -> Iterator[Cited]:
                 plain = bool(after.article) and not after.division and ":" not in after.path
                 beside = plain and times[after] == 1 and container(place) == container(after)
                 follows = after if beside else None
-                yield Cited(Target(law_id, place), title, min(words, key=len, default=""), follows)
+                yield CitedProvision(
+                    Target(law_id, place), title, min(words, key=len, default=""), follows
+                )
 
 
 def _bare(number: str, spell: Callable[[str], str] = str) -> str:
@@ -131,7 +133,7 @@ def _letters(subitem: str) -> str:
     return (IROHA[int(first) - 1] if first else "") + "".join(f"({part})" for part in deeper)
 
 
-def _short(cited: Cited, spell: Callable[[str], str] = str, signs: str = _CIRCLED) -> str:
+def _short(cited: CitedProvision, spell: Callable[[str], str] = str, signs: str = _CIRCLED) -> str:
     """金商27の2①一: the paragraph is a sign, the item a kanji numeral, or after Ⅰ a sign."""
     place = cited.place
     paragraph = _sign(place.paragraph, signs) if place.paragraph else ""
@@ -145,7 +147,7 @@ def _short(cited: Cited, spell: Callable[[str], str] = str, signs: str = _CIRCLE
     return f"{cited.short}{_bare(place.article, spell)}{paragraph}{item}{_letters(place.subitem)}"
 
 
-def _without_first(cited: Cited) -> str:
+def _without_first(cited: CitedProvision) -> str:
     """27条の2 1項4号: without 第 a blank keeps a branch from the number that follows."""
     place = cited.place
     if "第" in cited.title:
@@ -156,7 +158,7 @@ def _without_first(cited: Cited) -> str:
     return cited.title + f"{article}{blank}{inside}".replace("第", "")
 
 
-def _of_two(cited: Cited, between: str) -> str:
+def _of_two(cited: CitedProvision, between: str) -> str:
     """709〜710条, 5条 1・2項: the level is said once, but for branches."""
     if cited.next is None or cited.place.subitem:
         return ""
@@ -171,7 +173,7 @@ def _of_two(cited: Cited, between: str) -> str:
     return f"{outer} {first}{between}{last}{level}"
 
 
-def _in_a_sentence(cited: Cited) -> str:
+def _in_a_sentence(cited: CitedProvision) -> str:
     """刑199条, 会社356条①二: beside other words an article is called one."""
     article = f"{cited.short}{cite('', Locator(article=cited.place.article), arabic=True)[1:]}"
     rest = _short(cited)[len(cited.short) + len(_bare(cited.place.article)) :]
@@ -180,7 +182,7 @@ def _in_a_sentence(cited: Cited) -> str:
 
 OF_TWO = ("range", "list")
 """Notations that name a provision and the one after it."""
-NOTATIONS: Mapping[str, Callable[[Cited], str]] = {
+NOTATIONS: Mapping[str, Callable[[CitedProvision], str]] = {
     "statutes": lambda cited: cite(cited.title, cited.place),
     "arabic": lambda cited: cite(cited.title, cited.place, arabic=True),
     "without 第": _without_first,

@@ -157,7 +157,7 @@ def child(home: Path, dump: Path, workers: int, log: Path) -> None:
 
 def acknowledged(log: Path, articles: int) -> bool:
     """Whether so many articles are noted."""
-    return sum(told(log)) >= articles
+    return bool(sum(told(log)) >= articles)
 
 
 def check(report: AddReport) -> None:

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.made_word import FEATURES, Made, of
+from bench.made_word import FEATURES, MadeWordFile, of
 from bench.options import parser
 from bench.rates import rate
 
@@ -36,7 +36,7 @@ _MIXED = [
 Read = Callable[[Path], str]
 
 
-class Counts(NamedTuple):
+class WordCounts(NamedTuple):
     """What a reader made of a file."""
 
     found: int
@@ -72,12 +72,12 @@ def main() -> int:
     return _ours(made + drawn, len(made))
 
 
-def _drawn(rng: random.Random) -> Made:
+def _drawn(rng: random.Random) -> MadeWordFile:
     names = rng.sample(sorted(FEATURES), rng.randint(3, 9))
     return of(rng, names, strict=rng.random() < 0.2)
 
 
-def _written(made: list[Made], folder: Path) -> list[Path]:
+def _written(made: list[MadeWordFile], folder: Path) -> list[Path]:
     folder.mkdir()
     files = [folder / f"{number}.docx" for number in range(len(made))]
     for one, path in zip(made, files, strict=True):
@@ -85,7 +85,7 @@ def _written(made: list[Made], folder: Path) -> list[Path]:
     return files
 
 
-def _compare(name: str, read_file: Read, made: list[Made], files: list[Path]) -> None:
+def _compare(name: str, read_file: Read, made: list[MadeWordFile], files: list[Path]) -> None:
     started = time.perf_counter()
     texts = [_tried(read_file, path) for path in files]
     seconds = time.perf_counter() - started
@@ -105,7 +105,7 @@ def _tried(read_file: Read, path: Path) -> str:
         return ""
 
 
-def _counted(made: Made, text: str) -> Counts:
+def _counted(made: MadeWordFile, text: str) -> WordCounts:
     plain = _without_blanks(text)
     at = found = 0
     for sentence in map(_without_blanks, made.sentences):
@@ -114,14 +114,14 @@ def _counted(made: Made, text: str) -> Counts:
             found += 1
             at = place
     wrong = sum(_without_blanks(one) in plain for one in made.absent)
-    return Counts(found, len(made.sentences), wrong)
+    return WordCounts(found, len(made.sentences), wrong)
 
 
 def _without_blanks(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
-def _ours(made: list[Made], compared: int) -> int:
+def _ours(made: list[MadeWordFile], compared: int) -> int:
     """Say what ours does not read, nor name, of any file."""
     with tempfile.TemporaryDirectory() as folder:
         files = _written(made, Path(folder) / "all")
@@ -139,7 +139,7 @@ def _ours(made: list[Made], compared: int) -> int:
     return int(bool(problems))
 
 
-def _problems(made: Made, path: Path) -> list[str]:
+def _problems(made: MadeWordFile, path: Path) -> list[str]:
     (outcome,) = read(path)
     if isinstance(outcome, ReadFailure):
         return [outcome.cause]

@@ -65,11 +65,13 @@ def run(tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
         (PLAIN, (9, 0, 0, 0)),
         (STILTED, (17, 6, 3, 0)),
         (LONG, (32, 0, 0, 1)),
+        ("Run it::\n\n    whoever stands\n\nThe end.", (5, 0, 0, 0)),
+        ("none     whoever stands\nThe end.", (3, 0, 0, 0)),
         ("Code is no prose: `whoever stands` {that} ``which``.", (7, 0, 0, 0)),
     ],
 )
 def test_what_is_counted(words: str, counts: tuple[int, ...]) -> None:
-    assert prose.count(prose.Text(Path(), 1, words)) == counts
+    assert prose.count(prose.ProseText(Path(), 1, words)) == counts
 
 
 def test_plain_texts_pass_in_silence(run) -> None:

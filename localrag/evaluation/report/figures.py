@@ -26,7 +26,7 @@ from localrag.evaluation.report.measured import (
     same_choice,
 )
 from localrag.evaluation.report.rated import Rated, rated
-from localrag.evaluation.report.retrieved import Recall, Shown, recall, sentences_shown, shown
+from localrag.evaluation.report.retrieved import GoldShown, Recall, recall, sentences_shown, shown
 from localrag.evaluation.statistics import (
     Estimate,
     McNemar,
@@ -73,8 +73,8 @@ class EntryFigures:
     positions: Sequence[Position]
     same_choice: Estimate | None
     recall: Mapping[str, Recall]
-    shown: Shown | None
-    sentences_shown: Shown | None
+    shown: GoldShown | None
+    sentences_shown: GoldShown | None
     costs: Costs | None
     failures: Mapping[str, int]
     causes: Mapping[Cause, int]

@@ -13,9 +13,9 @@ from localrag.evaluation.report.document import (
 )
 from localrag.evaluation.report.figures import EntryFigures
 from localrag.evaluation.report.measured import Costs, Measured, Searched
-from localrag.evaluation.report.retrieved import Shown
+from localrag.evaluation.report.retrieved import GoldShown
 from localrag.evaluation.statistics import Estimate
-from localrag.evaluation.types import DETERMINISTIC, JUDGE, Reading, Verdict
+from localrag.evaluation.types import DETERMINISTIC, JUDGE, StageReading, Verdict
 from localrag.language import N_, _
 
 _MEANINGS = {
@@ -48,21 +48,21 @@ _VERDICTS = {
     Verdict.FF: N_("both wrong"),
     Verdict.NA: N_("no answer"),
 }
-_SHOWN: Mapping[str, Callable[[EntryFigures], Shown | None]] = {
+_SHOWN: Mapping[str, Callable[[EntryFigures], GoldShown | None]] = {
     N_("places"): lambda entry: entry.shown,
     N_("sentences"): lambda entry: entry.sentences_shown,
 }
 _HAVING = {"yes": N_("with an answer"), "no": N_("without an answer")}
 _GIVEN_BY = {DETERMINISTIC: N_("deterministic"), JUDGE: N_("judge")}
 _WITH_GOLD = {
-    Reading.RIGHT: N_("hits with gold: right"),
-    Reading.WRONG: N_("hits with gold: wrong"),
-    Reading.NOT_FOUND: N_("hits with gold: not found"),
+    StageReading.RIGHT: N_("hits with gold: right"),
+    StageReading.WRONG: N_("hits with gold: wrong"),
+    StageReading.NOT_FOUND: N_("hits with gold: not found"),
 }
 _WITHOUT = {
-    Reading.RIGHT: N_("without: right"),
-    Reading.WRONG: N_("without: wrong"),
-    Reading.NOT_FOUND: N_("without: not found"),
+    StageReading.RIGHT: N_("without: right"),
+    StageReading.WRONG: N_("without: wrong"),
+    StageReading.NOT_FOUND: N_("without: not found"),
 }
 
 _Row = tuple[str, str, Measured]
@@ -360,8 +360,8 @@ def _success(found: Searched) -> list[str]:
     return [
         str(found.gold.n),
         estimate(found.gold),
-        *(_part(found.found[one], found.of_found.get(one)) for one in Reading),
-        *(_part(found.missed[one], found.of_missed.get(one)) for one in Reading),
+        *(_part(found.found[one], found.of_found.get(one)) for one in StageReading),
+        *(_part(found.missed[one], found.of_missed.get(one)) for one in StageReading),
     ]
 
 

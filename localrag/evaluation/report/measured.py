@@ -16,10 +16,10 @@ from localrag.evaluation.types import (
     Entry,
     Evaluation,
     Question,
-    Reading,
     Result,
-    Search,
     Spent,
+    StageReading,
+    StageSearch,
     Verdict,
     in_dataset_order,
 )
@@ -334,11 +334,11 @@ class Searched:
         of_found, of_missed: shares by reading; may be empty.
     """
 
-    found: Mapping[Reading, int]
-    missed: Mapping[Reading, int]
+    found: Mapping[StageReading, int]
+    missed: Mapping[StageReading, int]
     gold: Estimate
-    of_found: Mapping[Reading, Estimate]
-    of_missed: Mapping[Reading, Estimate]
+    of_found: Mapping[StageReading, Estimate]
+    of_missed: Mapping[StageReading, Estimate]
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,12 +457,12 @@ def _refusals(asked: Sequence[Sequence[Result]]) -> Refusals:
     )
 
 
-def _searched(searches: Sequence[Search]) -> dict[Stage, Searched]:
+def _searched(searches: Sequence[StageSearch]) -> dict[Stage, Searched]:
     counts = Counter((one.stage, one.found, one.reading) for one in searches)
     found: dict[Stage, Searched] = {}
     for stage in dict.fromkeys(search.stage for search in searches):
         held, missed = (
-            {reading: counts[stage, holds, reading] for reading in Reading}
+            {reading: counts[stage, holds, reading] for reading in StageReading}
             for holds in (True, False)
         )
         n = sum(held.values())
@@ -471,7 +471,7 @@ def _searched(searches: Sequence[Search]) -> dict[Stage, Searched]:
     return found
 
 
-def _shares(counts: Mapping[Reading, int]) -> dict[Reading, Estimate]:
+def _shares(counts: Mapping[StageReading, int]) -> dict[StageReading, Estimate]:
     n = sum(counts.values())
     return {reading: share(count, n) for reading, count in counts.items()} if n else {}
 

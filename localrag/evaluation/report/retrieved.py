@@ -56,7 +56,7 @@ def _hit(result: Result, stage: str, found: _Found, depth: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class GoldShown:
     """Share of gold places shown to a model, over all searches of a question.
 
     Attributes:
@@ -69,7 +69,7 @@ class Shown:
     recall: Estimate
 
 
-def shown(answers: Answers) -> Shown | None:
+def shown(answers: Answers) -> GoldShown | None:
     """Gold places in the evidence; None if no evidence or gold place is known.
 
     A question without evidence was shown none.
@@ -80,7 +80,7 @@ def shown(answers: Answers) -> Shown | None:
     return _shown(asked, lambda one: [rank > 0 for rank in one.recall.get(EVIDENCE, ())])
 
 
-def sentences_shown(answers: Answers) -> Shown | None:
+def sentences_shown(answers: Answers) -> GoldShown | None:
     """Gold sentences among the chosen ones; None if unknown."""
     asked = [
         answers.by_question[question.id] for question in answers.questions if question.sentences
@@ -92,9 +92,9 @@ def sentences_shown(answers: Answers) -> Shown | None:
 
 def _shown(
     asked: Sequence[Sequence[Result]], held: Callable[[Result], Sequence[bool]]
-) -> Shown | None:
+) -> GoldShown | None:
     def share(of: Callable[[Sequence[bool]], float]) -> Estimate | None:
         return score([[float(of(held(one) or (False,))) for one in results] for results in asked])
 
     some, every, recalled = share(any), share(all), share(fmean)
-    return Shown(some, every, recalled) if some and every and recalled else None
+    return GoldShown(some, every, recalled) if some and every and recalled else None

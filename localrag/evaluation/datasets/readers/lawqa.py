@@ -140,7 +140,7 @@ _CAPTION = re.compile(r"[ \u3000]*(?:[（(【].*[）)】])?")
 
 
 @dataclass(slots=True)
-class Cited:
+class CitedSource:
     """Places of one source in a context.
 
     Attributes:
@@ -152,24 +152,24 @@ class Cited:
     articles: dict[str, None] = field(default_factory=dict)
 
 
-def cited(context: str, is_law: Callable[[str], bool]) -> list[Cited]:
+def cited(context: str, is_law: Callable[[str], bool]) -> list[CitedSource]:
     """Sources named by the headings of a context, in order; never fails.
 
     Args:
         context: the Markdown.
         is_law: whether a heading below the second level is the name of a law.
     """
-    found: dict[str, Cited] = {}
-    current: Cited | None = None
+    found: dict[str, CitedSource] = {}
+    current: CitedSource | None = None
     for marks, heading in _HEADING.findall(context):
         if len(marks) <= _TITLE_LEVEL or _TITLE.search(heading) or is_law(heading):
-            current = found.setdefault(heading, Cited(heading))
+            current = found.setdefault(heading, CitedSource(heading))
         elif current is not None:
             current.articles |= dict.fromkeys(_articles(heading))
     return list(found.values())
 
 
-def gold(sources: list[Cited], ids: Mapping[str, str]) -> tuple[Gold, ...]:
+def gold(sources: list[CitedSource], ids: Mapping[str, str]) -> tuple[Gold, ...]:
     """Gold places of sources.
 
     Args:
