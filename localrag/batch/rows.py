@@ -1,4 +1,8 @@
-"""Writes and reads the rows of a file of answers."""
+"""Writes and reads the rows of a file of answers.
+
+During a batch, `AnswerFile` appends rows, and its `Ledger` records the outcome of each in ten
+bytes. `WrittenRows` reads single rows for display.
+"""
 
 import json
 import re

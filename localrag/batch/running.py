@@ -1,4 +1,8 @@
-"""Runs a batch: asks every open row and writes the answer."""
+"""Runs a batch, or estimates it.
+
+A run asks every open row and writes the answer. An estimate checks all rows, answers a few and
+writes nothing.
+"""
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -133,7 +137,7 @@ def run(
         retry_failed: ask the failed rows of earlier runs again.
         restart: delete the answers of earlier runs.
         on_event: called in this thread.
-        opener: opens the answering method; by default that of `localrag ask`.
+        opener: opens the answering method; by default as `localrag ask` does.
         note: whether `known` lists this batch.
 
     Raises:
@@ -360,8 +364,8 @@ class _Work:
         )
 
 
-_SAMPLE = 20
-_PATIENCE = 30.0
+# Rows answered for an estimate at most, and seconds after which it ends.
+_SAMPLE, _PATIENCE = 20, 30.0
 
 
 @dataclass(frozen=True, slots=True)

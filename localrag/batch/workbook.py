@@ -62,7 +62,7 @@ class Sheet:
 
 
 def unpack(stream: IO[bytes], name: str, aside: Path | None = None) -> Sheet:
-    """Find the one visible sheet with questions and write its rows to a temporary file.
+    """Find the only visible sheet with questions and write its rows to a temporary file.
 
     Raises:
         InputError: openpyxl is missing; the file is encrypted, damaged or too large; no sheet has

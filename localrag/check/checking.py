@@ -1,4 +1,8 @@
-"""Checks a whole text: every citation, quotation and statement, in order."""
+"""Checks a whole text: every name of a law, citation, quotation and statement, in order.
+
+A method over the corpus can also check sentences without a citation, as claims. A claim holds or
+fails only if code finds its content, or a contradiction, in a sentence of the corpus.
+"""
 
 import re
 from bisect import bisect_left, bisect_right

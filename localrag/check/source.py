@@ -1,4 +1,8 @@
-"""Reads the text to check, from a file or as given, and joins its lines."""
+"""Reads the text to check, from a file or as given, and makes it flow.
+
+Lines are joined and citations spelled as in statutes. In tables, a law in one column and an article
+number in the next are one citation: 民法, 724.
+"""
 
 import re
 from bisect import bisect_left, bisect_right

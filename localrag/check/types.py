@@ -61,7 +61,7 @@ class Place(NamedTuple):
         line: from 1; in a Word file, the paragraph or table row.
         page: from 1; 0 if unknown.
         note: label of a footnote or endnote in a Word file (注1); "" elsewhere.
-        confidence: of OCR for that page, 0 to 1; None if the file has the text itself.
+        confidence: OCR confidence of the page, 0 to 1; None if the file has the text itself.
     """
 
     start: int

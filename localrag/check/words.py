@@ -1,7 +1,7 @@
 """Compares words as a reader compares quotations, and finds differences.
 
-These do not count: widths, blanks, line breaks, printed numbers of articles and items, kanji or
-digits for a numeral, small or large kana (あつて), and the kind of inner quotation marks.
+Widths, blanks, line breaks and printed numbers of articles and items do not count. Neither do kanji
+or digits for a numeral, large or small kana (あつて), and the kind of inner quotation marks.
 """
 
 import re

@@ -225,7 +225,7 @@ _TURN = (
 class Conversations:
     """Reads and writes conversations; each call is durable when it returns.
 
-    Use it from one thread. Errors are those of `Database`.
+    Use it from one thread. It raises the errors of `Database`.
 
     Attributes:
         read_only: whether the disk refuses writing.

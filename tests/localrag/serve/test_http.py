@@ -15,6 +15,7 @@ from pathlib import Path
 
 import anyio
 import httpx
+import jsonschema
 import pytest
 from pydantic import TypeAdapter
 
@@ -57,7 +58,8 @@ async def test_a_route_gives_the_json_of_its_verb(serve, cli, sample_home, path,
         assert given["error"]["cure"]
         return
     assert reply.status_code == 200
-    TypeAdapter(WORK[path[1:]].gives).validate_python(given)
+    schema = TypeAdapter(WORK[path[1:]].gives).json_schema(mode="serialization")
+    jsonschema.validate(given, schema)
     printed = cli("--home", str(sample_home), *verb, "--json").json
     for stage in (*given.get("trace", ()), *printed.get("trace", ())):
         del stage["seconds"]
