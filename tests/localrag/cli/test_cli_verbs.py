@@ -513,11 +513,11 @@ def test_what_filters_leave_is_told_where_nothing_is_found(cli: Cli) -> None:
     assert "if you change one of these: kind=MinisterialOrdinance" in found
     little = cli("ask", "ペンギンの鳴き声", "--where", "chapter=第五章　罰則")
     assert "nothing in what the filters leave" in little.out
-    assert "leave 2 articles" in little.err
+    assert "match 2 articles" in little.err
     assert "nothing in this corpus supports" in cli("ask", "ペンギンの鳴き声").out
     assert cli("search", "渡し守", "--where", "").code == 2
     of_facts = cli("search", "ペンギン", "--where", "kind=triples").err
-    assert "leave 17 articles, passages or triples" in of_facts
+    assert "match 17 articles, passages or triples" in of_facts
 
 
 @pytest.mark.usefixtures("sample")
