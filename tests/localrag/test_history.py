@@ -473,7 +473,7 @@ def test_one_text_says_nothing_of_what_changed(
     assert (fact.kind, fact.fields["days"]) == (FactKind.STATES_HELD, (FIRST,))
     followed = cli("history", "渡し舟法4条")
     assert "from 2015-12-27 on; the last text in this corpus" in followed.out
-    assert "not known" in followed.err
+    assert "unknown" in followed.err
     assert cli("history", "渡し舟法4条", "--json").json["notes"][0]["fields"]["days"] == [FIRST]
 
 

@@ -82,8 +82,8 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     "a package cut short": (lambda b: os.truncate(file(b, "wheels/pip-*"), 9), r"pip-\S+ is dam"),
     "a document that grew": (lambda b: os.truncate(file(b, "sources/*/*/*"), 99), "a.md is da"),
     "a part less": (lambda b: file(b, "models/*").unlink(), "models/tiny.tar is missing"),
-    "a file more": (lambda b: (b / "wheels/evil.whl").touch(), "evil.whl does not stand in"),
-    "a hidden file": (lambda b: (b / ".evil").touch(), r"\.evil does not stand in"),
+    "a file more": (lambda b: (b / "wheels/evil.whl").touch(), "evil.whl is not in"),
+    "a hidden file": (lambda b: (b / ".evil").touch(), r"\.evil is not in"),
     "a link": (linked, r"wheels/localrag-\S+ is a link"),
     "a link to a folder": (lambda b: (b / "more").symlink_to("/etc"), "more is a link"),
     "a pipe": (lambda b: os.mkfifo(b / "wheels" / "pipe"), "wheels/pipe is a link, or no plain"),
@@ -238,8 +238,8 @@ def tar_of(bundle: Path, path: Path, change: Callable[[Members], Members]) -> Pa
 
 
 TARS: dict[str, tuple[Callable[[Members], Members], str]] = {
-    "out of it": (lambda m: [*m, ("../evil", b"x")], r"\.\./evil does not stand in"),
-    "absolute": (lambda m: [*m, ("/etc/evil", b"x")], "/etc/evil does not stand in"),
+    "out of it": (lambda m: [*m, ("../evil", b"x")], r"\.\./evil is not in"),
+    "absolute": (lambda m: [*m, ("/etc/evil", b"x")], "/etc/evil is not in"),
     "a link": (lambda m: [*m[:-1], (m[-1][0], None)], "is a link, or not a plain file"),
     "twice": (lambda m: [*m, m[0]], "manifest.json is in the bundle twice"),
     "without its head": (lambda m: m[1:], "is not a bundle"),

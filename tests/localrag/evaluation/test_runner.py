@@ -440,7 +440,7 @@ def test_a_prompt_optimised_on_these_questions_is_told(bench: Bench) -> None:
     for name, told in (("seen", True), ("unseen", False)):
         finished = bench.run("statute-gepa", settings={"method.query_prompt": name}, limit=2)
         notes = finished.evaluation.entries[0].results[0].notes
-        assert any("made with this very question" in str(note) for note in notes) is told
+        assert any("optimised on this question" in str(note) for note in notes) is told
 
 
 def test_a_forecast_writes_nothing(bench: Bench) -> None:

@@ -312,7 +312,7 @@ def test_a_short_context_leaves_out_examples_and_says_so(
     toy().context = 4_200
     events: list[Event] = []
     assert run(plan, on_event=events.append).gain > 0.3
-    assert any("sees the first ones" in str(event) for event in events if isinstance(event, Fact))
+    assert any("gets the first ones" in str(event) for event in events if isinstance(event, Fact))
 
 
 def test_a_context_that_holds_no_query_scores_nothing_and_says_so(

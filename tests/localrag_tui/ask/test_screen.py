@@ -174,7 +174,7 @@ async def test_rejected_quotations_and_nothing_found(
             pilot, lambda: "unsupported  an answer was made, but what it cites" in shown(app)
         )
         await until(pilot, lambda: "[2] rejected: " in shown(app))
-        await until(pilot, lambda: "(the passage does not hold" in shown(app))
+        await until(pilot, lambda: "(the quotation is not in" in shown(app))
         await until(pilot, lambda: "code cites these sentences: " in shown(app))
         assert "  this figure is not in what it cites: 二百メートル" in shown(app)
         await until(pilot, lambda: "  as of 2026-04-01" in shown(app))

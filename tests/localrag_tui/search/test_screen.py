@@ -26,7 +26,7 @@ async def test_results_come_as_one_types(workbench, until, shown):
         await until(pilot, lambda: "第三条（渡し守の資格）" in shown(app))
         assert app.screen.query_one(SearchField).value == "渡し守の資格"
         assert isinstance(app.focused, SearchField)
-        await until(pilot, lambda: "fills in" in shown(app))
+        await until(pilot, lambda: "implements" in shown(app))
         await pilot.press("escape")
         await until(pilot, lambda: "Type to search main" in shown(app))
         assert app.screen.query_one(SearchField).value == ""

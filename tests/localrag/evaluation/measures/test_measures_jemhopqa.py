@@ -74,7 +74,7 @@ def test_what_made_the_figures_is_told(measure: Measure) -> None:
     assert "synonyms.txt, own.txt" in made
     bare = MEASURES["jemhopqa"]([])
     assert "no synonyms" in str(bare.notes[0])
-    assert "The official script takes" in str(bare.notes[1])
+    assert "The official script uses" in str(bare.notes[1])
 
 
 @pytest.mark.parametrize("package", ["rapidfuzz", "scipy", "sudachipy"])

@@ -171,7 +171,7 @@ def test_what_is_only_alike_is_not_supported(ask: Ask) -> None:
     answer = ask("緑山ハルカと青木トウマはどちらも優れた作曲家ですか？")
     assert answer.text == "YES"
     assert answer.status is Status.UNSUPPORTED
-    assert "no fact" in told(answer.doubts)
+    assert "only similar" in told(answer.doubts)
 
 
 def test_a_name_of_several_subjects_is_no_ground_for_an_answer(ask: Ask) -> None:
